@@ -129,7 +129,8 @@ let package = Package(
         library(
             "BackupEngine", in: "Backup",
             [
-                "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainKeys", "BackupArchive",
+                "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainKeys", "ItemSources",
+                "BackupArchive",
             ]),
         library(
             "BackupCatalogue", in: "Backup",
@@ -188,7 +189,10 @@ let package = Package(
         tests("SecretService", ["KeychainModel", "ItemSources"]),
         tests(
             "ForeignFormats",
-            ["ByteStreams", "Cryptography", "Argon2", "AgeEncryption", "ItemSources", "KeychainModel"],
+            [
+                "ByteStreams", "Cryptography", "Argon2", "AgeEncryption", "ItemSources", "KeychainModel",
+                "SecretService",
+            ],
             exclude: ["Fixtures"]),
         tests("KeychainStore", ["KernelKeyring", "KeychainKeys"], exclude: ["Keychains"]),
         tests("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
@@ -222,7 +226,7 @@ let package = Package(
             "BackupEngine",
             [
                 "ArchiveForgery", "BackupArchive", "AgeEncryption", "DeviceIdentity", "TarArchive", "KeychainModel",
-                "KeychainKeys", "KeychainStore",
+                "KeychainKeys", "KeychainStore", "ItemSources",
             ],
             exclude: ["Archives"]),
         tests(

@@ -1,3 +1,5 @@
+import AgeEncryption
+import BackupArchive
 import ByteStreams
 import KeychainModel
 import KeychainStore
@@ -105,6 +107,24 @@ struct ImportTests {
         let after = try keychain.secrets()
         #expect(after.count == 3)
         #expect(before.filter { after[$0.key] != $0.value }.values.sorted() == ["b"])
+    }
+
+    @Test("An archive of rows restores in the same way: a new first row overwrites no other one")
+    func archived() throws {
+        let machine = try Machine()
+        let keychain = try machine.makeKeychain(passcode: nil)
+        let key = try X25519Identity.generate()
+        for (number, rows) in [["a", "b"], ["x", "a", "b"], ["x", "b"], ["b", "y"]].enumerated() {
+            _ = try machine.creating("rows\(number)").encrypted(
+                Rows(rows, at: moment(Int64(number) * 10)), with: ArchiveKeys(recipients: [key.recipient]))
+            let before = try keychain.secrets()
+            let archive = try machine.open(machine.folder.path("rows\(number)"), with: key)
+            let report = try machine.restore(archive, into: keychain)
+            let after = try keychain.secrets()
+            #expect(report.failing.isEmpty && Set(rows).isSubset(of: after.values), "archive \(number)")
+            for (uuid, secret) in before { #expect(after[uuid] == secret) }
+        }
+        #expect(try keychain.secrets().values.sorted() == ["a", "b", "x", "y"])
     }
 
     @Test("A row that could match several items is created as a new item and reported")

@@ -178,7 +178,7 @@ struct StoredSecretTests {
         try machine.folder.overwrite("login.keychain", good)
         let whole = try reopened()
         try whole.unlock(passcode: Optional("1234").secret, now: moment(3))
-        #expect(throws: RestoreRefusal.wouldRemoveForBroken(1)) {
+        #expect(throws: RestoreRefusal.wouldRemoveUnread(1)) {
             try machine.restore(open("1234"), into: whole) { $0.replacing = .archived }
         }
         #expect(try whole.contents()["ck"] == "secret of ck")

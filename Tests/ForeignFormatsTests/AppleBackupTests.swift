@@ -74,6 +74,32 @@ struct AppleBackupTests {
         #expect(visitor.items.first { $0.itemClass == .internetPassword }?.accessibility == .afterFirstUnlock)
     }
 
+    @Test("A key that is missing from the keybag, and a class that no item has, are damage and not a bound item")
+    func classes() throws {
+        let entries = [
+            BackupForge.Entry(number: 7, members: [("svce", .text("A")), ("pdmn", .text("ck"))]),
+            BackupForge.Entry(number: 12, members: [("svce", .text("B")), ("pdmn", .text("akpu"))]),
+            BackupForge.Entry(number: 3, members: [("svce", .text("C")), ("pdmn", .text("ck"))]),
+            BackupForge.Entry(
+                members: [
+                    ("svce", .text("D")), ("pdmn", .text("ak")), ("when", .date(Self.date)),
+                    ("list", .array([.text("x")])), ("map", .dictionary([])),
+                ]),
+        ]
+        let contents = try read(BackupForge(entries: entries, missingKey: 7))
+        #expect(try contents.listing == ["genp svce=D: no secret"])
+        #expect(
+            contents.refused.map { "\($0.problem)" } == [
+                #"damaged("the backup has no key for its protection class")"#,
+                #"damaged("its protection class is 3, which no item has")"#,
+            ])
+        #expect(
+            contents.leftOut.map { "\($0.count) \($0.kind)" } == [
+                "1 generic password that is bound to the old device", "2 attribute of an unknown kind",
+            ])
+        #expect(try contents.entries.first?.item.extraValue("ios.when") == Self.date.description)
+    }
+
     /// A Python installation with a third-party reader of such backups.
     private static let judge = [Project.path(".build/judges/bin/python3"), "/usr/bin/python3"].first { python in
         do {
@@ -246,6 +272,38 @@ struct PropertyListTests {
         }
         for count in 0..<value.der.count {
             #expect(throws: ForeignFailure.self) { _ = try PropertyList(der: Array(value.der[..<count]).span) }
+        }
+    }
+
+    /// A binary list whose root is an array of `references`, made of objects at `offsets`; the root follows them.
+    private func list(_ objects: [UInt8], at offsets: [Int], references: [Int], root: UInt8 = 0xaf) -> [UInt8] {
+        func short(_ number: Int) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 255)] }
+        func long(_ number: Int) -> [UInt8] { (0..<8).map { UInt8(number >> (56 - 8 * $0) & 255) } }
+        var bytes = Array("bplist00".utf8) + objects
+        let all = offsets.map { $0 + 8 } + [bytes.count]
+        bytes += [root, 0x11] + short(root == 0xaf ? references.count : references.count / 2)
+        bytes += references.flatMap(short)
+        let table = bytes.count
+        bytes += all.flatMap { long($0).suffix(4) } + [0, 0, 0, 0, 0, 0, 4, 2]
+        return bytes + long(all.count) + long(all.count - 1) + long(table)
+    }
+
+    @Test("Values that many references share are kept once, and overlapping ones are refused: no file is a bomb")
+    func bomb() throws {
+        let data: [UInt8] = [0x4f, 0x12, 0, 1, 0, 0] + [UInt8](repeating: 7, count: 65_536)
+        let shared = list(data, at: [0], references: [Int](repeating: 0, count: 60_000))
+        let read = try PropertyList(shared.span)
+        #expect(read.values(read.root)?.count == 60_000)
+        #expect(read.end == 65_536)
+        let overlapping =
+            (0..<2_000).flatMap { _ in [0x4f, 0x11, 0x40, 0] as [UInt8] }
+            + [UInt8](repeating: 0, count: 0x4000)
+        let bomb = list(overlapping, at: (0..<2_000).map { 4 * $0 }, references: Array(0..<2_000))
+        #expect(throws: ForeignFailure.damaged("its values overlap")) { _ = try PropertyList(bomb.span) }
+        let name: [UInt8] = [0x5f, 0x11, 0x20, 0] + [UInt8](repeating: 0x61, count: 0x2000)
+        let named = list(name + [8], at: [0, name.count], references: [0, 1], root: 0xdf)
+        #expect(throws: ForeignFailure.limit("bytes of a name", found: 8_192, allowed: 4_096)) {
+            _ = try PropertyList(named.span)
         }
     }
 

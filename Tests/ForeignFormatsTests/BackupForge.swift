@@ -122,6 +122,8 @@ struct BackupForge {
     var rounds: UInt32 = 10
     var hasSecondDerivation = true
     var entries: [Entry] = []
+    /// A protection class whose key is not in the keybag.
+    var missingKey: UInt32?
     /// Changes the files before they are written.
     var change: (String, [UInt8]) -> [UInt8] = { $1 }
     /// Changes the contents before they are encrypted.
@@ -144,7 +146,7 @@ struct BackupForge {
     }
 
     private static let classKeys: [UInt32: [UInt8]] = Dictionary(
-        uniqueKeysWithValues: (1...11 as ClosedRange<UInt32>).map { ($0, [UInt8](repeating: UInt8($0), count: 32)) })
+        uniqueKeysWithValues: (1...12 as ClosedRange<UInt32>).map { ($0, [UInt8](repeating: UInt8($0), count: 32)) })
     static let keychainPath = "51/51a4616e576dd33cd2abadfea874eb8ff246bf0e"
 
     func write(to folder: TemporaryFolder) throws {
@@ -208,7 +210,7 @@ struct BackupForge {
                 password: key, salt: second.span, rounds: min(100, Int(rounds)), hash: .sha256, count: 32)
         }
         key = try PBKDF2.derive(password: key, salt: salt.span, rounds: min(100, Int(rounds)), hash: .sha1, count: 32)
-        for number in 1...11 as ClosedRange<UInt32> {
+        for number in 1...11 as ClosedRange<UInt32> where number != missingKey {
             let isOfDevice = number == 5 || number > 8
             bag +=
                 field("UUID", [UInt8](repeating: UInt8(number), count: 16))

@@ -43,7 +43,7 @@ struct BitwardenTests {
         "genp svce=Card desc=card: {\"number\": \"4111\", \"code\": \"123\"}",
         "genp svce=Empty acct=bob: ", "genp svce=Key acct=private key desc=private key: -----BEGIN",
         "genp svce=Me desc=identity: {\"ssn\": \"1\"}",
-        "genp svce=New desc=record of type 9: {\"id\": \"i6\", \"type\": 9, \"name\": \"New\", \"bank\": {\"iban\": \"x\"}}",
+        "genp svce=New desc=record of another type: {\"id\": \"i6\", \"type\": 9, \"name\": \"New\", \"bank\": {\"iban\": \"x\"}}",
         "genp svce=Note desc=secure note: text", "genp svce=Nothing acct=bob: no secret",
         "genp svce=bank.example acct=one-time password (ada) desc=one-time password: otpauth://totp/Bank:ada?secret=JBSWY3DP&issuer=Bank",
         "genp svce=bank.example acct=passkey (ada) desc=passkey: {\"type\":\"passkey\",\"credentialId\":\"CxslqNg3T1Gmk0RC0rBINA\",\"rpId\":\"bank.example\",\"username\":\"ada\",\"userDisplayName\":\"Ada\",\"userHandle\":\"dQ\",\"key\":\"MIGH\"}",
@@ -130,12 +130,15 @@ struct BitwardenTests {
 
     private static let small =
         #"{"encrypted":false,"folders":[],"items":[{"id":"a","type":2,"name":"N","notes":"secret"}]}"#
+    private static let withTrash = small.replacing(
+        "]}", with: #",{"id":"t","type":2,"name":"T","notes":"x","deletedDate":"2024-01-01T00:00:00Z"}]}"#)
 
     @Test("An export with attachments is a zip file, and each attachment is linked to its record")
     func attachments() throws {
         let bytes = ZipWriter.zip([
-            ("data.json", Array(Self.small.utf8)), ("attachments/a/é.pdf", Array("PDF".utf8)),
-            ("attachments/z/lost", Array("x".utf8)),
+            ("data.json", Array(Self.withTrash.utf8)), ("attachments/a/é.pdf", Array("PDF".utf8)),
+            ("attachments/z/lost", Array("x".utf8)), ("attachments/short", Array("x".utf8)),
+            ("attachments/", []), ("other.txt", Array("x".utf8)), ("attachments/t/of trash", Array("x".utf8)),
         ])
         #expect(try KnownFormats.recognise(ForeignReading.input(bytes)).name == "bitwarden")
         let contents = try ForeignReading.read(bytes, as: BitwardenFormat())
@@ -143,7 +146,20 @@ struct BitwardenTests {
             try contents.listing == [
                 "genp svce=N acct=é.pdf desc=attachment: PDF", "genp svce=N desc=secure note: secret",
             ])
-        #expect(contents.leftOut.map(\.kind) == ["file of no record"])
+        #expect(
+            contents.leftOut.map { "\($0.count) \($0.kind)" } == [
+                "1 record in the trash", "4 file of no imported record",
+            ])
+    }
+
+    @Test("The user of a login with a passkey and no password is kept")
+    func passkeyUser() throws {
+        let text =
+            #"{"encrypted":false,"folders":[],"items":[{"id":"a","type":1,"name":"N","login":{"username":"ada","password":null,"#
+            + #""uris":[{"uri":"https://n.example"}],"fido2Credentials":[{"rpId":"n.example","keyValue":"K"}]}}]}"#
+        let listing = try ForeignReading.read(text, as: BitwardenFormat()).listing
+        #expect(listing.contains("inet srvr=n.example acct=ada: no secret"))
+        #expect(listing.count == 2)
     }
 
     @Test("A truncated or altered protected export is refused or yields exactly the original items")

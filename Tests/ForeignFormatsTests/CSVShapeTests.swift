@@ -100,6 +100,10 @@ struct CSVShapeTests {
                     text.replacing("hunter2", with: secret), as: CSVFormat(columns: [.password: "Code"]))
             }
         }
+        // A cell may have a searched name by chance.
+        #expect(throws: ForeignFailure.noSuchColumn("Code", columns: [])) {
+            try ForeignReading.read(text, as: CSVFormat(columns: [.username: "Ada", .password: "Code"]))
+        }
     }
 
     @Test("Several fields in a Bitwarden row become one item, since a line of a secret may look like a field")
@@ -219,5 +223,31 @@ struct CSVShapeTests {
             #expect(try uuids(row) == uuids(row.replacing("SECRET", with: "OTHERS")), "\(row)")
         }
         #expect(try uuids("A,https://a.example,ada,p") != uuids("A,https://b.example,ada,p"))
+    }
+
+    @Test(
+        "A list of addresses is split at commas, but not where a password may have one",
+        arguments: [
+            (
+                "https://a.example,https://b.example/x,c.example",
+                ["https://a.example", "https://b.example/x", "c.example"]
+            ),
+            ("https://a.example/x,y", ["https://a.example/x,y"]),
+            ("https://a.example,https://ada@b.example", ["https://a.example", "https://ada@b.example"]),
+            ("https://ada:12,//SECRET@b.example", []),
+            ("https://ada:12,SEC.RET,34@b.example", ["https://ada@b.example"]),
+            ("https://ada:12,x.SECRET@b.example", ["https://ada@b.example"]),
+        ])
+    func addressLists(list: String, expected: [String]) throws {
+        let contents = try ForeignReading.read(
+            "folder,favorite,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp\n"
+                + ",,login,T,,,0,\"\(list)\",ada,p,\n",
+            as: CSVFormat())
+        for (item, secret) in try contents.entries where secret == Array("p".utf8) {
+            #expect(item.extra.filter { $0.name.hasPrefix("url.") }.map(\.value) == expected)
+        }
+        for (item, _) in try contents.entries {
+            for piece in ["SECRET", "SEC.RET", "12"] { #expect(!"\(item.attributes) \(item.extra)".contains(piece)) }
+        }
     }
 }

@@ -123,6 +123,38 @@ struct CXFTests {
         }
     }
 
+    @Test("Networks of one name are all imported, with the item's title, and nothing about them disappears")
+    func networks() throws {
+        func network(_ password: String) -> String {
+            #"{"type":"wifi","ssid":{"value":"Net"},"networkSecurityType":{"value":"wpa3"},"hidden":"#
+                + #"{"fieldType":"boolean","value":"true"},"passphrase":{"value":"\#(password)"}}"#
+        }
+        let contents = try ForeignReading.read(
+            document(
+                #"{"id":"aQ","title":"Home","scope":{"urls":["https://r.example"],"androidApps":[]},"credentials":["#
+                    + network("one") + "," + network("two") + "]}"), as: CXFFormat())
+        let entries = try contents.entries
+        #expect(
+            entries.compactMap { $0.secret.map { String(decoding: $0, as: UTF8.self) } }.sorted() == ["one", "two"])
+        #expect(entries.allSatisfy { $0.item.attributes.text(.labl) == "Home" })
+        #expect(entries.allSatisfy { $0.item.extraValue("networkSecurityType") == "wpa3" })
+        #expect(entries.allSatisfy { $0.item.extraValue("url.1") == "https://r.example" })
+        #expect(contents.leftOut.isEmpty)
+    }
+
+    @Test("Addresses within a login, as in drafts, and members of later versions are kept")
+    func loginMembers() throws {
+        let contents = try ForeignReading.read(
+            document(
+                #"{"id":"aQ","title":"T","credentials":[{"type":"basic-auth","urls":["https://u.example"],"#
+                    + #""username":{"value":"ada"},"password":{"value":"p"},"later":{"x":1},"none":null}]}"#),
+            as: CXFFormat())
+        #expect(
+            try contents.listing == [
+                #"genp svce=T acct=later (ada) desc=field: {"x":1}"#, "inet srvr=u.example acct=ada: p",
+            ])
+    }
+
     @Test("Each login of an item keeps its own user, and nothing disappears uncounted")
     func logins() throws {
         func read(_ members: String) throws -> ForeignContents {

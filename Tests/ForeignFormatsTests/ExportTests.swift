@@ -94,6 +94,40 @@ struct ExportTests {
         }
     }
 
+    @Test("What an import would refuse or take for nothing is reported, and the file can be imported")
+    func refused() throws {
+        let long = String(repeating: "\\\"", count: 600_000)
+        let lines = #"""
+            {"class":"genp","attributes":{"svce":"Long"},"secret":"\#(long)"}
+            {"class":"genp","attributes":{"svce":"Note","desc":"secure note"},"secret":""}
+            {"class":"genp","attributes":{"svce":"Code","desc":"one-time password"},"secret":""}
+            {"class":"genp","attributes":{"svce":"Short"},"secret":"x"}
+            """#
+        let expected: [ExportFormat: [String: ExportProblem]] = [
+            .csv: ["Long": .tooLong, "Note": .emptySecret, "Code": .emptySecret],
+            .bitwarden: ["Note": .emptySecret, "Code": .emptySecret],
+        ]
+        for (format, writer) in try ExportSample.writers() {
+            let (file, export) = try ExportSample.export(lines, to: writer)
+            let found = export.unheld.map { (ExportedRecord($0.item).title, $0.problem) }
+            #expect(Dictionary(uniqueKeysWithValues: found) == expected[format] ?? [:], "\(format)")
+            guard format == .csv else { continue }
+            #expect(try ForeignReading.read(String(decoding: file, as: UTF8.self), as: CSVFormat()).items.count == 1)
+        }
+    }
+
+    @Test(
+        "Only an IPv6 address is in brackets",
+        arguments: [
+            ("::1", "https://[::1]"), ("fe80::1%eth0", "https://[fe80::1%eth0]"), ("nas:5000", "https://nas:5000"),
+        ])
+    func hosts(server: String, address: String) throws {
+        var finder = ListingVisitor()
+        let line = #"{"class":"inet","attributes":{"srvr":"\#(server)","ptcl":1752461427},"secret":"x"}"#
+        try ExportSample.items(line).visitItems(&finder)
+        #expect(finder.items.map { ExportedRecord($0).addresses } == [[address]])
+    }
+
     @Test("CSV has Apple's columns, and cells are quoted where necessary")
     func csv() throws {
         let writer = AppleCSVWriter()

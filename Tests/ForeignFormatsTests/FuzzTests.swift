@@ -25,6 +25,8 @@ struct FuzzTests {
         var file: @Sendable ([UInt8]) -> [UInt8] = { $0 }
         /// The divisor of the number of rounds, for samples whose key derivation is slow.
         var cost = 1
+        /// True if its checksums reveal every random change of a secret.
+        var isAuthenticated = false
 
         var testDescription: String { name }
 
@@ -33,6 +35,8 @@ struct FuzzTests {
             bytes = (try? ForeignReading.fixture(fixture)) ?? []
             self.password = password
             self.cost = cost
+            // Only passwords in a macOS keychain have no checksum.
+            isAuthenticated = !fixture.hasSuffix("keychain-db")
         }
 
         init(_ name: String, _ text: String) {
@@ -48,7 +52,10 @@ struct FuzzTests {
             }
         }
 
-        init(_ name: String, _ bytes: [UInt8], password: String? = nil, cost: Int = 1) {
+        init(
+            _ name: String, _ bytes: [UInt8], password: String? = nil, cost: Int = 1, isAuthenticated: Bool = false
+        ) {
+            self.isAuthenticated = isAuthenticated
             self.name = name
             self.bytes = bytes
             self.password = password
@@ -60,6 +67,13 @@ struct FuzzTests {
         #"{"encrypted":false,"folders":[{"id":"f","name":"F"}],"items":[{"id":"1","folderId":"f","type":1,"#
         + #""name":"n","notes":"x","favorite":true,"fields":[{"name":"a","value":"b","type":1}],"login":"#
         + #"{"uris":[{"uri":"https://example.com"}],"username":"u","password":"p","totp":"JBSWY3DP"}}]}"#
+
+    /// A wallet without a salt, which would be a second file.
+    private static var wallet: WalletWriter {
+        var wallet = WalletWriter()
+        wallet.form = .standardWithoutSalt
+        return wallet
+    }
 
     static let samples = [
         Sample("keyring, version 0", fixture: "oo7/legacy.keyring", password: "test"),
@@ -83,7 +97,7 @@ struct FuzzTests {
             "RoboForm", "Name,Url,MatchUrl,Login,Pwd,Note,Folder,RfFieldsV2\nR,https://r,,a,p,n,/,\"P$,,,pwd,1\",x\n"),
         Sample("table with semicolons", "sep=;\r\nname;url;username;password\r\na;;b;\"c\"\r\n"),
         Sample("keyring, version 1", fixture: "oo7/default.keyring", password: "test", cost: 8),
-        Sample("wallet", fixture: "oo7/blowfish_cbc_pbkdf2_sha512_manual.kwl", password: "password", cost: 8),
+        Sample("wallet", (try? wallet.file()) ?? [], password: wallet.password, isAuthenticated: true),
         Sample(
             "macOS keychain", fixture: "keychainbreaker/test.keychain-db", password: "keychainbreaker-test", cost: 2),
         Sample("KDBX 3.1", fixture: "KeePass/keepassxc-3.1.kdbx", password: "pw one", cost: 20),
@@ -130,10 +144,11 @@ struct FuzzTests {
     func changed(sample: Sample) throws {
         try #require(!sample.bytes.isEmpty)
         let original = try KnownFormats.recognise(ForeignReading.input(sample.file(sample.bytes)))
+        let secrets = try Self.secrets(of: sample, as: original)
         var random = SeededRandom(seed: Self.seed)
         for round in 0..<max(1, Self.rounds / sample.cost) {
             let bytes = sample.file(Self.changed(sample.bytes, &random))
-            Self.attempt(bytes, as: original, sample.password, "round \(round) of seed \(Self.seed)")
+            Self.attempt(bytes, as: original, sample.password, secrets, "round \(round) of seed \(Self.seed)")
         }
     }
 
@@ -142,22 +157,39 @@ struct FuzzTests {
         arguments: samples.filter { $0.cost == 1 && $0.bytes.count < 4_000 })
     func everyByte(sample: Sample) throws {
         let original = try KnownFormats.recognise(ForeignReading.input(sample.file(sample.bytes)))
+        let secrets = try Self.secrets(of: sample, as: original)
         for index in sample.bytes.indices {
             var changed = [sample.bytes, sample.bytes]
             changed[0].removeSubrange(index...)
             changed[1][index] ^= 1 << UInt8(index % 8)
             for bytes in changed {
-                Self.attempt(sample.file(bytes), as: original, sample.password, "byte \(index)")
+                Self.attempt(sample.file(bytes), as: original, sample.password, secrets, "byte \(index)")
             }
         }
     }
 
+    /// The secrets of an authenticated sample; nil for another one.
+    private static func secrets(of sample: Sample, as format: any ForeignFormat) throws -> Set<[UInt8]>? {
+        guard sample.isAuthenticated else { return nil }
+        let contents = try ForeignReading.read(sample.file(sample.bytes), as: format, password: sample.password)
+        let secrets = Set(try contents.entries.compactMap(\.secret))
+        #expect(!secrets.isEmpty)
+        return secrets
+    }
+
     /// Reads a file in its original format, and in the format that it is now recognized as.
+    ///
+    /// - Parameter secrets: the only secrets that it may have in its original format; nil for any.
     private static func attempt(
-        _ bytes: [UInt8], as original: any ForeignFormat, _ password: String?, _ place: String
+        _ bytes: [UInt8], as original: any ForeignFormat, _ password: String?, _ secrets: Set<[UInt8]>?,
+        _ place: String
     ) {
         refusing(place) {
-            _ = try ForeignReading.read(bytes, as: original, password: password).listing
+            let entries = try ForeignReading.read(bytes, as: original, password: password).entries
+            guard let secrets else { return }
+            for (item, secret) in entries {
+                #expect(secret.map { secrets.contains($0) } ?? true, "\(place): a wrong secret of \(item)")
+            }
         }
         refusing(place) {
             let format = try KnownFormats.recognise(ForeignReading.input(bytes))

@@ -64,15 +64,35 @@ struct GitCredentialsTests {
     @Test("A password next to a token is kept as well")
     func tokenAndPassword() throws {
         let contents = try ForeignReading.read(
-            "https://ghp_0123456789abcdefABCDEF:other@github.com", as: GitCredentialsFormat())
+            "https://ghp_0123456789abcdefABCDEF0123456789abcd:other@github.com", as: GitCredentialsFormat())
         #expect(
             try contents.entries.compactMap(\.secret).map { String(decoding: $0, as: UTF8.self) }.sorted()
-                == ["ghp_0123456789abcdefABCDEF", "other"])
+                == ["ghp_0123456789abcdefABCDEF0123456789abcd", "other"])
+    }
+
+    @Test(
+        "What follows a '?', '#' or ';' of a path is in no attribute, however it is written, and is counted",
+        arguments: [
+            "/repo;jsessionid=SECRET", "/repo%3Ftoken=SECRET%23x", "/repo?SECRET", "/repo#SECRET", "/repo%3bSECRET",
+            "/repo%253FSECRET",
+        ])
+    func cutPaths(path: String) throws {
+        let contents = try ForeignReading.read("https://u:p@git.example\(path)", as: GitCredentialsFormat())
+        let (item, secret) = try #require(try contents.entries.first)
+        #expect(item.attributes.text(.path) == "/repo" && !"\(item)".contains("SECRET"))
+        #expect(secret == Array("p".utf8))
+        #expect(contents.leftOut.map(\.count) == [1])
     }
 
     @Test(
         "A malformed line is refused with its number",
-        arguments: [("https://a:b@c\ntext", 2), ("https://a:b@c\nhttps://a:b@", 2), ("https://%ff:b@c", 1)])
+        arguments: [
+            // What git takes for the host may have a part of the password in it.
+            ("https://ada:p@ss@host.example", 1), ("https://u:x@h.example%3Fq=SECRET", 1),
+            ("https://u:x@%61da%3ASECRET%40z.example", 1), ("https://u:x@h.example%2Fq", 1),
+            ("https://u:x@h.example;SECRET", 1),
+            ("https://a:b@c\ntext", 2), ("https://a:b@c\nhttps://a:b@", 2), ("https://%ff:b@c", 1),
+        ])
     func broken(text: String, line: Int) {
         let failure = #expect(throws: ForeignFailure.self) { try ForeignReading.read(text, as: GitCredentialsFormat()) }
         guard case .damagedLine(line, _) = failure else {

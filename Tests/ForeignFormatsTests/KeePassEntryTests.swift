@@ -61,6 +61,43 @@ struct KeePassEntryTests {
         #expect(contents.remarks.isEmpty == (reference != expected))
     }
 
+    @Test("Searches for references for parts of long titles find what they should, without a wrong password")
+    func manyReferences() throws {
+        let title = String(repeating: "a", count: 1_000)
+        let entries = (1...60).map { number in
+            KDBXForge.entry(
+                number, [("Title", title + "\(number)"), ("Password", "{REF:P@T:\(title.dropLast(number))b}")])
+        }
+        let contents = try read(entries.joined())
+        #expect(contents.items.count == 60)
+        #expect(contents.remarks.contains { $0.contains("missing entries") })
+    }
+
+    @Test("An entry with more strings than any program writes is refused")
+    func manyStrings() throws {
+        func strings(_ count: Int) -> String {
+            KDBXForge.entry(1, (0..<count).map { ("key \($0)", "v") })
+        }
+        #expect(try read(strings(2_000)).items.count == 2_000)
+        #expect(throws: ForeignFailure.limit("strings of an entry", found: 10_001, allowed: 10_000)) {
+            try read(strings(10_001))
+        }
+        #expect(throws: ForeignFailure.damaged("a string of an entry occurs twice")) {
+            try read(KDBXForge.entry(1, [("a", "1"), ("b", "2"), ("a", "3")]))
+        }
+    }
+
+    @Test("A description of the key derivation without its end mark is malformed")
+    func endMark() throws {
+        var map = KDBXDictionary()
+        map.add("R", .uint64(0))
+        let bytes = map.encoded
+        #expect(KDBXDictionary(bytes) == map)
+        // The last byte of a value is no end mark.
+        #expect(KDBXDictionary(Array(bytes.dropLast())) == nil)
+        #expect(KDBXDictionary(bytes + [0]) == nil)
+    }
+
     @Test("A note that refers to another entry's note is that note")
     func noteReferences() throws {
         let reader = KDBXForge.entry(2, [("Title", "T"), ("Password", "x"), ("Notes", "{REF:N@T:src}")])

@@ -206,6 +206,14 @@ struct KeePassTests {
         let spellings: [([(String, String)], String)] = [
             ([("TOTP Seed", "JBSWY3DP"), ("TOTP Settings", "60;8")], "secret=JBSWY3DP&period=60&digits=8"),
             ([("TOTP Seed", "JBSWY3DP"), ("TOTP Settings", "30;S")], "secret=JBSWY3DP&issuer=A&digits=5"),
+            (
+                [("TOTP Seed", "JBSWY3DP"), ("TOTP Settings", "30;8;https://time.example")],
+                "secret=JBSWY3DP&period=30&digits=8"
+            ),
+            (
+                [("TOTP Seed", "JBSWY3DP"), ("TOTP Settings", "30;S;https://time.example")],
+                "secret=JBSWY3DP&issuer=A&digits=5"
+            ),
             ([("TimeOtp-Secret-Base32", "JBSWY3DP")], "secret=JBSWY3DP"),
             ([("TimeOtp-Secret", "Hello")], "secret=JBSWY3DP"),
             ([("TimeOtp-Secret-Hex", "48656C6C6F")], "secret=JBSWY3DP"),

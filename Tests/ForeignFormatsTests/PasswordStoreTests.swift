@@ -53,6 +53,7 @@ struct PasswordStoreTests {
         try Path.makeFolder(folder.path(".git"))
         try folder.write(".git/x" + ending, Array("junk".utf8))
         try folder.write("README", Array("text".utf8))
+        try folder.write(".age-recipients", [])
         return folder
     }
 
@@ -60,7 +61,7 @@ struct PasswordStoreTests {
     func pass() throws {
         let folder = try store(".gpg") { Array("GPG:".utf8) + Array($0.utf8) }
         let input = ForeignInput(path: folder.path, .folder)
-        #expect(throws: ForeignFailure.self) { try KnownFormats.recognise(input) }
+        #expect(try !PassFormat().recognises(input))
         try folder.write(".gpg-id", Array("ada@example.org".utf8))
         #expect(try KnownFormats.recognise(input).name == "pass")
         let contents = try PassFormat().read(input, ScriptedGPG())
@@ -88,13 +89,42 @@ struct PasswordStoreTests {
             ])
     }
 
+    /// Acts as a disk that fails while one file is read.
+    private struct FailingDisk: ForeignSecrets {
+        let problem: FileFailure.Problem
+
+        func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {}
+
+        func keyFile() throws -> ForeignFile? { nil }
+
+        func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes {
+            if path.hasSuffix("b.gpg") { throw FileFailure(path, problem) }
+            return SecretBytes(copying: "x".utf8)
+        }
+    }
+
+    @Test("A failing disk ends the import, and only files that the system protects or that are too large are named")
+    func failingDisk() throws {
+        let folder = try TemporaryFolder()
+        for name in [".gpg-id", "a.gpg", "b.gpg"] { try folder.write(name, []) }
+        let input = ForeignInput(path: folder.path, .folder)
+        for problem in [FileFailure.Problem.system(EACCES, doing: "opening"), .tooLarge(limit: 1 << 30)] {
+            let contents = try PassFormat().read(input, FailingDisk(problem: problem))
+            #expect(contents.refused.map(\.name) == ["b"])
+            #expect(contents.items.count == 1)
+        }
+        #expect(throws: FileFailure(folder.path + "/b.gpg", .system(EIO, doing: "reading"))) {
+            try PassFormat().read(input, FailingDisk(problem: .system(EIO, doing: "reading")))
+        }
+    }
+
     @Test("pass: a store encrypted entirely for other keys is refused")
     func locked() throws {
         let folder = try TemporaryFolder()
         try folder.write(".gpg-id", [])
         try folder.write("a.gpg", Array("KEY".utf8))
         try folder.write("b.gpg", Array("KEY".utf8))
-        #expect(throws: ForeignFailure.needsProgram("gpg", problem: "it has no key for any of its files")) {
+        #expect(throws: ForeignFailure.noKeyOpens("keys of gpg")) {
             try PassFormat().read(ForeignInput(path: folder.path, .folder), ScriptedGPG())
         }
     }
@@ -109,6 +139,19 @@ struct PasswordStoreTests {
         let contents = try PassFormat().read(ForeignInput(path: folder.path, .folder), ScriptedGPG())
         #expect(contents.refused.map(\.name) == ["b"])
         #expect(contents.items.count == 1)
+    }
+
+    @Test("Hidden files are read, except those of the stores and git")
+    func hidden() throws {
+        let folder = try TemporaryFolder()
+        for name in [".dot", ".git", "sub"] { try Path.makeFolder(folder.path(name)) }
+        for name in [".gpg-id", "sub/.gpg-id", ".git/x.gpg"] { try folder.write(name, []) }
+        for name in [".env", ".dot/y", "sub/.z"] { try folder.write(name + ".gpg", Array("GPG:\(name)".utf8)) }
+        try folder.write(".DS_Store", [])
+        let contents = try PassFormat().read(ForeignInput(path: folder.path, .folder), ScriptedGPG())
+        #expect(
+            try contents.listing.map { String($0.split(separator: ": ")[1]) }.sorted() == [".dot/y", ".env", "sub/.z"])
+        #expect(contents.leftOut.map(\.count) == [1])
     }
 
     @Test("No symbolic link is followed")
@@ -144,8 +187,47 @@ struct PasswordStoreTests {
         let other = try PassageFormat().read(input, key(identity))
         #expect(try other.listing == Self.items.sorted())
         #expect(other.refused.map(\.name).sorted() == ["broken", "foreign"])
-        #expect(throws: ForeignFailure.wrongPassword) {
+        #expect(throws: ForeignFailure.noKeyOpens("identities")) {
             try PassageFormat().read(input, key(X25519Identity.generate()))
+        }
+    }
+
+    @Test("passage: encrypted files among others are not a store, and those alone or beside identities are")
+    func notPassage() throws {
+        let outer = try TemporaryFolder()
+        let input = ForeignInput(path: outer.path("exports"), .folder)
+        try Path.makeFolder(input.path)
+        func isStore() throws -> Bool { try PassageFormat().recognises(input) }
+        #expect(try !isStore())
+        try outer.write("exports/backup.age", [])
+        try outer.write("exports/.hidden", [])
+        #expect(try isStore())
+        try outer.write("exports/logins.csv", Array("name,url,username,password,note\n".utf8))
+        #expect(try !isStore())
+        #expect(throws: ForeignFailure.folderOfFiles(name: "logins.csv", title: "CSV file")) {
+            try KnownFormats.recognise(input)
+        }
+        try outer.write("identities", [])
+        #expect(try isStore())
+        _ = try ExternalProgram.run("rm", [outer.path("identities")])
+        try outer.write("exports/.age-recipients", [])
+        #expect(try isStore())
+    }
+
+    @Test("A folder with more levels than a store has is not taken for one")
+    func tooDeep() throws {
+        let folder = try TemporaryFolder()
+        var path = ""
+        for _ in 0..<40 {
+            path += path.isEmpty ? "d" : "/d"
+            try Path.makeFolder(folder.path(path))
+        }
+        let input = ForeignInput(path: folder.path, .folder)
+        #expect(try !PassageFormat().recognises(input))
+        try folder.write("Manifest.plist", Array("<plist><dict><key>IsEncrypted</key><true/></dict></plist>".utf8))
+        #expect(try KnownFormats.recognise(input).name == "apple-backup")
+        #expect(throws: ForeignFailure.limit("levels", found: 33, allowed: 32)) {
+            try PassageFormat().read(input, GivenSecrets(text: nil))
         }
     }
 

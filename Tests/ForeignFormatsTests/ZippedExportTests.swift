@@ -61,7 +61,7 @@ struct ZippedExportTests {
         #expect(
             contents.leftOut.map { "\($0.count) \($0.kind)" } == [
                 "1 favorite mark", "1 earlier password", "1 reference to another record", "1 archived record",
-                "1 file of no record",
+                "1 file of no imported record",
             ])
         #expect(contents.refused.map(\.name) == ["Doc"])
         #expect(contents.details == "2 accounts")
@@ -97,7 +97,7 @@ struct ZippedExportTests {
                 "username,username2,username3,title,password,note,url,category,otpSecret\nada,,,D,p,n,https://d.example,Work,\n"
             ), ("securenotes.csv", "title,note\nN,text\n"),
             ("payments.csv", "type,account_name,cc_number,code\npayment_card,Visa,4111,123\n"),
-            ("new.csv", "a,b\n1,2\n"),
+            ("new.csv", "a,b\n1,2\n"), ("read.txt", "x"), ("folder/", ""),
         ])
         #expect(try KnownFormats.recognise(ForeignReading.input(bytes)).name == "dashlane")
         let contents = try ForeignReading.read(bytes, as: DashlaneFormat())
@@ -108,7 +108,50 @@ struct ZippedExportTests {
                 #"genp svce=row of a table that is not known desc=row of a table that is not known: {"a":"1","b":"2"}"#,
                 "inet srvr=d.example acct=ada: p",
             ])
-        #expect(contents.leftOut.isEmpty)
+        #expect(contents.leftOut.map { "\($0.count) \($0.kind)" } == ["1 file of no imported record"])
+    }
+
+    @Test("Dashlane: an error names the table in the zip file")
+    func dashlaneTables() throws {
+        func read(_ name: String, _ text: String) throws -> ForeignContents {
+            let header = "username,username2,username3,title,password,note,url,category,otpSecret\n"
+            return try ForeignReading.read(Self.zip([("credentials.csv", header), (name, text)]), as: DashlaneFormat())
+        }
+        #expect(throws: ForeignFailure.damaged("line 1 of 'ids.csv' in it: two columns have the same name")) {
+            try read("ids.csv", "a,a\n")
+        }
+        #expect(throws: ForeignFailure.damaged("line 1 of a table in it: two columns have the same name")) {
+            try read("new.csv", "a,a\n")
+        }
+    }
+
+    @Test("Proton Pass: fields of unknown kinds, sections of keys and users of passkeys are kept")
+    func protonRest() throws {
+        let text = #"""
+            {"version":"1.29","encrypted":false,"vaults":{"v1":{"name":"P","items":[
+              {"itemId":"a","data":{"metadata":{"name":"S"},"extraFields":[
+               {"fieldName":"when","type":"timestamp","data":{"timestamp":"2024"}},{"fieldName":"none","data":{"content":""}},
+               {"fieldName":"both","data":{"content":"c","totpUri":"JBSWY3DP"}},{"fieldName":"odd"}],"type":"sshKey",
+               "content":{"privateKey":"KEY","publicKey":"ssh-x","new":"N","sections":[{"sectionName":"s","sectionFields":[
+                {"fieldName":"PIN","type":"hidden","data":{"content":"42"}}]}]}}},
+              {"itemId":"b","data":{"metadata":{"name":"W"},"type":"login","content":{"itemUsername":"ada","password":"",
+               "urls":["https://w.example"],"passkeys":[{"rpId":"w.example"}],"later":[1]}}}]}}}
+            """#
+        let contents = try ForeignReading.read(text, as: ProtonPassFormat())
+        #expect(
+            try contents.listing == [
+                "genp svce=S acct=PIN desc=field: 42", "genp svce=S acct=both desc=field: c",
+                "genp svce=S acct=new desc=field: N",
+                "genp svce=S acct=one-time password desc=one-time password: otpauth://totp/S?secret=JBSWY3DP&issuer=S",
+                "genp svce=S acct=private key desc=private key: KEY",
+                #"genp svce=S acct=when desc=field: {"timestamp":"2024"}"#,
+                "genp svce=W acct=later (ada) desc=field: [1]",
+                #"genp svce=w.example acct=passkey desc=passkey: {"rpId":"w.example"}"#,
+                "inet srvr=w.example acct=ada: no secret",
+            ])
+        #expect(contents.leftOut.map { "\($0.count) \($0.kind)" } == ["2 field without a value"])
+        let keys = try contents.entries.filter { $0.item.attributes.text(.desc) == "private key" }
+        #expect(keys.map { $0.item.extraValue("publicKey") } == ["ssh-x"])
     }
 
     static let protonData = #"""

@@ -1,4 +1,5 @@
 import ItemSources
+import KeychainModel
 import Testing
 
 @Suite("Items with the same attributes")
@@ -36,6 +37,15 @@ struct AlikeItemsTests {
         ] as [(String, String, [Int?])])
     func pairs(_ records: String, _ existing: String, _ expected: [Int?]) {
         #expect(AlikeItems.pairs(of: items(records), with: items(existing)) == expected)
+    }
+
+    @Test("A label is no attribute, whatever the attributes are called")
+    func identities() {
+        func key(_ attributes: [(name: String, value: String)], _ label: String) -> [UInt8] {
+            KeyringIdentity(keyring: "Login", attributes: attributes, type: nil, label: .text(label)).key
+        }
+        let keys = [key([], "x"), key([("label", "x")], "y"), key([("", "x")], "y"), key([("x", "")], "y")]
+        #expect(Set(keys).count == keys.count)
     }
 
     @Test("Items are numbered by label, and then in order of creation")

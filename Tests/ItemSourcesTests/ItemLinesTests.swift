@@ -1,5 +1,6 @@
 import ByteStreams
 import Foundation
+import Glibc
 import KeychainModel
 import TestSupport
 import Testing
@@ -42,6 +43,18 @@ struct ItemLinesTests {
                 }
             }
         }
+    }
+
+    @Test(
+        "A file dated beyond any date of an item has the reference date",
+        arguments: [Int64.max, .min, .max / 1_000_000])
+    func farDate(seconds: Int64) {
+        var status = stat()
+        status.st_mtim.tv_sec = Int(seconds)
+        status.st_mtim.tv_nsec = 999_999_999
+        #expect(ForeignFile.modified(status) == .reference)
+        status.st_mtim.tv_sec = 1_700_000_000
+        #expect(ForeignFile.modified(status).microseconds == 1_700_000_000_999_999)
     }
 
     @Test("An item that the visitor does not want is skipped")

@@ -26,9 +26,8 @@ struct RecordWriterTests {
                 for user in ["ada", nil] {
                     let collected = try collect { collector throws(ForeignFailure) in
                         var record = RecordWriter(format: "test", identity: "1", title: title)
-                        record.user = user
                         record.addresses = addresses
-                        try record.addLogin(secret("p"), to: &collector)
+                        try record.addLogin(user: user, password: secret("p"), to: &collector)
                         try record.addOneTimePassword(secret("JBSW Y3DP"), to: &collector)
                         try record.addNote(secret("n"), to: &collector)
                         try record.addField("PIN", secret("1"), to: &collector)
@@ -56,7 +55,7 @@ struct RecordWriterTests {
             record.folder = "Work"
             record.id = "id-1"
             record.authentication = .http(realm: "r")
-            try record.addLogin(secret("p"), to: &collector)
+            try record.addLogin(user: nil, password: secret("p"), to: &collector)
         }
         let item = try #require(collected.items.first)
         #expect(item.itemClass == .internetPassword)
@@ -82,7 +81,7 @@ struct RecordWriterTests {
             let collected = try collect { collector throws(ForeignFailure) in
                 var record = RecordWriter(format: "test", identity: "1", title: "t")
                 record.addresses = [address]
-                try record.addLogin(secret("p"), to: &collector)
+                try record.addLogin(user: nil, password: secret("p"), to: &collector)
             }
             #expect(collected.items.map { $0.attributes.text(.svce) } == [service])
             #expect(collected.items[0].extra.contains { $0.name == "url.1" && $0.value == address })
@@ -93,9 +92,9 @@ struct RecordWriterTests {
     func absent() throws {
         let collected = try collect { collector throws(ForeignFailure) in
             var one = RecordWriter(format: "test", identity: "1", title: "a")
-            try one.addLogin(nil, to: &collector)
+            try one.addLogin(user: nil, password: nil, to: &collector)
             var two = RecordWriter(format: "test", identity: "2", title: "b")
-            try two.addLogin(secret(""), to: &collector)
+            try two.addLogin(user: nil, password: secret(""), to: &collector)
         }
         #expect(collected.items.map(\.secretSize) == [nil, 0])
     }
@@ -134,13 +133,12 @@ struct RecordWriterTests {
 
     @Test("An access token in place of a user name or in a URL is in no attribute of any item")
     func tokens() throws {
-        let token = "ghp_0123456789abcdefABCDEF"
+        let token = "ghp_0123456789abcdefABCDEF0123456789abcd"
         let collected = try collect { collector throws(ForeignFailure) in
             var record = RecordWriter(format: "test", identity: "1", title: "")
-            record.user = token
             record.addresses = ["https://\(token):x@github.com/r", "https://\(token)@github.com"]
             try record.addNote(secret("n"), to: &collector)
-            try record.addLogin(secret("p"), to: &collector)
+            try record.addLogin(user: token, password: secret("p"), to: &collector)
             try record.addOneTimePassword(secret("JBSWY3DP"), to: &collector)
         }
         for item in collected.items { #expect(!"\(item)".contains(token)) }

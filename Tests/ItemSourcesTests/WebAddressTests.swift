@@ -31,11 +31,14 @@ struct WebAddressTests {
             "jdbc:mysql://h.example/db;password=SECRET", "cmd://ssh u@h.example -p SECRET",
             "cmd://ssh -p SECRET u@h.example", "data:text/plain,SECRET", "javascript://x.example/SECRET",
             "steam://SECRET", "https://h.example:SECRET/", "u:SECRET@h.example", "SECRET", "ada@x.example:SECRET",
+            "https://u:12/34SECRET@\u{fe0f}h.example", "https://u:12/34SECRET@\u{301}h.example",
+            "https://u:12/\u{301}SECRET@\u{20dd}h.example", "https:/\u{301}/u:SECRET@h.example",
+            "https://h/\u{301}SECRET@h.example", "https:///\u{301}/u:SECRET@h.example", "u.v:12/x://SECRET",
             "https://h.example/ -p SECRET", "https://SECRET%40h.example/", "broken:url",
         ])
     func mistyped(address: String) throws {
         let collected = try collect([address]) { record, collector in
-            try record.addLogin(SecretBytes(copying: "p".utf8), to: &collector)
+            try record.addLogin(user: nil, password: SecretBytes(copying: "p".utf8), to: &collector)
         }
         for item in collected.items {
             let text = "\(item.attributes) \(item.extra)".lowercased()
@@ -55,12 +58,17 @@ struct WebAddressTests {
             ("u.v:SECRET@h.example", "u.v@h.example"),
             ("https://short:x-oauth-basic@h.example", "https://h.example"),
             ("https://h.example/x;jsessionid=SECRET", "https://h.example/x"),
+            ("https://h.example/x%3Ftoken=SECRET", "https://h.example/x"),
+            ("https://h.example/x%23SECRET", "https://h.example/x"),
+            ("https://h.example/x%3bid=SECRET", "https://h.example/x"),
+            ("https://h.example/x%2525253fSECRET", "https://h.example/x"),
+            ("https://h.example/x?\u{301}SECRET", "https://h.example/x"),
             ("https://h.example?SECRET", "https://h.example"), ("//h.example#SECRET", "//h.example"),
             ("https://h.example/x?to=ada@SECRET", "https://h.example/x"),
         ])
     func removed(address: String, readable: String) throws {
         let collected = try collect([address]) { record, collector in
-            try record.addLogin(SecretBytes(copying: "p".utf8), to: &collector)
+            try record.addLogin(user: nil, password: SecretBytes(copying: "p".utf8), to: &collector)
         }
         let item = try #require(collected.items.first)
         #expect(collected.items.count == 1)
@@ -77,11 +85,12 @@ struct WebAddressTests {
             "https://example.com", "http://10.0.0.1:8080/admin/", "https://ada@example.com:8443/x", "example.com/login",
             "https://example.com/@ada", "https://[2001:db8::1]:8443/x", "https://müller.example/ä",
             "https://web.example/2020/http://example.com/", "ssh://git@example.com/r.git", "//router/x",
+            "https://h.example/100%25/x%2Fy", "https://h.example/%", "https://h.example/%3", "https://h.example/%25",
             "android://aGFzaA==@com.example.app/", "androidapp://com.example.app",
         ])
     func kept(address: String) throws {
         let collected = try collect([" \(address)\n"]) { record, collector in
-            try record.addLogin(SecretBytes(copying: "p".utf8), to: &collector)
+            try record.addLogin(user: nil, password: SecretBytes(copying: "p".utf8), to: &collector)
         }
         #expect(collected.items.count == 1)
         #expect(collected.items[0].extra.contains(ExtraAttribute(name: "url.1", value: address)))
@@ -91,7 +100,7 @@ struct WebAddressTests {
     @Test("Without a login, seeds among the addresses become one-time passwords, and other items have the addresses")
     func withoutLogin() throws {
         let seed = "otpauth://totp/Bank:ada?secret=JBSWY3DP"
-        let addresses = [seed, "https://bank.example", "mistyped:SECRET"]
+        let addresses = ["apple-\(seed)", "https://bank.example", "mistyped:SECRET"]
         for part in ["note", "passkey", "nothing"] {
             let collected = try collect(addresses) { record, collector in
                 func secret() -> SecretBytes { SecretBytes(copying: "x".utf8) }
@@ -111,14 +120,14 @@ struct WebAddressTests {
     func nothing() throws {
         #expect(try collect([]) { _, _ in }.contents.leftOut.map(\.kind) == ["record without a secret"])
         #expect(try collect(["https://a.example"]) { _, _ in }.items.map(\.secretSize) == [nil])
-        let collected = try collect([]) { record, _ in record.user = "ada" }
+        let collected = try collect([]) { record, collector in try record.addUser("ada", to: &collector) }
         #expect(collected.items.map { $0.attributes.text(.acct) } == ["ada"])
     }
 
     @Test("More addresses than an item has room for are counted, and the login is kept")
     func many() throws {
         let collected = try collect((0..<300).map { "https://\($0).example" }) { record, collector in
-            try record.addLogin(nil, to: &collector)
+            try record.addLogin(user: nil, password: nil, to: &collector)
         }
         #expect(collected.items.count == 1 && collected.contents.refused.isEmpty)
         #expect(collected.contents.leftOut.map { "\($0.count) \($0.kind)" } == ["100 further address"])

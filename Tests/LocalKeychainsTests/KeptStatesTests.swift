@@ -84,6 +84,54 @@ struct KeptStatesTests {
         }
     }
 
+    @Test("What a change wrote is told from what was written after it, even with the same dates")
+    func writtenByTheChange() throws {
+        try add("ann")
+        try add("ben")
+        let states = KeptStates(of: keychain, in: data)
+        func update(_ account: String, _ writer: KeychainWriter) throws {
+            let query = ItemQuery(attributes: [.acct: .text(account)])
+            _ = try writer.update(
+                matching: query, set: [:], secret: SecretBytes(copying: "other".utf8), now: moment(1))
+        }
+        let state = try keychain.write { writer in
+            let state = try states.keep(before: .itemUpdate, now: moment(3))
+            try update("ann", writer)
+            return state
+        }
+        let written = try #require(try states.written(after: state))
+        var now = try keychain.versionedItems()
+        let kept = try states.open(state).versionedItems().versions
+        #expect(now.versions.subtracting(kept) == written)
+        try keychain.write { writer in try update("ann", writer) }
+        now = try keychain.versionedItems()
+        #expect(now.versions.subtracting(kept).isDisjoint(with: written))
+        try states.remove(state)
+        #expect(try states.written(after: state) == nil)
+    }
+
+    @Test("A record that was cut short only makes more rows count as written later")
+    func cutRecord() throws {
+        try add("ann")
+        let states = KeptStates(of: keychain, in: data)
+        let state = try keychain.write { writer in
+            let state = try states.keep(before: .import, now: moment(3))
+            for account in ["ben", "cleo"] {
+                var attributes = Attributes()
+                attributes[.acct] = .text(account)
+                let draft = ItemDraft(itemClass: .genericPassword, attributes: attributes)
+                _ = try writer.add(draft, secret: nil, now: moment(3))
+            }
+            return state
+        }
+        let record = state.path + ".written"
+        let whole = try Data(contentsOf: URL(fileURLWithPath: record))
+        #expect(whole.count == 2 * RowVersion.size)
+        let cut = Array(whole.dropLast(3))
+        try PrivateFile.replace(record, cut.span)
+        #expect(try states.written(after: state)?.count == 1)
+    }
+
     @Test("A state is restored exactly, with items that no archive contains, with tombstones, and without later items")
     func replaced() throws {
         try add("ann")

@@ -138,6 +138,19 @@ struct MappingTests {
         }
     }
 
+    @Test(
+        "Protocols of network passwords have the names that desktop programs search for",
+        arguments: ["smb", "pop3", "nntp"])
+    func protocols(_ name: String) throws {
+        let network = attributes(["xdg:schema": "org.gnome.keyring.NetworkPassword", "server": "h", "protocol": name])
+        let item = try item(ServiceItem(label: "A", attributes: network))
+        let code = try #require(item.attributes.number(.ptcl))
+        var draft = ItemDraft(itemClass: .internetPassword)
+        draft.attributes[.ptcl] = .number(code)
+        let elsewhere = try draft.completed(now: .reference, secretSize: 1)
+        #expect(ServiceMapping.serviceItem(of: elsewhere)?["protocol"] == name)
+    }
+
     @Test("Attributes whose names are two Unicode forms of one word are two attributes")
     func unicodeForms() throws {
         let service = ServiceItem(

@@ -22,9 +22,24 @@ struct MatchingTests {
         ] as [([Int: [UInt8]], [Int: [UInt8]], [Int: Int])])
     func collections(_ archived: [Int: [UInt8]], _ existing: [Int: [UInt8]], _ expected: [Int: Int]) {
         func keys(_ collections: [Int: [UInt8]]) -> CollectionPairing.Collections {
-            collections.mapValues { Set($0.map { [$0] }) }
+            collections.mapValues { keys in
+                var contents = CollectionPairing.Contents()
+                for key in keys { contents.insert([key], AlikeItem(label: "", secret: [1], isEmpty: false)) }
+                return contents
+            }
         }
         #expect(CollectionPairing.pairs(of: keys(archived), with: keys(existing)) == expected)
+    }
+
+    @Test("Of collections with the same items, the one with the same secrets is the same")
+    func secrets() {
+        func contents(_ secret: UInt8) -> CollectionPairing.Contents {
+            var contents = CollectionPairing.Contents()
+            contents.insert([1], AlikeItem(label: "A", secret: [secret], isEmpty: false))
+            return contents
+        }
+        let pairs = CollectionPairing.pairs(of: [0: contents(1), 1: contents(2)], with: [0: contents(2)])
+        #expect(pairs == [0: 1, 1: 0])
     }
 
     private func item(_ service: ServiceItem, in place: CollectionName, ordinal: Int = 0) throws -> Item {
@@ -39,7 +54,7 @@ struct MatchingTests {
         func service(_ label: String) -> ServiceItem {
             ServiceItem(label: label, attributes: [ServiceAttribute(name: "d", value: "1")])
         }
-        var matches = try ServiceMatches(chosen: nil, standard: login, known: [login])
+        var matches = try ServiceMatches(.own, standard: login, known: [login])
         for label in ["B", "C"] {
             try matches.addExisting(service(label), in: login, secret: Array(label.utf8).span)
         }
@@ -59,7 +74,7 @@ struct MatchingTests {
             ServiceItem(label: "x", attributes: [ServiceAttribute(name: name, value: "1")])
         }
         let items = [try item(service("a"), in: first), try item(service("b"), in: second)]
-        var matches = try ServiceMatches(chosen: nil, standard: nil, known: [first])
+        var matches = try ServiceMatches(.own, standard: nil, known: [first])
         try matches.addExisting(service("b"), in: first, secret: [1].span)
         for (name, item) in zip(["a", "b"], items) {
             try matches.add(item, as: service(name), secret: [1].span, hasSecret: true)
@@ -78,7 +93,7 @@ struct MatchingTests {
         let other = try ItemDraft(itemClass: .genericPassword).completed(now: .reference, secretSize: 1)
         let nowhere = matches.destination(of: other)
         #expect(nowhere == nil)
-        var all = try ServiceMatches(chosen: second, standard: nil, known: [first])
+        var all = try ServiceMatches(.one(second), standard: nil, known: [first])
         let chosen = all.destination(of: other)
         #expect(chosen == second)
     }

@@ -22,22 +22,14 @@ struct DesktopTests {
 
     private let shell: DesktopShell
 
-    init() throws { shell = try DesktopShell(desktop: Self.judge.get().program) }
-
-    static let key = "$KCBACKUP keygen -o key.txt >/dev/null\nkey=$(grep -o 'age1[a-z0-9]*' key.txt)\n"
-
-    private func run(_ script: String) throws -> String {
-        let outcome = try shell("set -e\n" + Self.key + script)
-        #expect(outcome.status == 0, "\(outcome.text)\n\(outcome.errorText)")
-        return outcome.text
-    }
+    init() throws { shell = try DesktopShell(desktop: Self.judge.get().program, preparation: "keys") }
 
     /// The number of items: few by default, because GNOME Keyring searches all of them for each request.
     private static let size = Int(ProcessInfo.processInfo.environment["DESKTOP_ITEMS"] ?? "") ?? 300
 
     @Test("Items in many collections are restored exactly, even if the daemon dies meanwhile")
     func everyItem() throws {
-        let counts = try run(
+        let counts = try shell.run(
             """
             keyring
             $DESKTOP fill 30 \(Self.size)
@@ -45,20 +37,19 @@ struct DesktopTests {
             # A daemon that is killed while it is read.
             $KCBACKUP create --keychain secret-service: -r "$key" -o broken.kcb 2>broken & reader=$!
             start=$(cut -d' ' -f14 /proc/$daemon/stat)
-            until [ "$(cut -d' ' -f14 /proc/$daemon/stat)" -gt $((start + 2)) ]; do :; done
+            until [ "$(cut -d' ' -f14 /proc/$daemon/stat)" -gt $((start + 2)) ]; do kill -0 $reader; done
             end -KILL
             wait $reader && exit 1 || [ $? = 14 ]
             [ ! -e broken.kcb ]
             grep -q 'ended while it was in use' broken
             keyring
-            printf pw >pw; chmod 600 pw
             $KCBACKUP create --keychain secret-service: --passcode file:pw -r "$key" -o all.kcb
             end
             # Another home folder, another daemon, which dies once: the restore is run again.
             rm -r .local/share/keyrings
             keyring
             $KCBACKUP restore all.kcb -i key.txt --passcode file:pw 2>broken & writer=$!
-            until ls .local/share/keyrings | grep -q Collection_20; do :; done
+            until ls .local/share/keyrings | grep -q Collection_20; do kill -0 $writer; done
             end -KILL
             wait $writer && exit 1 || [ $? = 14 ]
             grep -q 'after at least [0-9]* items*: the Secret Service ended' broken
@@ -80,7 +71,7 @@ struct DesktopTests {
 
     @Test("A locked collection is refused or reported as left out, never read as if it were empty")
     func locked() throws {
-        let text = try run(
+        let text = try shell.run(
             """
             keyring
             $DESKTOP fill 2 10
@@ -119,7 +110,7 @@ struct DesktopTests {
 
     @Test("Without a keychain, the first backup is of the keyring, and a cron job finds the bus set up by systemd")
     func cron() throws {
-        let text = try run(
+        let text = try shell.run(
             """
             # As systemd does it: the address follows from the folder.
             dbus-daemon --session --nofork --address="unix:path=$XDG_RUNTIME_DIR/bus" & system=$!
@@ -144,7 +135,7 @@ struct DesktopTests {
             text == """
                 there is no kcbackup keychain here: this backs up the desktop keyring (--keychain secret-service:)
                 this device is now KC-…; keep a copy of its key: 'kcbackup device export -o FILE.age'
-                secret-service-DATE.kcb: 3 items
+                secret-service-DATE.kcb: 3 items of the Secret Service
                 all of it restores on any device
                 14
                 kcbackup: error: there is no session bus: no user is logged in to a desktop (lo
@@ -154,7 +145,7 @@ struct DesktopTests {
 
     @Test("Each reason why no Secret Service is available has its own message")
     func absent() throws {
-        let text = try run(
+        let text = try shell.run(
             """
             try() { local status=0; "$@" create --keychain secret-service: -r "$key" -o x.kcb 2>messages || status=$?
               echo "$status $(grep -m 1 kcbackup: messages | sed "s#$HOME#~#g" | cut -c18-66)"; }
@@ -181,7 +172,7 @@ struct DesktopTests {
 
     @Test("Only items that are deleted during a backup are missing from it")
     func deleted() throws {
-        _ = try run(
+        _ = try shell.run(
             """
             keyring
             $DESKTOP fill 1 300
@@ -200,7 +191,7 @@ struct DesktopTests {
 
     @Test("Keychain items are restored into the keyring and back, and what the keyring cannot store is reported")
     func fromKeychain() throws {
-        let text = try run(
+        let text = try shell.run(
             """
             keyring
             $DESKTOP fill 1 6
@@ -224,7 +215,6 @@ struct DesktopTests {
             $KCBACKUP restore all.kcb --keychain copy --yes 2>/dev/null || $KCBACKUP restore all.kcb --keychain copy
             $KCBACKUP create --keychain copy -r "$key" -o copy.kcb
             end; rm -r .local/share/keyrings; keyring
-            printf pw >pw; chmod 600 pw
             $KCBACKUP restore copy.kcb -i key.txt --keychain secret-service: --passcode file:pw
             $DESKTOP dump >after
             cmp before after
@@ -249,7 +239,7 @@ struct DesktopTests {
 
     @Test("A restore resolves conflicts, and undo brings back the previous state")
     func undo() throws {
-        let text = try run(
+        let text = try shell.run(
             """
             keyring
             $DESKTOP fill 1 5
@@ -262,7 +252,7 @@ struct DesktopTests {
             $KCBACKUP restore a.kcb -i key.txt --on-conflict overwrite
             $KCBACKUP restore --list-undo --keychain secret-service: --json | jq '.undo | length'
             ! cmp -s changed <($DESKTOP dump)
-            $KCBACKUP restore --undo --keychain secret-service:
+            $KCBACKUP restore --undo --keychain secret-service: --yes --quiet
             cmp changed <($DESKTOP dump)
             printf more | secret-tool store --label=More service more
             $KCBACKUP restore a.kcb -i key.txt --replace --yes --json | jq -c .plan
@@ -274,16 +264,45 @@ struct DesktopTests {
                 label = Item^I0$
                 {"create":0,"update":0,"same":5,"keep":1,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
                 1
-                {"create":6,"update":0,"same":0,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":7}
+                {"create":0,"update":1,"same":5,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":1}
                 gone
                 {"create":0,"update":0,"same":2,"keep":0,"stay-behind":0,"fail":0,"not-selected":4,"remove":0}
 
                 """)
     }
 
+    @Test("A keyring and its file are the same for diff, whatever schemas the items have")
+    func schemas() throws {
+        let text = try shell.run(
+            """
+            keyring
+            store() { printf s | secret-tool store --label="Item $((++count))" "$@"; }
+            count=0
+            store xdg:schema org.gnome.keyring.NetworkPassword server h user u port 22 protocol smb
+            store xdg:schema org.git.Password server h user u protocol https
+            store xdg:schema org.epiphany.FormPassword uri https://a@example.org/x username u
+            store xdg:schema org.freedesktop.NetworkManager.Connection connection-uuid 1 setting-name wifi setting-key psk
+            store xdg:schema org.gnome.Evolution.Data.Source e-source-uid 7
+            store xdg:schema org.gnome.OnlineAccounts goa-identity g
+            store xdg:schema chrome_libsecret_os_crypt_password_v2 application chrome
+            store xdg:schema org.gnome.keyring.Note note 1
+            store unique ssh-store:/home/ada/.ssh/id
+            store service s username u kcbackup:accessible aku
+            $DESKTOP add login bare s n 1
+            $KCBACKUP create --keychain secret-service: -r "$key" -o service.kcb
+            end -TERM
+            $KCBACKUP create --keychain file:.local/share/keyrings/login.keyring --password file:pw -r "$key" -o file.kcb
+            $KCBACKUP diff service.kcb file.kcb -i key.txt
+            # The daemon adds its schema to the bare item when it reads the file.
+            keyring
+            $KCBACKUP diff service.kcb --keychain secret-service: -i key.txt
+            """)
+        #expect(text == "11 the same\n11 the same\n")
+    }
+
     @Test("A backup of a keyring file changes nothing when restored into the running daemon")
     func fileOfKeyring() throws {
-        let text = try run(
+        let text = try shell.run(
             """
             keyring
             $DESKTOP fill 1 20
@@ -291,7 +310,6 @@ struct DesktopTests {
             for n in 1 2 3 4 5 6 7 8 9; do $DESKTOP add Collection_5f0 same secret$n d 1; done
             printf plain | secret-tool store --label=Plain service plain
             $DESKTOP dump >before
-            printf pw >pw; chmod 600 pw
             # The first backup makes the device key.
             $KCBACKUP create --keychain secret-service: --unencrypted -o first.kcb
             file=$(echo .local/share/keyrings/Collection_0.keyring)

@@ -179,9 +179,82 @@ struct FolderAttackTests {
         #expect(home.run("create --unencrypted --to b").status == .ok)
         try FileManager.default.moveItem(atPath: home.path("b"), toPath: home.path("disk"))
         try Path.makeFolder(home.path("b"))
-        #expect(home.run("list --rebuild b").status == .notFound)
+        #expect(home.run("list --rebuild b").status == .refused)
         #expect(home.run("create --unencrypted --to b").status == .notFound)
         #expect(try archives().isEmpty)
+        #expect(home.run("status").status == .notFound)
+    }
+
+    @Test("A folder that was moved, emptied or removed for good is forgotten after a question, and status ends with 0")
+    func forgotten() throws {
+        #expect(home.run("create --unencrypted --to b").status == .ok)
+        try FileManager.default.moveItem(atPath: home.path("b"), toPath: home.path("c"))
+        #expect(home.run("list --rebuild c").status == .ok)
+        let status = home.run("status")
+        #expect(status.status == .notFound)
+        #expect(
+            status.messages.contains("'kcbackup list --rebuild \(home.path("b"))' forgets it"), "\(status.messages)")
+        let refused = home.run("list --rebuild b")
+        #expect(refused.status == .refused && refused.messages.contains("Forget the 1 backup that it held?"))
+        let no = home.run(["list", "--rebuild", "b"], terminal: ScriptedTerminal(answers: ["n"]))
+        #expect(no.status == .refused && home.run("status").status == .notFound)
+        let yes = home.run(["list", "--rebuild", "b"], terminal: ScriptedTerminal(answers: ["y"]))
+        #expect(yes.status == .ok && home.run("status").status == .ok, "\(yes.messages)")
+        #expect(home.run("list --rebuild b --yes").status == .notFound)
+        // Emptied, and with a foreign file in the place of the archives.
+        for name in try FileManager.default.contentsOfDirectory(atPath: home.path("c")) {
+            try home.write("c/\(name)", "x")
+        }
+        let lost = home.run("list --rebuild c --yes")
+        #expect(lost.status == .ok && lost.messages.contains("it is damaged, or no archive"), "\(lost.messages)")
+        #expect(home.run("status").status == .ok)
+        // A catalogue that was changed is of no more use than none.
+        #expect(home.run("create --unencrypted --to d").status == .ok)
+        try FileManager.default.removeItem(atPath: home.path("d"))
+        let catalogues = "home/.local/share/kcbackup/backups"
+        for name in try FileManager.default.contentsOfDirectory(atPath: home.folder.path(catalogues))
+        where name.hasSuffix(".catalogue") {
+            try home.folder.write("\(catalogues)/\(name)", Array("x".utf8), mode: 0o600)
+        }
+        #expect(home.run("list --rebuild d --yes").status == .ok)
+        #expect(home.run("list --yes c").status == .usage)
+    }
+
+    @Test("An entry of a file that cannot be read is named once, in a folder of backups or not")
+    func namedOnce() throws {
+        try home.write(
+            "netrc",
+            "machine g login \(String(repeating: "x", count: 70_000)) password h\nmachine a login b password c\n")
+        try home.write("phrase", "correct horse battery\n")
+        for target in ["--to f", "-o f.kcb"] {
+            let outcome = home.run("create --keychain file:netrc --passphrase file:phrase \(target)")
+            #expect(outcome.status == .incomplete)
+            #expect(outcome.messages.components(separatedBy: "warning: ").count == 2, "\(outcome.messages)")
+        }
+    }
+
+    @Test("A rebuild names what it leaves out, and why")
+    func leftOut() throws {
+        #expect(home.run("create --unencrypted -o mine.kcb").status == .ok)
+        #expect(home.run("create --unencrypted --to b").status == .ok)
+        let name = try #require(try archives().first)
+        let other = try TestHome()
+        #expect(other.run("keychain create --no-passcode").status == .ok)
+        #expect(other.run("create --unencrypted --to b").status == .ok)
+        let foreign = try #require(try Path.names(in: other.path("b")).first { $0.hasSuffix(".kcb") })
+        try home.write("b/\(foreign)", try other.folder.read("work/b/\(foreign)"))
+        try home.write("b/mine.kcb", try home.folder.read("work/mine.kcb"))
+        try home.write("b/x-\(name.drop { $0 != "-" }.dropFirst())", "no archive")
+        let outcome = home.run("list --rebuild b")
+        #expect(outcome.status == .ok)
+        for line in [
+            "'mine.kcb' is left out: its name is not one that 'create --to' gives",
+            "'\(foreign)' is left out: another device signed it", "is left out: it is damaged, or no archive",
+        ] {
+            #expect(
+                outcome.messages.contains("kcbackup: warning: \(line)\n") || outcome.messages.contains(line), "\(line)")
+        }
+        #expect(outcome.messages.components(separatedBy: "is left out").count == 4, "\(outcome.messages)")
     }
 
     @Test("A passcode is read only once")

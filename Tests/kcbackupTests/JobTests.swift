@@ -67,6 +67,91 @@ struct JobTests {
         for line in ["run x", "doctor"] { #expect(home.run(line).status == .damaged, "\(line)") }
     }
 
+    @Test("A damaged job hides no other, is named by every command, and can be removed and added again")
+    func damaged() throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        for name in ["bad", "good"] {
+            #expect(home.run("schedule add \(name) --all --unencrypted --to \(name)").status == .ok)
+        }
+        #expect(home.run("run good").status == .ok)
+        let path = "home/.local/share/kcbackup/jobs/bad.job"
+        try home.folder.write(path, try home.folder.read(path) + Array("x\n".utf8), mode: 0o600)
+        let remedy = "kcbackup: hint: 'kcbackup schedule remove bad', then add it again\n"
+        let list = home.run("schedule list")
+        #expect(list.status == .damaged && list.messages.hasSuffix(remedy), "\(list.messages)")
+        #expect(list.text.contains("bad   ?      ?\n") && list.text.contains("good  daily  "), "\(list.text)")
+        #expect(home.run("schedule list --json").text.contains(#""unreadable":[{"name":"bad","error":{"code":13,"#))
+        let status = home.run("status --max-age 26h")
+        #expect(status.status == .damaged && status.messages.contains(remedy), "\(status.messages)")
+        #expect(status.text.contains("\nbad   ?   ") && status.text.contains("1  good\n"), "\(status.text)")
+        #expect(status.messages.contains("no good backup in the last 26h: job 'bad'\n"), "\(status.messages)")
+        #expect(!status.messages.contains("is in no job"))
+        let metrics = home.run("status --prometheus")
+        #expect(metrics.status == .damaged)
+        #expect(metrics.text.contains("kcbackup_last_good_timestamp_seconds{job=\"bad\"} 0\n"), "\(metrics.text)")
+        #expect(home.run("status --html s.html").status == .damaged)
+        let page = String(decoding: try home.folder.read("work/s.html"), as: UTF8.self)
+        #expect(page.contains("<td>bad</td>") && page.contains("<td>good</td>"))
+        let doctor = home.run("doctor")
+        #expect(doctor.status == .damaged && doctor.text.components(separatedBy: "is damaged").count == 2)
+        #expect(home.run("run bad").messages.contains("'kcbackup schedule remove bad'"))
+        #expect(home.run("schedule add bad --all --unencrypted --to bad").status == .exists)
+        #expect(
+            home.run("schedule remove bad --json").text.contains(#"{"jobs":[],"unreadable":[{"name":"bad","error":{"#))
+        #expect(home.run("schedule add bad --all --unencrypted --to bad").status == .ok)
+        #expect(home.run("schedule remove missing").status == .notFound)
+        // A record of a run that is damaged is removed as well.
+        try home.folder.write("home/.local/share/kcbackup/jobs/good.last", Array("x".utf8), mode: 0o600)
+        #expect(home.run("status").status == .damaged)
+        #expect(home.run("schedule remove good").status == .ok)
+        #expect(home.run("status").status == .ok)
+    }
+
+    @Test("Doctor names each keychain that does not open, once, in a job or not")
+    func closedKeychains() throws {
+        let home = try TestHome()
+        for name in ["login", "work"] {
+            #expect(home.run("keychain create \(name) --no-passcode").status == .ok)
+        }
+        #expect(home.run("schedule add nightly --keychain login --unencrypted --to b").status == .ok)
+        #expect(home.run("device renew --yes").status == .ok)
+        let outcome = home.run("doctor")
+        #expect(outcome.status == .refused)
+        for name in ["login", "work"] {
+            #expect(outcome.text.components(separatedBy: "keychain '\(name)' belongs to device").count == 2)
+        }
+        #expect(outcome.text.contains("kcbackup device import"))
+    }
+
+    @Test("What a hint of a job names can be typed: a loss and a change are accepted once with 'run'")
+    func acceptedOnce() throws {
+        let home = try TestHome()
+        let terminal = { ScriptedTerminal(showsMessages: true) }
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"a"},"secret":"x"}"# + "\n")
+        #expect(home.run("item import items.jsonl").status == .ok)
+        #expect(home.run("schedule add x --unencrypted --to b").status == .ok)
+        #expect(home.run("run x").status == .ok)
+        #expect(home.run("item delete --service a").status == .ok)
+        let shrunk = home.run(["run", "x"], terminal: terminal())
+        #expect(shrunk.status == .shrunk)
+        #expect(shrunk.messages.contains("run 'kcbackup run x --accept-shrink' once"), "\(shrunk.messages)")
+        #expect(home.run("doctor").text.contains("run 'kcbackup run x --accept-shrink' once"))
+        #expect(home.run("run x --accept-shrink").status == .ok)
+        #expect(home.run("run x").status == .ok)
+        try FileManager.default.removeItem(atPath: home.path("b"))
+        let gone = home.run(["run", "x"], terminal: terminal())
+        #expect(gone.status == .notFound)
+        #expect(gone.messages.contains("'kcbackup run x --change' starts over there"), "\(gone.messages)")
+        #expect(home.run("run x --change").status == .ok)
+        #expect(home.run("list b --columns state").text.hasSuffix("ok\n"))
+        // By hand, the option is one of 'create'.
+        try FileManager.default.removeItem(atPath: home.path("b"))
+        let byHand = home.run("create --unencrypted --to b")
+        #expect(byHand.messages.contains("'kcbackup create --to b --change …' starts over"), "\(byHand.messages)")
+    }
+
     @Test("A line of a unit, a crontab or a script is recognised by the job that it runs")
     func starters() {
         for line in [
@@ -139,7 +224,7 @@ struct JobTests {
         #expect(outcome.status == .refused && outcome.text.contains("b/key.txt"))
     }
 
-    @Test("After an incomplete backup, nothing is removed")
+    @Test("After a backup that was refused, nothing is removed")
     func noPruneAfterFailure() throws {
         let home = try TestHome()
         #expect(home.run("keychain create --no-passcode").status == .ok)
@@ -169,138 +254,5 @@ struct JobTests {
         let outcome = home.run("run x")
         #expect(outcome.status == .damaged)
         #expect(outcome.messages.contains(name))
-    }
-}
-
-@Suite("systemd units", .enabled(if: ExternalProgram.locate("systemd-analyze") != nil, "systemd is not installed"))
-struct UnitTests {
-    private func units(_ option: String) throws -> TemporaryFolder {
-        let home = try TestHome()
-        #expect(home.run("keychain create --no-passcode").status == .ok)
-        try home.write("phrase", "correct horse battery\n")
-        #expect(
-            home.run("schedule add nightly --passphrase cred:phrase --to b --at Mon..Fri").status == .ok)
-        let folder = try TemporaryFolder()
-        for file in home.run("schedule show nightly \(option)").text.components(separatedBy: "# kcbackup-").dropFirst()
-        {
-            let (name, text) = try #require(file.firstIndex(of: "\n").map { (file[..<$0], file[$0...]) })
-            // systemd-analyze requires that the program in ExecStart exists.
-            let program = text.replacing(/ExecStart=[^ ]+/, with: "ExecStart=/bin/true")
-            try folder.write("kcbackup-\(name)", Array(program.utf8))
-        }
-        return folder
-    }
-
-    @Test("systemd-analyze finds no faults in the units", arguments: ["", "--system"])
-    func verify(option: String) throws {
-        let folder = try units(option)
-        let files = ["kcbackup-nightly.service", "kcbackup-nightly.timer"].map(folder.path)
-        let outcome = try ExternalProgram.run("systemd-analyze", ["verify", "--man=no"] + files)
-        #expect(outcome.status == 0 && outcome.errorText.isEmpty, "\(outcome.errorText)")
-    }
-
-    @Test("The sample units equal those that a job gets")
-    func samples() throws {
-        let home = try TestHome()
-        #expect(home.run("keychain create --no-passcode").status == .ok)
-        #expect(home.run("schedule add nightly --unencrypted --to b").status == .ok)
-        for file in home.run("schedule show nightly").text.components(separatedBy: "# kcbackup-").dropFirst() {
-            let (name, unit) = try #require(file.firstIndex(of: "\n").map { (file[..<$0], String(file[$0...])) })
-            func lines(_ text: String) -> [String] {
-                text.components(separatedBy: "\n").filter { line in
-                    !line.isEmpty && !["#", "ExecStart=", "Environment="].contains { line.hasPrefix($0) }
-                }
-            }
-            let sample = lines(try Project.text("Samples/unattended/kcbackup-\(name)"))
-            #expect(lines(unit) == sample, "\(lines(unit).difference(from: sample))")
-        }
-    }
-
-    @Test("The sample script backs up and prunes, and stops after an incomplete backup")
-    func script() throws {
-        let folder = try TemporaryFolder()
-        let program = try ExternalProgram.built("kcbackup")
-        let script = """
-            set -eu
-            export XDG_DATA_HOME=$PWD/data KCBACKUP=$0 FOLDER=$PWD/b
-            "$0" keychain create --no-passcode -q
-            "$0" keygen -o key -q
-            RECIPIENT=$(sed -n 's/^# public key: //p' key)
-            export RECIPIENT
-            "$1"
-            "$1"
-            ls b | wc -l
-            "$0" device renew --yes -q > renewed
-            "$1" && echo wrong || echo "ended with $?"
-            """
-        let outcome = try ExternalProgram.run(
-            "bash", ["-c", script, program, Project.path("Samples/unattended/backup.sh")],
-            environment: ["PATH": "/usr/bin:/bin"], in: folder.path)
-        #expect(outcome.text == "1\nended with 4\n", "\(outcome.text)\(outcome.errorText)")
-    }
-
-    @Test("A system unit has a low exposure according to systemd-analyze")
-    func exposure() throws {
-        let folder = try units("--system")
-        let outcome = try ExternalProgram.run(
-            "systemd-analyze",
-            ["security", "--offline=true", "--threshold=30", folder.path("kcbackup-nightly.service")])
-        #expect(outcome.status == 0, "\(outcome.text.suffix(200))")
-    }
-}
-
-@Suite(
-    "Runs by cron",
-    .enabled(
-        if: ExternalProgram.locate("cron") != nil && geteuid() == 0, "cron is not installed, or needs root"))
-struct CronTests {
-    @Test("A job runs from the real cron, with its empty environment, and prints nothing")
-    func reboot() throws {
-        let folder = try TemporaryFolder()
-        let program = try ExternalProgram.built("kcbackup")
-        let script = """
-            set -eu
-            export HOME=$PWD/home
-            mkdir home
-            "$0" keychain create --no-passcode -q
-            "$0" schedule add nightly --unencrypted --to "$HOME/b" --on-success "echo done > $HOME/told" -q
-            line=$("$0" schedule show nightly --crontab)
-            mount -t tmpfs none /run
-            mount -t tmpfs none /var/spool/cron/crontabs
-            # What cron would do at three in the morning it does at once.
-            echo "@reboot ${line#* * * * * } > $HOME/said 2>&1" > /var/spool/cron/crontabs/root
-            chmod 600 /var/spool/cron/crontabs/root
-            cron -f &
-            daemon=$!
-            for _ in $(seq 600); do [ ! -s home/told ] || break; read -r -t 0.1 _ <> <(:) || :; done
-            kill "$daemon"
-            cat home/said home/told
-            ls home/b
-            """
-        let outcome = try ExternalProgram.run(
-            "unshare", ["-m", "bash", "-c", script, program], environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"],
-            in: folder.path)
-        let lines = outcome.text.split(separator: "\n")
-        try #require(lines.count == 2, "\(outcome.text)\(outcome.errorText)")
-        #expect(lines[0] == "done")
-        #expect(lines[1].hasPrefix("login-KC-") && lines[1].hasSuffix(".kcb"))
-    }
-
-    @Test("A job runs even without an environment, a home folder, a terminal or open descriptors")
-    func bare() throws {
-        let folder = try TemporaryFolder()
-        let program = try ExternalProgram.built("kcbackup")
-        let script = """
-            set -eu
-            export XDG_DATA_HOME=$PWD/data
-            "$0" keychain create --no-passcode -q
-            "$0" schedule add nightly --unencrypted --to "$PWD/b" -q
-            env -i XDG_DATA_HOME="$PWD/data" "$0" run nightly <&- >&- 2>&-
-            env -i TMPDIR=/proc XDG_DATA_HOME="$PWD/data" "$0" run nightly < /dev/null
-            ls b | wc -l
-            """
-        let outcome = try ExternalProgram.run(
-            "unshare", ["-m", "bash", "-c", script, program], environment: ["PATH": "/usr/bin:/bin"], in: folder.path)
-        #expect(outcome.text == "2\n", "\(outcome.text)\(outcome.errorText)")
     }
 }

@@ -9,7 +9,6 @@ struct KWalletServiceTests {
         ExternalProgram.locate("kwalletd5") != nil && ProcessInfo.processInfo.environment["DESKTOP_ITEMS"] != nil
 
     private static let functions = """
-        set -e
         export QT_QPA_PLATFORM=offscreen
         trap 'end -KILL' EXIT
         mkdir -p .config
@@ -37,23 +36,19 @@ struct KWalletServiceTests {
         logout() { kwallet closeAllWallets >/dev/null; end -TERM; }
         # The service lists the wallets that there are when it starts.
         login; logout; login
-        $KCBACKUP keygen -o key.txt >/dev/null
-        key=$(grep -o 'age1[a-z0-9]*' key.txt)
-        printf pw >pw; chmod 600 pw
+        keys
 
         """
 
-    private func run(_ script: String) throws -> String {
-        let outcome = try DesktopShell(desktop: DesktopTests.judge.get().program)(Self.functions + script)
-        #expect(outcome.status == 0, "\(outcome.text)\n\(outcome.errorText)")
-        return outcome.text
-    }
+    private let shell: DesktopShell
+
+    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get().program, preparation: Self.functions) }
 
     @Test(
         "Items moved from GNOME Keyring to KWallet are unchanged, even after a new login or a second restore",
         .enabled(if: isWanted, "'make desktop' runs it, with KWallet"))
     func moved() throws {
-        let text = try run(
+        let text = try shell.run(
             """
             logout
             keyring
@@ -89,7 +84,7 @@ struct KWalletServiceTests {
         "Passwords of KDE programs are restored and changed in place, even after others were deleted",
         .enabled(if: isWanted, "'make desktop' runs it, with KWallet"))
     func native() throws {
-        let text = try run(
+        let text = try shell.run(
             """
             # Names without attributes: nothing but the label tells them apart.
             handle=$(kwallet open kdewallet 0 test | grep -o '[0-9]*')
@@ -128,7 +123,7 @@ struct KWalletServiceTests {
         "Labels that KWallet reads as folders or numbers, and secrets that are not text, are restored exactly",
         .enabled(if: isWanted, "'make desktop' runs it, with KWallet"))
     func labels() throws {
-        let text = try run(
+        let text = try shell.run(
             """
             number=0
             for label in /b b/ x__3_ __7_ '' a/b/c 'Secret Service/q' 'Secret Service/' é/ü // same same; do
@@ -152,7 +147,7 @@ struct KWalletServiceTests {
         "A closed wallet is refused or reported as left out, and one opened at login needs no terminal",
         .enabled(if: isWanted, "'make desktop' runs it, with KWallet"))
     func locked() throws {
-        let text = try run(
+        let text = try shell.run(
             """
             try() { local status=0; "$@" 2>messages || status=$?; echo "$status $(head -1 messages | cut -c11-)"; }
             printf secret | secret-tool store --label=One service one

@@ -10,7 +10,6 @@ struct KeePassXCServiceTests {
         ExternalProgram.locate("keepassxc") != nil && ProcessInfo.processInfo.environment["DESKTOP_ITEMS"] != nil
 
     private static let functions = """
-        set -e
         export QT_QPA_PLATFORM=offscreen TMPDIR="$XDG_RUNTIME_DIR"
         trap 'end -KILL' EXIT
         mkdir -p .config/keepassxc
@@ -42,23 +41,19 @@ struct KeePassXCServiceTests {
           answers
           until is true; do kill -0 $daemon; done
         }
-        $KCBACKUP keygen -o key.txt >/dev/null
-        key=$(grep -o 'age1[a-z0-9]*' key.txt)
-        printf pw >pw; chmod 600 pw
+        keys
 
         """
 
-    private func run(_ script: String) throws -> String {
-        let outcome = try DesktopShell(desktop: DesktopTests.judge.get().program)(Self.functions + script)
-        #expect(outcome.status == 0, "\(outcome.text)\n\(outcome.errorText)")
-        return outcome.text
-    }
+    private let shell: DesktopShell
+
+    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get().program, preparation: Self.functions) }
 
     @Test(
         "Items moved from GNOME Keyring to KeePassXC are unchanged, even after a second restore",
         .enabled(if: isWanted, "'make desktop' runs it, with KeePassXC"))
     func moved() throws {
-        let text = try run(
+        let text = try shell.run(
             """
             keyring
             $DESKTOP fill 1 40
@@ -92,7 +87,7 @@ struct KeePassXCServiceTests {
         "An entry is changed and restored, and is deleted only if KeePassXC may ask for confirmation",
         .enabled(if: isWanted, "'make desktop' runs it, with KeePassXC"))
     func changed() throws {
-        let text = try run(
+        let text = try shell.run(
             """
             database
             opened
@@ -105,7 +100,7 @@ struct KeePassXCServiceTests {
             $KCBACKUP item update --keychain secret-service: --service bank --yes --set label=Bank
             $KCBACKUP restore a.kcb -i key.txt --on-conflict overwrite --json | jq -c .plan
             secret-tool lookup service bank; echo
-            $KCBACKUP restore --undo --keychain secret-service:
+            $KCBACKUP restore --undo --keychain secret-service: --yes
             $KCBACKUP item find --keychain secret-service: --service bank --reveal | od -An -tx1
             printf more | secret-tool store --label=More service more
             status=0; $KCBACKUP restore a.kcb -i key.txt --replace --yes 2>/dev/null || status=$?; echo $status
@@ -129,7 +124,7 @@ struct KeePassXCServiceTests {
         "A database that was locked again is treated like one that was never opened",
         .enabled(if: isWanted, "'make desktop' runs it, with KeePassXC"))
     func lockedAgain() throws {
-        let text = try run(
+        let text = try shell.run(
             """
             database
             opened
@@ -157,7 +152,7 @@ struct KeePassXCServiceTests {
         "A locked database is refused or reported as left out",
         .enabled(if: isWanted, "'make desktop' runs it, with KeePassXC"))
     func closed() throws {
-        let text = try run(
+        let text = try shell.run(
             """
             database
             closed

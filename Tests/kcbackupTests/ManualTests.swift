@@ -59,6 +59,10 @@ struct ManualTests {
                 let name = "home/.local/share/kcbackup/keychains/\(damaged).keychain"
                 try home.home.folder.write(name, Array("damaged".utf8), mode: 0o600)
             }
+            if let damaged = step.damagedJob {
+                try home.home.folder.write(
+                    "home/.local/share/kcbackup/jobs/\(damaged).job", Array("x".utf8), mode: 0o600)
+            }
             if let gone = step.gone {
                 let folder = home.home.path(gone)
                 for name in try Path.names(in: folder) { try Path.remove("\(folder)/\(name)") }

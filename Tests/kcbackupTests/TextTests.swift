@@ -31,6 +31,17 @@ struct TextTests {
         for limit in 1...9 { #expect(displayWidth(fitted("a漢字漢字", to: limit)) <= limit) }
     }
 
+    @Test(
+        "A path in a suggested command is one word, which the shell neither splits nor expands",
+        arguments: [
+            ("/home/ada/login.kcb", "/home/ada/login.kcb"), ("./Bücher.kcb", "./Bücher.kcb"),
+            ("/media/My Disk/a.kcb", #""/media/My Disk/a.kcb""#), ("$HOME/`x`", #""\$HOME/\`x\`""#),
+            (#"a"b"#, #""a\"b""#), ("a'b&c", #""a'b&c""#), ("", #""""#),
+        ])
+    func shellWords(path: String, word: String) {
+        #expect(shellWord(path) == word)
+    }
+
     @Test("A table fits the terminal, keeps what must not be cut, and leaves out empty columns")
     func tables() {
         var table = Table([

@@ -18,6 +18,19 @@ package struct ArchiveFile {
     private let headerHash: SHA256Digest
     private let parts: ArchiveParts
 
+    /// True if the file is an archive, though perhaps a damaged one; false if it cannot be read.
+    package static func isArchive(at path: String) -> Bool {
+        do throws(ArchiveFailure) {
+            _ = try ArchiveFile(path: path)
+            return true
+        } catch {
+            switch error {
+            case .damaged, .newerFormat, .limit: return true
+            default: return false
+            }
+        }
+    }
+
     /// Opens a file by its path; symbolic links in the last component are not followed.
     ///
     /// - Throws: `ArchiveFailure` (`file`, `notAnArchive`, `newerFormat`, `damaged`).

@@ -138,6 +138,20 @@ package struct CatalogueFile {
         }
     }
 
+    /// Forgets everything about the folder.
+    ///
+    /// - Parameter wait: how long to wait for another run.
+    /// - Throws: `CatalogueFailure.file`.
+    package func remove(waitingAtMost wait: Duration) throws(CatalogueFailure) {
+        let lock = try lock(waitingAtMost: wait)
+        defer { withExtendedLifetime(lock) {} }
+        do {
+            try Path.remove(path)
+        } catch {
+            throw .file(error)
+        }
+    }
+
     /// Locks out every other run that would change the catalogue or its folder.
     ///
     /// - Throws: `CatalogueFailure.file` (`busy` if the lock was not released in time).

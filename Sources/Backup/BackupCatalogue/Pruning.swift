@@ -14,18 +14,24 @@ extension BackupFolder {
 
     /// Decides which archives to remove, separately for each series.
     ///
-    /// Only archives count whose entries are complete and whose files are present; no others are removed.
+    /// Only archives count whose entries are complete and whose files are present; no others are removed. Archives for
+    /// which items could not be read are decided about among themselves, so that none of them takes the place of one
+    /// that has everything.
     ///
     /// - Throws: `CatalogueFailure` (`noRule`), `FileFailure`.
     package func plan(_ retention: Retention, now: Timestamp, calendar: LocalCalendar) throws -> [Fate] {
         if retention.isEmpty { throw CatalogueFailure.noRule }
-        let counting = try catalogue.complete.filter { try $0.isComplete != false && isPresent($0) }
+        let counting = try catalogue.complete.filter { try isPresent($0) }
         return try Set(counting.map(\.series)).sorted().flatMap { series in
-            try fates(of: counting.filter { $0.series == series }, retention, now: now, calendar: calendar)
+            let decided = try [true, false].flatMap { isComplete in
+                let entries = counting.filter { $0.series == series && ($0.isComplete != false) == isComplete }
+                return try fates(of: entries, retention, now: now, calendar: calendar)
+            }
+            return decided.sorted { $0.entry.created > $1.entry.created }
         }
     }
 
-    /// Decides about the archives of one series.
+    /// Decides about archives of one series.
     ///
     /// A damaged archive must not satisfy a rule, so every archive that is kept is read to its last byte.
     private func fates(

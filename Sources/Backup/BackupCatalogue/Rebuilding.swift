@@ -5,11 +5,20 @@ package import KeychainModel
 
 extension BackupFolder {
     /// The result of rebuilding a catalogue.
-    package struct Rebuilt: Hashable, Sendable {
+    package struct Rebuilt: Sendable {
         /// The archives that were added to the catalogue.
         package let added: [CatalogueEntry]
-        /// File names that look like archives, but whose files are damaged or not from this device.
-        package let ignored: [String]
+        /// The files that were left out although their names end like those of archives.
+        package let ignored: [(name: String, reason: Exclusion)]
+    }
+
+    /// Why a file is not entered into a catalogue.
+    package enum Exclusion: Hashable, Sendable {
+        /// It is not named as a backup folder names archives, so it may be kept there for another purpose.
+        case otherName
+        case otherDevice
+        case damaged
+        case newerFormat
     }
 
     /// Rebuilds the catalogue from the archives in the folder.
@@ -17,16 +26,24 @@ extension BackupFolder {
     /// Only intact archives that this device signed get an entry. Reading their contents takes a key, so item counts
     /// are kept where the old catalogue had them, and are unknown otherwise.
     ///
-    /// - Throws: `CatalogueFailure`, `ArchiveFailure`, `FileFailure`.
-    package func rebuild(now: Timestamp) throws -> Rebuilt {
+    /// - Parameter mayForgetAll: true to forget the archives even if none of them is left.
+    /// - Throws: `CatalogueFailure` (also `folderGone`), `ArchiveFailure`, `FileFailure`.
+    package func rebuild(now: Timestamp, mayForgetAll: Bool = false) throws -> Rebuilt {
         var known: [[UInt8]: CatalogueEntry] = [:]
         for entry in catalogue.entries { known[entry.archiveID] = entry }
         var found: [CatalogueEntry] = []
         var added: [CatalogueEntry] = []
-        var ignored: [String] = []
+        var ignored: [(name: String, reason: Exclusion)] = []
         for file in try Path.names(in: path).sorted() where file.hasSuffix(ArchiveName.ending) {
-            guard let parts = ArchiveName(file), let archive = try genuine("\(path)/\(file)") else {
-                ignored.append(file)
+            guard let parts = ArchiveName(file) else {
+                ignored.append((file, .otherName))
+                continue
+            }
+            let archive: ArchiveFile
+            switch try examine("\(path)/\(file)") {
+            case .genuine(let found): archive = found
+            case .excluded(let reason):
+                ignored.append((file, reason))
                 continue
             }
             if var entry = known[archive.header.archiveID], entry.name == file {
@@ -45,7 +62,7 @@ extension BackupFolder {
         }
         let lost = catalogue.complete.count
         // The folder may be an empty mount point, so do not forget the archives.
-        if found.isEmpty, lost > 0 { throw CatalogueFailure.folderGone(folder: name, archives: lost) }
+        if found.isEmpty, lost > 0, !mayForgetAll { throw CatalogueFailure.folderGone(folder: name, archives: lost) }
         let present = Set(found.map(\.archiveID))
         let trashed = catalogue.entries.filter { $0.state == .trashed && !present.contains($0.archiveID) }
         let order = found.sorted { ($0.created, $0.name) < ($1.created, $1.name) }
@@ -71,15 +88,28 @@ extension BackupFolder {
 
     /// Returns the archive at a path if this device made it and it is intact; otherwise nil.
     private func genuine(_ path: String) throws -> ArchiveFile? {
+        switch try examine(path) {
+        case .genuine(let file): file
+        case .excluded: nil
+        }
+    }
+
+    private enum Examined {
+        case genuine(ArchiveFile)
+        case excluded(Exclusion)
+    }
+
+    private func examine(_ path: String) throws -> Examined {
         do throws(ArchiveFailure) {
             let file = try ArchiveFile(path: path)
             let archive = try file.prove()
             try archive.proveStreams()
-            return archive.signer == device.signingPublicKey ? file : nil
+            return archive.signer == device.signingPublicKey ? .genuine(file) : .excluded(.otherDevice)
         } catch {
             switch error {
-            case .notAnArchive, .newerFormat, .damaged, .limit: return nil
-            case .file(let file) where file.problem == .notRegular: return nil
+            case .newerFormat: return .excluded(.newerFormat)
+            case .notAnArchive, .damaged, .limit: return .excluded(.damaged)
+            case .file(let file) where file.problem == .notRegular: return .excluded(.damaged)
             default: throw error
             }
         }

@@ -58,7 +58,7 @@ package final class SeriesDestination: ArchiveDestination {
         let now = archive.header.created
         if let last {
             if rules.skipsUnchanged, last.content?.fingerprint == archive.fingerprint, last.mode == archive.header.mode,
-                last.keys == keys, last.isComplete == true, report.damaged.isEmpty, try folder.isWhole(last)
+                last.keys == keys, last.content?.damaged == report.damaged.count, try folder.isWhole(last)
             {
                 try folder.change(last) { $0.confirmed = max(now, $0.lastGood) }
                 try folder.change { $0.pin = folder.pin }

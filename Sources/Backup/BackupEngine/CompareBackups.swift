@@ -1,12 +1,12 @@
 internal import BackupArchive
 internal import ByteStreams
-internal import Cryptography
 package import KeychainModel
 
 /// Compares an archive with a later one, or with a keychain.
 ///
 /// Two items are the same item if they have the same UUID or, failing that, the same unique key. An item that was
-/// renamed, or that was deleted and added again, therefore counts as changed. Secrets are compared by MACs under a
+/// renamed, or that was deleted and added again, therefore counts as changed. Alike items, which their source tells
+/// apart by their order alone, are matched by what they hold, as a restore does. Secrets are compared by MACs under a
 /// random key that exists only during the comparison. For equal items, only these MACs are kept in memory.
 package struct CompareBackups {
     private let archive: ProvenArchive
@@ -22,12 +22,16 @@ package struct CompareBackups {
 
     /// Prepares a comparison.
     ///
-    /// - Parameter comparesSecrets: false if only one of the two has secrets that can be opened.
+    /// - Parameters:
+    ///   - comparesSecrets: false if only one of the two has secrets that can be opened.
+    ///   - form: the form in which items are compared, without what says nothing about them.
     /// - Throws: `CryptographyFailure`.
-    package init(_ archive: ProvenArchive, comparesSecrets: Bool) throws {
+    package init(
+        _ archive: ProvenArchive, comparesSecrets: Bool, form: @escaping (Item) -> Item = { $0 }
+    ) throws {
         self.archive = archive
         self.comparesSecrets = comparesSecrets && archive.opensAllSecrets
-        codes = try ItemCodes()
+        codes = try ItemCodes(form)
     }
 
     /// Runs the comparison.
@@ -36,14 +40,15 @@ package struct CompareBackups {
     /// - Throws: `ArchiveFailure`, and what the keychain throws.
     package func run(with other: Other, _ step: @escaping () -> Void = {}) throws -> CompareReport {
         let comparison = Comparison(codes, step)
-        try visit(archive) { try comparison.addFirst($0, $1) }
+        comparison.missing.first = try visit(archive) { try comparison.addFirst($0, $1) }
         switch other {
-        case .archive(let archive): try visit(archive) { try comparison.addSecond($0, $1) }
+        case .archive(let archive):
+            comparison.missing.second = try visit(archive) { try comparison.addSecond($0, $1) }
         case .keychain(let keychain):
             var visitor = KeychainVisitor(codes: codes, comparesSecrets: comparesSecrets, comparison: comparison)
             try keychain.visitItems(&visitor)
         }
-        try comparison.matchByKey()
+        try comparison.match()
         // Read the archive again for the items that differ: most items do not, so they are not kept in memory.
         var before: [Int: Item] = [:]
         var ordinal = 0
@@ -51,17 +56,19 @@ package struct CompareBackups {
             if comparison.isWanted(ordinal) { before[ordinal] = item }
             ordinal += 1
         }
-        return comparison.report(before)
+        return try comparison.report(before)
     }
 
-    private func visit(_ archive: ProvenArchive, _ take: @escaping (Item, SecretCode) throws -> Void) throws {
+    /// Returns how many items the archive lacks because they could not be read when it was made.
+    private func visit(
+        _ archive: ProvenArchive, _ take: @escaping (Item, SecretCode) throws -> Void
+    ) throws -> Int {
         var visitor = ArchiveVisitor(codes: codes, take: take)
         if comparesSecrets, archive.opensAllSecrets {
-            _ = try archive.read(.plain, &visitor)
-        } else {
-            try archive.opened.proveStreams()
-            _ = try archive.opened.readMetadata(&visitor)
+            return try archive.read(.plain, &visitor).contents.damaged
         }
+        try archive.opened.proveStreams()
+        return try archive.opened.readMetadata(&visitor).contents.damaged
     }
 }
 
@@ -91,6 +98,8 @@ package struct CompareReport: Sendable {
     package let omitted: Int
     /// The number of items in the keychain that cannot be read.
     package let damaged: Int
+    /// The number of items that each archive lacks because they could not be read when it was made.
+    package let missing: (first: Int, second: Int)
 
     /// An item that differs.
     package struct Change: Sendable {
@@ -110,161 +119,6 @@ package struct CompareReport: Sendable {
         case same
         case changed
         case notCompared = "not-compared"
-    }
-}
-
-/// A secret, as far as it is known.
-private enum SecretCode: Hashable {
-    case absent
-    /// Its MAC under the key of the comparison.
-    case code([UInt8])
-    case unknown
-
-    func change(to other: SecretCode, _ before: Item, _ after: Item) -> CompareReport.SecretChange {
-        // Sizes are metadata, so a changed size is known without any key.
-        if before.secretSize != after.secretSize { return .changed }
-        if self == .unknown || other == .unknown { return before.secretSize == nil ? .same : .notCompared }
-        return self == other ? .same : .changed
-    }
-}
-
-/// Computes MACs under a random key that is used for one comparison and never stored.
-private final class ItemCodes {
-    private var hmac: HMACSHA256
-
-    init() throws(CryptographyFailure) {
-        hmac = try HMACSHA256(key: RandomBytes.secret(count: 32))
-    }
-
-    func secret(_ secret: borrowing SecretBytes) throws(CryptographyFailure) -> SecretCode {
-        .code(try secret.withBytes { bytes throws(CryptographyFailure) in try hmac.authenticate(bytes) })
-    }
-
-    /// Returns the MAC of everything but the secret.
-    func item(_ item: Item) throws(CryptographyFailure) -> [UInt8] {
-        var line: [UInt8] = []
-        ItemLine.encode(item, into: &line)
-        return try hmac.authenticate(line.span)
-    }
-
-    /// Returns the MAC of the class and the unique key.
-    func key(_ item: Item) throws(CryptographyFailure) -> [UInt8] {
-        var line = [UInt8(item.itemClass.position)]
-        for code in item.itemClass.uniqueKey {
-            let bytes: [UInt8] =
-                switch item.attributes[code] ?? Item.keyDefault(code) {
-                case .text(let text): Array(text.utf8)
-                case .data(let data): data
-                case .number(let number): Self.bytes(number)
-                case .date(let date): Self.bytes(date.microseconds)
-                }
-            line += Self.bytes(Int64(bytes.count)) + bytes
-        }
-        return try hmac.authenticate(line.span)
-    }
-
-    private static func bytes(_ number: Int64) -> [UInt8] {
-        stride(from: 0, to: 64, by: 8).map { UInt8(truncatingIfNeeded: number >> $0) }
-    }
-}
-
-/// Matches the items of both sides.
-private final class Comparison {
-    /// What is kept in memory about an item of the first side.
-    private struct Record {
-        let uuid: ItemUUID
-        let item: [UInt8]
-        let key: [UInt8]
-        let secret: SecretCode
-        var isMatched = false
-    }
-
-    private let codes: ItemCodes
-    private let step: () -> Void
-    private var records: [Record] = []
-    private var byUUID: [ItemUUID: Int] = [:]
-    /// Items of the second side that match an item of the first side but differ from it, with that item's ordinal.
-    private var changed: [(ordinal: Int, after: Item, secret: SecretCode)] = []
-    /// Items of the second side whose UUID is not on the first side.
-    private var others: [(item: Item, secret: SecretCode)] = []
-    private var wanted: Set<Int> = []
-    private var same = 0
-    private var notCompared = 0
-    var omitted = 0
-    var damaged = 0
-
-    init(_ codes: ItemCodes, _ step: @escaping () -> Void) {
-        self.codes = codes
-        self.step = step
-    }
-
-    func addFirst(_ item: Item, _ secret: SecretCode) throws {
-        step()
-        byUUID[item.uuid] = records.count
-        records.append(
-            Record(uuid: item.uuid, item: try codes.item(item), key: try codes.key(item), secret: secret))
-    }
-
-    func addSecond(_ item: Item, _ secret: SecretCode) throws {
-        step()
-        guard let ordinal = byUUID[item.uuid] else {
-            others.append((item, secret))
-            return
-        }
-        let record = records[ordinal]
-        records[ordinal].isMatched = true
-        let change = record.secret.change(to: secret, item, item)
-        if try codes.item(item) == record.item, change != .changed {
-            same += 1
-            if change == .notCompared { notCompared += 1 }
-        } else {
-            changed.append((ordinal, item, secret))
-            wanted.insert(ordinal)
-        }
-    }
-
-    /// Matches items that were deleted and added again, among those without a matching UUID.
-    func matchByKey() throws {
-        var byKey: [[UInt8]: Int] = [:]
-        for (ordinal, record) in records.enumerated() where !record.isMatched { byKey[record.key] = ordinal }
-        var added: [(item: Item, secret: SecretCode)] = []
-        for other in others {
-            if let ordinal = byKey[try codes.key(other.item)] {
-                records[ordinal].isMatched = true
-                changed.append((ordinal, other.item, other.secret))
-                wanted.insert(ordinal)
-            } else {
-                added.append(other)
-            }
-        }
-        others = added
-        for (ordinal, record) in records.enumerated() where !record.isMatched { wanted.insert(ordinal) }
-    }
-
-    /// True if the item of the first side with this ordinal is part of the report.
-    func isWanted(_ ordinal: Int) -> Bool { wanted.contains(ordinal) }
-
-    func report(_ before: [Int: Item]) -> CompareReport {
-        var changes: [CompareReport.Change] = []
-        for (ordinal, after, secret) in changed {
-            guard let item = before[ordinal] else { preconditionFailure("an archive that was proved has its items") }
-            let change = records[ordinal].secret.change(to: secret, item, after)
-            let attributes = AttributeCode.allCases.filter { item.attributes[$0] != after.attributes[$0] }
-            let extra = Self.differing(item.extra, after.extra)
-            if change == .notCompared { notCompared += 1 }
-            changes.append(
-                CompareReport.Change(
-                    before: item, after: after, attributes: attributes, extra: extra, secret: change))
-        }
-        let removed = records.indices.filter { !records[$0].isMatched }.compactMap { before[$0] }
-        return CompareReport(
-            added: others.map(\.item), removed: removed, changed: changes, same: same, notCompared: notCompared,
-            omitted: omitted, damaged: damaged)
-    }
-
-    private static func differing(_ before: [ExtraAttribute], _ after: [ExtraAttribute]) -> [String] {
-        let names = (before + after).filter { !before.contains($0) || !after.contains($0) }.map(\.name)
-        return names.enumerated().filter { !names[..<$0.offset].contains($0.element) }.map(\.element)
     }
 }
 

@@ -62,7 +62,7 @@ package struct ImportItems {
         if rules.policy == .fail, counts.update > 0 { throw RestoreRefusal.conflicts(counts.update) }
         let report = ImportReport(
             counts: counts, replaced: visitor.replaced, kept: visitor.kept, unclear: visitor.unclear,
-            beside: visitor.beside, failing: visitor.failing, isDryRun: isDryRun)
+            beside: visitor.beside, failing: visitor.failing, skipped: visitor.skipped, isDryRun: isDryRun)
         return (report, visitor.actions, visitor.changes)
     }
 }
@@ -71,8 +71,8 @@ package struct ImportItems {
 package struct ImportReport: Sendable {
     /// The number of items for each decision.
     package let counts: RestoreCounts
-    /// The items of the keychain that get another secret.
-    package let replaced: [Item]
+    /// The items of the keychain that get another secret, with the modification dates that they get.
+    package let replaced: [(item: Item, date: Timestamp)]
     /// The items of the source for which the keychain keeps its own version, and whether their secrets differ.
     package let kept: [(item: Item, hasOtherSecret: Bool)]
     /// The items that were created because several alike items exist and it is unclear which of them changed.
@@ -81,6 +81,8 @@ package struct ImportReport: Sendable {
     package let beside: [Item]
     /// The items that cannot be written.
     package let failing: [(item: Item, problem: RestoreAction.Problem)]
+    /// The items that the source could not read; nil for one without a name.
+    package let skipped: [Item?]
     /// True if this was a dry run.
     package let isDryRun: Bool
 }
@@ -121,11 +123,12 @@ private struct PlanVisitor: ItemVisitor {
     let observe: (Item, RestoreAction) -> Void
     var actions = ActionList()
     var changes: [Int: Change] = [:]
-    var replaced: [Item] = []
+    var replaced: [(item: Item, date: Timestamp)] = []
     var kept: [(item: Item, hasOtherSecret: Bool)] = []
     var unclear: [Item] = []
     var beside: [Item] = []
     var failing: [(item: Item, problem: RestoreAction.Problem)] = []
+    var skipped: [Item?] = []
     /// The items of the keychain that items of the source belong to; each is used once.
     private var targets: Set<ItemUUID> = []
 
@@ -157,12 +160,10 @@ private struct PlanVisitor: ItemVisitor {
         if case .fail(let problem) = action { failing.append((item, problem)) }
     }
 
-    mutating func skip(damaged item: Item?) {
-        preconditionFailure("a source of an import leaves nothing out")
-    }
+    mutating func skip(damaged item: Item?) { skipped.append(item) }
 
     private mutating func action(for item: Item, _ secret: borrowing SecretBytes) throws -> RestoreAction {
-        guard existing.hasPlace(for: item) else { return .fail(.noPasscode) }
+        if let obstacle = existing.obstacle(to: item) { return .fail(RestoreAction.Problem(obstacle)) }
         if isEmpty { return .create }
         let (place, isUnclear) = try records.place(of: item, secret)
         var change =
@@ -176,8 +177,10 @@ private struct PlanVisitor: ItemVisitor {
         var byKey = try existing.item(withKeyOf: row)
         if let other = byKey, other.uuid != row.uuid {
             let isBeside = try place == .own && isOfAnotherRecord(other, than: item, secret)
-            if isBeside || place != .own || records.isTaken(other.uuid) {
-                // The other item belongs to another record; a mark lets both exist.
+            let hasOwn = byUUID != nil && item.freeAttribute("source.format") != nil
+            if isBeside || place != .own || records.isTaken(other.uuid) || hasOwn {
+                // The other item belongs to another record, which may be missing in the source as a duplicate of this
+                // one; a mark lets both exist.
                 change.isMarked = true
                 if isBeside, byUUID == nil { beside.append(row) }
                 row = try change.applied(to: item, replacing: byUUID)
@@ -196,7 +199,9 @@ private struct PlanVisitor: ItemVisitor {
             changes[actions.count] = change
         case .update:
             changes[actions.count] = change
-            if let target, try !existing.secret(of: target, equals: secret, in: .plain) { replaced.append(target) }
+            if let target, try !existing.secret(of: target, equals: secret, in: .plain) {
+                replaced.append((target, row.modified))
+            }
         case .keep:
             let isEqual = try target.map { try existing.secret(of: $0, equals: secret, in: .plain) } ?? false
             kept.append((item, !isEqual))
@@ -273,9 +278,8 @@ private struct WritingVisitor: ItemVisitor {
         }
     }
 
-    mutating func skip(damaged item: Item?) {
-        preconditionFailure("a source of an import leaves nothing out")
-    }
+    /// Does nothing: the plan has collected them.
+    func skip(damaged item: Item?) {}
 }
 
 extension Item {
@@ -284,7 +288,9 @@ extension Item {
     fileprivate func merged(into old: Item) throws(ItemProblem) -> Item {
         guard old.itemClass == itemClass else { return self }
         var merged = attributes
-        for entry in old.attributes.entries where merged[entry.code] == nil { merged[entry.code] = entry.value }
+        for entry in old.attributes.entries where merged[entry.code] == nil && !isComplete(entry.code, for: old) {
+            merged[entry.code] = entry.value
+        }
         for code in [AttributeCode.agrp, .sync, .cdat] { merged[code] = old.attributes[code] }
         // A key that may not be extracted stays so.
         if old.attributes.number(.extr) == 0 { merged[.extr] = old.attributes[.extr] }
@@ -297,6 +303,20 @@ extension Item {
         let all = (extra + kept).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         return try Item(
             itemClass: itemClass, uuid: old.uuid, attributes: merged, extra: all, secretSize: secretSize)
+    }
+
+    /// True if the source says all about an attribute, so that a missing one is removed.
+    ///
+    /// An address comes with all its parts, and a record with an ID with its user.
+    private func isComplete(_ code: AttributeCode, for old: Item) -> Bool {
+        guard let format = freeAttribute("source.format") else { return false }
+        switch code {
+        case .port, .path, .sdmn, .ptcl, .atyp: return attributes[.srvr] != nil
+        case .acct:
+            let id = freeAttribute("source.id")
+            return id != nil && id == old.freeAttribute("source.id") && format == old.freeAttribute("source.format")
+        default: return false
+        }
     }
 
     /// True if a free attribute of the existing item is removed.
@@ -319,9 +339,5 @@ extension Item {
         attributes[.cdat] = other.attributes[.cdat]
         attributes[.mdat] = other.attributes[.mdat]
         return try with(uuid: uuid, attributes: attributes)
-    }
-
-    fileprivate func with(uuid: ItemUUID, attributes: Attributes) throws(ItemProblem) -> Item {
-        try Item(itemClass: itemClass, uuid: uuid, attributes: attributes, extra: extra, secretSize: secretSize)
     }
 }

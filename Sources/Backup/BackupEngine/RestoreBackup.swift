@@ -16,6 +16,10 @@ package struct RestoreOptions: Hashable, Sendable {
     package var isDryRun = false
     /// Which items of the archive to restore; nil for all of them.
     package var filter: ItemFilter?
+    /// The only local items that a replacing restore may remove without replacing them; nil for any.
+    package var removable: Set<ItemUUID>?
+    /// The only items of the archive that may be written over others; nil for any.
+    package var updatable: Set<ItemUUID>?
     /// The device of unknown origin that the user accepts.
     package var acceptedOrigin: DeviceID?
 
@@ -31,6 +35,8 @@ package enum RestoreRefusal: Error, Hashable, Sendable {
     case unknownOrigin(device: DeviceID)
     /// This many items of the archive are broken, and intact ones would be removed first.
     case wouldRemoveForBroken(Int)
+    /// This many items were not in the source's reach when the archive was made, and would be removed.
+    case wouldRemoveUnread(Int)
     /// This many items of the archive were not opened, so intact items might be replaced with broken ones.
     case wouldRemoveUnopened(Int)
     /// No item in the archive matches the filter.
@@ -39,6 +45,8 @@ package enum RestoreRefusal: Error, Hashable, Sendable {
     case itemsStayBehind(Int)
     /// This many items conflict, and the policy does not allow conflicts.
     case conflicts(Int)
+    /// Items would be removed or changed that `removable` and `updatable` do not allow.
+    case unconfirmed
 }
 
 /// The result of a restore or of its dry run.
@@ -109,8 +117,8 @@ package struct RestoreBackup {
     ///   - observe: called during planning with each item and the decision about it, in archive order; for `keep`, with
     ///     the keychain's own version. The calls are meaningful only if `run` returns.
     /// - Throws: `ArchiveFailure` (`passcodeNeeded` if the target's class keys differ from the archive's),
-    ///   `RestoreRefusal` (`nothingMatches`, `itemsStayBehind`, `conflicts`, `wouldRemoveForBroken`,
-    ///   `wouldRemoveUnopened`), and what the target and `keep` throw; nothing is written then.
+    ///   `RestoreRefusal` (`nothingMatches`, `itemsStayBehind`, `conflicts`, `unconfirmed`, `wouldRemoveForBroken`,
+    ///   `wouldRemoveUnread`, `wouldRemoveUnopened`), and what the target and `keep` throw; nothing is written then.
     package func run(
         into target: some ItemTarget, keep: () throws -> Void = {}, step: @escaping () -> Void = {},
         observe: ((Item, RestoreAction) -> Void)? = nil
@@ -160,30 +168,45 @@ package struct RestoreBackup {
             var announcing = AnnouncingVisitor(existing: existing)
             _ = try archive.read(form, &announcing)
         }
-        var visitor = try PlanningVisitor(rules, existing, form: form, observe: observe)
+        let places = try AlikePlaces(of: archive, form, in: existing)
+        var rules = rules
+        rules.replacesInPlace = existing.needsAnnouncements
+        var isConfirmed = true
+        var visitor = try PlanningVisitor(rules, existing, places, form: form) { item, action in
+            if action == .update, options.updatable?.contains(item.uuid) == false { isConfirmed = false }
+            observe(item, action)
+        }
         let streams = try archive.read(form, &visitor)
         var counts = visitor.actions.counts
         if options.filter != nil, counts.notSelected == visitor.actions.count { throw RestoreRefusal.nothingMatches }
         if options.requiresAll, counts.stayBehind > 0 { throw RestoreRefusal.itemsStayBehind(counts.stayBehind) }
-        if options.conflictPolicy == .fail, counts.update > 0 { throw RestoreRefusal.conflicts(counts.update) }
+        if options.conflictPolicy == .fail, counts.update > 0, options.replacing == nil || !rules.replacesInPlace {
+            throw RestoreRefusal.conflicts(counts.update)
+        }
         var vanishing: [Item] = []
         if let replaced = options.replacing {
             try existing.localItems(replaced) { item in
-                counts.remove += 1
-                if !visitor.restored.contains(item) { vanishing.append(item) }
+                let vanishes = !visitor.restored.contains(item)
+                if vanishes { vanishing.append(item) }
+                if vanishes || !rules.replacesInPlace { counts.remove += 1 }
             }
         }
+        if let removable = options.removable, vanishing.contains(where: { !removable.contains($0.uuid) }) {
+            isConfirmed = false
+        }
+        if !isConfirmed { throw RestoreRefusal.unconfirmed }
         if counts.remove > 0 {
-            // Items that were damaged when the archive was made would not be restored either.
-            let broken = visitor.failing.count { $0.problem == .broken } + streams.contents.damaged
+            let broken = visitor.failing.count { $0.problem == .broken }
             if broken > 0 { throw RestoreRefusal.wouldRemoveForBroken(broken) }
+            // Items that could not be read when the archive was made would not be restored either.
+            if streams.contents.damaged > 0 { throw RestoreRefusal.wouldRemoveUnread(streams.contents.damaged) }
             if visitor.notOpened > 0 { throw RestoreRefusal.wouldRemoveUnopened(visitor.notOpened) }
         }
         let report = RestoreReport(
             counts: counts, contents: streams.contents, stayingBehind: visitor.stayingBehind, vanishing: vanishing,
             failing: visitor.failing, notOpened: visitor.notOpened, isDryRun: options.isDryRun)
         return RestorePlan(
-            report: report, archive: archive, streams: streams, form: form, actions: visitor.actions,
+            report: report, archive: archive, streams: streams, form: form, actions: visitor.actions, places: places,
             replaced: options.replacing)
     }
 }

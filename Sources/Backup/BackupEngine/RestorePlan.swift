@@ -11,12 +11,13 @@ struct RestorePlan {
     let streams: ReadStreams
     let form: SecretForm
     let actions: ActionList
+    let places: AlikePlaces
     let replaced: LocalItems?
 
     /// Writes the planned items; if this throws, the transaction is rolled back.
     func apply(to writer: any ItemWriter, _ step: @escaping () -> Void) throws -> RestoreReport {
         if let replaced { _ = try writer.removeLocalItems(replaced) }
-        var visitor = ApplyingVisitor(actions, writer, form: form, step)
+        var visitor = ApplyingVisitor(actions, places, writer, form: form, step)
         try archive.readAgain(streams, form, &visitor)
         // After a signal during the last items, the transaction must not be committed.
         if Interruption.isRequested { throw ArchiveFailure.stream(StreamFailure(.writing, .interrupted)) }
@@ -39,6 +40,7 @@ struct AnnouncingVisitor: RecordVisitor {
 struct PlanningVisitor: RecordVisitor {
     private let rules: RestoreRules
     private let existing: any ExistingItems
+    private let places: AlikePlaces
     /// Whether the target is empty; planning writes nothing, so this does not change.
     private let isEmpty: Bool
     /// The items that will be written; recorded only if local items are removed first.
@@ -51,11 +53,12 @@ struct PlanningVisitor: RecordVisitor {
     private(set) var notOpened = 0
 
     init(
-        _ rules: RestoreRules, _ existing: any ExistingItems, form: SecretForm,
+        _ rules: RestoreRules, _ existing: any ExistingItems, _ places: AlikePlaces, form: SecretForm,
         observe: @escaping (Item, RestoreAction) -> Void
     ) throws {
         self.rules = rules
         self.existing = existing
+        self.places = places
         isEmpty = try existing.isEmpty
         self.form = form
         self.observe = observe
@@ -64,11 +67,13 @@ struct PlanningVisitor: RecordVisitor {
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws {
-        let (action, counterpart, kept) = try decision(about: item, secret: secret, state: state)
-        actions.append(action)
+        let (item, action, counterpart, kept) = try decisionInPlace(about: item, secret: secret, state: state)
+        let stays = action == .create || action == .update || action == .same && rules.replacesInPlace
+        // A target from which the others are removed must be told of items that stay as they are.
+        actions.append(action, isWritten: stays && rules.replaced != nil)
         if state == .stored, action != .notSelected { notOpened += 1 }
         observe(action == .keep ? kept ?? item : item, action)
-        if rules.replaced != nil, action == .create || action == .update {
+        if rules.replaced != nil, stays {
             // Where items with the same attributes are told apart by comparison, their own names say nothing.
             if let restored = existing.needsAnnouncements ? counterpart : item { self.restored.insert(restored) }
         }
@@ -79,20 +84,36 @@ struct PlanningVisitor: RecordVisitor {
         }
     }
 
+    /// Returns the item under the identity that it has in the target, and the decision about it.
+    private func decisionInPlace(
+        about item: Item, secret: borrowing SecretBytes, state: SecretState
+    ) throws -> (item: Item, action: RestoreAction, counterpart: Item?, kept: Item?) {
+        guard rules.selects(item) else { return (item, .notSelected, nil, nil) }
+        let placed: Item
+        do throws(ItemProblem) {
+            placed = try places.placed(item)
+        } catch {
+            return (item, .fail(.overLimit), nil, nil)
+        }
+        let (action, counterpart, kept) = try decision(about: placed, secret: secret, state: state)
+        return (placed, action, counterpart, kept)
+    }
+
     /// Returns what to do with `item`, its counterpart by unique key, and the version of it in the keychain.
     private func decision(
         about item: Item, secret: borrowing SecretBytes, state: SecretState
     ) throws -> (action: RestoreAction, counterpart: Item?, kept: Item?) {
-        if !rules.selects(item) { return (.notSelected, nil, nil) }
-        if !existing.hasPlace(for: item) { return (.fail(.noPlace), nil, nil) }
+        if item.isKeptApart, !existing.takesItemsKeptApart { return (.staysBehind(.inNoArchive), nil, nil) }
+        if let obstacle = existing.obstacle(to: item) { return (.fail(RestoreAction.Problem(obstacle)), nil, nil) }
         let byKey = isEmpty ? nil : try existing.item(withKeyOf: item)
         let byUUID = isEmpty ? nil : try existing.item(withUUID: item.uuid)
-        let problem: RestoreAction.Problem? =
+        var problem: RestoreAction.Problem? =
             switch state {
             case .sealedElsewhere: .noKey
             case .broken: .broken
             case .absent, .open, .stored, .storedWhole, .notRead: nil
             }
+        if places.isNew(item), byKey ?? byUUID != nil { problem = .identityTaken }
         let action = try rules.action(
             for: item, byKey: byKey, byUUID: byUUID, problem: problem, isProvedWhole: state != .stored,
             isHeld: { counterpart in existing.holds(item, as: counterpart) },
@@ -132,13 +153,18 @@ struct RestoredItems {
 /// The pass that carries out the plan.
 private struct ApplyingVisitor: RecordVisitor {
     private let actions: ActionList
+    private let places: AlikePlaces
     private let writer: any ItemWriter
     private let form: SecretForm
     private let step: () -> Void
     private var ordinal = 0
 
-    init(_ actions: ActionList, _ writer: any ItemWriter, form: SecretForm, _ step: @escaping () -> Void) {
+    init(
+        _ actions: ActionList, _ places: AlikePlaces, _ writer: any ItemWriter, form: SecretForm,
+        _ step: @escaping () -> Void
+    ) {
         self.actions = actions
+        self.places = places
         self.writer = writer
         self.form = form
         self.step = step
@@ -150,8 +176,14 @@ private struct ApplyingVisitor: RecordVisitor {
         defer { ordinal += 1 }
         step()
         guard actions.writes(ordinal) else { return }
+        let placed = try places.placed(item)
         let replaced =
-            actions.updates(ordinal) ? try writer.item(withKeyOf: item) ?? writer.item(withUUID: item.uuid) : nil
-        try writer.put(item, line: line, secret: secret, in: form, replacing: replaced)
+            actions.updates(ordinal) ? try writer.item(withKeyOf: placed) ?? writer.item(withUUID: placed.uuid) : nil
+        if placed == item { return try writer.put(item, line: line, secret: secret, in: form, replacing: replaced) }
+        var line = SecretBytes(capacity: 1_024)
+        ItemLine.encode(placed, into: &line)
+        try line.withBytes { line in
+            try writer.put(placed, line: line, secret: secret, in: form, replacing: replaced)
+        }
     }
 }

@@ -38,12 +38,21 @@ package enum RestoreAction: Hashable, Sendable {
         /// With what stays of the keychain's own version it would be over a limit.
         case overLimit = "over-limit"
 
+        /// The problem that an obstacle is.
+        init(_ obstacle: ItemObstacle) {
+            self =
+                switch obstacle {
+                case .noPasscode: .noPasscode
+                case .noPlace: .noPlace
+                }
+        }
+
         /// The problem in words.
         package var words: String {
             switch self {
             case .identityTaken: "its UUID belongs to one item of the keychain and its key to another"
             case .noKey: "no key opens its secret"
-            case .noPlace: "the Secret Service has no place for certificates and keys"
+            case .noPlace: "items of its class have no place there"
             case .noPasscode:
                 "WhenPasscodeSetThisDeviceOnly items need a keychain with a passcode: 'kcbackup keychain set-passcode'"
             case .overLimit: "together with what the keychain has beside it, it is over a limit"
@@ -79,6 +88,8 @@ package struct RestoreRules: Sendable {
     let policy: ConflictPolicy
     /// The local items that are removed first, as in Apple's device restore.
     let replaced: LocalItems?
+    /// True if items that are removed are compared with those of the archive, since only the others are removed.
+    var replacesInPlace = false
     /// Which items are restored; nil for all of them.
     var filter: ItemFilter?
     /// Decides what may be restored; replaced only in the test that shows that keys, not this function, protect items.
@@ -114,7 +125,7 @@ package struct RestoreRules: Sendable {
             // keychain's, unless the archive's secret could not be checked.
             if policy == .newer, existing == item { return isProvedWhole ? .update : .keep }
         }
-        switch policy {
+        switch isReplaced(existing) ? .overwrite : policy {
         case .newer: return item.modified > existing.modified ? .update : .keep
         case .keep: return .keep
         case .overwrite, .fail: return .update
@@ -127,8 +138,10 @@ package struct RestoreRules: Sendable {
     }
 
     private func remains(_ existing: Item?) -> Item? {
-        existing.flatMap { replaced?.includes($0) == true ? nil : $0 }
+        existing.flatMap { isReplaced($0) && !replacesInPlace ? nil : $0 }
     }
+
+    private func isReplaced(_ existing: Item) -> Bool { replaced?.includes(existing) == true }
 }
 
 /// The actions for all items of an archive, in order, one byte each (0 leave, 1 create, 2 update), and their counts.
@@ -136,8 +149,9 @@ struct ActionList {
     private var codes: [UInt8] = []
     private(set) var counts = RestoreCounts()
 
-    mutating func append(_ action: RestoreAction) {
-        let writes: UInt8 = action == .create ? 1 : action == .update ? 2 : 0
+    /// - Parameter isWritten: true to write an item that is there already, as if it were updated.
+    mutating func append(_ action: RestoreAction, isWritten: Bool = false) {
+        let writes: UInt8 = action == .create ? 1 : action == .update || isWritten ? 2 : 0
         codes.append(writes)
         counts.add(action)
     }

@@ -49,6 +49,7 @@ typedef void (*csecret_instance_setup)(GTypeInstance *, void *);
 #define CSECRET_FUNCTIONS(F) \
     F(void, g_free, (void *)) \
     F(void, g_error_free, (GError *)) \
+    F(unsigned int, g_io_error_quark, (void)) \
     F(csecret_log, g_log_set_default_handler, (csecret_log, void *)) \
     F(long, g_get_monotonic_time, (void)) \
     F(void *, g_object_ref, (void *)) \

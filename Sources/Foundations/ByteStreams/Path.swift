@@ -34,6 +34,17 @@ package enum Path {
         }
     }
 
+    /// True if a file is in a folder of the system, whose permissions are not the user's to change.
+    package static func isOfSystem(_ path: String) -> Bool {
+        let resolved: String = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX) + 1) {
+            buffer in
+            guard let start = buffer.baseAddress, unsafe realpath(path, start) != nil else { return path }
+            return unsafe String(cString: start)
+        }
+        let folders = ["bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "sbin", "sys", "usr"]
+        return folders.contains { resolved.hasPrefix("/\($0)/") }
+    }
+
     /// The target of a symbolic link, exactly as stored in it.
     ///
     /// - Throws: `FileFailure` (`system`).

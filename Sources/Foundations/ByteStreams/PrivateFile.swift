@@ -34,10 +34,10 @@ package enum PrivateFile {
     @discardableResult
     private static func requirePrivate(_ file: OpenFile) throws(FileFailure) -> stat {
         let status = try file.status()
+        guard status.st_uid == geteuid() || status.st_uid == 0 else { throw FileFailure(file.path, .foreignOwner) }
         guard status.st_mode & 0o077 == 0 else {
             throw FileFailure(file.path, .exposed(mode: status.st_mode & 0o777))
         }
-        guard status.st_uid == geteuid() || status.st_uid == 0 else { throw FileFailure(file.path, .foreignOwner) }
         return status
     }
 

@@ -89,6 +89,17 @@ extension Item {
     package func requireMeaningfulFlag() throws(ItemProblem) {
         if isSynchronizableInNameOnly { throw .thisDeviceOnlySynchronizable }
     }
+    /// The free attribute of a WhenPasscodeSetThisDeviceOnly item of the desktop keyring in a state that was kept there
+    /// for undo.
+    ///
+    /// No archive has such an item, so it is in the state under another accessibility.
+    package static let markOfStates = ExtraAttribute(
+        name: "kcbackup:attribute:kcbackup:accessible",
+        value: Accessibility.whenPasscodeSetThisDeviceOnly.rawValue)
+
+    /// True for an item that a kept state has, and that goes nowhere but back to the desktop keyring.
+    package var isKeptApart: Bool { extra.contains(Self.markOfStates) }
+
     /// When the item was added.
     package var created: Timestamp { attributes.date(.cdat) ?? .reference }
     /// When the item was last changed.

@@ -81,6 +81,14 @@ package enum LocalItems: Hashable, Sendable {
     }
 }
 
+/// Why a target cannot hold an item.
+package enum ItemObstacle: Hashable, Sendable {
+    /// Its accessibility needs a passcode, and the target has none.
+    case noPasscode
+    /// The target has no items of its class.
+    case noPlace
+}
+
 /// Looks up existing items.
 package protocol ExistingItems {
     /// True if there is no live item.
@@ -105,8 +113,19 @@ package protocol ExistingItems {
     /// Includes the item with the same UUID; see `ItemUUID.ordinal`.
     func series(of item: Item) throws -> [Item]
 
-    /// True if the target can hold items of this kind.
-    func hasPlace(for item: Item) -> Bool
+    /// True if a live item has a UUID that was derived from where it comes from; see `ItemUUID.isDerived`.
+    var hasDerivedUUIDs: Bool { get throws }
+
+    /// Calls `code` with the secret of a live item; returns nil, without the call, if its seal is broken.
+    ///
+    /// An absent secret is passed as an empty one.
+    func code(ofSecretOf existing: Item, _ code: (borrowing SecretBytes) throws -> [UInt8]) throws -> [UInt8]?
+
+    /// True if items of a kept state go back to this target; see `Item.isKeptApart`.
+    var takesItemsKeptApart: Bool { get }
+
+    /// Why the target cannot hold items of this kind; nil if it can.
+    func obstacle(to item: Item) -> ItemObstacle?
 
     /// True if `existing` is the same as `item` as far as the target can hold it, ignoring secrets.
     ///
@@ -153,8 +172,18 @@ extension ExistingItems {
         try self.item(withUUID: item.uuid).map { $0.itemClass == item.itemClass ? [$0] : [] } ?? []
     }
 
-    /// Default: true.
-    package func hasPlace(for item: Item) -> Bool { true }
+    /// False, for a target that tells alike items apart itself.
+    package var hasDerivedUUIDs: Bool { false }
+
+    package func code(ofSecretOf existing: Item, _ code: (borrowing SecretBytes) throws -> [UInt8]) -> [UInt8]? {
+        preconditionFailure("only a target with derived UUIDs is asked")
+    }
+
+    /// False: only the target that a state was kept of takes such items.
+    package var takesItemsKeptApart: Bool { false }
+
+    /// Default: nil.
+    package func obstacle(to item: Item) -> ItemObstacle? { nil }
 
     /// Compares the items: a keychain stores an item unchanged.
     package func holds(_ item: Item, as existing: Item) -> Bool { existing == item }

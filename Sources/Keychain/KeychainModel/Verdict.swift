@@ -97,6 +97,7 @@ package enum Departure: Hashable, Sendable {
 
     /// Decides by the export rules (docs/export.md); a pure function.
     package static func decide(_ item: Item) -> Departure {
+        if item.isKeptApart { return .stays(.passcodeBound) }
         switch Travel(item.accessibility) {
         case .nowhere: return .stays(.passcodeBound)
         case .thisDevice: return .stays(.thisDeviceOnly)

@@ -78,6 +78,19 @@ final class ItemTables {
         return items
     }
 
+    /// True if a live password has a derived UUID.
+    var hasDerivedUUIDs: Bool {
+        get throws(KeychainStoreError) {
+            // The version is in the seventh byte.
+            let isDerived = "substr(uuid,7,1) BETWEEN x'80' AND x'8f'"
+            for itemClass in [ItemClass.genericPassword, .internetPassword] {
+                let sql = "SELECT EXISTS(SELECT 1 FROM \(itemClass.rawValue) WHERE \(ItemRow.isLive) AND \(isDerived))"
+                if try number(sql) != 0 { return true }
+            }
+            return false
+        }
+    }
+
     /// Adds a row; the unique key and the UUID must be free.
     ///
     /// - Throws: `duplicateItem` if one is taken; nothing is then changed.

@@ -27,6 +27,8 @@ package final class Keychain {
     /// The lowest scrypt cost that is accepted; nil for the lower end of `Keybag.costRange`.
     package let minimumCost: ScryptCost?
     var classKeys: ClassKeys
+    /// What `write` calls before it commits the present transaction.
+    var lastStep: ((KeychainReader) throws -> Void)?
 
     /// The scrypt cost of one passcode attempt: 0.4 s and 128 MiB (OWASP's recommendation for scrypt, 2023).
     package static let defaultCost = ScryptCost(logN: 17)

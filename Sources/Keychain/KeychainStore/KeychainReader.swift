@@ -137,9 +137,22 @@ package final class KeychainReader: ExistingItems {
     /// See `ExistingItems`.
     package func series(of item: Item) throws -> [Item] { try tables.series(of: item) }
 
+    /// See `ExistingItems`.
+    package var hasDerivedUUIDs: Bool { get throws { try tables.hasDerivedUUIDs } }
+
+    /// See `ExistingItems`.
+    package func code(
+        ofSecretOf existing: Item, _ code: (borrowing SecretBytes) throws -> [UInt8]
+    ) throws -> [UInt8]? {
+        let found = try row(of: existing)
+        defer { opened.removeAll() }
+        guard let stored = found.item, try opens(stored, found.blob, into: &opened) else { return nil }
+        return try code(opened)
+    }
+
     /// A keychain without a passcode has no key for WhenPasscodeSetThisDeviceOnly items.
-    package func hasPlace(for item: Item) -> Bool {
-        item.accessibility != .whenPasscodeSetThisDeviceOnly || keychain.hasPasscode
+    package func obstacle(to item: Item) -> ItemObstacle? {
+        item.accessibility == .whenPasscodeSetThisDeviceOnly && !keychain.hasPasscode ? .noPasscode : nil
     }
 
     /// Compares secrets, in constant time if they are plain; a secret that does not open equals nothing.

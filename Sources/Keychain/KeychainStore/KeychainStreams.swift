@@ -104,14 +104,21 @@ extension Keychain: ItemTarget {
         try write { writer in try body(writer) }
     }
 
+    /// Has `step` called at the end of the present transaction of `write`, after its last change; if it throws, nothing
+    /// is changed.
+    package func beforeCommit(_ step: @escaping (KeychainReader) throws -> Void) { lastStep = step }
+
     /// Runs `body` in one transaction: its changes become durable when it returns, none if it throws.
     ///
-    /// - Throws: the errors of `body`, `busy`, `damaged`, `file`, `sqlite`.
+    /// - Throws: the errors of `body` and of what it has passed to `beforeCommit`, `busy`, `damaged`, `file`, `sqlite`.
     package func write<Result>(_ body: (KeychainWriter) throws -> Result) throws -> Result {
         let transaction = try beginWriteTransaction()
+        lastStep = nil
+        defer { lastStep = nil }
         let writer = try KeychainWriter(self, transaction.database)
         let result = try body(writer)
         try writer.requireIntact()
+        try lastStep?(writer.reader)
         try transaction.commit()
         return result
     }

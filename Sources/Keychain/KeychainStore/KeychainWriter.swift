@@ -179,10 +179,14 @@ package final class KeychainWriter: ItemWriter {
             try tables.insert(item, blob: blob)
         } catch {
             guard error == .duplicateItem else { throw error }
-            // The unique key or the UUID is taken: by a live item or tombstone with this key, or else by an unrelated
-            // item.
-            guard let existing = try tables.row(withKeyOf: item) else { throw .duplicateUUID(item.uuid) }
-            try remove(item.itemClass, existing.uuid)
+            // The unique key or the UUID is taken: by a live item or tombstone with this key, by a tombstone with this
+            // UUID, or else by an unrelated item.
+            let existing = try tables.row(withKeyOf: item)
+            if let existing { try remove(item.itemClass, existing.uuid) }
+            if existing?.uuid != item.uuid, let holder = try tables.row(item.itemClass, item.uuid) {
+                guard holder.isTombstone else { throw .duplicateUUID(item.uuid) }
+                try remove(item.itemClass, item.uuid)
+            }
             do throws(KeychainStoreError) {
                 try tables.insert(item, blob: blob)
             } catch {
@@ -224,7 +228,17 @@ package final class KeychainWriter: ItemWriter {
     package func series(of item: Item) throws -> [Item] { try reader.series(of: item) }
 
     /// See `KeychainReader`.
-    package func hasPlace(for item: Item) -> Bool { reader.hasPlace(for: item) }
+    package var hasDerivedUUIDs: Bool { get throws { try reader.hasDerivedUUIDs } }
+
+    /// See `KeychainReader`.
+    package func code(
+        ofSecretOf existing: Item, _ code: (borrowing SecretBytes) throws -> [UInt8]
+    ) throws -> [UInt8]? {
+        try reader.code(ofSecretOf: existing, code)
+    }
+
+    /// See `KeychainReader`.
+    package func obstacle(to item: Item) -> ItemObstacle? { reader.obstacle(to: item) }
 
     /// See `KeychainReader`.
     package func secret(of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm) throws -> Bool {

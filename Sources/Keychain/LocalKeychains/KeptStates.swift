@@ -64,6 +64,8 @@ package struct KeptStates {
     /// If the newest state equals the current one, it is returned: a restore that was killed has already kept it. The
     /// newest state is the one that was kept last, regardless of the clock.
     ///
+    /// At the end of the transaction, the rows that it wrote are recorded beside the state (`written`).
+    ///
     /// - Throws: `FileFailure`, `StreamFailure`, `KeychainStoreError`, `CryptographyFailure`; nothing is then kept.
     package func keep(before change: Change, now: Timestamp) throws -> State {
         try Path.makeFolder(folder.path)
@@ -71,11 +73,42 @@ package struct KeptStates {
         try keychain.copyFile(to: copy.file)
         let code = try StateFolder.code(of: copy.file, keychain.deviceKey)
         let newest = try list().first
-        if let newest, newest.code == code { return newest }
+        if let newest, newest.code == code {
+            recordWritten(after: newest)
+            return newest
+        }
         let date = newest.map { max(now, $0.date.advanced(byMicroseconds: 1)) } ?? now
         let state = folder.state(date, code, before: change)
         try copy.publish(as: Path.split(state.path).name)
+        recordWritten(after: state)
         return state
+    }
+
+    private func recordWritten(after state: State) {
+        keychain.beforeCommit { reader in
+            let written = try reader.versionedItems().versions.subtracting(open(state).versionedItems().versions)
+            let bytes = written.flatMap(\.bytes)
+            try PrivateFile.replace(StateFolder.record(of: state), bytes.span)
+        }
+    }
+
+    /// The rows that the change wrote before which a state was kept; rows that are neither of the state nor among these
+    /// were written later.
+    ///
+    /// - Returns: nil if the change was killed before it recorded them.
+    /// - Throws: `FileFailure`.
+    package func written(after state: State) throws(FileFailure) -> Set<RowVersion>? {
+        let path = StateFolder.record(of: state)
+        guard try Path.exists(path) else { return nil }
+        let record = try PrivateFile.read(path, limit: ItemLimits.itemCount * RowVersion.size)
+        var versions: Set<RowVersion> = []
+        record.withBytes { bytes in
+            for start in stride(from: 0, to: bytes.count, by: RowVersion.size) {
+                let end = min(start + RowVersion.size, bytes.count)
+                if let version = RowVersion(bytes: (start..<end).map { bytes[$0] }) { versions.insert(version) }
+            }
+        }
+        return versions
     }
 
     /// All states, the newest first.

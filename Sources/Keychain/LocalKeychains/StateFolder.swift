@@ -9,6 +9,7 @@ package struct StateFolder: Hashable, Sendable {
     let path: String
 
     private static let ending = ".keychain"
+    private static let recordEnding = ".written"
     // Bytes of the MAC: half of HMAC-SHA256, the minimum that RFC 2104 (section 5) recommends.
     private static let codeLength = 16
 
@@ -60,8 +61,11 @@ package struct StateFolder: Hashable, Sendable {
     ///
     /// - Throws: `FileFailure`.
     package static func remove(_ state: KeptStates.State) throws(FileFailure) {
-        for suffix in ["", "-journal", ".lock"] { try Path.remove(state.path + suffix) }
+        for suffix in ["", "-journal", ".lock", recordEnding] { try Path.remove(state.path + suffix) }
     }
+
+    /// The path of the record of rows that were written after a state was kept.
+    static func record(of state: KeptStates.State) -> String { state.path + recordEnding }
 
     /// Removes all states.
     ///

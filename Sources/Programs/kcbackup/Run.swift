@@ -9,6 +9,9 @@ protocol Verb: ParsableCommand {
     /// The output options.
     var style: StyleOptions { get }
 
+    /// What the command can do with the desktop keyring.
+    static var keyringUse: KeyringUse { get }
+
     /// Runs the command.
     ///
     /// - Returns: `ok`, or `incomplete` if some items could not be read or written and were reported.
@@ -16,11 +19,18 @@ protocol Verb: ParsableCommand {
     func run(in session: Session) throws -> ExitStatus
 }
 
+extension Verb {
+    static var keyringUse: KeyringUse { .none }
+}
+
 /// Runs one command line and returns its exit status.
 func run(_ arguments: [String], in world: World) -> ExitStatus {
+    var world = world
+    world.terminal = WrappingTerminal(world.terminal)
     // Parser errors are printed as JSON too, so the style must be known before parsing.
     let words = arguments.prefix { $0 != "--" }
     var session = Session(world, OutputStyle(before: words))
+    if let refusal = refusal(ofHelpOn: arguments) { return session.report(refusal) }
     let command: any ParsableCommand
     do {
         command = try KnownNames.$place.withValue(KnownNames.Place(world)) {
@@ -31,6 +41,7 @@ func run(_ arguments: [String], in world: World) -> ExitStatus {
     }
     guard let verb = command as? any Verb else { return answer(command, session) }
     session = Session(world, verb.style.style)
+    session.keyringUse = type(of: verb).keyringUse
     if session.now < earliestLikely {
         session.warn("the clock says \(session.now.day), so dates written now will be wrong")
     }
@@ -166,21 +177,49 @@ private func objection(_ error: any Error) -> String {
     return displayed(text.prefix(1).lowercased() + text.dropFirst())
 }
 
+/// Refuses `help` with a word that is no command, for which the parser shows other help.
+private func refusal(ofHelpOn arguments: [String]) -> Failure? {
+    guard arguments.first == "help" else { return nil }
+    var names: [String] = []
+    for word in arguments.dropFirst() where !word.hasPrefix("-") {
+        guard let group = command(names), !group.configuration.subcommands.isEmpty else { break }
+        if let message = objection(to: word, in: names) {
+            return .commandLine(message: displayed(message), command: (["kcbackup"] + names).joined(separator: " "))
+        }
+        names.append(word)
+    }
+    return nil
+}
+
 /// Returns the parser's message, which for an unknown word in place of a verb names it, and the verb probably meant.
 private func naming(_ message: String, in command: String?) -> String {
     guard let word = message.firstMatch(of: /^\d* ?unexpected arguments?:? '([^']*)'/)?.1 else { return message }
-    let names = (command ?? "kcbackup").split(separator: " ").dropFirst()
-    var group: any ParsableCommand.Type = CommandLineTool.self
-    for name in names {
-        let found = group.configuration.subcommands.first { $0.configuration.commandName == String(name) }
-        guard let found else { return message }
-        group = found
-    }
-    let verbs = group.configuration.subcommands.compactMap { $0.configuration.commandName }
-    if verbs.isEmpty { return message }
-    let meant = similarWord(to: String(word), among: verbs).map { "; did you mean '\($0)'?" } ?? ""
-    return "there is no command '\((names + [word]).joined(separator: " "))'\(meant)"
+    let names = (command ?? "kcbackup").split(separator: " ").dropFirst().map(String.init)
+    return objection(to: String(word), in: names) ?? message
 }
+
+/// Returns the group or verb with this path of names; nil if there is none.
+private func command(_ names: [String]) -> (any ParsableCommand.Type)? {
+    var found: any ParsableCommand.Type = CommandLineTool.self
+    for name in names {
+        guard let next = found.configuration.subcommands.first(where: { $0.configuration.commandName == name })
+        else { return nil }
+        found = next
+    }
+    return found
+}
+
+/// Says that a group has no such verb, and which was probably meant; nil if it has one, or has no verbs at all.
+private func objection(to word: String, in names: [String]) -> String? {
+    let verbs = command(names)?.configuration.subcommands.compactMap { $0.configuration.commandName } ?? []
+    if verbs.isEmpty || verbs.contains(word) { return nil }
+    let meant = (otherWords[word] ?? similarWord(to: word, among: verbs)).flatMap { verbs.contains($0) ? $0 : nil }
+    return "there is no command '\((names + [word]).joined(separator: " "))'"
+        + (meant.map { "; did you mean '\($0)'?" } ?? "")
+}
+
+/// Words that users expect, with those that are used instead.
+private let otherWords = ["distrust": "untrust", "remove": "delete", "rm": "delete", "ls": "list", "backup": "create"]
 
 /// Returns the command whose help the parser would suggest.
 private func command(of error: any Error) -> String? {

@@ -13,13 +13,16 @@ final class Session {
     /// A change that is complete although its result is not printed yet, in words.
     var done: String?
     /// The job that this run is for, which cannot ask anyone.
-    var job: String?
-    /// The number of items left out of the archive that were already reported, individually or by collection.
-    var toldUnreadable = 0
+    var job: String? {
+        get { subjects.job }
+        set { subjects.job = newValue }
+    }
     /// The password of the desktop keyring: several collections may need it, and a source gives it only once.
     var desktopPassword: KeptPassword?
     /// When the run began; everything that one run writes has this date.
     let now: Timestamp
+    /// What the command can do with the desktop keyring.
+    var keyringUse = KeyringUse.none
     /// The progress line, which is erased before anything else is written.
     weak var progress: Progress?
 
@@ -131,7 +134,7 @@ final class Session {
     ///
     /// - Parameter keychain: the keychain as it was named on the command line.
     func noteUndo(_ keychain: String?) {
-        let option = keychain.map { " \(OptionName.keychain.spelling) \(quotedPath($0))" } ?? ""
+        let option = keychain.map { " \(OptionName.keychain.spelling) \(shellWord($0))" } ?? ""
         note("'kcbackup restore \(OptionName.undo.spelling)\(option)' takes that back")
     }
 

@@ -2,35 +2,81 @@ package import ByteStreams
 
 /// Recognizes access tokens that appear where a user name is expected and would be readable there.
 package enum AccessToken {
-    /// The prefixes of tokens, according to the documentation of GitHub ("About authentication to GitHub"), GitLab
-    /// ("GitLab token overview") and others.
-    private static let beginnings = [
-        "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_",
-        "glpat-", "gloas-", "gldt-", "glrt-", "glrtr-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-", "glwt-",
-        "glsoat-", "glffct-",
-        "ATBB", "ATATT3", "ATCTT3", "npm_", "pypi-", "hf_", "dop_v1_", "doo_v1_", "dckr_pat_", "xoxb-", "xoxp-",
-    ]
-    /// The minimum length of a token: no real token is shorter, and few user names are this long.
+    /// A kind of token: how it begins, and what follows.
+    private struct Form {
+        let beginning: String
+        /// The minimum number of characters behind the beginning.
+        let length: Int
+        let isOfRest: @Sendable (UInt8) -> Bool
+
+        /// - Parameter characters: besides letters and digits.
+        init(_ beginning: String, _ length: Int, _ characters: String = "") {
+            self.beginning = beginning
+            self.length = length
+            isOfRest = { isLetterOrDigit($0) || characters.utf8.contains($0) }
+        }
+    }
+
+    /// The kinds of tokens, according to the documentation of GitHub ("About authentication to GitHub"), GitLab
+    /// ("GitLab token overview") and others, and to the rules of their secret scanners.
+    private static let forms: [Form] =
+        ["ghp_", "gho_", "ghu_", "ghr_"].map { Form($0, 36) } + [
+            // Those of apps may be JSON Web Tokens.
+            Form("ghs_", 36, "_.-"), Form("github_pat_", 59, "_"),
+        ]
+        + [
+            "glpat-", "gloas-", "gldt-", "glrt-", "glrtr-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-", "glwt-",
+            "glsoat-", "glffct-",
+        ].map { Form($0, 20, "_.-") } + [
+            Form("ATBB", 32), Form("ATATT3", 100, "_=-"), Form("ATCTT3", 100, "_=-"), Form("npm_", 36),
+            Form("pypi-", 80, "_-"), Form("hf_", 34), Form("dop_v1_", 64), Form("doo_v1_", 64),
+            Form("dckr_pat_", 27, "_-"), Form("xoxb-", 40, "-"), Form("xoxp-", 40, "-"),
+        ]
+    /// GitLab's form behind a prefix that an instance may choose.
+    private static let customForm = Form("-glpat-", 20, "_.-")
+    /// The minimum length of a token; few user names are this long.
     private static let shortest = 20
     /// The placeholder password when the user name is the token, according to GitHub's documentation.
     private static let placeholder = "x-oauth-basic"
 
-    /// True if a name looks like a token, judging by its prefix.
-    package static func isToken(_ name: borrowing Span<UInt8>) -> Bool {
-        guard name.count >= shortest, name.indices.allSatisfy({ isPlain(name[$0]) }) else { return false }
-        // A GitLab instance may put its own prefix before this one.
-        return beginnings.contains { name.starts(with: $0) } || contains("-glpat-", name)
-    }
-
-    /// True if a name is a token, judging by its prefix or by the lack of a real password beside it.
+    /// True if a name is a token: beside a real password, if it has the form of one; otherwise, if it begins like one, or
+    /// if the lack of a real password shows it.
     package static func isToken(_ name: borrowing Span<UInt8>, password: borrowing SecretBytes?) -> Bool {
-        if isToken(name) { return true }
+        // A token that was pasted may have white space around it.
+        guard let first = name.indices.first(where: { !isSpace(name[$0]) }),
+            let last = name.indices.last(where: { !isSpace(name[$0]) })
+        else { return false }
+        let name = name.extracting(first...last)
         switch password {
         case .some(let password):
-            if password.isEmpty { return isOldToken(name) }
-            return !name.isEmpty && isPlaceholder(password)
-        case .none: return isOldToken(name)
+            if password.isEmpty { return isTokenAlone(name) }
+            if isPlaceholder(password) { return true }
+            return hasForm(name)
+        case .none: return isTokenAlone(name)
         }
+    }
+
+    /// True if there is a name, and it is a token.
+    package static func isToken(_ name: String?, password: borrowing SecretBytes?) -> Bool {
+        guard let name else { return false }
+        return isToken(name.utf8.span, password: password)
+    }
+
+    private static func isTokenAlone(_ name: borrowing Span<UInt8>) -> Bool {
+        if isOldToken(name) || hasForm(name) { return true }
+        guard name.count >= shortest, name.indices.allSatisfy({ isPlain(name[$0]) }) else { return false }
+        return forms.contains { name.starts(with: $0.beginning) } || place(of: customForm, in: name) != nil
+    }
+
+    private static func hasForm(_ name: borrowing Span<UInt8>) -> Bool {
+        guard name.count >= shortest else { return false }
+        for form in forms where name.starts(with: form.beginning) { return has(form, at: 0, name) }
+        return place(of: customForm, in: name).map { has(customForm, at: $0, name) } ?? false
+    }
+
+    private static func has(_ form: Form, at start: Int, _ name: borrowing Span<UInt8>) -> Bool {
+        let rest = start + form.beginning.utf8.count
+        return name.count - rest >= form.length && (rest..<name.count).allSatisfy { form.isOfRest(name[$0]) }
     }
 
     /// True if the password beside a token is missing, empty or a placeholder.
@@ -59,12 +105,19 @@ package enum AccessToken {
             }
     }
 
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
+
     private static func isPlain(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || "_-.=".utf8.contains(byte)
+        isLetterOrDigit(byte) || "_-.=".utf8.contains(byte)
     }
 
-    private static func contains(_ word: String, _ name: borrowing Span<UInt8>) -> Bool {
-        name.indices.contains { name.extracting($0...).starts(with: word) }
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    /// Where the beginning of a form is in a name.
+    private static func place(of form: Form, in name: borrowing Span<UInt8>) -> Int? {
+        name.indices.first { name.extracting($0...).starts(with: form.beginning) }
     }
 }

@@ -1,3 +1,5 @@
+package import KeychainModel
+
 /// What tells items with the same identifying attributes apart.
 package struct AlikeItem: Hashable, Sendable {
     /// The bytes of the label.
@@ -6,13 +8,25 @@ package struct AlikeItem: Hashable, Sendable {
     package let secret: [UInt8]?
     /// True if the secret is empty.
     package let isEmpty: Bool
+    /// When it was created; nil in a place that sets this date itself.
+    package let created: Timestamp?
 
     /// Describes an item.
-    package init(label: String, secret: [UInt8]?, isEmpty: Bool) {
+    package init(label: String, secret: [UInt8]?, isEmpty: Bool, created: Timestamp? = nil) {
         self.label = Array(label.utf8)
         self.secret = secret
         self.isEmpty = isEmpty
+        self.created = created
     }
+
+    /// A label with its secret.
+    fileprivate struct Content: Hashable {
+        let label: [UInt8]
+        let secret: [UInt8]
+    }
+
+    /// Label and secret; nil if the secret is unknown.
+    fileprivate var content: Content? { secret.map { Content(label: label, secret: $0) } }
 }
 
 /// Rules for items with the same identifying attributes: their numbers in a backup, and which of them are the same in
@@ -38,11 +52,16 @@ package enum AlikeItems {
     /// Finds the item that each record is, among items with the same identifying attributes.
     ///
     /// A record is first the item with its label and secret, then one with its label whose secret is still empty. What
-    /// is left is matched by label, if there are as many items as records with it, and by secret. Anything else would be
-    /// a guess that could overwrite another item, unless there is only one on each side.
+    /// is left is matched by label, if there are as many items as records with it, by secret, and by creation date, if
+    /// there are as many items as records with it. Anything else would be a guess that could overwrite another item,
+    /// unless there is only one on each side.
     ///
+    /// - Parameters:
+    ///   - records: in the order of their numbers.
+    ///   - items: in the order of their numbers.
+    ///   - hasOthers: true if others of the same attributes were matched before.
     /// - Returns: an index of `items` for each record, none twice; nil for a record that none of them is.
-    package static func pairs(of records: [AlikeItem], with items: [AlikeItem]) -> [Int?] {
+    package static func pairs(of records: [AlikeItem], with items: [AlikeItem], hasOthers: Bool = false) -> [Int?] {
         var pairs = [Int?](repeating: nil, count: records.count)
         var isTaken = [Bool](repeating: false, count: items.count)
         func match<Key: Hashable>(
@@ -65,11 +84,12 @@ package enum AlikeItems {
                 }
             }
         }
-        match { $0.secret == nil ? nil : $0 }
+        match { $0.content }
         match(where: \.isEmpty) { $0.label }
         match(inEqualNumbers: true) { $0.label }
         match { $0.secret }
-        if records.count == 1, items.count == 1 { return [0] }
+        match(inEqualNumbers: true) { $0.created }
+        if !hasOthers, records.count == 1, items.count == 1 { return [0] }
         return pairs
     }
 }

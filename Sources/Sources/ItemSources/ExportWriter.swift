@@ -37,6 +37,8 @@ package enum ExportProblem: String, Error, CaseIterable, Hashable, Sendable {
     case emptySecret = "empty-secret"
     /// The format cannot hold a zero byte.
     case zeroByte = "zero-byte"
+    /// A text is longer than an import of the file accepts.
+    case tooLong = "too-long"
     /// The item is a passkey, which the format stores in another way.
     case passkey
 
@@ -49,6 +51,7 @@ package enum ExportProblem: String, Error, CaseIterable, Hashable, Sendable {
         case .noSecret: "it has no secret, which the format cannot tell from an empty one"
         case .emptySecret: "its secret is empty, which the format cannot tell from a missing one"
         case .zeroByte: "it has a zero byte, which the format cannot hold"
+        case .tooLong: "it has a longer text than an import of the file accepts"
         case .passkey: "the format has no place for a passkey"
         }
     }
@@ -110,7 +113,11 @@ package final class ItemExport: ItemVisitor {
 
     /// Records an item that the archive does not hand out.
     package func leave(_ item: Item) {
-        if case .stays(let reason) = Departure.decide(item) { staying.append((item, reason)) }
+        switch Departure.decide(item) {
+        case .stays(let reason): staying.append((item, reason))
+        // It could leave, and only the archive keeps it back; it must not disappear from the report.
+        case .leaves: damaged.append(item)
+        }
     }
 
     package func skip(damaged item: Item?) {

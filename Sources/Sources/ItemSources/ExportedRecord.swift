@@ -63,9 +63,15 @@ package struct ExportedRecord: Hashable, Sendable {
         }
     }
 
+    /// True for an IPv6 address without brackets, rather than a host with a port.
+    private static func isIPv6(_ host: String) -> Bool {
+        host.utf8.count { $0 == UInt8(ascii: ":") } > 1
+            && host.allSatisfy { $0.isHexDigit || ":.%".contains($0) || $0.isASCII && $0.isLetter }
+    }
+
     private static func address(of attributes: Attributes) -> String? {
         guard var host = attributes.text(.srvr), !host.isEmpty else { return nil }
-        if host.contains(":"), !host.hasPrefix("[") { host = "[\(host)]" }
+        if isIPv6(host) { host = "[\(host)]" }
         let scheme = attributes.number(.ptcl).flatMap(WebAddress.scheme)
         var path = attributes.text(.path) ?? ""
         if !path.isEmpty, !path.hasPrefix("/") { path = "/" + path }
@@ -154,7 +160,6 @@ extension ExportedRecord {
     /// The item that an import makes from the record; nil if it makes none or several.
     private func returned(account: String?, addresses: [String]) -> Item? {
         var record = RecordWriter(format: "", identity: "", title: title)
-        record.user = account
         record.addresses = addresses
         var collector = RecordCollector(format: "", date: .reference)
         var finder = ItemFinder()
@@ -163,7 +168,8 @@ extension ExportedRecord {
             switch kind {
             case .note: try record.addNote(secret, isWhole: true, to: &collector)
             case .oneTimePassword: try record.addOneTimePassword(secret, to: &collector)
-            case .password, .passkey, .wifi, .other: try record.addLogin(secret, to: &collector)
+            case .password, .passkey, .wifi, .other:
+                try record.addLogin(user: account, password: secret, to: &collector)
             }
             try collector.finish(details: "", isPlaintext: true).items.visitItems(&finder)
         } catch {

@@ -8,6 +8,8 @@ package enum ForeignFailure: Error, Hashable, Sendable {
     case wrongPasswordOrNoKeyFile(orDamaged: Bool)
     /// The password is wrong or the file is damaged; the format cannot tell which.
     case wrongPasswordOrDamaged
+    /// No available key opens any of its files; the text is the plural of the kind of key, such as "identities".
+    case noKeyOpens(String)
     /// It can be opened with a key file, and none was given.
     case needsKeyFile
     /// A required file beside it is missing; the name is not foreign text.
@@ -22,6 +24,8 @@ package enum ForeignFailure: Error, Hashable, Sendable {
     case limit(String, found: UInt64, allowed: UInt64)
     /// A known kind of file that is not supported, with a way that does work.
     case refused(title: String, hint: String)
+    /// A file of kcbackup itself, with what to do with it.
+    case own(title: String, hint: String)
     /// A program that is needed to open it failed or is missing.
     case needsProgram(String, problem: String)
     /// It is empty.
@@ -38,8 +42,8 @@ package enum ForeignFailure: Error, Hashable, Sendable {
     case noSuchColumn(String, columns: [String])
     /// It is a table in which two columns with a known meaning have the same name.
     case columnTwice(String)
-    /// It is not of the requested format.
-    case notOfFormat(title: String)
+    /// It is not of the requested format; `found` is the title of one that it is of.
+    case notOfFormat(title: String, found: String? = nil)
     /// It could be of several formats.
     case ambiguous(names: [String])
 }

@@ -27,7 +27,8 @@ package protocol ForeignFormat: Sendable {
 
     /// Reads all items.
     ///
-    /// - Throws: `ForeignFailure`, `FileFailure`, `StreamFailure`, `CryptographyFailure`, and what `secrets` throws.
+    /// - Throws: `ForeignFailure`, `ItemLines.Failure`, `AgeFailure`, `FileFailure`, `StreamFailure`,
+    ///   `CryptographyFailure`, and what `secrets` throws.
     func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents
 }
 

@@ -1,5 +1,5 @@
 package import ByteStreams
-internal import Glibc
+package import Glibc
 package import KeychainModel
 
 /// An input to read: a file, whose content is in memory, or a folder.
@@ -73,7 +73,7 @@ package final class ForeignFile: Sendable {
         bytes = try slice.readAll(limit: Self.sizeLimit, as: "size")
         try Self.requireUnchanged(file, since: status)
         modified = Self.modified(status)
-        isReadableByOthers = status.st_mode & 0o044 != 0
+        isReadableByOthers = Self.isReadableByOthers(status)
     }
 
     /// Refuses a file that was written while it was read, since part of what was read may be old.
@@ -86,10 +86,14 @@ package final class ForeignFile: Sendable {
         else { throw StreamFailure(.reading, .malformed("it was changed at the same time")) }
     }
 
+    /// True if group or others can read a file.
+    package static func isReadableByOthers(_ status: stat) -> Bool { status.st_mode & 0o044 != 0 }
+
     /// When a file was last changed; the reference date if no item can have that date.
     static func modified(_ status: stat) -> Timestamp {
-        let (seconds, nanoseconds) = (Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
-        return Timestamp(microseconds: seconds &* 1_000_000 &+ nanoseconds / 1_000) ?? .reference
+        let (whole, isTooLarge) = Int64(status.st_mtim.tv_sec).multipliedReportingOverflow(by: 1_000_000)
+        let (sum, overflow) = whole.addingReportingOverflow(Int64(status.st_mtim.tv_nsec) / 1_000)
+        return isTooLarge || overflow ? .reference : Timestamp(microseconds: sum) ?? .reference
     }
 
     /// True if the file contains only white space.

@@ -102,6 +102,17 @@ package final class ForeignJSON: Sendable {
         return bytes.withBytes { span in Int64(String(decoding: value.range.map { span[$0] }, as: UTF8.self)) }
     }
 
+    /// True for null, and for a string, a list or an object without content.
+    package func isEmpty(_ value: Value) -> Bool {
+        switch value.kind {
+        case .null: true
+        case .string: value.range.count <= 2
+        case .array(let values): values.isEmpty
+        case .object(let members): members.isEmpty
+        case .number, .flag: false
+        }
+    }
+
     /// The source text of a value.
     package func source(_ value: Value) -> SecretBytes {
         bytes.withBytes { SecretBytes($0.extracting(value.range)) }
@@ -109,6 +120,41 @@ package final class ForeignJSON: Sendable {
 }
 
 extension ForeignJSON {
+    /// The values of a list; none for null and for a missing value.
+    ///
+    /// - Throws: `ForeignFailure.damaged` for a value of another kind, which would look like an empty list.
+    package func list(_ value: Value?) throws(ForeignFailure) -> [Value] {
+        guard let value, !value.isNull else { return [] }
+        guard value.isArray else { throw .damaged("a value is not a list") }
+        return value.values
+    }
+
+    /// The values of a list that the format requires; `name` describes it in messages.
+    ///
+    /// - Throws: `ForeignFailure.damaged` for a value of another kind, and if there is none.
+    package func list(_ value: Value?, required name: StaticString) throws(ForeignFailure) -> [Value] {
+        guard let value, value.isArray else { throw .damaged("\(name) is missing or not a list") }
+        return value.values
+    }
+
+    /// An object; nil for null and for a missing value.
+    ///
+    /// - Throws: `ForeignFailure.damaged` for a value of another kind, which would look like one without members.
+    package func object(_ value: Value?) throws(ForeignFailure) -> Value? {
+        guard let value, !value.isNull else { return nil }
+        guard value.isObject else { throw .damaged("a value is not an object") }
+        return value
+    }
+
+    /// A whole number; nil for null and for a missing value.
+    ///
+    /// - Throws: `ForeignFailure.damaged` for a value of another kind.
+    package func optionalInteger(_ value: Value?) throws(ForeignFailure) -> Int64? {
+        guard let value, !value.isNull else { return nil }
+        guard let number = integer(value) else { throw .damaged("a value is not a whole number") }
+        return number
+    }
+
     /// The text of a string that is not a secret; nil for null and for a missing value.
     ///
     /// - Throws: `ForeignFailure.damaged` for a value of another kind.

@@ -121,7 +121,21 @@ package final class CollectedItems: ItemSource, Sendable {
     package var count: Int { entries.count }
 
     /// The `index`-th item in archive order, from 0.
-    func item(at index: Int) -> Item { entries[index].item }
+    package func item(at index: Int) -> Item { entries[index].item }
+
+    /// True if each item of `other` is here too, by its UUID, with the same secret.
+    package func hasAll(of other: CollectedItems) -> Bool {
+        var places: [ItemUUID: Range<Int>] = [:]
+        for entry in entries { places[entry.item.uuid] = entry.secret }
+        return other.entries.allSatisfy { entry in
+            guard let place = places[entry.item.uuid], place.count == entry.secret.count else { return false }
+            return secrets.withBytes { mine in
+                other.secrets.withBytes { theirs in
+                    zip(place, entry.secret).allSatisfy { mine[$0] == theirs[$1] }
+                }
+            }
+        }
+    }
 
     /// The secret of the `index`-th item; nil if it has none.
     func secret(at index: Int) -> SecretBytes? {

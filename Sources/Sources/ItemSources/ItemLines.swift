@@ -36,10 +36,7 @@ package struct ItemLines {
     ///
     /// - Throws: `FileFailure`.
     package init(_ file: OpenFile) throws(FileFailure) {
-        let changed = try file.status().st_mtim
-        let (seconds, nanoseconds) = (Int64(changed.tv_sec), Int64(changed.tv_nsec))
-        // A file can have dates that no item can have.
-        let date = Timestamp(microseconds: seconds &* 1_000_000 &+ nanoseconds / 1_000) ?? .reference
+        let date = ForeignFile.modified(try file.status())
         self.init(try FileSlice(whole: file), date: date, file, try file.size())
     }
 

@@ -32,7 +32,8 @@ package struct KeyringIdentity: Hashable, Sendable {
         var counted = attributes.filter { $0.name != Self.schema }
         // Items of KDE's own programs have no attributes. If only their order told them apart, the item after a deleted
         // one would be mistaken for it.
-        if counted.isEmpty, let label = itemLabel.keyBytes { texts += [Array("label".utf8), label] }
+        // A single text is no attribute, whose name and value are two.
+        if counted.isEmpty, let label = itemLabel.keyBytes { texts.append(label) }
         if let schema, schema != Self.genericSchema { counted.append((Self.schema, schema)) }
         for (name, value) in counted.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
             texts += [Array(name.utf8), Array(value.utf8)]
@@ -42,24 +43,44 @@ package struct KeyringIdentity: Hashable, Sendable {
             hash.update(Array("\(text.count)\n".utf8).span)
             hash.update(text.span)
         }
-        let digest = Array(hash.finalize().bytes.prefix(16))
-        key =
-            digest
-            + (ordinal == 0
-                ? [] : stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: ordinal >> $0) })
+        key = Self.key(Array(hash.finalize().bytes.prefix(Self.digestSize)), ordinal: ordinal)
+    }
+
+    private init(key: [UInt8]) {
+        self.key = key
+    }
+
+    /// The identity of an item of a keyring; nil for any other item.
+    package init?(of item: Item) {
+        guard case .data(let key) = item.attributes[.musr], [Self.digestSize, Self.digestSize + 4].contains(key.count)
+        else { return nil }
+        self.init(key: key)
+        guard uuid.with(ordinal: 0) == item.uuid.with(ordinal: 0) else { return nil }
+    }
+
+    /// The identity of the item with another ordinal among those with the same attributes.
+    package func with(ordinal: UInt32) -> KeyringIdentity {
+        KeyringIdentity(key: Self.key(Array(key.prefix(Self.digestSize)), ordinal: Int(ordinal)))
+    }
+
+    private static let digestSize = 16
+
+    private static func key(_ digest: [UInt8], ordinal: Int) -> [UInt8] {
+        let number = stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: ordinal >> $0) }
+        return digest + (ordinal == 0 ? [] : number)
     }
 
     /// The UUID derived from the key.
     package var uuid: ItemUUID {
         var hash = SHA256()
         hash.update(Array("kcbackup Secret Service UUID\n".utf8).span)
-        hash.update(Array(key.prefix(16)).span)
+        hash.update(Array(key.prefix(Self.digestSize)).span)
         return ItemUUID(derivedFrom: hash.finalize().bytes)
             .with(ordinal: UInt32(truncatingIfNeeded: Self.ordinal(ofKey: key)))
     }
 
     /// The ordinal in a key.
     package static func ordinal(ofKey key: [UInt8]) -> Int {
-        key.count == 20 ? key.suffix(4).reduce(0) { $0 << 8 | Int($1) } : 0
+        key.count == digestSize + 4 ? key.suffix(4).reduce(0) { $0 << 8 | Int($1) } : 0
     }
 }

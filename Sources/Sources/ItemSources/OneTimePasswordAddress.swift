@@ -2,10 +2,20 @@ package import ByteStreams
 
 /// The `otpauth:` address of a one-time password, which authenticators read from QR codes.
 package enum OneTimePasswordAddress {
+    /// The scheme of addresses that only Apple's programs open; they are otherwise the same.
+    private static let appleScheme: StaticString = "apple-otpauth:"
+
+    /// True for text that begins like an address, also like one with Apple's scheme.
+    package static func isOne(_ text: Substring) -> Bool {
+        let bytes = text.utf8.span
+        return bytes.begins(with: "otpauth:") || bytes.begins(with: appleScheme)
+    }
+
     /// Makes an address from a base32 seed or from Steam's form; an address, or anything else, is returned unchanged.
     package static func make(of secret: borrowing SecretBytes, issuer: String, user: String?) -> SecretBytes {
         secret.withBytes { bytes in
             if bytes.begins(with: "otpauth://") { return SecretBytes(bytes) }
+            if bytes.begins(with: appleScheme) { return SecretBytes(bytes.extracting("apple-".utf8.count...)) }
             let isSteam = bytes.begins(with: "steam://")
             let start = isSteam ? 8 : 0
             guard let seed = seed(bytes.extracting(start..<bytes.count)) else { return SecretBytes(bytes) }

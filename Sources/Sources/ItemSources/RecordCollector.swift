@@ -211,12 +211,14 @@ package struct RecordPart: ~Copyable {
 /// Counts by kind, in the order of first appearance.
 private struct Tally {
     private(set) var counts: [(kind: String, count: Int)] = []
+    private var places: [String: Int] = [:]
 
     mutating func add(_ kind: String, _ count: Int = 1) {
         if count == 0 { return }
-        if let index = counts.firstIndex(where: { $0.kind == kind }) {
-            counts[index].count += count
+        if let place = places[kind] {
+            counts[place].count += count
         } else {
+            places[kind] = counts.count
             counts.append((kind, count))
         }
     }

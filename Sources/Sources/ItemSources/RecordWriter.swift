@@ -8,9 +8,8 @@ package import KeychainModel
 ///
 /// ```swift
 /// var record = RecordWriter(format: "bitwarden", identity: id, title: "Bank")
-/// record.user = "ada"
 /// record.addresses = ["https://bank.example/login"]
-/// try record.addLogin(password, to: &collector)
+/// try record.addLogin(user: "ada", password: password, to: &collector)
 /// try record.addNote(text, to: &collector)
 /// ```
 package struct RecordWriter {
@@ -30,20 +29,17 @@ package struct RecordWriter {
     package var id: String?
     /// The folder, vault or group of the record.
     package var folder: String?
-    /// The name of the user; an access token in its place becomes the login's secret instead.
-    package var user: String? {
-        didSet {
-            token = nil
-            guard let name = user, AccessToken.isToken(name.utf8.span) else { return }
-            user = nil
-            token = ForeignAttachment(name: "access token", SecretBytes(copying: name.utf8))
-        }
-    }
-    private var token: ForeignAttachment?
+    /// The user whose name the items beside the login have.
+    ///
+    /// It comes only from the methods that add a login or a user. They make an item of an access token in its place, so
+    /// that no token is lost or becomes readable.
+    private var user: String?
+    /// Seeded hashes of the tokens in the place of user names, which other parts may repeat.
+    private var tokens: Set<Int> = []
     /// The addresses as its program stores them, some of which may hold secrets; set before any part is added.
     package var addresses: [String] = []
-    /// True once addresses that cannot be attributes have become items.
-    private var areAddressesSettled = false
+    /// The addresses that become attributes; nil until those that cannot have become items.
+    private var places: [WebAddress]?
     /// True once an item has the addresses as attributes.
     private var areAddressesKept = false
     package var authentication = Authentication.unknown
@@ -75,21 +71,31 @@ package struct RecordWriter {
     }
 
     /// The host or the app of the first address.
-    private var host: String? { addresses.lazy.compactMap { WebAddress($0)?.host }.first }
+    private var host: String? {
+        if let places { return places.first?.host }
+        return addresses.lazy.compactMap { WebAddress($0)?.host }.first
+    }
 
-    /// Adds the password, or a login without one if it is nil.
+    /// Adds a login, whose password may be missing; the first one with a user gives the other parts its name.
     ///
+    /// An access token in the place of the user name becomes the secret of the login.
+    ///
+    /// - Parameter others: further names of the user, which become attributes of all items unless they are tokens.
     /// - Throws: as `RecordCollector.add`.
     package mutating func addLogin(
-        _ password: consuming SecretBytes?, to collector: inout RecordCollector
+        user name: String?, others: [ExtraAttribute] = [], password: consuming SecretBytes?,
+        to collector: inout RecordCollector
     ) throws(ForeignFailure) {
-        findToken(password)
-        try settleAddresses(to: &collector)
+        let isToken = AccessToken.isToken(name, password: password)
+        let account = isToken ? nil : name
+        user = user ?? account
+        if isToken, let name { tokens.insert(name.hashValue) }
+        let others = split(others, password)
+        let places = try settleAddresses(to: &collector)
         var draft: ItemDraft
-        let first = addresses.lazy.compactMap(WebAddress.init).first
-        if let address = first, !Self.isApp(address.scheme) {
+        if let address = places.first, !Self.isApp(address.scheme) {
             draft = ItemDraft(itemClass: .internetPassword)
-            if let user { draft.attributes[.acct] = .text(user) }
+            if let account { draft.attributes[.acct] = .text(account) }
             address.describe(&draft)
             switch authentication {
             case .unknown: draft.attributes[.atyp] = .text("dflt")
@@ -100,29 +106,50 @@ package struct RecordWriter {
             }
         } else {
             draft = ItemDraft(itemClass: .genericPassword)
-            draft.attributes[.svce] = .text(first?.host ?? title)
-            if let user { draft.attributes[.acct] = .text(user) }
+            draft.attributes[.svce] = .text(places.first?.host ?? title)
+            if let account { draft.attributes[.acct] = .text(account) }
         }
-        keepAddresses(in: &draft)
+        keep(places, in: &draft)
         areAddressesKept = true
-        guard let token else {
+        if isToken, let name {
+            try add("access token", "token", draft, SecretBytes(copying: name.utf8), to: &collector)
+            if let password, !AccessToken.isSpare(password) { try addField("password", password, to: &collector) }
+        } else {
             let kind: String
             switch password {
             case .some: kind = "password"
             case .none: kind = "login without a password"
             }
-            return try add(kind, "password", draft, password, to: &collector)
+            try add(kind, "password", draft, password, to: &collector)
         }
-        try add("access token", "token", draft, token.bytes.copy(), to: &collector)
-        guard let password, !AccessToken.isSpare(password) else { return }
-        try addField("password", password, to: &collector)
+        for token in others { try addField(token.name, SecretBytes(copying: token.value.utf8), to: &collector) }
     }
 
-    /// Treats the user name as a token if there is no other password.
-    private mutating func findToken(_ password: borrowing SecretBytes?) {
-        guard let name = user, AccessToken.isToken(name.utf8.span, password: password) else { return }
-        user = nil
-        token = ForeignAttachment(name: "access token", SecretBytes(copying: name.utf8))
+    /// Adds the user of a record that has no login: a name for the other parts, or a login if it is an access token.
+    ///
+    /// - Parameter others: as for `addLogin`.
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func addUser(
+        _ name: String?, others: [ExtraAttribute] = [], to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        if AccessToken.isToken(name, password: nil) {
+            return try addLogin(user: name, others: others, password: nil, to: &collector)
+        }
+        user = user ?? name
+        for token in split(others, nil) {
+            try addField(token.name, SecretBytes(copying: token.value.utf8), to: &collector)
+        }
+    }
+
+    /// Keeps further names as attributes, and returns the access tokens among them.
+    private mutating func split(
+        _ names: [ExtraAttribute], _ password: borrowing SecretBytes?
+    ) -> [ExtraAttribute] {
+        var tokens: [ExtraAttribute] = []
+        for name in names {
+            if AccessToken.isToken(name.value, password: password) { tokens.append(name) } else { extra.append(name) }
+        }
+        return tokens
     }
 
     /// Adds a one-time password: an `otpauth:` address, or a base32 seed, from which one is made.
@@ -176,7 +203,8 @@ package struct RecordWriter {
         host: String, user: String?, _ json: consuming SecretBytes, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
         var draft = draft(service: host, account: nil, kind: "passkey")
-        draft.attributes[.acct] = .text(user.map { "passkey (\($0))" } ?? "passkey")
+        let name = user.flatMap { AccessToken.isToken($0, password: nil) || tokens.contains($0.hashValue) ? nil : $0 }
+        draft.attributes[.acct] = .text(name.map { "passkey (\($0))" } ?? "passkey")
         try add("passkey", "passkey \(host)", draft, json, to: &collector)
     }
 
@@ -188,6 +216,20 @@ package struct RecordWriter {
     ) throws(ForeignFailure) {
         let draft = draft(service: title, account: "private key", kind: "private key")
         try add("private key", "private key", draft, key, to: &collector)
+    }
+
+    /// Adds the password of a Wi-Fi network, with the attributes that Apple uses for it.
+    ///
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func addNetwork(
+        _ name: String, _ password: consuming SecretBytes?, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        var draft = ItemDraft(itemClass: .genericPassword)
+        draft.attributes[.svce] = .text("AirPort")
+        draft.attributes[.acct] = .text(name)
+        draft.attributes[.desc] = .text("AirPort network password")
+        if givenTitle.isEmpty { draft.attributes[.labl] = .text(name) }
+        try add("Wi-Fi password", "wifi \(name)", draft, password, to: &collector)
     }
 
     /// Adds an attachment.
@@ -217,12 +259,12 @@ package struct RecordWriter {
         _ kind: String, _ part: String, _ draft: ItemDraft, _ secret: consuming SecretBytes?,
         to collector: inout RecordCollector
     ) throws(ForeignFailure) {
-        try settleAddresses(to: &collector)
+        let places = try settleAddresses(to: &collector)
         let number = ordinals[part, default: 0]
         ordinals[part] = number + 1
         var draft = draft
-        if !areAddressesKept { keepAddresses(in: &draft) }
-        draft.attributes[.labl] = .text(title)
+        if !areAddressesKept { keep(places, in: &draft) }
+        if draft.attributes[.labl] == nil { draft.attributes[.labl] = .text(title) }
         if let created { draft.attributes[.cdat] = .date(created) }
         if let modified { draft.attributes[.mdat] = .date(modified) }
         draft.extra += extra
@@ -247,75 +289,53 @@ extension RecordWriter {
     ///
     /// - Throws: as `RecordCollector.add`.
     package mutating func finish(to collector: inout RecordCollector) throws(ForeignFailure) {
-        try settleAddresses(to: &collector)
+        let places = try settleAddresses(to: &collector)
         guard ordinals.isEmpty, !areAddressesKept else { return }
-        if user == nil, token == nil, addresses.isEmpty { return collector.leaveOut("record without a secret") }
-        try addLogin(nil, to: &collector)
+        if user == nil, places.isEmpty { return collector.leaveOut("record without a secret") }
+        try addLogin(user: user, password: nil, to: &collector)
     }
 
-    /// States that another item holds user and addresses, so that parts added later do not.
-    package mutating func omitAddresses() {
-        areAddressesSettled = true
+    /// States that another item is the login of this user at these addresses, so that parts added later have only the
+    /// name of the user, if it is one.
+    package mutating func omitLogin(of name: String?) {
+        user = AccessToken.isToken(name, password: nil) ? nil : name
+        places = []
         areAddressesKept = true
     }
 
     /// Adds, once, the addresses that cannot be attributes: some programs keep the seeds of one-time passwords among
     /// them, and text that is not a well-formed address may hold a password.
-    private mutating func settleAddresses(to collector: inout RecordCollector) throws(ForeignFailure) {
-        if areAddressesSettled { return }
-        areAddressesSettled = true
-        let given = addresses
-        addresses = given.filter { WebAddress($0) != nil }
-        collector.leaveOut("further address", max(0, addresses.count - Self.addressLimit))
-        addresses = Array(addresses.prefix(Self.addressLimit))
-        let accepted = addresses.compactMap(WebAddress.init)
+    private mutating func settleAddresses(to collector: inout RecordCollector) throws(ForeignFailure) -> [WebAddress] {
+        if let places { return places }
+        var accepted: [WebAddress] = []
+        var refused: [String] = []
+        for text in addresses {
+            if let address = WebAddress(text) { accepted.append(address) } else { refused.append(text) }
+        }
+        collector.leaveOut("further address", max(0, accepted.count - Self.addressLimit))
+        accepted = Array(accepted.prefix(Self.addressLimit))
         collector.leaveOut("password in an address", accepted.count(where: \.hasSecret))
         collector.leaveOut("part of an address behind '?', '#' or ';'", accepted.count(where: \.isCut))
-        for address in given where WebAddress(address) == nil {
+        places = accepted
+        for address in refused {
             let text = address.drop { $0.isWhitespace }
             if text.isEmpty { continue }
-            if text.prefix(8).lowercased() == "otpauth:" {
+            if OneTimePasswordAddress.isOne(text) {
                 try addOneTimePassword(SecretBytes(copying: text.utf8), to: &collector)
             } else {
                 try addField("address", SecretBytes(copying: address.utf8), to: &collector)
                 collector.remark("addresses that are not well-formed may hold passwords, and became secrets")
             }
         }
+        return accepted
     }
 
     /// The maximum number of addresses of a record, so that an item does not have more attributes than it may have.
     private static let addressLimit = 200
 
-    private func keepAddresses(in draft: inout ItemDraft) {
-        for (index, address) in addresses.compactMap(WebAddress.init).enumerated() {
+    private func keep(_ places: [WebAddress], in draft: inout ItemDraft) {
+        for (index, address) in places.enumerated() {
             draft.extra.append(ExtraAttribute(name: "url.\(index + 1)", value: address.readable))
         }
-    }
-
-    /// What identifies a record without an ID: its title, addresses and user name, without the secrets in them.
-    package static func names(
-        title: String, addresses: [String], user: String?, password: borrowing SecretBytes?
-    ) -> [String] {
-        let isToken = user.map { AccessToken.isToken($0.utf8.span, password: password) } ?? false
-        let places = addresses.compactMap { WebAddress($0)?.readable }
-        return [title, places.joined(separator: " "), isToken ? "" : user ?? ""]
-    }
-
-    /// Makes the identity of a record without an ID from texts that are not secrets, delimited by their lengths.
-    package static func identity(of texts: [String]) -> String {
-        texts.map { "\($0.utf8.count)\n\($0)" }.joined()
-    }
-}
-
-/// A file that belongs to a record.
-package final class ForeignAttachment: Sendable {
-    /// Foreign text.
-    package let name: String
-    package let bytes: SecretBytes
-
-    /// Names a file.
-    package init(name: String, _ bytes: consuming SecretBytes) {
-        self.name = name
-        self.bytes = bytes
     }
 }

@@ -19,13 +19,14 @@ package struct WebAddress: Hashable, Sendable {
     /// In lower case.
     package let scheme: String
     package let port: Int64?
-    /// Without parameters, query and fragment; nil if it is empty or `/`.
+    /// As written, without parameters, query and fragment; nil if it is empty or `/`.
     package let path: String?
     /// The percent-decoded name before `@`; nil if an access token is in its place.
     package let user: String?
     /// The address as it may be readable while a keychain is locked.
     ///
-    /// This excludes a password or token before `@`, and anything after `?`, `#` or `;`, which may contain a token.
+    /// This excludes a password or token before `@`, and anything after `?`, `#` or `;`, which may contain a token. The
+    /// three characters may be percent-encoded.
     package let readable: String
     /// True if there is a password or a token before the `@`.
     package let hasSecret: Bool
@@ -33,7 +34,9 @@ package struct WebAddress: Hashable, Sendable {
     package let isCut: Bool
 
     /// Schemes of addresses that are commands or secrets rather than places.
-    private static let refusedSchemes: Set = ["cmd", "data", "javascript", "otpauth", "otpauth-migration", "steam"]
+    private static let refusedSchemes: Set = [
+        "apple-otpauth", "cmd", "data", "javascript", "otpauth", "otpauth-migration", "steam",
+    ]
 
     /// Parses an address; nil if it has no host, or if the text is not a well-formed address.
     ///
@@ -41,14 +44,12 @@ package struct WebAddress: Hashable, Sendable {
     package init?(_ text: String) {
         let text = Self.trimmed(text)
         guard let (scheme, rest) = Self.scheme(of: text), !Self.refusedSchemes.contains(scheme) else { return nil }
-        let authority = rest.prefix { !"/?#;".contains($0) }
+        let authority = rest.upTo("/?#;")
         let tail = rest[authority.endIndex...]
-        let path = tail.prefix { !"?#;".contains($0) }
-        guard text[..<path.endIndex].allSatisfy({ !$0.isWhitespace && $0 != "\\" && !$0.isControl }) else {
-            return nil
-        }
-        let at = authority.lastIndex(of: "@")
-        let place = authority[(at.map { authority.index(after: $0) } ?? authority.startIndex)...]
+        let path = Self.beforeQuery(tail)
+        guard Self.isOneWord(text[..<path.endIndex]) else { return nil }
+        let at = authority.utf8.lastIndex(of: UInt8(ascii: "@"))
+        let place = authority[(at.map { authority.utf8.index(after: $0) } ?? authority.startIndex)...]
         guard let login = Login(authority[..<(at ?? authority.startIndex)]), let (host, port) = Self.split(place),
             Self.isComplete(tail, path, host, port)
         else { return nil }
@@ -73,49 +74,94 @@ package struct WebAddress: Hashable, Sendable {
 
         /// - Returns: nil if what should be a name is not one.
         init?(_ text: Substring) {
-            // The colon may be percent-encoded by mistake.
-            let colon = text.firstRange(of: /:|%3[Aa]/)
+            let colon = Self.firstColon(in: text)
             let written = text[..<(colon?.lowerBound ?? text.endIndex)]
             let password = colon.map { SecretBytes(copying: text[$0.upperBound...].utf8) }
-            guard let name = percentDecoded(written), !name.contains(where: { ":%".contains($0) || $0.isControl })
-            else { return nil }
+            guard let name = percentDecoded(written), name.utf8.allSatisfy(Self.isOfName) else { return nil }
             let isToken = AccessToken.isToken(name.utf8.span, password: password)
             user = name.isEmpty || isToken ? nil : name
             self.text = isToken ? "" : written
             hasSecret = isToken || colon != nil
         }
+
+        private static func isOfName(_ byte: UInt8) -> Bool {
+            byte >= 0x20 && byte != 0x7f && byte != UInt8(ascii: ":") && byte != UInt8(ascii: "%")
+        }
+
+        /// The colon behind the name, which may be percent-encoded by mistake.
+        private static func firstColon(in text: Substring) -> Range<Substring.Index>? {
+            for index in text.utf8.indices {
+                if text.utf8[index] == UInt8(ascii: ":") { return index..<text.utf8.index(after: index) }
+                guard text.utf8[index] == UInt8(ascii: "%") else { continue }
+                let code = text.utf8[index...].prefix(3)
+                if code.elementsEqual("%3A".utf8) || code.elementsEqual("%3a".utf8) { return index..<code.endIndex }
+            }
+            return nil
+        }
     }
 
     /// Splits a scheme off; it is empty for text that begins with a host.
     private static func scheme(of text: Substring) -> (scheme: String, rest: Substring)? {
-        if text.hasPrefix("//") { return ("", text.dropFirst(2)) }
-        if let mark = text.firstRange(of: "://") {
-            let name = text[..<mark.lowerBound]
+        if text.utf8.starts(with: "//".utf8) { return ("", text[text.utf8.index(text.startIndex, offsetBy: 2)...]) }
+        let name = text.upTo(":")
+        let mark = text.utf8[name.endIndex...].prefix(3)
+        if mark.elementsEqual("://".utf8) {
             guard let first = name.utf8.first, isLetter(first),
-                name.utf8.allSatisfy({ isLetter($0) || isDigit($0) || Array("+-.".utf8).contains($0) })
+                name.utf8.allSatisfy({ isLetter($0) || isDigit($0) || "+-.".utf8.contains($0) })
             else { return nil }
-            return (name.lowercased(), text[mark.upperBound...])
+            return (name.lowercased(), text[mark.endIndex...])
         }
-        let host = text.prefix { !"/:?#;".contains($0) }
-        return host.contains(".") && !host.contains("@") ? ("", text) : nil
+        // What has a scheme elsewhere is not an address.
+        if text.utf8.indices.contains(where: { text.utf8[$0...].starts(with: "://".utf8) }) { return nil }
+        let host = text.upTo("/:?#;")
+        return host.has(".") && !host.has("@") ? ("", text) : nil
     }
 
     /// False if a later `@` shows that the authority may be only the beginning of a name and a password, one of which
     /// has a `/`, `?`, `#` or `;`; or if the path begins with another address.
     private static func isComplete(_ tail: Substring, _ path: Substring, _ host: String, _ port: Int64?) -> Bool {
-        if path.hasPrefix("//") { return false }
-        guard tail.contains("@") else { return true }
+        if path.utf8.starts(with: "//".utf8) { return false }
+        guard tail.has("@") else { return true }
         // As in `https://example.com/@ada`.
-        let isOfPath = path.indices.allSatisfy { index in
-            path[index] != "@" || index > path.startIndex && path[path.index(before: index)] == "/"
+        var before: UInt8?
+        for byte in path.utf8 {
+            if byte == UInt8(ascii: "@"), before != UInt8(ascii: "/") { return false }
+            before = byte
         }
-        return !path.isEmpty && isOfPath && port == nil && host.contains(".")
+        return !path.isEmpty && port == nil && host[...].has(".")
+    }
+
+    /// The part of a path before the first `?`, `#` or `;`, which may be percent-encoded, even several times.
+    package static func beforeQuery(_ path: Substring) -> Substring {
+        let bytes = path.utf8
+        var index = bytes.startIndex
+        while index < bytes.endIndex {
+            if "?#;".utf8.contains(bytes[index]) { break }
+            let start = index
+            bytes.formIndex(after: &index)
+            guard bytes[start] == UInt8(ascii: "%") else { continue }
+            var code = bytes[index...].prefix(2)
+            while code.elementsEqual("25".utf8) { code = bytes[code.endIndex...].prefix(2) }
+            if ["3F", "3f", "23", "3B", "3b"].contains(where: { code.elementsEqual($0.utf8) }) {
+                return path[..<start]
+            }
+        }
+        return path[..<index]
+    }
+
+    /// False if there is a space, a control character or a backslash.
+    private static func isOneWord(_ text: Substring) -> Bool {
+        text.unicodeScalars.allSatisfy { scalar in
+            guard scalar.isASCII else { return !scalar.properties.isWhitespace }
+            return scalar.value > 0x20 && scalar.value != 0x7f && scalar != "\\"
+        }
     }
 
     private static func trimmed(_ text: String) -> Substring {
-        let rest = text.drop { $0.isWhitespace }
-        let end = rest.lastIndex { !$0.isWhitespace }.map { rest.index(after: $0) } ?? rest.startIndex
-        return rest[..<end]
+        let scalars = text.unicodeScalars
+        let start = scalars.firstIndex { !$0.properties.isWhitespace } ?? scalars.endIndex
+        let end = scalars.lastIndex { !$0.properties.isWhitespace }.map { scalars.index(after: $0) } ?? start
+        return text[start..<end]
     }
 
     /// Apple's code for the protocol; 0 if it has none.
@@ -176,24 +222,35 @@ package struct WebAddress: Hashable, Sendable {
         var host = authority
         var port: Int64?
         // An IPv6 address has colons between brackets.
-        let afterAddress = authority.lastIndex(of: "]").map { authority.index(after: $0) } ?? authority.startIndex
-        if let colon = authority[afterAddress...].lastIndex(of: ":") {
+        let endOfAddress = authority.utf8.lastIndex(of: UInt8(ascii: "]")) ?? authority.startIndex
+        if let colon = authority[endOfAddress...].utf8.lastIndex(of: UInt8(ascii: ":")) {
             host = authority[..<colon]
-            let digits = authority[authority.index(after: colon)...]
+            let digits = authority[authority.utf8.index(after: colon)...]
             guard digits.utf8.allSatisfy(isDigit), let number = Int64(digits), (0...65_535).contains(number) else {
                 return nil
             }
             port = number
         }
-        if host.hasSuffix(".") { host = host.dropLast() }
-        let isAddress = host.hasPrefix("[") && host.hasSuffix("]")
-        if isAddress { host = host.dropFirst().dropLast() }
-        guard !host.isEmpty, host.allSatisfy({ isOfHost($0) || isAddress && ":%".contains($0) }) else { return nil }
+        if host.utf8.last == UInt8(ascii: ".") { host = host[..<host.utf8.index(before: host.endIndex)] }
+        let isAddress =
+            host.utf8.count > 1 && host.utf8.first == UInt8(ascii: "[") && host.utf8.last == UInt8(ascii: "]")
+        if isAddress {
+            host = host[host.utf8.index(after: host.startIndex)..<host.utf8.index(before: host.endIndex)]
+        }
+        guard !host.isEmpty,
+            host.unicodeScalars.allSatisfy({ isOfHost($0) || isAddress && ($0 == ":" || $0 == "%") })
+        else { return nil }
         return (host.lowercased(), port)
     }
 
-    private static func isOfHost(_ character: Character) -> Bool {
-        character.isLetter || character.isNumber || "-._*".contains(character)
+    private static func isOfHost(_ scalar: Unicode.Scalar) -> Bool {
+        guard scalar.isASCII else {
+            let properties = scalar.properties
+            return properties.isAlphabetic || properties.numericType != nil
+                || properties.canonicalCombiningClass != .notReordered
+        }
+        let byte = UInt8(scalar.value)
+        return isLetter(byte) || isDigit(byte) || "-._*".utf8.contains(byte)
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool {
@@ -209,6 +266,14 @@ package struct WebAddress: Hashable, Sendable {
     }
 }
 
-extension Character {
-    fileprivate var isControl: Bool { unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f } }
+extension Substring {
+    /// The text before the first of some ASCII characters.
+    fileprivate func upTo(_ delimiters: String) -> Substring {
+        self[..<(utf8.firstIndex { delimiters.utf8.contains($0) } ?? endIndex)]
+    }
+
+    /// True if an ASCII character occurs, even below a combining one.
+    fileprivate func has(_ character: Unicode.Scalar) -> Bool {
+        utf8.contains(UInt8(ascii: character))
+    }
 }

@@ -17,11 +17,35 @@ struct BusCall {
 }
 
 /// Why a call failed.
-struct BusError: Error {
-    /// The name of the D-Bus error; empty for an error on this side.
-    let name: String
-    /// The message from the other side; foreign text.
-    let message: String
+enum BusError: Error {
+    /// The other side, or the bus, answered with an error; both texts are foreign text.
+    case remote(name: String, message: String)
+    /// The connection is closed.
+    case closed
+    /// The reply took too long.
+    case timedOut
+    /// The reply is not of the type that the method returns.
+    case wrongType
+    /// Something else failed on this side, in the words of GLib.
+    case local(message: String)
+
+    // Codes of GIOErrorEnum.
+    private static let ioCodes: [Int32: BusError] = [13: .wrongType, 18: .closed, 24: .timedOut, 44: .closed]
+
+    /// An error of GLib's input and output functions.
+    ///
+    /// All arguments of calls are valid, so an invalid one is a reply of a type that the method does not return.
+    init(io code: Int32, message: String) { self = Self.ioCodes[code] ?? .local(message: message) }
+
+    /// The reason in words; may be foreign text.
+    var reason: String {
+        switch self {
+        case .remote(_, let message), .local(let message): message
+        case .closed: "the connection was closed"
+        case .timedOut: "no answer came in time"
+        case .wrongType: "the answer is of an unknown type"
+        }
+    }
 }
 
 /// A connection to a bus, on which many calls can be in progress at once.
@@ -52,7 +76,7 @@ struct BusError: Error {
                 }, { _, result, error in unsafe Self.g.g_dbus_connection_new_for_address_finish(result, error) })
         } catch {
             switch error {
-            case .failed(let error): throw .busRefuses(address: bus.address, reason: error.message)
+            case .failed(let error): throw .busRefuses(address: bus.address, reason: error.reason)
             case .late: throw .busSilent(address: bus.address)
             case .interrupted: throw .interrupted
             }
@@ -72,14 +96,16 @@ struct BusError: Error {
 
     /// Converts an error and frees it.
     static func take(_ error: UnsafeMutablePointer<GError>?) -> BusError {
-        guard let error = unsafe error else { return BusError(name: "", message: "no reason was given") }
+        guard let error = unsafe error else { return .local(message: "no reason was given") }
         defer { unsafe g.g_error_free(error) }
         let name = unsafe g.g_dbus_error_get_remote_error(error)
         defer { unsafe g.g_free(name) }
         _ = unsafe g.g_dbus_error_strip_remote_error(error)
-        return BusError(
-            name: unsafe name.map { unsafe String(cString: $0) } ?? "",
-            message: unsafe error.pointee.message.map { unsafe String(cString: $0) } ?? "")
+        let message = unsafe error.pointee.message.map { unsafe String(cString: $0) } ?? ""
+        if let name = unsafe name { return .remote(name: unsafe String(cString: name), message: message) }
+        let domain = unsafe g.g_io_error_quark()
+        guard unsafe error.pointee.domain == domain else { return .local(message: message) }
+        return BusError(io: unsafe error.pointee.code, message: message)
     }
 
     /// Calls a method and waits for its result.

@@ -102,7 +102,7 @@ struct BusLimit {
             if unsafe outcome.result != nil { break }
             let isLate = unsafe g.g_get_monotonic_time() > end
             guard Interruption.isRequested || isLate else { continue }
-            // Nothing waits for the end of the operation, and nobody takes its result.
+            // GLib ends the operation later; its result is discarded.
             unsafe g.g_cancellable_cancel(cancellable)
             throw Interruption.isRequested ? .interrupted : .late
         }

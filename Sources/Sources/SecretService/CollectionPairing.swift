@@ -1,11 +1,36 @@
+internal import ItemSources
+
 /// Finds the collections of a service that those of an archive are.
 ///
 /// The number of a collection among those with the same label depends on what else the service has, so it identifies
 /// none: it changes if another one is deleted, or if collections are made in another order. What tells them apart is
 /// what they hold.
 enum CollectionPairing {
-    /// The collections with one label, by their numbers, each with the keys of its items.
-    typealias Collections = [Int: Set<[UInt8]>]
+    /// What a collection holds.
+    struct Contents {
+        /// An item with its label and secret.
+        private struct Whole: Hashable {
+            let key: [UInt8]
+            let alike: AlikeItem
+        }
+
+        private var keys: Set<[UInt8]> = []
+        private var items: Set<Whole> = []
+
+        /// Adds an item.
+        mutating func insert(_ key: [UInt8], _ alike: AlikeItem) {
+            keys.insert(key)
+            if alike.secret != nil { items.insert(Whole(key: key, alike: alike)) }
+        }
+
+        /// How much both have in common; items that are equal count twice as much as those that only have one key.
+        func common(with other: Contents) -> Int {
+            keys.intersection(other.keys).count + items.intersection(other.items).count
+        }
+    }
+
+    /// The collections with one label, by their numbers.
+    typealias Collections = [Int: Contents]
 
     /// The number in the service of each archived collection; those that are not there get the next free numbers.
     ///
@@ -16,9 +41,9 @@ enum CollectionPairing {
             return [number: number]
         }
         var candidates: [(common: Int, archived: Int, existing: Int)] = []
-        for (number, keys) in archived {
+        for (number, contents) in archived {
             for (other, found) in existing {
-                let common = keys.isDisjoint(with: found) ? 0 : keys.intersection(found).count
+                let common = contents.common(with: found)
                 if common > 0 || number == other { candidates.append((common, number, other)) }
             }
         }

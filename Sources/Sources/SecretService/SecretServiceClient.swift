@@ -85,16 +85,16 @@ internal import CLibSecret
         }
     }
 
-    private static func owner(on bus: BusConnection, starts: Bool) throws -> String {
+    static func owner(on bus: BusConnection, starts: Bool) throws -> String {
         do {
             if starts {
                 let arguments: [BusValue] = [.text(name), .number(0)]
                 _ = try bus.call(destination, BusCall(busPath, destination, "StartServiceByName", arguments))
             }
         } catch let error as BusError {
-            switch error.name {
-            case "org.freedesktop.DBus.Error.ServiceUnknown": break
-            default: throw SecretServiceFailure.serviceDoesNotStart(reason: error.message)
+            guard case .remote(let name, let message) = error else { throw SecretServiceFailure(error, .connecting) }
+            if name != "org.freedesktop.DBus.Error.ServiceUnknown" {
+                throw SecretServiceFailure.serviceDoesNotStart(reason: message)
             }
         }
         guard let owner = try owner(of: name, on: bus) else { throw SecretServiceFailure.noService }
@@ -122,7 +122,7 @@ internal import CLibSecret
             }
             return owner
         } catch let error as BusError {
-            guard error.name == "org.freedesktop.DBus.Error.NameHasNoOwner" else {
+            guard case .remote("org.freedesktop.DBus.Error.NameHasNoOwner", _) = error else {
                 throw SecretServiceFailure(error, .connecting)
             }
             return nil
@@ -209,35 +209,34 @@ internal import CLibSecret
 
 extension SecretServiceFailure {
     /// Interprets an error of the bus.
-    init(_ error: BusError, _ request: Request) {
-        switch error.name {
-        case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
-            "org.freedesktop.DBus.Error.Disconnected":
-            self = .serviceEnded
-        case "org.freedesktop.DBus.Error.NoReply":
-            // The bus also reports this if the service ended before it replied.
-            self = .serviceEnded
-        case "org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.TimedOut": self = .noAnswer
-        case "org.freedesktop.Secret.Error.IsLocked": self = .locked([])
-        case "": self = Self.ofThisSide(error.message, request)
-        default: self = .request(request, name: error.name, message: error.message)
+    ///
+    /// - Parameter collection: the collection that the request was about, if it is known.
+    init(_ error: BusError, _ request: Request, in collection: String? = nil) {
+        switch error {
+        case .closed: self = .serviceEnded
+        case .timedOut: self = .noAnswer
+        case .wrongType: self = .malformed(request)
+        case .local(let message): self = .notSent(request, reason: message)
+        case .remote(let name, let message):
+            switch name {
+            // The bus also reports "no reply" if the service ended before it replied.
+            case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
+                "org.freedesktop.DBus.Error.Disconnected", "org.freedesktop.DBus.Error.NoReply":
+                self = .serviceEnded
+            case "org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.TimedOut": self = .noAnswer
+            case "org.freedesktop.Secret.Error.IsLocked":
+                self = collection.map { .locked([$0]) } ?? .somethingLocked
+            default: self = .request(request, name: name, message: message)
+            }
         }
-    }
-
-    /// Interprets an error without a name on the bus: the connection is closed, or the reply took too long.
-    private static func ofThisSide(_ message: String, _ request: Request) -> SecretServiceFailure {
-        if message.contains("closed") { return .serviceEnded }
-        if message.contains("Timeout") { return .noAnswer }
-        // libsecret lets GLib check the type of a reply.
-        if message.contains("returned type") { return .malformed(request) }
-        return .request(request, name: "", message: message)
     }
 }
 
 extension BusError {
     /// True if the object does not exist anymore.
     var saysGone: Bool {
-        [
+        guard case .remote(let name, _) = self else { return false }
+        return [
             "org.freedesktop.DBus.Error.UnknownObject", "org.freedesktop.DBus.Error.UnknownMethod",
             "org.freedesktop.Secret.Error.NoSuchObject",
         ].contains(name)

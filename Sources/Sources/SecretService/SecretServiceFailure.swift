@@ -12,7 +12,7 @@ package enum SecretServiceFailure: Error, Hashable, Sendable {
     case busRefuses(address: String, reason: String)
     /// The bus does not answer.
     case busSilent(address: String)
-    /// The bus is not at a socket of this machine, so nobody knows whose it is.
+    /// The bus is not at a socket of this machine, so its owner cannot be checked.
     case busElsewhere(address: String)
     /// The bus has no Secret Service, and cannot start one.
     case noService
@@ -26,10 +26,16 @@ package enum SecretServiceFailure: Error, Hashable, Sendable {
     case sessionNotEncrypted
     /// These collections are locked, or hold a locked item.
     case locked([String])
+    /// Something is locked; the service does not say what.
+    case somethingLocked
     /// These collections are locked, and cannot be restored into or changed.
     case lockedTarget([String])
+    /// Items were changed or deleted since they were shown.
+    case changedMeanwhile
     /// No collection has this label or alias.
     case noCollection(String)
+    /// There is no collection to back up.
+    case noCollections
     /// Several collections have this label.
     case severalCollections(String)
     /// There is no default collection for items that do not come from a service.
@@ -42,12 +48,16 @@ package enum SecretServiceFailure: Error, Hashable, Sendable {
     case wrongPassword(collection: String)
     /// The prompt of the desktop was closed.
     case promptDismissed
+    /// The service requires a prompt for a request, and no user can answer it.
+    case asksFirst(Request)
+    /// The service did not carry out a request, without a reason.
+    case notDone(Request)
+    /// A request could not be sent, for this reason on this side.
+    case notSent(Request, reason: String)
     /// The service refused a request; both texts are foreign text.
     case request(Request, name: String, message: String)
     /// The service's reply does not conform to its interface.
     case malformed(Request)
-    /// The operation failed for this reason after it had written at least this many items.
-    indirect case brokenOff(written: Int, because: SecretServiceFailure)
     case interrupted
 
     /// The request that was sent to the service.
@@ -61,4 +71,12 @@ package enum SecretServiceFailure: Error, Hashable, Sendable {
         case writing = "writing an item"
         case deleting = "deleting an item"
     }
+}
+
+/// A write to a Secret Service failed after something may have changed, which stays.
+package struct BrokenOffWrite: Error {
+    /// At least this many items were written or removed.
+    package let written: Int
+    /// Why it ended.
+    package let cause: any Error
 }

@@ -11,7 +11,7 @@ package struct UnmappedAttribute: Error {
 package struct ServiceChanges {
     private let item: Item
     private let place: CollectionName
-    private var service: ServiceItem
+    private(set) var service: ServiceItem
 
     /// Prepares changes to an item that a service holds.
     package init(of item: Item) {
@@ -30,14 +30,16 @@ package struct ServiceChanges {
         switch (code, value) {
         case (.labl, .text(let label)) where ServiceMapping.isSpeakable(label):
             service.label = label
-            if service.isEntry { replace(ServiceItem.title, by: label) }
-        case (.pdmn, nil): replace(ServiceMapping.accessible, by: nil)
+            if service.isEntry { replace(KeyringEntry.title, by: label) }
+        case (.pdmn, nil): replace(KeyringExtra.accessible, by: nil)
         case (.pdmn, .text(let accessibility)):
             replace(
-                ServiceMapping.accessible,
+                KeyringExtra.accessible,
                 by: accessibility == Accessibility.whenUnlocked.rawValue ? nil : accessibility)
         default:
-            let homes = KnownSchema.homes(of: code, in: item.itemClass)
+            // Such an item is identified by its label, and an attribute would make another one of it.
+            if service.attributes.isEmpty { throw UnmappedAttribute(code: code) }
+            let homes = ServiceNames.homes(of: code, in: item.itemClass)
             let candidates = homes.filter { service[$0] != nil } + homes.prefix(1)
             guard let text = Self.text(of: value, code), let changed = changed(candidates, text, code, value) else {
                 throw UnmappedAttribute(code: code)
@@ -69,7 +71,7 @@ package struct ServiceChanges {
         switch value {
         case nil: .some(nil)
         case .text(let text) where ServiceMapping.isSpeakable(text): text
-        case .number(let number) where code == .ptcl: KnownSchema.name(ofProtocol: number)
+        case .number(let number) where code == .ptcl: WebAddress.scheme(ofProtocolCode: number)
         case .number(let number): String(number)
         default: nil
         }
@@ -85,14 +87,10 @@ package struct ServiceChanges {
         ServiceMapping.identity(of: service, in: place, ordinal: 0).key
     }
 
-    /// The changed item.
+    /// Refuses a change that would make the item larger than an item can be.
     ///
-    /// - Parameter ordinal: the index of the item among those with this key, from 0.
     /// - Throws: `ItemProblem`.
-    package func changed(ordinal: Int, secretSize: Int?, now: Timestamp) throws(ItemProblem) -> Item {
-        var draft = draft(ordinal: ordinal)
-        draft.attributes[.cdat] = item.attributes[.cdat]
-        draft.attributes[.mdat] = item.attributes[.mdat]
-        return try draft.completed(now: now, secretSize: secretSize)
+    package func check() throws(ItemProblem) {
+        _ = try draft(ordinal: 0).completed(now: .reference, secretSize: item.secretSize)
     }
 }

@@ -1,35 +1,5 @@
 internal import ByteStreams
 
-/// The collections to be used.
-package enum ServiceScope: Hashable, Sendable {
-    /// All collections, except that of the session, which ends with the session.
-    case all
-    /// The collection with this label or, if there is none, with this alias.
-    case collection(String)
-}
-
-/// Everything that a Secret Service holds, read at once: collections, items, and secrets in wiped memory.
-package final class ServiceContents {
-    let collections: [ServiceCollection]
-    let items: [FoundItem]
-    let secrets: SecretBytes
-    /// What could not be read.
-    package let unreadable: [Unreadable]
-    /// The number of items that were left out because they end with the session.
-    package let ofSession: Int
-
-    init(
-        _ collections: [ServiceCollection], _ items: [FoundItem], _ secrets: consuming SecretBytes,
-        _ unreadable: [Unreadable], ofSession: Int
-    ) {
-        self.collections = collections
-        self.items = items
-        self.secrets = secrets
-        self.unreadable = unreadable
-        self.ofSession = ofSession
-    }
-}
-
 extension SecretServiceClient {
     static let sessionCollection = path + "/collection/session"
     private static let collectionInterface = "org.freedesktop.Secret.Collection"
@@ -48,7 +18,8 @@ extension SecretServiceClient {
     package func read(
         _ scope: ServiceScope, needsAll: Bool = true, step: @escaping () -> Void = {}
     ) throws -> ServiceContents {
-        let (collections, ofSession) = try collections(in: scope)
+        let listing = try collections(in: scope)
+        let collections = listing.collections
         let locked = collections.filter(\.isLocked)
         if needsAll, !locked.isEmpty { throw SecretServiceFailure.locked(locked.map(\.name.label)) }
         var unreadable: [Unreadable] = locked.map { .lockedCollection(label: $0.name.label, items: $0.items.count) }
@@ -57,45 +28,95 @@ extension SecretServiceClient {
             try reading.read(index)
         }
         unreadable += reading.unreadable
-        return reading.finish(unreadable, ofSession: ofSession)
+        let gone = listing.gone.union(reading.gone)
+        if !gone.isEmpty {
+            unreadable += try collectionPaths().filter(gone.contains).map { .missingCollection(path: $0) }
+        }
+        return reading.finish(unreadable, ofSession: listing.ofSession)
     }
 
-    /// The collections of a scope; those with the same label are numbered in the order of their paths.
-    func collections(in scope: ServiceScope) throws -> ([ServiceCollection], ofSession: Int) {
+    /// The object paths of all collections, in order, none twice.
+    private func collectionPaths() throws -> [String] {
         let all = try properties(of: Self.path, Self.interface, .listing)
         guard let paths = all["Collections"]?.paths else { throw SecretServiceFailure.malformed(.listing) }
+        return Set(paths).sorted(by: Self.isEarlier)
+    }
+
+    /// True if there is a collection, other than the one that ends with the session.
+    ///
+    /// - Throws: `SecretServiceFailure`.
+    package var hasCollections: Bool { get throws { try !collections(in: .all).collections.isEmpty } }
+
+    /// The collections of a scope; those with the same label are numbered in the order of their paths.
+    func collections(in scope: ServiceScope) throws -> Listing {
+        let paths = try collectionPaths()
         let standard = try alias("default")
         var numbers: [CollectionName: Int] = [:]
-        var found: [ServiceCollection] = []
-        var ofSession = 0
-        for path in paths.sorted(by: Self.isEarlier) {
-            guard let collection = try self.collection(path) else { continue }
+        var listing = Listing()
+        for path in paths {
+            guard let collection = try self.collection(path) else {
+                listing.gone.insert(path)
+                continue
+            }
             if path == Self.sessionCollection {
-                ofSession = collection.items.count
+                listing.ofSession = collection.items.count
                 continue
             }
             let first = CollectionName(label: collection.label)
             let number = numbers[first, default: 0]
             numbers[first] = number + 1
-            found.append(
+            listing.collections.append(
                 ServiceCollection(
                     path: path, name: CollectionName(label: collection.label, number: number),
                     isDefault: path == standard, isLocked: collection.isLocked, items: collection.items))
         }
-        guard case .collection(let name) = scope else { return (try found.map(openQuietly), ofSession) }
-        return (try Self.choose(name, among: found, alias(name)).map(openQuietly), 0)
+        if case .collection(let name) = scope {
+            listing = Listing(collections: [try choose(name, among: listing.collections)])
+        }
+        listing.collections = try listing.collections.map(openQuietly)
+        return listing
     }
 
-    private static func choose(
-        _ name: String, among found: [ServiceCollection], _ aliased: String?
-    ) throws(SecretServiceFailure) -> [ServiceCollection] {
+    /// True if a service is running on this bus that has items, or a locked collection, which may have some; starts and
+    /// opens nothing.
+    ///
+    /// - Throws: `interrupted`.
+    package static func mayHaveItems(on bus: SessionBus) throws(SecretServiceFailure) -> Bool {
+        do {
+            let connection = try BusConnection(bus, limit: .probe)
+            // Calls to the name of the process do not make the bus start another one.
+            let owner = try owner(on: connection, starts: false)
+            func properties(_ path: String, _ interface: String) throws -> [String: BusValue] {
+                try connection.call(owner, getAll(path, interface)).member(0, \.properties, .listing)
+            }
+            guard let paths = try properties(path, interface)["Collections"]?.paths else { return false }
+            for path in paths where path != sessionCollection {
+                let collection = try properties(path, collectionInterface)
+                if collection["Locked"]?.flag == true || collection["Items"]?.paths?.isEmpty == false { return true }
+            }
+            return false
+        } catch SecretServiceFailure.interrupted {
+            throw .interrupted
+        } catch {
+            // Whatever the reason, the user did not ask for the service.
+            return false
+        }
+    }
+
+    /// The collection with this label or, if there is none, with this alias.
+    ///
+    /// - Throws: `noCollection`, `severalCollections`, or of a request.
+    func choose(_ name: String, among found: [ServiceCollection]) throws -> ServiceCollection {
         let exact = found.filter { $0.name.hasLabel(name) }
         // A keyboard may write another Unicode form than the program that named the collection.
         let named = exact.isEmpty ? found.filter { $0.name.label == name } : exact
-        if named.count > 1 { throw .severalCollections(name) }
-        if !named.isEmpty { return named }
-        guard let aliased = found.first(where: { $0.path == aliased }) else { throw .noCollection(name) }
-        return [aliased]
+        if named.count > 1 { throw SecretServiceFailure.severalCollections(name) }
+        if let named = named.first { return named }
+        let aliased = try alias(name)
+        guard let found = found.first(where: { $0.path == aliased }) else {
+            throw SecretServiceFailure.noCollection(name)
+        }
+        return found
     }
 
     /// The label of the collection of a scope, which may be named by its alias; as given if there is none, and nil for
@@ -105,7 +126,7 @@ extension SecretServiceClient {
     package func label(of scope: ServiceScope) throws -> String? {
         guard case .collection(let name) = scope else { return nil }
         do {
-            return try collections(in: scope).0.first?.name.label
+            return try collections(in: scope).collections.first?.name.label
         } catch SecretServiceFailure.noCollection {
             return name
         }
@@ -131,7 +152,7 @@ extension SecretServiceClient {
             let all = try reply.member(0, \.properties, .listing)
             guard let items = all["Items"]?.paths, let isLocked = all["Locked"]?.flag
             else { throw SecretServiceFailure.malformed(.listing) }
-            return (try all.value("Label", \.text, .listing) ?? "", isLocked, items.sorted(by: Self.isEarlier))
+            return (try all.value("Label", \.text, .listing) ?? "", isLocked, Set(items).sorted(by: Self.isEarlier))
         } catch let error as BusError {
             if error.saysGone { return nil }
             throw SecretServiceFailure(error, .listing)
@@ -162,6 +183,13 @@ extension SecretServiceClient {
         private var items: [FoundItem] = []
         private var secrets = SecretBytes(capacity: 65_536)
         private(set) var unreadable: [Unreadable] = []
+        /// The paths of collections that answered as if they had been deleted.
+        private(set) var gone: Set<String> = []
+        /// What is known of items that answered as if they had been deleted, by their paths.
+        private var goneItems: [String: String] = [:]
+
+        /// How often a list of items may grow while it is read; one that grows for ever would never end.
+        private static let rounds = 1_000
 
         init(
             _ client: SecretServiceClient, _ collections: [ServiceCollection], needsAll: Bool,
@@ -181,11 +209,14 @@ extension SecretServiceClient {
         mutating func read(_ index: Int) throws {
             var known: Set<String> = []
             var pending = collections[index].items
-            while true {
+            goneItems = [:]
+            for round in 1... {
+                if round > Self.rounds { throw SecretServiceFailure.malformed(.listing) }
                 known.formUnion(pending)
                 try read(pending, of: index)
                 guard let now = try client.collection(collections[index].path) else {
-                    // The collection was deleted with all its items.
+                    // The collection was deleted with all its items, unless it is still listed at the end.
+                    gone.insert(collections[index].path)
                     items.removeAll { $0.collection == index }
                     return
                 }
@@ -193,7 +224,12 @@ extension SecretServiceClient {
                 let left = Set(now.items)
                 items.removeAll { $0.collection == index && !left.contains($0.path) }
                 pending = now.items.filter { !known.contains($0) }
-                if pending.isEmpty { break }
+                guard pending.isEmpty else { continue }
+                for path in now.items {
+                    guard let label = goneItems[path] else { continue }
+                    unreadable.append(.missingItem(collection: collections[index].name.label, item: label))
+                }
+                break
             }
             // Restore the service's order, since items that were added meanwhile have been read last.
             items.sort { ($0.collection, $0.path.utf8.count, $0.path) < ($1.collection, $1.path.utf8.count, $1.path) }
@@ -207,8 +243,9 @@ extension SecretServiceClient {
                     do {
                         found[ordinal] = try describe(result.get(), paths[ordinal], of: index)
                     } catch let error as BusError {
-                        // The list of items is read again, and will show whether the item was deleted.
+                        // The list of items is read again, and shows whether the item was deleted.
                         if !error.saysGone { throw SecretServiceFailure(error, .reading) }
+                        goneItems[paths[ordinal]] = paths[ordinal]
                     }
                 })
             try readSecrets(of: found.compactMap { $0 })
@@ -283,11 +320,13 @@ extension SecretServiceClient {
                     client.owner, BusCall(found.path, itemInterface, "GetSecret", [client.sessionPath]))
                 try add(found, reply.member(0, \.secret, .secrets))
             } catch let error as BusError {
-                if error.saysGone { return }
-                let failure = SecretServiceFailure(error, .secrets)
-                guard case .locked = failure else { throw failure }
+                if error.saysGone {
+                    goneItems[found.path] = found.item.label
+                    return
+                }
                 let collection = collections[found.collection].name.label
-                if needsAll { throw SecretServiceFailure.locked([collection]) }
+                let failure = SecretServiceFailure(error, .secrets, in: collection)
+                guard case .locked = failure, !needsAll else { throw failure }
                 unreadable.append(.lockedItem(collection: collection, label: found.item.label))
             }
         }

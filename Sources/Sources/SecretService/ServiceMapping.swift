@@ -8,18 +8,6 @@ package import KeychainModel
 /// under names that begin with `kcbackup:`. Class, service, server and account are derived from known schemas for
 /// people to read; the way back ignores them.
 package enum ServiceMapping {
-    /// The attribute for an item's accessibility, as in `pdmn`, which can make the item ThisDeviceOnly.
-    package static let accessible = "kcbackup:accessible"
-
-    private static let prefix = "kcbackup:"
-    private static let collection = "kcbackup:collection"
-    private static let number = "kcbackup:collection-number"
-    private static let alias = "kcbackup:alias"
-    private static let type = "kcbackup:type"
-    private static let contentType = "kcbackup:content-type"
-    // The prefix for an attribute whose own name begins with kcbackup's prefix.
-    private static let escape = "kcbackup:attribute:"
-
     /// The content type of most secrets; it is not stored.
     static let usualContentType = "text/plain"
     /// The content type of a secret that is not text.
@@ -33,27 +21,25 @@ package enum ServiceMapping {
     package static func draft(
         of item: ServiceItem, in place: CollectionName, isDefault: Bool, ordinal: Int
     ) -> ItemDraft {
-        let known = KnownSchema(item)
-        var draft = ItemDraft(itemClass: known.itemClass, attributes: known.attributes)
+        let schema = KeyringSchema(
+            item.attributes.map { ($0.name, $0.value) }, type: item.type, label: item.label)
+        var draft = ItemDraft(itemClass: schema.itemClass, attributes: schema.attributes)
         let identity = identity(of: item, in: place, ordinal: ordinal)
         draft.attributes[.musr] = .data(identity.key)
         draft.uuid = identity.uuid
         draft.attributes[.labl] = .text(item.label)
         if let date = date(item.created) { draft.attributes[.cdat] = .date(date) }
         if let date = date(item.modified) { draft.attributes[.mdat] = .date(date) }
-        var extra: [(String, String)] = [(collection, place.label)]
-        if place.number > 0 { extra.append((number, String(place.number))) }
-        if isDefault { extra.append((alias, "default")) }
-        if let given = item.type { extra.append((type, given)) }
-        if item.contentType != usualContentType { extra.append((contentType, item.contentType)) }
+        var extra: [(String, String)] = [(KeyringExtra.collection, place.label)]
+        if place.number > 0 { extra.append((KeyringExtra.number, String(place.number))) }
+        if isDefault { extra.append((KeyringExtra.alias, "default")) }
+        if let type = item.type { extra.append((KeyringExtra.type, type)) }
+        if item.contentType != usualContentType { extra.append((KeyringExtra.contentType, item.contentType)) }
         for attribute in item.attributes {
-            if attribute.name == accessible, let code = Accessibility(rawValue: attribute.value), code != .whenUnlocked
-            {
-                draft.attributes[.pdmn] = .text(code.rawValue)
-            } else if attribute.name.hasPrefix(prefix) {
-                extra.append((escape + attribute.name, attribute.value))
+            if let accessibility = KeyringExtra.accessibility(attribute.name, attribute.value) {
+                draft.attributes[.pdmn] = .text(accessibility.rawValue)
             } else {
-                extra.append((attribute.name, attribute.value))
+                extra.append((KeyringExtra.name(of: attribute.name), attribute.value))
             }
         }
         draft.extra = extra.map { ExtraAttribute(name: $0.0, value: $0.1) }
@@ -70,7 +56,7 @@ package enum ServiceMapping {
 
     /// True for the accessibility, which does not identify an item.
     private static func isOurs(_ attribute: ServiceAttribute) -> Bool {
-        attribute.name == accessible && Accessibility(rawValue: attribute.value).map { $0 != .whenUnlocked } == true
+        KeyringExtra.accessibility(attribute.name, attribute.value) != nil
     }
 
     private static func date(_ seconds: UInt64) -> Timestamp? {
@@ -81,11 +67,10 @@ package enum ServiceMapping {
     /// The form of an item in a state that never leaves this device: an item that is in no archive has its
     /// accessibility as an attribute like any other.
     static func kept(_ draft: ItemDraft) -> ItemDraft {
-        let code = Accessibility.whenPasscodeSetThisDeviceOnly.rawValue
-        guard draft.attributes.text(.pdmn) == code else { return draft }
+        guard draft.attributes.text(.pdmn) == Item.markOfStates.value else { return draft }
         var draft = draft
         draft.attributes[.pdmn] = nil
-        draft.extra.append(ExtraAttribute(name: escape + accessible, value: code))
+        draft.extra.append(Item.markOfStates)
         return draft
     }
 
@@ -93,8 +78,8 @@ package enum ServiceMapping {
 
     /// The collection that a keychain item was in; nil if the item does not come from a service.
     package static func place(of item: Item) -> CollectionName? {
-        guard let label = extra(collection, of: item) else { return nil }
-        return CollectionName(label: label, number: extra(number, of: item).flatMap(placeNumber) ?? 0)
+        guard let label = extra(KeyringExtra.collection, of: item) else { return nil }
+        return CollectionName(label: label, number: extra(KeyringExtra.number, of: item).flatMap(placeNumber) ?? 0)
     }
 
     /// A number as it was written; nil for any other text.
@@ -105,12 +90,12 @@ package enum ServiceMapping {
     /// Selects the archived items of a collection.
     package static func filter(collection label: String) -> ItemFilter {
         var filter = ItemFilter()
-        filter.extra = [ExtraAttribute(name: collection, value: label)]
+        filter.extra = [ExtraAttribute(name: KeyringExtra.collection, value: label)]
         return filter
     }
 
     /// True if the item was in the collection with the alias `default`.
-    static func wasInDefault(_ item: Item) -> Bool { extra(alias, of: item) == "default" }
+    static func wasInDefault(_ item: Item) -> Bool { extra(KeyringExtra.alias, of: item) == "default" }
 
     /// The service's item for a keychain item; nil for a certificate or a key, which has no place there.
     package static func serviceItem(of item: Item) -> ServiceItem? { converted(item)?.item }
@@ -122,15 +107,15 @@ package enum ServiceMapping {
     private static func converted(_ item: Item) -> (item: ServiceItem, lost: [String])? {
         guard item.itemClass == .genericPassword || item.itemClass == .internetPassword else { return nil }
         let isOfService = place(of: item) != nil
-        var attributes: [ServiceAttribute] = isOfService ? [] : KnownSchema.attributes(of: item)
+        var attributes: [ServiceAttribute] = isOfService ? [] : ServiceNames.attributes(of: item)
         var lost: [String] = []
         var properties: [String: String] = [:]
         for extra in item.extra {
             var name = extra.name
-            if isOfService, name.hasPrefix(escape) {
-                name = String(name.dropFirst(escape.count))
-            } else if isOfService, name.hasPrefix(prefix) {
-                if isSpeakable(extra.value), name != number || placeNumber(extra.value) != nil {
+            if isOfService, name.hasPrefix(KeyringExtra.escape) {
+                name = String(name.dropFirst(KeyringExtra.escape.count))
+            } else if isOfService, name.hasPrefix(KeyringExtra.prefix) {
+                if isSpeakable(extra.value), name != KeyringExtra.number || placeNumber(extra.value) != nil {
                     properties[name] = extra.value
                 } else {
                     lost.append(extra.name)
@@ -146,14 +131,14 @@ package enum ServiceMapping {
             }
         }
         if item.accessibility != .whenUnlocked {
-            attributes.removeAll { $0.hasName(accessible) }
-            attributes.append(ServiceAttribute(name: accessible, value: item.accessibility.rawValue))
+            attributes.removeAll { $0.hasName(KeyringExtra.accessible) }
+            attributes.append(ServiceAttribute(name: KeyringExtra.accessible, value: item.accessibility.rawValue))
         }
         let names: [AttributeCode] = [.labl, .svce, .srvr, .acct]
         let label = isOfService ? item.attributes.text(.labl) : names.lazy.compactMap { item.attributes.text($0) }.first
         let service = ServiceItem(
-            label: speakable(label ?? ""), attributes: attributes, type: properties[type],
-            contentType: properties[contentType] ?? usualContentType)
+            label: speakable(label ?? ""), attributes: attributes, type: properties[KeyringExtra.type],
+            contentType: properties[KeyringExtra.contentType] ?? usualContentType)
         return (service, lost)
     }
 

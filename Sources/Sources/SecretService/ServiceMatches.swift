@@ -32,8 +32,7 @@ struct ServiceMatches: ~Copyable {
         var indices: [ItemUUID: Int] = [:]
     }
 
-    /// The collection into which all items go; nil for their own.
-    private let chosen: CollectionName?
+    private let chosen: ServiceDestination
     /// The collection for items that do not come from a service; nil if there is none.
     private let standard: CollectionName?
     /// The collections that exist.
@@ -43,11 +42,14 @@ struct ServiceMatches: ~Copyable {
     private var answers: Answers?
     /// Compares secrets under a key that exists only during the restore.
     private var code: HMACSHA256
+    /// True if an earlier restore may have left items without their secrets.
+    private let isFinishing: Bool
 
     init(
-        chosen: CollectionName?, standard: CollectionName?, known: [CollectionName]
+        _ chosen: ServiceDestination, standard: CollectionName?, known: [CollectionName], isFinishing: Bool = false
     ) throws(CryptographyFailure) {
         code = try HMACSHA256(key: RandomBytes.secret(count: 32))
+        self.isFinishing = isFinishing
         self.chosen = chosen
         self.standard = standard
         self.known = known
@@ -61,7 +63,9 @@ struct ServiceMatches: ~Copyable {
         existing.append(
             Entry(
                 place: place, key: Self.key(of: item),
-                alike: AlikeItem(label: item.label, secret: try code.authenticate(secret), isEmpty: secret.isEmpty)))
+                alike: AlikeItem(
+                    label: item.label, secret: try code.authenticate(secret),
+                    isEmpty: isFinishing && secret.isEmpty)))
     }
 
     /// Adds an item of the restore.
@@ -77,7 +81,7 @@ struct ServiceMatches: ~Copyable {
             place: ServiceMapping.place(of: item), key: Self.key(of: service),
             alike: AlikeItem(
                 label: service.label, secret: hasSecret ? try code.authenticate(secret) : nil,
-                isEmpty: secret.isEmpty))
+                isEmpty: isFinishing && secret.isEmpty))
         records.append((item.uuid, ServiceMapping.wasInDefault(item), entry))
     }
 
@@ -96,7 +100,8 @@ struct ServiceMatches: ~Copyable {
     private func destination(
         _ origin: CollectionName?, _ places: [CollectionName: CollectionName]
     ) -> CollectionName? {
-        chosen ?? origin.map { places[$0] ?? $0 } ?? standard
+        if case .one(let collection) = chosen { return collection }
+        return origin.map { places[$0] ?? $0 } ?? standard
     }
 
     private static func key(of item: ServiceItem) -> [UInt8] {
@@ -106,7 +111,7 @@ struct ServiceMatches: ~Copyable {
     private mutating func answered() -> Answers {
         if let answers { return answers }
         var answers = Answers()
-        if chosen == nil { answers.places = places() }
+        if case .own = chosen { answers.places = places() }
         var series: [Series: (records: [Int], existing: [Int])] = [:]
         for (index, record) in records.enumerated() {
             guard let place = destination(record.entry.place, answers.places) else { continue }
@@ -133,14 +138,14 @@ struct ServiceMatches: ~Copyable {
         var archived: [CollectionName: CollectionPairing.Collections] = [:]
         for record in records {
             guard let place = record.entry.place else { continue }
-            archived[CollectionName(label: place.label), default: [:]][place.number, default: []]
-                .insert(record.entry.key)
+            archived[CollectionName(label: place.label), default: [:]][place.number, default: .init()]
+                .insert(record.entry.key, record.entry.alike)
         }
         var found: [CollectionName: CollectionPairing.Collections] = [:]
-        for place in known { found[CollectionName(label: place.label), default: [:]][place.number] = [] }
+        for place in known { found[CollectionName(label: place.label), default: [:]][place.number] = .init() }
         for entry in existing {
             guard let place = entry.place else { continue }
-            found[CollectionName(label: place.label)]?[place.number]?.insert(entry.key)
+            found[CollectionName(label: place.label)]?[place.number]?.insert(entry.key, entry.alike)
         }
         var places: [CollectionName: CollectionName] = [:]
         for (first, collections) in archived {

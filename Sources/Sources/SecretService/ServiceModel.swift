@@ -1,3 +1,4 @@
+internal import ByteStreams
 internal import ItemSources
 
 /// An attribute by which programs find an item of the Secret Service.
@@ -78,42 +79,29 @@ package struct ServiceItem: Hashable, Sendable {
 
     /// The attributes without the schema, and without the title of an entry, which is its label.
     private var free: [ServiceAttribute] {
-        identifying.filter { $0.name != Self.schema && !(isEntry && $0.name == Self.title) }
+        identifying.filter { $0.name != Self.schema && !(isEntry && $0.name == KeyringEntry.title) }
     }
 
-    static let title = "Title"
-    private static let path = "Path"
-    private static let uuid = "Uuid"
-    // The attribute of a secret that KeePassXC stores as bytes.
-    private static let mediaType = "FDO_SECRETS_CONTENT_TYPE"
-
     /// True if it has the attributes that KeePassXC gives to every entry of a database.
-    package var isEntry: Bool { [Self.title, Self.path, Self.uuid].allSatisfy { self[$0] != nil } }
+    package var isEntry: Bool { KeyringEntry.isEntry(attributes.map(\.name)) }
 
-    /// The attributes that identify the item: without those of an entry that KeePassXC chooses itself or leaves empty.
+    /// The attributes that identify the item.
     package var identifying: [ServiceAttribute] {
-        guard isEntry else { return attributes }
-        return attributes.filter { attribute in
-            switch attribute.name {
-            case Self.path, Self.uuid, Self.mediaType: false
-            case "Notes", "URL", "UserName": !attribute.value.isEmpty
-            default: true
-            }
-        }
+        isEntry ? attributes.filter { KeyringEntry.identifies($0.name, $0.value) } : attributes
     }
 
     /// The attributes that KeePassXC allows others to set.
     var settableInEntry: [ServiceAttribute] {
-        attributes.filter { ![Self.path, Self.uuid, Self.mediaType].contains($0.name) }
+        attributes.filter { ![KeyringEntry.path, KeyringEntry.uuid, KeyringEntry.mediaType].contains($0.name) }
     }
 
     /// The item in the form by which its entry in KeePassXC is identified.
     var asEntry: ServiceItem {
         guard !isEntry else { return self }
         var entry = self
-        entry.attributes.removeAll { [Self.title, Self.path, Self.uuid].contains($0.name) }
-        entry.attributes += [Self.title, Self.path, Self.uuid].map {
-            ServiceAttribute(name: $0, value: $0 == Self.title ? label : "")
+        entry.attributes.removeAll { [KeyringEntry.title, KeyringEntry.path, KeyringEntry.uuid].contains($0.name) }
+        entry.attributes += [KeyringEntry.title, KeyringEntry.path, KeyringEntry.uuid].map {
+            ServiceAttribute(name: $0, value: $0 == KeyringEntry.title ? label : "")
         }
         entry.attributes.sort()
         return entry
@@ -125,6 +113,15 @@ package struct ServiceItem: Hashable, Sendable {
         return ServiceItem(
             label: label, attributes: attributes + [ServiceAttribute(name: Self.schema, value: type)],
             contentType: contentType, created: created, modified: modified)
+    }
+
+    /// The form in which a service of this kind can hold the item.
+    func form(in kind: SecretServiceClient.Kind) -> ServiceItem {
+        switch kind {
+        case .keePassXC: withSchemaAmongAttributes
+        case .kWallet: asWalletEntry
+        case .other: self
+        }
     }
 
     /// The item as KWallet can hold it: entries have names, and passwords of KDE's own programs are text without
@@ -215,6 +212,66 @@ package enum Unreadable: Hashable, Sendable {
     case lockedItem(collection: String, label: String)
     /// An item that shows hashes in place of its attributes, although it is not locked.
     case hashedItem(collection: String, label: String)
+    /// An item with several attributes of one name.
+    case attributeTwice(label: String)
+    /// An item that the service lists, but does not return; named by its label or, if that is unknown, by its path.
+    case missingItem(collection: String, item: String)
+    /// A collection that the service lists, but does not return.
+    case missingCollection(path: String)
     /// An item that is too large for a backup, or has something that no item can have.
     case unfit(label: String)
+}
+
+/// The collections to be used.
+package enum ServiceScope: Hashable, Sendable {
+    /// All collections, except that of the session, which ends with the session.
+    case all
+    /// The collection with this label or, if there is none, with this alias.
+    case collection(String)
+}
+
+/// Everything that a Secret Service holds, read at once: collections, items, and secrets in wiped memory.
+package final class ServiceContents {
+    let collections: [ServiceCollection]
+    let items: [FoundItem]
+    let secrets: SecretBytes
+    /// What could not be read.
+    package let unreadable: [Unreadable]
+    /// The number of items that were left out because they end with the session.
+    package let ofSession: Int
+
+    init(
+        _ collections: [ServiceCollection], _ items: [FoundItem], _ secrets: consuming SecretBytes,
+        _ unreadable: [Unreadable], ofSession: Int
+    ) {
+        self.collections = collections
+        self.items = items
+        self.secrets = secrets
+        self.unreadable = unreadable
+        self.ofSession = ofSession
+    }
+
+    /// True if an item has this secret.
+    func hasSecret(_ secret: borrowing SecretBytes, _ found: FoundItem) -> Bool {
+        let range = found.secret
+        guard secret.count == range.count else { return false }
+        return secrets.withBytes { bytes in
+            secret.withBytes { other in
+                var difference: UInt8 = 0
+                for index in other.indices { difference |= other[index] ^ bytes[range.lowerBound + index] }
+                return difference == 0
+            }
+        }
+    }
+}
+
+extension SecretServiceClient {
+    /// The collections that the service lists.
+    struct Listing {
+        var collections: [ServiceCollection] = []
+        /// The number of items that end with the session.
+        var ofSession = 0
+        /// The paths of collections that answered as if they had been deleted.
+        var gone: Set<String> = []
+    }
 }

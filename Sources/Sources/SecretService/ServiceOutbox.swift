@@ -9,12 +9,16 @@ final class ServiceOutbox {
     /// True once something may have changed, although no reply has come.
     private(set) var hasSent = false
     private let mayAsk: Bool
+    private let willSend: () throws -> Void
+    private var isAnnounced = false
     // Calls that the service carries out only after its prompt is called.
     private var prompts: [(path: String, call: Call)] = []
 
     private struct Call {
         let call: BusCall
         let request: SecretServiceFailure.Request
+        /// The label of the collection that it is about.
+        let collection: String
         /// True for the last call of an item.
         let isLast: Bool
     }
@@ -22,20 +26,43 @@ final class ServiceOutbox {
     // A service that rewrites its file for each item needs about a second for this many.
     private static let atOnce = 32
 
-    /// - Parameter mayAsk: true if somebody is there to answer the desktop's prompts.
-    init(_ client: SecretServiceClient, mayAsk: Bool) {
+    /// - Parameters:
+    ///   - mayAsk: true if a user can answer the desktop's prompts.
+    ///   - willSend: called once, before anything is sent.
+    init(_ client: SecretServiceClient, mayAsk: Bool, willSend: @escaping () throws -> Void) {
         self.client = client
         self.mayAsk = mayAsk
+        self.willSend = willSend
+    }
+
+    /// Says that something is about to be sent.
+    func announce() throws {
+        if isAnnounced { return }
+        try willSend()
+        isAnnounced = true
+    }
+
+    /// Makes a collection.
+    func make(_ make: () throws -> String) throws -> String {
+        // A pending call could fail, and would leave an unneeded collection behind.
+        try flush()
+        try announce()
+        let path = try make()
+        hasSent = true
+        return path
     }
 
     private func attributes(of item: ServiceItem) -> [ServiceAttribute] {
         client.kind == .keePassXC ? item.settableInEntry : item.attributes
     }
 
-    func create(_ item: ServiceItem, _ secret: borrowing SecretBytes, in collection: String) throws {
+    /// - Parameters:
+    ///   - collection: the object path of the collection.
+    ///   - label: its label.
+    func create(_ item: ServiceItem, _ secret: borrowing SecretBytes, in collection: String, label: String) throws {
         guard client.isProved else { return try createFirst(item, secret, in: collection) }
         // Not replacing: an item with the same attributes is a different item.
-        try send(creation(of: item, secret, in: collection, replaces: false), .writing)
+        try send(creation(of: item, secret, in: collection, replaces: false), .writing, in: label)
     }
 
     private func creation(
@@ -59,6 +86,7 @@ final class ServiceOutbox {
     private func createFirst(_ item: ServiceItem, _ secret: borrowing SecretBytes, in collection: String) throws {
         var path: String?
         var isAgain = false
+        try announce()
         hasSent = true
         for _ in 0..<SecretServiceClient.sessionTries {
             do {
@@ -83,7 +111,7 @@ final class ServiceOutbox {
     }
 
     func update(
-        _ found: FoundItem, to item: ServiceItem, _ secret: borrowing SecretBytes, hasSecret: Bool
+        _ found: FoundItem, to item: ServiceItem, _ secret: borrowing SecretBytes, hasSecret: Bool, label: String
     ) throws {
         var calls: [BusCall] = []
         if !hasSecret {
@@ -96,11 +124,13 @@ final class ServiceOutbox {
         if attributes(of: found.item) != attributes(of: item) {
             calls.append(Self.set("Attributes", .texts(attributes(of: item)), of: found))
         }
-        for (index, call) in calls.enumerated() { try send(call, .writing, isLast: index == calls.count - 1) }
+        for (index, call) in calls.enumerated() {
+            try send(call, .writing, in: label, isLast: index == calls.count - 1)
+        }
     }
 
-    func delete(_ found: FoundItem) throws {
-        try send(BusCall(found.path, SecretServiceClient.itemInterface, "Delete"), .deleting)
+    func delete(_ found: FoundItem, label: String) throws {
+        try send(BusCall(found.path, SecretServiceClient.itemInterface, "Delete"), .deleting, in: label)
     }
 
     private static func set(_ property: String, _ value: BusValue, of found: FoundItem) -> BusCall {
@@ -110,9 +140,9 @@ final class ServiceOutbox {
     }
 
     private func send(
-        _ call: BusCall, _ request: SecretServiceFailure.Request, isLast: Bool = true
+        _ call: BusCall, _ request: SecretServiceFailure.Request, in collection: String, isLast: Bool = true
     ) throws {
-        calls.append(Call(call: call, request: request, isLast: isLast))
+        calls.append(Call(call: call, request: request, collection: collection, isLast: isLast))
         if calls.count >= Self.atOnce { try flush() }
     }
 
@@ -120,14 +150,17 @@ final class ServiceOutbox {
     func flush() throws {
         let sent = calls
         calls = []
-        if !sent.isEmpty { hasSent = true }
+        if !sent.isEmpty {
+            try announce()
+            hasSent = true
+        }
         try client.bus.call(
             client.owner, count: sent.count, atOnce: Self.atOnce, { sent[$0].call },
             { index, result in
                 do {
                     try requireDone(result.get(), sent[index])
                 } catch let error as BusError {
-                    throw SecretServiceFailure(error, sent[index].request)
+                    throw SecretServiceFailure(error, sent[index].request, in: sent[index].collection)
                 }
             })
         let waiting = prompts
@@ -141,26 +174,26 @@ final class ServiceOutbox {
     private func complete(_ prompt: String, _ call: Call) throws {
         if !mayAsk {
             guard let collection = try client.collection(call.call.path), !collection.isLocked else {
-                throw SecretServiceFailure.locked([])
+                throw SecretServiceFailure.locked([call.collection])
             }
         }
         do {
             _ = try client.bus.prompt(client.owner, prompt)
         } catch let error as BusError {
-            throw SecretServiceFailure(error, call.request)
+            throw SecretServiceFailure(error, call.request, in: call.collection)
         } catch SecretServiceFailure.promptDismissed where !mayAsk {
-            throw SecretServiceFailure.request(call.request, name: "Dismissed", message: "it is not done")
+            throw SecretServiceFailure.notDone(call.request)
         }
         if call.isLast { written += 1 }
     }
 
-    /// Accepts a reply, or queues its prompt; if nobody is there to answer, a prompt counts as a refusal.
+    /// Accepts a reply, or queues its prompt; if no user can answer, a prompt counts as a refusal.
     private func requireDone(_ reply: BusValue, _ call: Call) throws {
         if let prompt = try Self.answer(reply, to: call.call, call.request).prompt {
             if mayAsk || client.kind == .keePassXC && call.call.method == "CreateItem" {
                 return prompts.append((prompt, call))
             }
-            throw BusError(name: "org.freedesktop.Secret.Error.IsLocked", message: "it asks first")
+            throw SecretServiceFailure.asksFirst(call.request)
         }
         if call.isLast { written += 1 }
     }

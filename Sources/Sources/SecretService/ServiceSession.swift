@@ -18,24 +18,24 @@ extension SecretServiceClient {
         var tries = 0
         while true {
             tries += 1
-            let reason: BusError
+            let cause: BusError
             do throws(BusLoop.Failure) {
                 return try unsafe connection.loop.result(
                     within: BusLimit.asked.session,
                     { unsafe csecret_open(connection.raw, $0, $1, $2) }, { unsafe csecret_opened($0, $1, $2) })
             } catch {
                 switch error {
-                case .failed(let error): reason = error
+                case .failed(let error): cause = error
                 case .late: throw SecretServiceFailure.noAnswer
                 case .interrupted: throw SecretServiceFailure.interrupted
                 }
             }
             if kind.isKWallet {
-                if tries < sessionTries, reason.message.contains("public key size") { continue }
+                if tries < sessionTries, cause.reason.contains("public key size") { continue }
                 // KWallet leaves the encryption to a plug-in of libqca.
-                if reason.message.contains("libqca") { throw SecretServiceFailure.sessionNotEncrypted }
+                if cause.reason.contains("libqca") { throw SecretServiceFailure.sessionNotEncrypted }
             }
-            throw SecretServiceFailure(reason, .connecting)
+            throw SecretServiceFailure(cause, .connecting)
         }
     }
 

@@ -7,6 +7,8 @@ package struct ServiceSource: ItemSource {
     private let items: CollectedItems
     /// What could not be read.
     package let unreadable: [Unreadable]
+    /// The labels of items that fit into an archive, but not into a state with `keepsAll`.
+    package let unkept: [String]
     /// The collections that were read, and those that are locked.
     package let collections: [CollectionSummary]
 
@@ -18,6 +20,7 @@ package struct ServiceSource: ItemSource {
     ///   archive.
     package init(_ contents: ServiceContents, keepsAll: Bool = false) {
         var unreadable = contents.unreadable
+        var unkept: [String] = []
         var collection = ItemCollection(date: .reference)
         for (found, given) in contents.drafts {
             let draft = keepsAll ? ServiceMapping.kept(given) : given
@@ -26,7 +29,9 @@ package struct ServiceSource: ItemSource {
                     try collection.add(draft, secret: SecretBytes(bytes.extracting(found.secret)))
                 }
             } catch {
-                unreadable.append(.unfit(label: found.item.label))
+                let label = found.item.label
+                unreadable.append(error == .extraOutOfOrder ? .attributeTwice(label: label) : .unfit(label: label))
+                if given.isFit(found.secret.count) { unkept.append(label) }
             }
         }
         do throws(ItemCollection.Clash) {
@@ -35,6 +40,7 @@ package struct ServiceSource: ItemSource {
             preconditionFailure("the items of a service have keys of their own")
         }
         self.unreadable = unreadable
+        self.unkept = unkept
         collections = contents.collections.enumerated().map { index, collection in
             CollectionSummary(
                 label: collection.name.label, isDefault: collection.isDefault, isLocked: collection.isLocked,
@@ -46,6 +52,7 @@ package struct ServiceSource: ItemSource {
     private init(_ items: CollectedItems) {
         self.items = items
         unreadable = []
+        unkept = []
         collections = []
     }
 
@@ -65,7 +72,9 @@ package struct ServiceSource: ItemSource {
     }
 
     /// The labels of the collections that are locked, or hold a locked item.
-    package var lockedCollections: [String] {
+    package var lockedCollections: [String] { Self.lockedCollections(unreadable) }
+
+    static func lockedCollections(_ unreadable: [Unreadable]) -> [String] {
         var labels: [String] = []
         for entry in unreadable {
             switch entry {
@@ -76,6 +85,18 @@ package struct ServiceSource: ItemSource {
             }
         }
         return labels
+    }
+
+    /// The labels of the items that could not be read in open collections.
+    package var unreadableLabels: [String] {
+        unreadable.compactMap { entry in
+            switch entry {
+            case .lockedItem(_, let label), .hashedItem(_, let label), .attributeTwice(let label),
+                .missingItem(_, let label), .unfit(let label):
+                label
+            default: nil
+            }
+        }
     }
 
     /// Visits every item, after reporting those that could not be read; see `ItemSource`.
@@ -113,6 +134,18 @@ extension ServiceContents {
                 ServiceMapping.draft(
                     of: found.item, in: collection.name, isDefault: collection.isDefault, ordinal: ordinal)
             )
+        }
+    }
+}
+
+extension ItemDraft {
+    /// True if an item can be like this.
+    fileprivate func isFit(_ secretSize: Int) -> Bool {
+        do throws(ItemProblem) {
+            _ = try completed(now: .reference, secretSize: secretSize)
+            return true
+        } catch {
+            return false
         }
     }
 }

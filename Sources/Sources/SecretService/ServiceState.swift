@@ -14,23 +14,20 @@ final class ServiceState: ItemWriter {
 
     /// The destination of an item, and its form there.
     private struct Goal {
-        let place: CollectionName
+        let collection: CollectionName
         let item: ServiceItem
-    }
-
-    /// A collection, with its object path if it exists.
-    private struct Place {
-        var path: String?
-        var isLocked: Bool
     }
 
     private let client: SecretServiceClient
     private let contents: ServiceContents
-    private let making: ServiceTarget.Making
+    private let options: ServiceTarget.Options
     private var entries: [Entry] = []
     private var byUUID: [ItemUUID: Int] = [:]
-    private var places: [CollectionName: Place] = [:]
-    private let chosen: CollectionName?
+    /// The object paths of the collections that exist.
+    private var paths: [CollectionName: String] = [:]
+    /// The labels of collections that are locked or hold a locked item, as the first collection of each.
+    private let locked: Set<CollectionName>
+    private let destination: ServiceDestination
     private var matches: ServiceMatches
     /// The collections that selected items go to and that do not exist yet.
     private var missing: Set<CollectionName> = []
@@ -41,39 +38,19 @@ final class ServiceState: ItemWriter {
     /// True once something may have changed.
     var hasSent: Bool { outbox.hasSent }
 
-    init(
-        _ client: SecretServiceClient, _ contents: ServiceContents, scope: ServiceScope, making: ServiceTarget.Making
-    ) throws {
+    init(_ client: SecretServiceClient, _ contents: ServiceContents, _ options: ServiceTarget.Options) throws {
         self.client = client
         self.contents = contents
-        self.making = making
-        let mayAsk = if case .byPrompt = making { true } else { false }
-        outbox = ServiceOutbox(client, mayAsk: mayAsk)
-        for collection in contents.collections {
-            places[collection.name] = Place(path: collection.path, isLocked: collection.isLocked)
-        }
-        for case .lockedItem(let collection, _) in contents.unreadable {
-            for name in places.keys where name.hasLabel(collection) { places[name]?.isLocked = true }
-        }
-        if case .collection(let name) = scope {
-            do {
-                chosen = try client.collections(in: scope).0.first?.name
-            } catch SecretServiceFailure.noCollection {
-                chosen = CollectionName(label: name)
-            }
-        } else {
-            chosen = nil
-        }
+        self.options = options
+        let mayAsk = if case .byPrompt = options.making { true } else { false }
+        outbox = ServiceOutbox(client, mayAsk: mayAsk, willSend: options.willWrite)
+        for collection in contents.collections { paths[collection.name] = collection.path }
+        locked = Set(ServiceSource.lockedCollections(contents.unreadable).map { CollectionName(label: $0) })
+        destination = try client.destination(options.scope, among: contents.collections)
         matches = try ServiceMatches(
-            chosen: chosen, standard: contents.collections.first(where: \.isDefault)?.name,
-            known: contents.collections.map(\.name))
-        for (found, given) in contents.drafts {
-            var draft = given
-            // If GNOME Keyring dies, it leaves items whose secret was not yet written. The date makes them older than
-            // any archive.
-            if found.secret.isEmpty {
-                for code in [AttributeCode.cdat, .mdat] { draft.attributes[code] = .date(.reference) }
-            }
+            destination, standard: contents.collections.first(where: \.isDefault)?.name,
+            known: contents.collections.map(\.name), isFinishing: options.unfinished != nil)
+        for (found, draft) in contents.drafts {
             do throws(ItemProblem) {
                 let item = try draft.completed(now: .reference, secretSize: found.secret.count)
                 byUUID[item.uuid] = entries.count
@@ -103,11 +80,26 @@ final class ServiceState: ItemWriter {
         }
     }
 
-    func hasPlace(for item: Item) -> Bool { ServiceMapping.serviceItem(of: item) != nil }
+    var takesItemsKeptApart: Bool { true }
+
+    func obstacle(to item: Item) -> ItemObstacle? {
+        ServiceMapping.serviceItem(of: item) == nil ? .noPlace : nil
+    }
 
     func item(withKeyOf item: Item) throws -> Item? {
         _ = try goal(of: item)
-        return matches.index(of: item).map { entries[$0].item }
+        guard let index = matches.index(of: item) else { return nil }
+        let entry = entries[index]
+        guard let unfinished = options.unfinished else { return entry.item }
+        // A service that died has left an item that was being made without its secret.
+        if unfinished.created.contains(item.uuid), entry.found.secret.isEmpty { return nil }
+        guard unfinished.updated.contains(item.uuid) else { return entry.item }
+        // Its date may be that of the restore that was broken off.
+        var draft = ItemDraft(
+            itemClass: entry.item.itemClass, uuid: entry.item.uuid, attributes: entry.item.attributes,
+            extra: entry.item.extra)
+        for code in [AttributeCode.cdat, .mdat] { draft.attributes[code] = .date(.reference) }
+        return try draft.completed(now: .reference, secretSize: entry.item.secretSize)
     }
 
     /// Always nil: a UUID is derived from collection and attributes, so it identifies no other item than the key does.
@@ -124,20 +116,12 @@ final class ServiceState: ItemWriter {
     }
 
     private func isSecret(of entry: Entry, _ secret: borrowing SecretBytes) -> Bool {
-        let range = entry.found.secret
-        guard secret.count == range.count else { return false }
-        return contents.secrets.withBytes { bytes in
-            secret.withBytes { other in
-                var difference: UInt8 = 0
-                for index in other.indices { difference |= other[index] ^ bytes[range.lowerBound + index] }
-                return difference == 0
-            }
-        }
+        contents.hasSecret(secret, entry.found)
     }
 
     func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws {
-        if let locked = places.first(where: { $0.value.isLocked && isInScope($0.key) }) {
-            throw SecretServiceFailure.locked([locked.key.label])
+        if let locked = paths.keys.first(where: { isLocked($0) && isInScope($0) }) {
+            throw SecretServiceFailure.locked([locked.label])
         }
         let items = entries.filter { isInScope($0) && local.includes($0.item) }.map(\.item)
         for item in items.sorted(by: { $0.precedes($1) }) { try body(item) }
@@ -145,16 +129,20 @@ final class ServiceState: ItemWriter {
 
     private func isInScope(_ entry: Entry) -> Bool { isInScope(contents.collections[entry.found.collection].name) }
 
-    private func isInScope(_ name: CollectionName) -> Bool { chosen == nil || name == chosen }
+    private func isInScope(_ name: CollectionName) -> Bool {
+        if let label = options.removesOnlyFrom, !name.hasLabel(label) { return false }
+        return switch destination {
+        case .own: true
+        case .one(let chosen): name == chosen
+        }
+    }
+
+    /// True if this collection or another one with its label is locked, so that the archived one cannot be identified.
+    private func isLocked(_ name: CollectionName) -> Bool { locked.contains(CollectionName(label: name.label)) }
 
     /// The form of an item in this service; nil if it has no place there.
     private func wanted(_ item: Item) -> ServiceItem? {
-        guard let service = ServiceMapping.serviceItem(of: item) else { return nil }
-        switch client.kind {
-        case .keePassXC: return service.withSchemaAmongAttributes
-        case .kWallet: return service.asWalletEntry
-        case .other: return service
-        }
+        ServiceMapping.serviceItem(of: item)?.form(in: client.kind)
     }
 
     /// The form by which an item is identified.
@@ -164,23 +152,26 @@ final class ServiceState: ItemWriter {
 
     /// The destination of an item.
     ///
-    /// - Throws: `locked`, `noDefaultCollection`, `collectionMissing`.
+    /// - Throws: `locked`, `noDefaultCollection`, `collectionMissing`, `malformed` (`listing`).
     private func goal(of item: Item) throws(SecretServiceFailure) -> Goal {
         guard let service = wanted(item) else { preconditionFailure("only what has a place is written") }
-        guard let place = matches.destination(of: item) else { throw .noDefaultCollection }
-        if let known = places[place] {
-            if known.isLocked { throw .locked([place.label]) }
-        } else {
-            try requireMaking(of: place)
-            missing.insert(place)
+        guard let collection = matches.destination(of: item) else { throw .noDefaultCollection }
+        if isLocked(collection) { throw .locked([collection.label]) }
+        if paths[collection] == nil {
+            try requireMaking(of: collection)
+            missing.insert(collection)
         }
-        return Goal(place: place, item: service)
+        return Goal(collection: collection, item: service)
     }
 
     /// Refuses a collection that cannot be created, before anything is written.
-    private func requireMaking(of place: CollectionName) throws(SecretServiceFailure) {
-        switch making {
-        case .refused: throw .collectionMissing(place.label)
+    private func requireMaking(of collection: CollectionName) throws(SecretServiceFailure) {
+        // It may be one that the service lists but does not return.
+        if contents.unreadable.contains(where: { if case .missingCollection = $0 { true } else { false } }) {
+            throw .malformed(.listing)
+        }
+        switch options.making {
+        case .refused: throw .collectionMissing(collection.label)
         case .byPrompt: break
         case .withPassword: if client.kind != .other { throw .passwordNotTaken }
         }
@@ -199,9 +190,10 @@ final class ServiceState: ItemWriter {
             let entry = entries[index]
             let hasSecret = isSecret(of: entry, secret)
             if hasSecret, entry.found.item.holds(goal.item) { return }
-            try outbox.update(entry.found, to: goal.item, secret, hasSecret: hasSecret)
+            try outbox.update(
+                entry.found, to: goal.item, secret, hasSecret: hasSecret, label: goal.collection.label)
         } else {
-            try outbox.create(goal.item, secret, in: path(of: goal.place))
+            try outbox.create(goal.item, secret, in: path(of: goal.collection), label: goal.collection.label)
         }
     }
 
@@ -216,30 +208,57 @@ final class ServiceState: ItemWriter {
 
     /// Deletes the items that are to go, and waits for all calls.
     func finish() throws {
-        for entry in entries where entry.isLeaving { try outbox.delete(entry.found) }
+        for entry in entries where entry.isLeaving { try outbox.delete(entry.found, label: label(of: entry)) }
         try outbox.flush()
     }
+
+    private func label(of entry: Entry) -> String { contents.collections[entry.found.collection].name.label }
 
     /// The object path of a collection, which is created if it does not exist.
-    private func path(of place: CollectionName) throws -> String {
-        if let path = places[place]?.path { return path }
+    private func path(of collection: CollectionName) throws -> String {
+        if let path = paths[collection] { return path }
         // The service numbers collections with the same label in the order in which they are made.
-        let earlier = missing.filter { $0.hasLabel(place.label) && $0.number < place.number && places[$0] == nil }
+        let earlier = missing.filter {
+            $0.hasLabel(collection.label) && $0.number < collection.number && paths[$0] == nil
+        }
         for other in earlier.sorted(by: { $0.number < $1.number }) { _ = try make(other) }
-        return try make(place)
+        return try make(collection)
     }
 
-    private func make(_ place: CollectionName) throws -> String {
-        // A pending call could fail, and would leave an unneeded collection behind.
-        try outbox.flush()
-        let path: String
-        switch making {
-        case .refused: throw SecretServiceFailure.collectionMissing(place.label)
-        case .byPrompt: path = try client.makeByPrompt(place.label)
-        case .withPassword(let read): path = try client.make(place.label, password: read(place.label))
+    private func make(_ collection: CollectionName) throws -> String {
+        let path = try outbox.make {
+            switch options.making {
+            case .refused: throw SecretServiceFailure.collectionMissing(collection.label)
+            case .byPrompt: try client.makeByPrompt(collection.label)
+            case .withPassword(let read): try client.make(collection.label, password: read(collection.label))
+            }
         }
-        places[place] = Place(path: path, isLocked: false)
-        if matches.isDefault(place), try client.alias("default") == nil { try client.setAlias("default", path) }
+        paths[collection] = path
+        if matches.isDefault(collection), try client.alias("default") == nil { try client.setAlias("default", path) }
         return path
     }
+}
+
+extension ServiceState {
+    /// Changes an item in place, and its secret if one is given.
+    ///
+    /// - Throws: `SecretServiceFailure` of a request.
+    func change(_ before: Item, to item: ServiceItem, secret: borrowing SecretBytes?) throws {
+        guard let index = byUUID[before.uuid] else { preconditionFailure("what is changed was found") }
+        let entry = entries[index]
+        let item = item.form(in: client.kind)
+        switch secret {
+        case .some(let secret):
+            try outbox.update(
+                entry.found, to: item, secret, hasSecret: isSecret(of: entry, secret), label: label(of: entry))
+        case .none:
+            try outbox.update(entry.found, to: item, SecretBytes(capacity: 0), hasSecret: true, label: label(of: entry))
+        }
+    }
+
+    /// True if the service still has exactly this item.
+    func isUnchanged(_ item: Item) -> Bool { byUUID[item.uuid].map { entries[$0].item == item } ?? false }
+
+    /// The object path of an item that was found.
+    func objectPath(of item: Item) -> String? { byUUID[item.uuid].map { entries[$0].found.path } }
 }

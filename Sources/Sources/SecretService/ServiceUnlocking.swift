@@ -7,23 +7,23 @@ extension SecretServiceClient {
     ///
     /// - Throws: `SecretServiceFailure`.
     package func locked(in scope: ServiceScope) throws -> [String] {
-        try collections(in: scope).0.filter(\.isLocked).map(\.name.label)
+        try collections(in: scope).collections.filter(\.isLocked).map(\.name.label)
     }
 
     /// Lets the desktop ask for the passwords of the locked collections of a scope, and waits for the answers.
     ///
     /// - Throws: `promptDismissed`, `request` (`unlocking`), `interrupted`.
     package func unlockByPrompt(_ scope: ServiceScope) throws {
-        let locked = try collections(in: scope).0.filter(\.isLocked).map(\.path)
+        let locked = try collections(in: scope).collections.filter(\.isLocked).map(\.path)
         if !locked.isEmpty { try unlockByPrompt(locked) }
         if kind == .keePassXC {
             // KeePassXC can be set to ask for access to the entries of an open database.
-            let entries = try collections(in: scope).0.flatMap(\.items)
+            let entries = try collections(in: scope).collections.flatMap(\.items)
             if !entries.isEmpty { try unlockByPrompt(entries) }
         }
     }
 
-    /// Opens a wallet that its user has already opened, so that nobody is asked.
+    /// Opens a wallet that its user has already opened, which raises no prompt.
     ///
     /// KWallet reports a collection as locked until the first program opens it through this interface, even if the
     /// wallet has been open since login.
@@ -57,7 +57,7 @@ extension SecretServiceClient {
     ///
     /// - Throws: `wrongPassword`, `passwordNotTaken`, `request` (`unlocking`), `interrupted`.
     package func unlock(_ scope: ServiceScope, password: borrowing SecretBytes) throws {
-        for collection in try collections(in: scope).0 where collection.isLocked {
+        for collection in try collections(in: scope).collections where collection.isLocked {
             let secret = try password.withBytes { try encode($0, contentType: ServiceMapping.usualContentType) }
             _ = try callWithPassword(
                 "UnlockWithMasterPassword", [.path(collection.path), secret], of: collection.name.label, .unlocking)
@@ -104,9 +104,11 @@ extension SecretServiceClient {
         do {
             return try bus.call(owner, BusCall(Self.path, Self.internalInterface, method, arguments))
         } catch let error as BusError {
-            switch error.name {
-            case "org.gnome.keyring.Error.Denied": throw SecretServiceFailure.wrongPassword(collection: label)
-            case "org.freedesktop.DBus.Error.UnknownMethod", "org.freedesktop.DBus.Error.UnknownInterface":
+            switch error {
+            case .remote("org.gnome.keyring.Error.Denied", _):
+                throw SecretServiceFailure.wrongPassword(collection: label)
+            case .remote("org.freedesktop.DBus.Error.UnknownMethod", _),
+                .remote("org.freedesktop.DBus.Error.UnknownInterface", _):
                 throw SecretServiceFailure.passwordNotTaken
             default: throw SecretServiceFailure(error, request)
             }

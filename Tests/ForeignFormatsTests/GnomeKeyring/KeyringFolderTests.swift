@@ -35,10 +35,30 @@ struct KeyringFolderTests {
         let contents = try read(password)
         let (open, closed) = password == "one" ? (2, ["vpn.keyring"]) : (1, ["login.keyring", "mail.keyring"])
         #expect(contents.items.count == open)
-        #expect(contents.refused.map(\.name) == closed)
-        #expect(contents.leftOut.map(\.count) == [2])
+        #expect(contents.refused.map(\.name) == closed + ["text.keyring"])
+        #expect(contents.leftOut.map(\.count) == [1])
         #expect(contents.details.contains("login.keyring") == (password == "one"))
         #expect(!contents.isPlaintext)
+    }
+
+    @Test(
+        "A keyring whose beginning is lost is named, as after a power cut",
+        arguments: [[], [UInt8](repeating: 0, count: 4_096), Array("\0\0\0\0\0\0Keyring\n\r\0\n".utf8)])
+    func zeroed(bytes: [UInt8]) throws {
+        try folder.write("login.keyring", bytes, mode: 0o600)
+        let contents = try read("one")
+        #expect(contents.items.count == 1)
+        #expect(contents.refused.map(\.name) == ["vpn.keyring", "login.keyring", "text.keyring"])
+    }
+
+    @Test("A folder of keyrings is recognized by the files directly in it, however deep it is")
+    func deep() throws {
+        var path = ""
+        for _ in 0..<40 {
+            path += path.isEmpty ? "d" : "/d"
+            try Path.makeFolder(folder.path(path))
+        }
+        #expect(try KnownFormats.recognise(ForeignInput(path: folder.path, .folder)).name == "gnome-keyring")
     }
 
     @Test("A password that opens no keyring is wrong")
@@ -54,7 +74,7 @@ struct KeyringFolderTests {
         #expect(Set(try alone.uuids).isSubset(of: try all.uuids))
     }
 
-    @Test("An item in two keyrings of the same name is imported once, and reported if the secrets differ")
+    @Test("Two keyrings of the same name are two, as in the running service, unless one is a copy of the other")
     func sameName() throws {
         for (file, secret) in [("copy", "Login"), ("other", "changed")] {
             var writer = KeyringWriter(name: "Login", password: "one")
@@ -62,9 +82,25 @@ struct KeyringFolderTests {
             try folder.write("\(file).keyring", writer.file(), mode: 0o600)
         }
         let contents = try read("one")
-        #expect(contents.items.count == 2)
+        #expect(contents.items.count == 3)
         #expect(contents.duplicates == 1)
-        #expect(contents.refused.map(\.problem).contains(.sameKey))
+        #expect(!contents.refused.contains { ["copy.keyring", "other.keyring"].contains($0.name) })
+        // The service numbers them in the order of their files' names, the shorter ones first.
+        let numbers = try contents.entries.map { $0.item.extraValue("kcbackup:collection-number") ?? "0" }
+        #expect(numbers.sorted() == ["0", "0", "1"])
+    }
+
+    @Test("A damaged keyring is reported as one, and a keyring in plain text that others can read is named")
+    func reported() throws {
+        var bytes = [UInt8](try Data(contentsOf: URL(filePath: folder.path("mail.keyring"))))
+        bytes[bytes.count - 20] ^= 1
+        try folder.write("mail.keyring", bytes, mode: 0o600)
+        let text = "[keyring]\ndisplay-name=Plain\n\n[1]\nitem-type=0\nsecret=x\nmtime=1\nctime=1\n"
+        try folder.write("plain.keyring", Array(text.utf8), mode: 0o644)
+        let contents = try read("one")
+        let problem = try #require(contents.refused.first { $0.name == "mail.keyring" }).problem
+        #expect(problem == .damaged("another password opens it, or it is damaged: import it by itself"))
+        #expect(contents.remarks.contains { $0.hasPrefix("plain.keyring can be read by others") })
     }
 
     @Test("A folder without keyrings has no known format, and the error names a file in it that has one")

@@ -92,7 +92,8 @@ static void add(SecretService *service, char **words) {
     GError *error = NULL;
     GVariantBuilder attributes;
     g_variant_builder_init(&attributes, G_VARIANT_TYPE("a{ss}"));
-    g_variant_builder_add(&attributes, "{ss}", words[3], words[4]);
+    for (char **word = words + 3; word[0] && word[1]; word += 2)
+        g_variant_builder_add(&attributes, "{ss}", word[0], word[1]);
     GHashTable *properties = g_hash_table_new(g_str_hash, g_str_equal);
     g_hash_table_insert(
         properties, "org.freedesktop.Secret.Item" ".Label", g_variant_ref_sink(g_variant_new_string(words[1])));
@@ -158,7 +159,7 @@ int main(int count, char **words) {
         fill(service, atoi(words[2]), atoi(words[3]));
     else if (count == 3 && !strcmp(words[1], "make"))
         make(service, words[2]);
-    else if (count == 7 && !strcmp(words[1], "add"))
+    else if (count >= 7 && !strcmp(words[1], "add"))
         add(service, words + 2);
     else if (count == 4 && !strcmp(words[1], "secret"))
         change(service, words[2], words[3]);

@@ -3,9 +3,11 @@
     hostile.py METHOD=ANSWER …    a Secret Service with two items, in which these methods give these answers
     hostile.py bus=PATH           a socket that accepts connections and never answers
 
-ANSWER is `never`, `end` (the service ends), `empty`, `number`, `text`, or `nowhere` (paths of "/"). `locked=yes`
-locks the collection, `items=none` empties it, and `label=TEXT` names it. It appends the name of each called method to
-the file `calls`.
+ANSWER is `never`, `end` (the service ends), `empty`, `number`, `text`, `nowhere` (paths of "/"), or `gone` (no such
+object). METHOD@PATH=ANSWER is for one object. `locked=yes` locks the collection, `items=none` empties it, `items=twice`
+lists each item twice, `items=more` lists another one each time, and `label=TEXT` names it. `truncate=FILE` empties a
+file when the first item is created. It appends the name of each
+called method to the file `calls`.
 """
 import hashlib
 import hmac
@@ -43,6 +45,7 @@ PRIME = int(
 )
 answers = dict(word.split("=", 1) for word in sys.argv[1:])
 key = b""
+more = 0
 
 
 def note(text):
@@ -67,12 +70,20 @@ def secret(text):
     return (SESSION, start, sealed, "text/plain")
 
 
+def listed():
+    global more
+    if answers.get("items") == "more":
+        more += 1
+        return [COLLECTION + f"/{number + 10}" for number in range(more)]
+    return {"none": [], "twice": ITEMS * 2}.get(answers.get("items"), ITEMS)
+
+
 def properties(path):
     if path == ROOT:
-        return {"Collections": GLib.Variant("ao", [COLLECTION])}
+        return {"Collections": GLib.Variant("ao", [COLLECTION] * (2 if answers.get("items") == "twice" else 1))}
     if path == COLLECTION:
         return {
-            "Label": GLib.Variant("s", answers.get("label", "Work")), "Items": GLib.Variant("ao", [] if "items" in answers else ITEMS),
+            "Label": GLib.Variant("s", answers.get("label", "Work")), "Items": GLib.Variant("ao", listed()),
             "Locked": GLib.Variant("b", "locked" in answers),
         }
     return {
@@ -113,11 +124,16 @@ def wrong(method, answer):
 
 def called(connection, sender, path, interface, method, parameters, invocation):
     note(method)
-    answer = answers.get(method)
+    answer = answers.get(f"{method}@{path}", answers.get(method))
     if answer == "never":
         return
+    if method == "CreateItem" and "truncate" in answers:
+        os.truncate(answers["truncate"], 0)
     if answer == "end":
         os._exit(0)
+    if answer == "gone":
+        invocation.return_dbus_error("org.freedesktop.Secret.Error.NoSuchObject", "gone")
+        return
     # GLib itself would refuse to send what the interface does not define.
     reply = Gio.DBusMessage.new_method_reply(invocation.get_message())
     reply.set_body(wrong(method, answer) if answer else usual(method, path, parameters.unpack()))

@@ -57,13 +57,17 @@ enum FailureExamples {
         + [.temporaryFolder(.stream(StreamFailure(.writing, .system(28)), path: nil), path: "/tmp")]
         + [.full(.stream(StreamFailure(.writing, .system(28)), path: nil), trash: "backups/.trash")]
         + [.notKept(.stream(StreamFailure(.writing, .system(28)), path: nil))]
-        + desktops.map { .secretService($0) } + locals.map { .local($0) }
-        + [true, false].map { .noKeychain(name: "login", isDesktopRunning: $0) }
+        + desktops.map { .secretService($0) }
+        + [0, 120].flatMap { written -> [Failure] in
+            [.serviceEnded, .interrupted].map { .brokenOff(.secretService($0), written: written) }
+        }
+        + locals.map { .local($0) }
+        + KeyringHint.allCases.map { .noKeychain(name: "login", $0) }
         + keychains.map { .keychain($0, name: "login") } + items.map { .item($0) }
         + imports.map { .importLine(3, $0) } + devices.map { .device($0) } + trust.map { .trust($0) }
         + ages.map { .age($0, path: "restore-key.txt") } + archives.map { .archive($0, path: "laptop.kcb") }
         + restores.map { .restore($0) } + foreign.map { .foreign($0, path: "logins.csv") }
-        + catalogues.map { .catalogue($0) } + jobs.map { .job($0) }
+        + catalogues.map { .catalogue($0, job: nil) } + jobs.map { .job($0) }
         + cryptography.map { .cryptography($0) }
 
     private static let desktops: [SecretServiceFailure] = [
@@ -73,16 +77,17 @@ enum FailureExamples {
         .busSilent(address: "unix:path=/run/user/1000/bus"), .busElsewhere(address: "tcp:host=example.org,port=12434"),
         .noService,
         .serviceDoesNotStart(reason: "Process exited with status 1"), .serviceEnded, .noAnswer, .sessionNotEncrypted,
-        .locked(["Login"]), .lockedTarget(["Login", "Work"]),
-        .noCollection("Work"), .severalCollections("Work"), .noDefaultCollection,
+        .locked(["Login"]), .somethingLocked, .changedMeanwhile, .asksFirst(.deleting), .notDone(.writing),
+        .notSent(.writing, reason: "Message too long"), .lockedTarget(["Login", "Work"]),
+        .noCollection("Work"), .noCollections, .severalCollections("Work"), .noDefaultCollection,
         .collectionMissing("Work"), .passwordNotTaken, .wrongPassword(collection: "Work"), .promptDismissed,
         .request(.writing, name: "org.freedesktop.DBus.Error.Failed", message: "no space left"), .malformed(.secrets),
-        .brokenOff(written: 120, because: .serviceEnded), .brokenOff(written: 0, because: .noAnswer),
-        .brokenOff(written: 120, because: .interrupted), .brokenOff(written: 0, because: .interrupted), .interrupted,
+        .interrupted,
     ]
 
     private static let jobs: [Jobs.Problem] = [
-        .invalidName, .notFound("nightly"), .exists("nightly"), .damaged(path: "jobs/nightly.job"), .severalLines,
+        .invalidName, .notFound("nightly"), .exists("nightly"), .damaged(job: "nightly", path: "jobs/nightly.job"),
+        .severalLines,
     ]
 
     private static let catalogues: [CatalogueFailure] = [
@@ -106,10 +111,11 @@ enum FailureExamples {
     private static let usage: [UsageProblem] = [
         .repeated(.keychain), .empty(.output), .together(.passcode, .noPasscode), .needs(.json, .output),
         .malformed(.set, form: "NAME=VALUE or NAME:base64=VALUE"), .keychainTwice,
-        .outputTwice, .needsKeychain(.escrow), .needsFile(.password), .needsArchive(.html), .notAKeychain,
+        .outputTwice, .outputIsSource("login"), .exportOfDesktop, .needsKeychain(.escrow), .needsFile(.password),
+        .needsArchive(.html), .notAKeychain,
         .desktopKeyring, .importIntoDesktop, .desktopAttribute("acct"), .needsDesktop(.skipLocked),
         .notOfDesktop(.escrow),
-        .attributeTwice("svce"), .noCondition, .serverIsURL, .noPasswordColumn,
+        .attributeTwice(.svce), .noCondition, .serverIsURL, .noPasswordColumn,
         .noChange,
         .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey, .inputTwice("-"), .oneArchive(.html), .outsideItems,
         .recipientInspects, .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting, .emptyQuery,
@@ -121,15 +127,21 @@ enum FailureExamples {
         .opensNothing(.password, path: "logins.csv"),
     ]
     private static let refusals: [Refusal] = [
-        .noKeychains, .jobRuns("nightly"), .stale(what: ["job 'nightly'"], limit: "26h"), .noLinger, .drillDiffers(2),
+        .noKeychains(isDesktopRunning: true), .jobRuns("nightly"), .stale(what: ["job 'nightly'"], limit: "26h"),
+        .noLinger, .noBusInSystemUnit(job: "desk"), .drillDiffers(2),
         .newestGone(keychain: "login", path: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb"),
         .backupsInDataFolder("~/.local/share/kcbackup"),
         .notDrilled(folder: "backups", since: "2026-01-01", archive: "backups/login.kcb", needsKey: true),
         .littleRoom(folder: "backups", free: 1_000_000, wanted: 20_000_000),
         .identityBesideArchives(path: "backups/key.txt"),
         .unattended(question: "Delete 2 items?", .yes), .unattended(question: "Type the name:", .confirm), .declined,
-        .clock(day: "1969-12-31"), .otherName(keychain: "login"), .archiveOnTerminal, .noKeychainNamed("login"),
-        .keychainByPath("login"), .nothingLeaves(2), .notExported(3),
+        .clock(day: "1969-12-31"), .otherName(keychain: "login"), .archiveOnTerminal,
+        .noKeychainNamed("login", needsPasscode: true),
+        .noKeychainNamed("login", needsPasscode: false),
+        .keychainByPath("login"), .nothingLeaves(2, archiveCarries: true), .nothingLeaves(1, archiveCarries: false),
+        .archiveForKey(path: "laptop.kcb"), .foreignForArchive(path: "chrome.csv", title: "CSV file"),
+        .notACertificate(path: "ca.der"), .notExported(3),
+        .noDesktopState(nil, of: .all), .noDesktopState("20261121T030000Z", of: .all), .unkeepable(label: "Bank"),
         .noStates(keychain: "login"), .nothingToUndo(keychain: "login"),
         .retiredKey(keychain: "login", device: device, path: "device.key.retired"),
         .stateOfOtherPasscode(path: "undo/state.keychain"),
@@ -218,14 +230,16 @@ enum FailureExamples {
     ]
     private static let restores: [RestoreRefusal] = [
         .unencryptedElsewhere(device: device), .unknownOrigin(device: device), .wouldRemoveForBroken(1),
-        .wouldRemoveUnopened(3), .itemsStayBehind(3), .nothingMatches, .conflicts(2),
+        .wouldRemoveUnread(1), .wouldRemoveUnopened(3), .itemsStayBehind(3), .nothingMatches, .conflicts(2),
+        .unconfirmed,
     ]
     private static let foreign: [ForeignFailure] = [
-        .wrongPassword, .wrongPasswordOrNoKeyFile(orDamaged: false), .wrongPasswordOrDamaged, .needsKeyFile,
-        .needsFile("SystemKey"),
+        .wrongPassword, .wrongPasswordOrNoKeyFile(orDamaged: false), .wrongPasswordOrDamaged,
+        .noKeyOpens("keys of gpg"), .needsKeyFile, .needsFile("SystemKey"),
         .damaged("it ends too early"), .damagedLine(3, "a quotation mark is not closed"),
         .unknownVariant("version 5"), .limit("rounds", found: 20, allowed: 10),
         .refused(title: "a KeePass 1 database", hint: "open it with KeePassXC, which makes a .kdbx of it"),
+        .own(title: "a kcbackup archive", hint: "'kcbackup restore FILE' restores it"),
         .needsProgram("gpg", problem: "it is not installed"), .empty,
         .folderOfFiles(name: "logins.csv", title: "CSV file"), .unknownFormat, .notUTF8(line: 3),
         .unknownColumns, .noSuchColumn("Pasword", columns: ["Site", "Login", "Password"]), .columnTwice("password"),

@@ -31,7 +31,8 @@ struct JSONManual {
         "error": "error", "results": "result", "backups": "backup", "decisions": "decision", "jobs": "job",
         "backupsOf": "backup state", "missing": "missing backup", "problems": "problem", "units": "unit",
         "keysOf": "keys of", "escrow": "escrow", "drill": "drill", "with": "archive", "added": "item",
-        "kept": "item", "unclear": "item", "replaced": "item", "beside": "item",
+        "notEntered": "not entered", "unreadable": "unreadable job", "kept": "item", "unclear": "item",
+        "replaced": "item", "beside": "item",
         "holds": "foreign file", "parts": "kind", "leftOut": "kind", "refused": "refused", "marked": "item",
         "removed": "item", "changed": "change", "before": "item", "after": "item",
     ]
@@ -95,6 +96,8 @@ struct JSONHome {
         var isRefused = false
         /// A keychain whose file is damaged before the step.
         var damaged: String?
+        /// A job whose file is damaged before the step.
+        var damagedJob: String?
         /// A backup folder whose archives are removed before the step.
         var gone: String?
     }
@@ -120,7 +123,8 @@ struct JSONHome {
         try home.write(
             "netrc",
             "machine a login b password c\nmachine a login b password d\nmachine e login f\n"
-                + "machine g login \(String(repeating: "x", count: 70_000)) password h\n")
+                + "machine i login j password k\nmachine g login \(String(repeating: "x", count: 70_000)) password h\n")
+        try home.write("changed", "machine i login j password l\n")
         // The UUID and the unique key of one archived item, each on a different item.
         try home.write(
             "taken.jsonl",
@@ -169,6 +173,7 @@ struct JSONHome {
             step("keychain create", "keychain create \(passcode)"),
             step("item import", "item import items.jsonl \(passcode)"),
             step("import", "import netrc \(passcode)", 3),
+            step("import", "import changed --on-conflict keep \(passcode)"),
             step("inspect of another program's file", "inspect netrc", 3),
             step(
                 "create of another program's file",
@@ -211,6 +216,7 @@ struct JSONHome {
             step("run that failed", "run locked", 14),
             step("status", "status"),
             step("doctor", "doctor", 14),
+            Step(row: "schedule list", line: ["schedule", "list"], status: 13, damagedJob: "locked"),
             step("schedule remove", "schedule remove locked"),
             step("verify with an inspect key", "verify keys.kcb -i inspect-key", 3),
             step("inspect of the outside", "inspect laptop.kcb"),
@@ -224,6 +230,8 @@ struct JSONHome {
             step("verify --drill", "verify --drill drilled \(passphrase)"),
             step("list", "list drilled"),
             Step(row: "status", line: ["status"], status: 10, gone: "drilled"),
+            step("list --rebuild", "list --rebuild drilled --yes"),
+            step("list --rebuild", "list --rebuild ."),
             step("item update", "item update --service Bank --set icmt=x \(passcode)"),
             step("diff --keychain", "diff laptop.kcb --keychain login \(passphrase) \(passcode)"),
             step("diff", "diff keys.kcb far.kcb -i far-key", 0),

@@ -4,6 +4,7 @@ internal import BackupArchive
 internal import BackupEngine
 internal import Console
 internal import ByteStreams
+internal import ItemSources
 internal import KeychainModel
 
 /// The options for opening an archive.
@@ -37,7 +38,15 @@ struct ArchiveOptions: ParsableArguments {
         try check(with: [archive])
         session.subjects.path = archive
         if Path.isFolder(session.world.resolve(archive)) { throw UsageProblem.folderForArchive(archive) }
-        let file = try ArchiveFile(session.world.openArchive(archive))
+        let file: ArchiveFile
+        do {
+            file = try ArchiveFile(session.world.openArchive(archive))
+        } catch ArchiveFailure.notAnArchive {
+            if let format = try ForeignReader(archive, ForeignOptions.parse([]), in: session).formatOfFile() {
+                throw Refusal.foreignForArchive(path: archive, title: format.title)
+            }
+            throw ArchiveFailure.notAnArchive
+        }
         if !isOneOfTwo, file.header.mode == .unencrypted { warnOfUselessKey("the archive is", session) }
         return file
     }

@@ -2,6 +2,7 @@ internal import BackupEngine
 internal import ByteStreams
 internal import Console
 internal import KeychainModel
+internal import LocalKeychains
 
 /// The destination of a new archive, checked before anything is asked or read.
 final class ArchiveOutput {
@@ -19,7 +20,7 @@ final class ArchiveOutput {
 
     /// Parses `-o`: nil means a dated name in the working folder, and a folder means a dated name in that folder.
     ///
-    /// - Throws: `UsageProblem` (`empty`, `together`), `Refusal` (`archiveOnTerminal`), `FileFailure` (`exists`,
+    /// - Throws: `UsageProblem` (`empty`, `together`, `outputIsSource`), `Refusal` (`archiveOnTerminal`), `FileFailure` (`exists`,
     ///   `notFound`).
     init(_ given: String?, of subject: BackupSubject, in session: Session) throws {
         if given == "" { throw UsageProblem.empty(.output) }
@@ -30,6 +31,7 @@ final class ArchiveOutput {
             return
         }
         let world = session.world
+        if let given { try Self.refuseSource(given, in: world) }
         if given.map({ Path.isFolder(world.resolve($0)) }) ?? true {
             let digits = session.now.description.prefix(19).filter { $0.isNumber }
             let stem = "\(subject.fileStem)-\(digits.prefix(8))-\(digits.dropFirst(8))"
@@ -47,6 +49,15 @@ final class ArchiveOutput {
         }
         place = .file
         self.path = path
+    }
+
+    /// Refuses the name of a source, which the user probably wants to back up.
+    private static func refuseSource(_ given: String, in world: World) throws {
+        if DesktopKeyring(given) == nil, FileOfItems.path(given) == nil {
+            if given.contains("/") || given.contains(".") || Path.isFolder(world.resolve(given)) { return }
+            guard try LocalKeychain.names(in: world.dataFolder).contains(given) else { return }
+        }
+        throw UsageProblem.outputIsSource(given)
     }
 
     /// Returns the name of a dated archive; the number distinguishes archives made in the same second.

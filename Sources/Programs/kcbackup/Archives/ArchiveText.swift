@@ -151,20 +151,49 @@ extension Item {
     /// A name for the item in messages: class, service or server, account.
     var words: String {
         let place = attributes.text(.svce) ?? attributes.text(.srvr) ?? attributes.text(.labl) ?? uuid.description
-        let account = attributes.text(.acct).map { ", account \(quoted($0))" } ?? ""
+        let account = attributes.text(.acct).flatMap { $0.isEmpty ? nil : ", account \(quoted($0))" } ?? ""
         return "\(itemClass.name) \(quoted(place))\(account)"
     }
 }
 
-/// Returns a name for each item; names that would be the same are distinguished by label, port and access group.
+/// Returns a name for each item; names that would be the same are distinguished by the attributes that differ.
 func wordsApart(_ items: some Collection<Item>) -> [String] {
-    let words = items.map(\.words)
-    var counts: [String: Int] = [:]
-    for words in words { counts[words, default: 0] += 1 }
-    return zip(items, words).map { item, words in
-        guard counts[words, default: 0] > 1 else { return words }
-        let label = item.attributes.text(.labl).map { ", label \(quoted($0))" } ?? ""
-        let port = item.attributes.number(.port).map { ", port \($0)" } ?? ""
-        return "\(words)\(label)\(port), group \(quoted(item.accessGroup))"
+    var words = items.map(\.words)
+    var alike: [String: [Int]] = [:]
+    for (index, words) in words.enumerated() { alike[words, default: []].append(index) }
+    let items = Array(items)
+    for indices in alike.values where indices.count > 1 {
+        for index in indices {
+            let others = indices.lazy.filter { $0 != index }.map { items[$0] }
+            words[index] += items[index].difference(from: others)
+        }
+    }
+    return words
+}
+
+extension Item {
+    // The attributes that a user knows of, the most telling first.
+    private static let telling: [AttributeCode] = [.labl, .ptcl, .port, .path, .sdmn, .atyp, .agrp]
+
+    /// The attributes that distinguish the item from others with the same words; its UUID if none do.
+    fileprivate func difference(from others: some Sequence<Item>) -> String {
+        var rest = Array(others)
+        var words = ""
+        for code in Self.telling {
+            let same = rest.filter { $0.attributes[code] == attributes[code] }
+            if same.count == rest.count { continue }
+            rest = same
+            words += value(of: code).map { ", \(code.word) \($0)" } ?? ", no \(code.word)"
+            if rest.isEmpty { break }
+        }
+        return rest.isEmpty ? words : "\(words), UUID \(uuid)"
+    }
+
+    /// The value of an attribute, quoted unless it is a number; a number that is four characters is shown as these.
+    private func value(of code: AttributeCode) -> String? {
+        guard case .number(let number) = attributes[code] else { return attributes.shown(code).map(quoted) }
+        let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+        let isText = code.isFourCharacters && bytes.allSatisfy { (0x20..<0x7f).contains($0) }
+        return isText ? quoted(String(decoding: bytes, as: UTF8.self)) : String(number)
     }
 }

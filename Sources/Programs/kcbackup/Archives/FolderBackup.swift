@@ -18,7 +18,8 @@ struct FolderBackup {
 
     /// The result for one keychain.
     fileprivate enum Result {
-        case done(SeriesDestination.Outcome, CreateReport)
+        /// The number of unreadable items that were named before comes last.
+        case done(SeriesDestination.Outcome, CreateReport, told: Int)
         case failed(Failure)
     }
 
@@ -33,6 +34,12 @@ struct FolderBackup {
             guard case .desktop(let items) = source else { return [] }
             return items.lockedCollections
         }
+
+        /// The items that could not be read, as far as they have names.
+        func unread(_ report: CreateReport) -> [String] {
+            if case .desktop(let items) = source { return items.unreadableLabels.map { quoted($0) } }
+            return report.damaged.compactMap { $0?.words }
+        }
     }
 
     /// The results for all keychains.
@@ -41,6 +48,8 @@ struct FolderBackup {
         fileprivate let folder: BackupFolder
         /// The locked collections that were left out.
         fileprivate let locked: [String]
+        /// The items that could not be read, in words.
+        fileprivate let unread: [String]
 
         /// The exit status of the run: that of the first keychain that failed.
         var status: ExitStatus {
@@ -64,7 +73,18 @@ struct FolderBackup {
             }
             return Explanation(
                 .incomplete,
-                "\(counted(damaged, "item")) could not be read, and \(damaged == 1 ? "is" : "are") in no new archive")
+                "\(counted(damaged, "item")) could not be read, and \(damaged == 1 ? "is" : "are") in no new archive"
+                    + names)
+        }
+
+        // A message has room for some names.
+        private static let namedItems = 3
+
+        private var names: String {
+            if unread.isEmpty { return "" }
+            let others = damaged - min(unread.count, Self.namedItems)
+            return ": " + unread.prefix(Self.namedItems).joined(separator: ", ")
+                + (others > 0 ? " and \(others) more" : "")
         }
 
         private var failures: [Explanation] {
@@ -75,7 +95,9 @@ struct FolderBackup {
         }
 
         private var reports: [(SeriesDestination.Outcome, CreateReport)] {
-            results.compactMap { if case .done(let outcome, let report) = $0.result { (outcome, report) } else { nil } }
+            results.compactMap {
+                if case .done(let outcome, let report, _) = $0.result { (outcome, report) } else { nil }
+            }
         }
 
         private var damaged: Int { reports.reduce(0) { $0 + $1.1.damaged.count } }
@@ -98,6 +120,10 @@ struct FolderBackup {
         let rules = options.folder
         let wait = try rules.lock.wait()
         let single = try rules.all ? nil : BackupSubject.chosen(options.keychain.keychain, in: session)
+        let names = try rules.all ? LocalKeychain.names(in: session.world.dataFolder) : []
+        if rules.all, names.isEmpty {
+            throw Refusal.noKeychains(isDesktopRunning: try session.world.desktopKeyring() == .running)
+        }
         let folder = try session.backupFolder(path, waitingAtMost: wait, mayBeNew: true, maySwitch: rules.change)
         if folder.catalogue.entries.contains(where: { $0.state == .trashed }) {
             session.subjects.trash = "\(path)/\(BackupFolder.trashName)"
@@ -105,7 +131,7 @@ struct FolderBackup {
         var results: [(name: String, result: Result)] = []
         var parts: [Part] = []
         if let single { parts.append(try part(single, options)) }
-        for name in rules.all ? try LocalKeychain.names(in: session.world.dataFolder) : [] {
+        for name in names {
             do {
                 var named = options
                 named.keychain.keychain = name
@@ -114,7 +140,6 @@ struct FolderBackup {
                 results.append((name, .failed(Failure(error, session.subjects))))
             }
         }
-        if rules.all, parts.isEmpty, results.isEmpty { throw Refusal.noKeychains }
         _ = try folder.emptyTrash(now: session.now)
         if folder.catalogue.entries.isEmpty, case let unlisted = try folder.unlisted(), !unlisted.isEmpty {
             session.warn(
@@ -130,6 +155,7 @@ struct FolderBackup {
             subjects: Dictionary(uniqueKeysWithValues: try parts.map { ($0.series, try identity(of: $0)) }))
         try folder.use(for: pin, maySwitch: rules.change)
         var maker: ArchiveKeyMaker?
+        var unread: [String] = []
         for part in parts {
             session.subjects.keychain = part.subject.name
             do {
@@ -138,14 +164,16 @@ struct FolderBackup {
                     maker = try options.keys.maker(given, of: part.subject.name, in: session)
                 }
                 let (outcome, report) = try back(up: part, source, into: folder, maker)
-                results.append((part.subject.name, .done(outcome, report)))
+                results.append((part.subject.name, .done(outcome, report, told: source.toldCount)))
+                unread += part.unread(report)
             } catch {
                 guard rules.all else { throw error }
                 results.append((part.subject.name, .failed(Failure(error, session.subjects))))
             }
         }
         return Summary(
-            results: results.sorted { $0.name < $1.name }, folder: folder, locked: parts.flatMap(\.locked))
+            results: results.sorted { $0.name < $1.name }, folder: folder, locked: parts.flatMap(\.locked),
+            unread: unread)
     }
 
     /// When all keychains are backed up, fails only those that were replaced or are missing, unless the user allows it.
@@ -160,7 +188,7 @@ struct FolderBackup {
             found.insert(part.series)
             if let known = pin.subjects[part.series], try known != identity(of: part), !rules.change {
                 let failure = CatalogueFailure.switches(folder: folder.name, .replaced(series: part.series))
-                results.append((part.subject.name, .failed(.catalogue(failure))))
+                results.append((part.subject.name, .failed(.catalogue(failure, job: session.job))))
             } else {
                 staying.append(part)
             }
@@ -170,7 +198,7 @@ struct FolderBackup {
             if rules.acceptShrink || rules.change {
                 try folder.forget(series: series)
             } else {
-                results.append((series, .failed(.catalogue(.vanished(series: series)))))
+                results.append((series, .failed(.catalogue(.vanished(series: series), job: session.job))))
             }
         }
     }
@@ -230,8 +258,8 @@ struct FolderBackup {
         var json: [JSONValue] = []
         for (name, result) in results {
             switch result {
-            case .done(let outcome, let report):
-                options.warn(of: report, session)
+            case .done(let outcome, let report, let told):
+                options.warn(of: report, told: told, session)
                 tell(outcome, report, of: name)
                 json.append(describe(outcome, report, of: name, in: folder))
             case .failed(let failure):

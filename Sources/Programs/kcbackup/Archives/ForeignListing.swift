@@ -11,7 +11,7 @@ struct ForeignListing {
 
     /// - Parameter isFirst: false if another file was listed before.
     func print(isFirst: Bool) throws {
-        let text = ImportText(path: path, reading: reading, isResult: false, session: session)
+        let text = ImportText(path: path, reading: reading, use: .source, session: session)
         var visitor = MatchingItems(filter)
         try reading.contents.items.visitItems(&visitor)
         let items = visitor.items

@@ -6,20 +6,30 @@ internal import KeychainModel
 struct ImportText {
     let path: String
     let reading: ForeignReader.Reading
-    /// True if the description is the result of the command; otherwise it is printed as notes.
-    let isResult: Bool
+    let use: Use
     /// What wins where an item is there already.
     var policy = ConflictPolicy.newer
     /// True if the state before the import is kept.
     var keepsState = true
+    /// The date of the file; nil for a folder.
+    var fileDate: Timestamp?
     let session: Session
+
+    /// What the file is read for.
+    enum Use {
+        /// A backup or a list; unattended runs stay silent if all is well.
+        case source
+        case importing
+        case dryRun
+    }
 
     /// Describes the contents of the file, before anything is written.
     func tellContents() throws {
-        if isResult, !session.style.isJSON {
+        if use == .dryRun, !session.style.isJSON {
             try session.result([:], contentLines.map { $0 + "\n" })
         } else {
-            for line in contentLines { session.note(line) }
+            for line in headLines { session.note(line) }
+            for line in lossLines { tellLoss(line) }
         }
         warnOfRefused()
         session.list(reading.contents.marked) { _, words in
@@ -27,14 +37,26 @@ struct ImportText {
         }
     }
 
+    /// Says, even if no user is watching, what an import leaves out.
+    private func tellLoss(_ line: String) {
+        if use == .source { return session.note(line) }
+        if !session.style.isQuiet { session.message(line + "\n") }
+    }
+
     /// The kind of file, its contents, and which of them a keychain cannot hold.
-    var contentLines: [String] {
-        let contents = reading.contents
-        let parts = contents.parts.map { counted($0.count, $0.kind, plural: plural($0.kind)) }
-        var lines = [
+    var contentLines: [String] { headLines + lossLines }
+
+    private var headLines: [String] {
+        let parts = reading.contents.parts.map { counted($0.count, $0.kind, plural: plural($0.kind)) }
+        return [
             "\(displayed(path, limit: 1_000)): \(reading.words)",
             parts.isEmpty ? "no items" : parts.joined(separator: ", "),
         ]
+    }
+
+    private var lossLines: [String] {
+        let contents = reading.contents
+        var lines: [String] = []
         for (kind, count) in contents.leftOut {
             lines.append("cannot be kept in a keychain: \(counted(count, kind, plural: plural(kind)))")
         }
@@ -53,25 +75,33 @@ struct ImportText {
 
     /// Reports the result.
     func tell(_ report: ImportReport, _ decisions: [(Item, RestoreAction)], keychain: String) throws {
-        for (item, action) in decisions { session.note("\(action.name): \(item.words)") }
-        for (item, problem) in report.failing { session.warn("not imported: \(item.words): \(problem.words)") }
+        for (words, action) in zip(wordsApart(decisions.map(\.0)), decisions.map(\.1)) {
+            session.note("\(action.name): \(words)")
+        }
+        for (words, failing) in zip(wordsApart(report.failing.map(\.item)), report.failing) {
+            session.warn("not imported: \(words): \(failing.problem.words)")
+        }
+        for item in report.skipped {
+            session.warn("not imported, since it cannot be read: \(item?.words ?? "an unreadable item")")
+        }
         session.list(report.unclear) { _, words in
             "\(report.isDryRun ? "would be new" : "new"), since several items match equally: \(words)"
         }
         session.list(report.beside) { _, words in
             "\(report.isDryRun ? "would be added" : "added") beside another item of the same name: \(words)"
         }
-        let cause = policy == .newer ? ", since the file's is newer" : ""
-        session.list(report.replaced) { _, words in
-            "\(report.isDryRun ? "would be replaced" : "replaced")\(cause): \(words)"
+        session.list(report.replaced.map(\.item)) { index, words in
+            let cause = policy == .newer ? ", since \(reason(for: report.replaced[index].date))" : ""
+            return "\(report.isDryRun ? "would be replaced" : "replaced")\(cause): \(words)"
         }
         if keepsState, !report.isDryRun, !report.replaced.isEmpty, !session.style.isQuiet {
             session.message("'kcbackup restore \(OptionName.undo.spelling)' takes this import back\n")
         }
+        let changed = report.kept.filter(\.hasOtherSecret).map(\.item)
+        session.list(changed) { _, words in
+            "kept with a different secret\(policy == .newer ? ", since the file's is not newer" : ""): \(words)"
+        }
         if policy == .newer {
-            let changed = report.kept.filter(\.hasOtherSecret).map(\.item)
-            session.list(changed) { _, words in "kept with a different secret, since the file's is not newer: \(words)"
-            }
             if !changed.isEmpty, !session.style.isQuiet {
                 session.message("'\(OptionName.onConflict.spelling) overwrite' takes the file's secrets instead\n")
             }
@@ -86,6 +116,12 @@ struct ImportText {
         } else {
             session.note(summary)
         }
+    }
+
+    /// Why an item of the file wins; one that has no date of its own has the file's.
+    private func reason(for date: Timestamp) -> String {
+        date == fileDate
+            ? "the file is dated \(date.moment) and its records have no dates" : "the file's is newer"
     }
 
     private func summary(_ report: ImportReport, _ keychain: String) -> String {
@@ -104,8 +140,11 @@ struct ImportText {
         .members([
             ("file", .text(path)), ("format", .text(reading.format.name)), ("keychain", .text(keychain)),
             ("dryRun", .flag(report.isDryRun)), ("holds", Self.contents(reading.contents)),
-            ("plan", report.counts.json), ("replaced", .list(report.replaced.map { .item($0) })),
-            ("kept", .list(report.kept.map { .item($0.item) })),
+            ("plan", report.counts.json), ("replaced", .list(report.replaced.map { .item($0.item) })),
+            (
+                "kept",
+                .list(report.kept.map { JSONValue.item($0.item).adding([("otherSecret", .flag($0.hasOtherSecret))]) })
+            ),
             ("unclear", .list(report.unclear.map { .item($0) })), ("beside", .list(report.beside.map { .item($0) })),
             (
                 "failing",

@@ -76,6 +76,9 @@ struct RestoreTarget {
         try archiveOptions.passcode.open(archive, isNeeded: isNeeded, path: archiveOptions.path, in: session)
     }
 
+    /// True if a new keychain needs a passcode that was not given.
+    var needsPasscode: Bool { !isThere && !adopts && options.passcode == nil }
+
     /// Opens an existing keychain.
     ///
     /// Secrets stored under the same class keys are written unchanged, without a key; all others are resealed.

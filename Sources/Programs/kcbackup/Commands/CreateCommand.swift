@@ -10,6 +10,8 @@ internal import KeychainStore
 
 /// `kcbackup create`: makes an archive from a keychain.
 struct CreateCommand: Verb {
+    static let keyringUse = KeyringUse.direct
+
     static let configuration = CommandConfiguration(
         commandName: "create",
         abstract: "Back up a keychain to a new archive.",
@@ -69,9 +71,9 @@ struct CreateCommand: Verb {
             try options.unencrypted
             ? self.unencrypted(backup, source, target, session)
             : encrypted(backup, source, subject, target, session)
-        try tell(report, source, target, session)
+        try tell(report, source, subject, target, session)
         if let folder = target.folder, try session.catalogueIfAny(of: folder) != nil {
-            session.note("'\(OptionName.to.spelling) \(quotedPath(folder))' would add it to the backups kept there")
+            session.note("'\(OptionName.to.spelling) \(shellWord(folder))' would add it to the backups kept there")
         }
         return report.damaged.isEmpty ? .ok : .incomplete
     }
@@ -109,11 +111,15 @@ struct CreateCommand: Verb {
     }
 
     private func tell(
-        _ report: CreateReport, _ source: BackupSource, _ target: ArchiveOutput, _ session: Session
+        _ report: CreateReport, _ source: BackupSource, _ subject: BackupSubject, _ target: ArchiveOutput,
+        _ session: Session
     ) throws {
-        options.warn(of: report, session)
+        options.warn(of: report, told: source.toldCount, session)
         let total = report.contents.counts.total
-        session.note("\(target.words): \(counted(total, "item")), \(byteCount(report.size))")
+        if total == 0, report.damaged.isEmpty, !style.json {
+            session.warn("\(target.words) holds no items of \(subject.words)")
+        }
+        session.note("\(target.words): \(counted(total, "item")) of \(subject.words), \(byteCount(report.size))")
         session.note(options.travelWords(report))
         if report.notOpened > 0 {
             // Not a warning: a nightly run without the passcode should stay silent.
@@ -125,7 +131,7 @@ struct CreateCommand: Verb {
         if case .foreign(let reading) = source {
             holds = [("holds", ImportText.contents(reading.contents))]
             // They are listed with their names as refused.
-            damaged = damaged.dropFirst(reading.contents.refused.count)
+            damaged = damaged.dropFirst(source.toldCount)
         }
         try session.result(
             .members([

@@ -63,7 +63,7 @@ func printDevice(
         ],
         [
             "device   \(id)\n", "machine  \(machine == .same ? "the one that the key was made on" : words)\n",
-            "key      \(quotedPath(path))\n",
+            "key      \(displayedPath(path))\n",
         ] + (key.map { ["signer   \($0.allowedSignersLine)\n"] } ?? []))
 }
 

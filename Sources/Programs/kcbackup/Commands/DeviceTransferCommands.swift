@@ -1,3 +1,4 @@
+internal import BackupArchive
 internal import AgeEncryption
 internal import ArgumentParser
 internal import ByteStreams
@@ -105,6 +106,7 @@ struct DeviceImportCommand: Verb {
         // An age file has either one passphrase or public keys.
         if opening.passphrase != nil, !opening.identity.isEmpty { throw UsageProblem.together(.passphrase, .identity) }
         let path = session.world.resolve(file)
+        if ArchiveFile.isArchive(at: path) { throw Refusal.archiveForKey(path: file) }
         let provider = LocalDevice(session.world).provider
         let needing = try provider.holdsKey ? keychainsInNeed(in: session) : []
         session.subjects.path = file

@@ -3,12 +3,15 @@ internal import BackupArchive
 internal import BackupEngine
 internal import ByteStreams
 internal import Console
+internal import ItemSources
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
 /// `kcbackup diff`: shows what changed between two archives, or since an archive was made; never shows secrets.
 struct DiffCommand: Verb {
+    static let keyringUse = KeyringUse.direct
+
     static let configuration = CommandConfiguration(
         commandName: "diff",
         abstract: "Show what changed between two archives, or between an archive and a keychain.",
@@ -79,7 +82,7 @@ struct DiffCommand: Verb {
             let shallow = first.closed ?? second.closed
             if !first.takesPasscode, !second.takesPasscode { warnOfPasscode(session) }
             let progress = Progress("comparing items", in: session, reading: first.opened, 2)
-            let report = try CompareBackups(first, comparesSecrets: shallow == nil)
+            let report = try CompareBackups(first, comparesSecrets: shallow == nil, form: KeyringExtra.comparable)
                 .run(with: .archive(second), progress.step)
             progress.finish()
             return try tell(report, outline, ("with", otherOutline.json(other)), shallow, in: session)
@@ -93,7 +96,7 @@ struct DiffCommand: Verb {
         let keychain: any ItemSource
         if let keyring = DesktopKeyring(self.keychain) ?? source.flatMap(DesktopKeyring.init(archived:)) {
             let client = try keyring.connect(unlocking, passcode: passcodeOption.passcode, in: session)
-            keychain = try keyring.read(client, in: session)
+            keychain = try keyring.read(client, missing: .ofList, in: session)
         } else {
             if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
             let opened = try passcodeOption.open(LocalKeychain(name, in: session.world), in: session)
@@ -101,7 +104,7 @@ struct DiffCommand: Verb {
             keychain = opened
         }
         let progress = Progress("comparing items", in: session, reading: first.opened, 2)
-        let report = try CompareBackups(first, comparesSecrets: shallow == nil)
+        let report = try CompareBackups(first, comparesSecrets: shallow == nil, form: KeyringExtra.comparable)
             .run(with: .keychain(keychain), progress.step)
         progress.finish()
         return try tell(
@@ -153,7 +156,14 @@ struct DiffCommand: Verb {
         if report.damaged > 0 {
             session.warn("\(counted(report.damaged, "item")) of the keychain cannot be read")
         }
-        guard report.notCompared > 0 else { return report.damaged > 0 ? .incomplete : .ok }
+        for (path, missing) in [(archive, report.missing.first), (self.other ?? "", report.missing.second)]
+        where missing > 0 {
+            session.warn(
+                "archive \(quoted(path)) is incomplete: \(counted(missing, "item")) could not be read when it was made, "
+                    + "and may be shown as \(path == archive ? "added" : "removed")")
+        }
+        let isIncomplete = report.damaged + report.missing.first + report.missing.second > 0
+        guard report.notCompared > 0 else { return isIncomplete ? .incomplete : .ok }
         session.warn(
             "\(counted(report.notCompared, "secret")) not compared: \(shallow ?? "no key opens them here")")
         return .incomplete

@@ -7,6 +7,8 @@ internal import KeychainStore
 
 /// `kcbackup export`: writes items to a file for another program.
 struct ExportCommand: Verb {
+    static let keyringUse = KeyringUse.throughArchive
+
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Write items to a file for another program.",
@@ -96,7 +98,12 @@ struct ExportCommand: Verb {
         if export.selected == 0 { throw KeychainStoreError.itemNotFound }
         let missing = export.selected - export.exported.count
         ExportText.list(export, session)
-        if export.exported.isEmpty { throw Refusal.nothingLeaves(missing) }
+        if export.exported.isEmpty {
+            let carried = (export.staying.map(\.item) + export.unheld.map(\.item)).contains { item in
+                Travel(item.accessibility) == .anyDevice
+            }
+            throw Refusal.nothingLeaves(missing, archiveCarries: archive == nil && carried)
+        }
         if requireAll, missing > 0 { throw Refusal.notExported(missing) }
         let size = try file.make(of: writer.finish(password: newPassword(in: session)), to: age)
         let text = ExportText(
@@ -122,6 +129,7 @@ struct ExportCommand: Verb {
             throw UsageProblem.inTheClear(format.rawValue)
         }
         if plaintext, format.takesPassword { throw UsageProblem.notOfFormat(.plaintext, format.rawValue) }
+        if DesktopKeyring(keychain.keychain) != nil { throw UsageProblem.exportOfDesktop }
         let ofArchives: [(Bool, OptionName)] = [
             (opening.passphrase != nil, .passphrase), (!opening.identity.isEmpty, .identity),
             (opening.identityPassphrase != nil, .identityPassphrase),

@@ -83,7 +83,8 @@ struct ImportCommand: Verb {
         let input = try reader.input()
         let reading = try reader.read(input, as: table)
         let text = ImportText(
-            path: file, reading: reading, isResult: dryRun, policy: onConflict, keepsState: !noUndo, session: session)
+            path: file, reading: reading, use: dryRun ? .dryRun : .importing, policy: onConflict, keepsState: !noUndo,
+            fileDate: input.file?.modified, session: session)
         try text.tellContents()
 
         var decisions: [(Item, RestoreAction)] = []
@@ -115,7 +116,7 @@ struct ImportCommand: Verb {
             session.warn("\(quoted(file)) still holds the secrets in the clear; delete it when it is no longer needed")
         }
         try told.get()
-        return report.failing.isEmpty && reading.contents.refused.isEmpty ? .ok : .incomplete
+        return report.failing.isEmpty && report.skipped.isEmpty && reading.contents.refused.isEmpty ? .ok : .incomplete
     }
 
     /// Returns the format for a table with the named columns.

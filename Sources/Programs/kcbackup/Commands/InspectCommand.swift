@@ -107,7 +107,7 @@ struct InspectCommand: Verb {
                 try refuseArchiveOptions()
                 if let option = foreign.firstGiven { throw UsageProblem.needsFile(option) }
                 let client = try keyring.connect(unlocking, passcode: passcode, in: session)
-                let source = try keyring.read(client, needsAll: !skipLocked, missing: "left out", in: session)
+                let source = try keyring.read(client, needsAll: !skipLocked, missing: .ofList, in: session)
                 let listing = DesktopListing(
                     keyring: keyring, source: source, filter: filter,
                     table: try table.table(ItemColumns.all, in: session), session: session)

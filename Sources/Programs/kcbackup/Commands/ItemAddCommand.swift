@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import ByteStreams
+internal import Cryptography
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
@@ -52,7 +53,7 @@ struct ItemAddCommand: Verb {
             (AttributeCode.icmt, comment.map { AttributeValue.text($0) }),
             (.sync, synchronizable ? .number(1) : nil),
         ] where value != nil {
-            guard given[code] == nil else { throw UsageProblem.attributeTwice(code.code) }
+            guard given[code] == nil else { throw UsageProblem.attributeTwice(code) }
             given[code] = value
         }
         let itemClass = self.itemClass ?? Self.itemClass(of: given)
@@ -67,6 +68,7 @@ struct ItemAddCommand: Verb {
         // An item that is always accessible can be written without a passcode.
         try keychain.unlock(store, for: [completed.accessibility], in: session)
         let value = try secret.read(choice, isPublic: itemClass == .certificate, in: session)
+        if itemClass == .certificate { try Self.requireCertificate(value, path: secret.given.secretFile) }
         let selection = ItemSelection(of: itemClass, given, in: keychain.keychain)
         let item: Item
         do throws(KeychainStoreError) {
@@ -85,6 +87,26 @@ struct ItemAddCommand: Verb {
         }
         if style.json { try session.result(["items": [.item(item)]], []) }
         return .ok
+    }
+
+    /// Refuses anything but one certificate, in DER or PEM.
+    ///
+    /// An import takes what another program kept; here a wrong file is probably a mistake.
+    private static func requireCertificate(_ value: borrowing SecretBytes?, path: String?) throws(Refusal) {
+        switch value {
+        case .none: return
+        case .some(let secret):
+            do throws(CertificateFailure) {
+                try secret.withBytes { bytes throws(CertificateFailure) in
+                    _ =
+                        PEM.isPEM(bytes)
+                        ? try X509Certificate(pem: bytes)
+                        : try X509Certificate(der: bytes.indices.map { bytes[$0] })
+                }
+            } catch {
+                throw .notACertificate(path: path ?? OptionName.secret.spelling)
+            }
+        }
     }
 
     /// The class of an item whose attributes only internet passwords have; for any other, generic password.

@@ -6,6 +6,8 @@ internal import KeychainStore
 
 /// `kcbackup item find`.
 struct ItemFindCommand: Verb {
+    static let keyringUse = KeyringUse.direct
+
     static let configuration = CommandConfiguration(
         commandName: "find",
         abstract: "Show items with all their attributes and, with --reveal, their secret.",
@@ -43,9 +45,9 @@ struct ItemFindCommand: Verb {
         if let keyring = DesktopKeyring(keychain.keychain) {
             let client = try keyring.connect(unlocking, passcode: keychain.passcode, in: session)
             let found = try DesktopItems(keyring, client, conditions.filter(text), in: session)
-            if found.items.isEmpty { throw KeychainStoreError.itemNotFound }
+            if found.items.isEmpty, found.isComplete { throw KeychainStoreError.itemNotFound }
             try tell(found.items, in: session) { found.secret(of: $0) }
-            return .ok
+            return found.isComplete ? .ok : .incomplete
         }
         if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
         let store = try keychain.open(in: session)

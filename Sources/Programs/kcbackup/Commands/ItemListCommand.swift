@@ -4,6 +4,8 @@ internal import KeychainStore
 
 /// `kcbackup item list`.
 struct ItemListCommand: Verb {
+    static let keyringUse = KeyringUse.direct
+
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List items in a table, without secrets.",
@@ -43,12 +45,12 @@ struct ItemListCommand: Verb {
         let listing = try ItemListing(session, table)
         if let keyring = DesktopKeyring(keychain.keychain) {
             let client = try keyring.connect(unlocking, passcode: keychain.passcode, in: session)
-            let items = try DesktopItems(keyring, client, conditions.filter(text), in: session).items
-            for item in items { listing.measure(item) }
-            for item in items { try listing.writeRow(item) }
+            let found = try DesktopItems(keyring, client, conditions.filter(text), in: session)
+            for item in found.items { listing.measure(item) }
+            for item in found.items { try listing.writeRow(item) }
             try listing.end()
             session.note(listing.summary)
-            return .ok
+            return found.isComplete ? .ok : .incomplete
         }
         if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
         let store = try keychain.open(in: session)

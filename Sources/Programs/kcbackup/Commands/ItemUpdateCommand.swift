@@ -7,6 +7,8 @@ internal import LocalKeychains
 
 /// `kcbackup item update`.
 struct ItemUpdateCommand: Verb {
+    static let keyringUse = KeyringUse.direct
+
     static let configuration = CommandConfiguration(
         commandName: "update",
         abstract: "Change attributes or the secret of items.",
@@ -57,7 +59,8 @@ struct ItemUpdateCommand: Verb {
         if changes.isEmpty, !secret.isGiven { throw UsageProblem.noChange }
         if let keyring = DesktopKeyring(keychain.keychain) {
             let client = try keyring.connect(unlocking, passcode: keychain.passcode, in: session)
-            let update = DesktopUpdate(keyring, client, changes, secret, isConfirmed: yes, in: session)
+            let update = DesktopUpdate(
+                keyring, client, changes, secret, isConfirmed: yes, keepsState: !noUndo, in: session)
             return try update.run(conditions.filter())
         }
         if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
@@ -94,12 +97,12 @@ struct ItemUpdateCommand: Verb {
         var changes: [AttributeCode: AttributeValue?] = [:]
         for word in set {
             let assignment = try AttributeAssignment(word, of: .set)
-            guard changes[assignment.code] == nil else { throw UsageProblem.attributeTwice(assignment.code.code) }
+            guard changes[assignment.code] == nil else { throw UsageProblem.attributeTwice(assignment.code) }
             changes.updateValue(assignment.value, forKey: assignment.code)
         }
         for word in remove {
             let code = try AttributeAssignment.code(word)
-            guard changes[code] == nil else { throw UsageProblem.attributeTwice(code.code) }
+            guard changes[code] == nil else { throw UsageProblem.attributeTwice(code) }
             changes.updateValue(nil, forKey: code)
         }
         return changes

@@ -71,8 +71,8 @@ struct KeychainInfoCommand: Verb {
         try keychain.checkIntegrity()
         let found = try keychain.information()
         var lines = [
-            "keychain  \(quotedPath(local.name))\n",
-            "path      \(quotedPath(local.path))\n",
+            "keychain  \(displayedPath(local.name))\n",
+            "path      \(displayedPath(local.path))\n",
             "store     \(Hexadecimal.encode(found.storeID))\n",
             "device    \(found.device)\n",
             "created   \(found.created.moment)\n",

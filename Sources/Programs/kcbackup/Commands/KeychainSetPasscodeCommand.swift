@@ -13,7 +13,8 @@ struct KeychainSetPasscodeCommand: Verb {
         discussion: """
             All items are sealed again under new keys, so that the old passcode and an old copy of the keychain open \
             nothing that is added later. Existing archives still restore. Removing the passcode deletes \
-            WhenPasscodeSetThisDeviceOnly items, after a question. An escrow key keeps working until 'kcbackup \
+            WhenPasscodeSetThisDeviceOnly items, after a question. The states kept for 'restore --undo' are removed, \
+            also after a question, since the old passcode opens them. An escrow key keeps working until 'kcbackup \
             keychain escrow revoke'; without a passcode there is none.
 
             EXAMPLES:
@@ -59,6 +60,7 @@ struct KeychainSetPasscodeCommand: Verb {
         // Check it before asking for the new one, so that a typing error is noticed right away.
         let current = try unlock(keychain, local.name, in: session)
         let unlocked = session.world.unlocked
+        try StateKeeper.confirmRemoval(of: keychain, isGiven: yes, in: session)
         if suggest { try session.suggestPasscode() }
         var strength: PasscodeStrength?
         let new: SecretBytes? =

@@ -27,7 +27,7 @@ struct KeychainStatusCommand: Verb {
         let local = try operand.local(in: session)
         let keychain = try local.open(in: session)
         let status = try session.world.unlocked.status(keychain, now: session.now)
-        var lines = ["keychain  \(quotedPath(local.name))\n", "state     \(status.words)\n"]
+        var lines = ["keychain  \(displayedPath(local.name))\n", "state     \(status.words)\n"]
         if status.hasPasscode {
             lines.append("locks     \(status.settings.words)\n")
             if let seconds = status.secondsUntilLock {

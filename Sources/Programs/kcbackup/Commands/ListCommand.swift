@@ -14,7 +14,8 @@ struct ListCommand: Verb {
         abstract: "List the backups in a folder.",
         discussion: """
             Shows what 'create --to' made there, and any other archive in it, as far as that is visible without a key. \
-            '--rebuild' rebuilds the catalogue of the folder from the intact archives that this device signed.
+            '--rebuild' rebuilds the catalogue of the folder from the intact archives that 'create --to' made on this \
+            device, wherever they were then, and forgets the others; if none is left, it asks.
 
             EXAMPLES:
               kcbackup list ~/backups
@@ -26,6 +27,9 @@ struct ListCommand: Verb {
 
     @Flag(name: OptionName.rebuild.name, help: "Rebuild the catalogue from the archives in the folder.")
     var rebuild = false
+
+    @Flag(name: OptionName.yes.name, help: "Do not ask.")
+    var yes = false
 
     @OptionGroup
     var lock: LockWaitOption
@@ -48,26 +52,86 @@ struct ListCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let path = session.world.resolve(folder)
-        guard Path.isFolder(path) else {
-            throw try Path.exists(path) ? UsageProblem.fileForFolder(folder) : FileFailure(folder, .notFound)
+        if !rebuild {
+            if lock.lockWait != nil { throw UsageProblem.needs(.lockWait, .rebuild) }
+            if yes { throw UsageProblem.needs(.yes, .rebuild) }
         }
-        if rebuild {
-            let found = try session.backupFolder(folder, waitingAtMost: lock.wait(), isRebuilt: true).rebuild(
-                now: session.now)
-            session.note(
-                "\(counted(found.added.count, "backup")) entered, \(found.ignored.count) ignored: not of this device, "
-                    + "damaged, or under another name")
-        } else if lock.lockWait != nil {
-            throw UsageProblem.needs(.lockWait, .rebuild)
+        let isThere = Path.isFolder(path)
+        if !isThere {
+            if try Path.exists(path) { throw UsageProblem.fileForFolder(folder) }
+            guard rebuild, try forgetFolder(in: session) else { throw FileFailure(folder, .notFound) }
         }
-        let rows = try Row.all(in: path, try session.catalogue(of: folder))
+        let found = rebuild && isThere ? try rebuild(in: session) : nil
+        let rows = isThere ? try Row.all(in: path, try session.catalogue(of: folder)) : []
         let shown = try table.table(Self.columns, in: session)
         for row in rows { shown.measure(row.cells) }
         try session.result(
-            ["folder": .text(folder), "backups": .list(rows.map(\.json))],
+            .members([
+                ("folder", .text(folder)), ("backups", .list(rows.map(\.json))),
+                (
+                    "notEntered",
+                    rebuild
+                        ? .list(
+                            (found?.ignored ?? []).map { ["file": .text($0.name), "reason": .text($0.reason.words)] })
+                        : nil
+                ),
+            ]),
             rows.isEmpty ? [] : [shown.header] + lines(rows, in: shown))
         if rows.isEmpty { session.note("no backups in \(displayed(folder))") }
         return .ok
+    }
+
+    /// Rebuilds the catalogue of a folder; asks before it forgets all of it.
+    private func rebuild(in session: Session) throws -> BackupFolder.Rebuilt {
+        let found: BackupFolder.Rebuilt
+        do {
+            found = try rebuild(mayForgetAll: false, in: session)
+        } catch CatalogueFailure.folderGone(_, let archives) {
+            // The question is asked without the lock of the folder, for which a job may be waiting.
+            try session.confirm(
+                "None of the \(counted(archives, "backup")) is left in \(quoted(folder)). Forget them?", isGiven: yes)
+            found = try rebuild(mayForgetAll: true, in: session)
+        }
+        session.note("\(counted(found.added.count, "backup")) entered")
+        // As many as fit a screen.
+        let limit = session.style.isVerbose ? found.ignored.count : 20
+        for (name, reason) in found.ignored.prefix(limit) {
+            session.warn("\(quoted(name)) is left out: \(reason.words)")
+        }
+        if found.ignored.count > limit {
+            session.warn("\(found.ignored.count - limit) more are left out (-v names all)")
+        }
+        return found
+    }
+
+    private func rebuild(mayForgetAll: Bool, in session: Session) throws -> BackupFolder.Rebuilt {
+        try session.backupFolder(folder, waitingAtMost: lock.wait(), isRebuilt: true)
+            .rebuild(now: session.now, mayForgetAll: mayForgetAll)
+    }
+
+    /// Forgets a folder that is gone, after a question; false if nothing is known about it.
+    private func forgetFolder(in session: Session) throws -> Bool {
+        guard let file = try session.catalogueFile(of: folder) else { return false }
+        var isReadable = true
+        let known: Catalogue?
+        do throws(CatalogueFailure) {
+            known = try file.load()
+        } catch {
+            switch error {
+            // There is nothing to rebuild it from.
+            case .altered, .newerFormat:
+                isReadable = false
+                known = nil
+            default: throw error
+            }
+        }
+        if known == nil, isReadable { return false }
+        let what = known.map { "the \(counted($0.complete.count, "backup"))" } ?? "all backups"
+        try session.confirm(
+            "\(quoted(folder)) does not exist. Forget \(what) that it held?", isGiven: yes)
+        try file.remove(waitingAtMost: lock.wait())
+        session.note("forgotten: \(displayed(folder))")
+        return true
     }
 
     private func lines(_ rows: [Row], in table: StreamedTable) -> [String] {
@@ -165,6 +229,18 @@ struct ListCommand: Verb {
                 ("confirmed", entry?.confirmed.map { .text($0.description) }),
                 ("trashed", entry?.trashed.map { .text($0.description) }),
             ])
+        }
+    }
+}
+
+extension BackupFolder.Exclusion {
+    /// The reason as text.
+    fileprivate var words: String {
+        switch self {
+        case .otherName: "its name is not one that 'create \(OptionName.to.spelling)' gives"
+        case .otherDevice: "another device signed it"
+        case .damaged: "it is damaged, or no archive"
+        case .newerFormat: "a newer kcbackup made it"
         }
     }
 }

@@ -98,7 +98,7 @@ struct PruneCommand: Verb {
         if going > 0, !dryRun {
             session.note(
                 "kept in '\(BackupFolder.trashName)' there for 30 days; "
-                    + "'kcbackup prune \(quotedPath(folder)) \(OptionName.undo.spelling)' brings back what this run "
+                    + "'kcbackup prune \(shellWord(folder)) \(OptionName.undo.spelling)' brings back what this run "
                     + "removed")
         }
         if emptied > 0 { session.note("deleted \(counted(emptied, "backup")) from the trash after 30 days") }

@@ -11,6 +11,8 @@ internal import SecretService
 
 /// `kcbackup restore`: restores an archive into a keychain.
 struct RestoreCommand: Verb {
+    static let keyringUse = KeyringUse.direct
+
     static let configuration = CommandConfiguration(
         commandName: "restore",
         abstract: "Restore an archive into a keychain.",
@@ -91,13 +93,17 @@ struct RestoreCommand: Verb {
         completion: KnownNames.devices)
     var acceptOrigin: String?
 
-    @Flag(name: OptionName.yes.name, help: "Do not ask before items are removed, or a damaged file is replaced.")
+    @Flag(
+        name: OptionName.yes.name,
+        help: "Do not ask before items are removed or set back, or a damaged file is replaced.")
     var yes = false
 
     @Flag(name: OptionName.noUndo.name, help: "Do not keep the state before the restore.")
     var noUndo = false
 
-    @Flag(name: OptionName.undo.name, help: "Bring back the state before the last restore that changed something.")
+    @Flag(
+        name: OptionName.undo.name,
+        help: "Bring back the newest kept state, such as that before the last restore or import.")
     var undo = false
 
     @Flag(name: OptionName.listUndo.name, help: "List the states that can be brought back.")
@@ -121,7 +127,8 @@ struct RestoreCommand: Verb {
                 let states = DesktopStates(session)
                 if listUndo { return try states.list(of: keyring) }
                 return try states.undo(
-                    archive, keyring, (unlocking, keychain.passcode), isDryRun: dryRun, keepsState: !noUndo)
+                    archive, keyring, (unlocking, keychain.passcode), isDryRun: dryRun, keepsState: !noUndo,
+                    isConfirmed: yes)
             }
             if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
             let states = UndoRequest(
@@ -138,7 +145,7 @@ struct RestoreCommand: Verb {
         try Self.acceptOrigin(of: proven, &options, session)
         let source = try keychain.keychain == nil ? source(of: proven, session) : nil
         if let keyring = DesktopKeyring(keychain.keychain) ?? source.flatMap(DesktopKeyring.init(archived:)) {
-            return try self.restore(proven, options, outline, into: keyring, session)
+            return try self.restore(proven, at: archive, options, outline, into: keyring, session)
         }
         if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
         let restore = try RestoreBackup(proven, options: options)
@@ -147,14 +154,14 @@ struct RestoreCommand: Verb {
         let target = try RestoreTarget(
             local, for: proven, (archive, archivePasscode), options: keychain, replaces: replace, isDryRun: dryRun,
             keepsState: !noUndo, in: session)
-        if keychain.keychain == nil, !target.isThere, !dryRun { try confirmNew(local, session) }
+        if !target.isThere { try confirmNew(local, needsPasscode: target.needsPasscode, session) }
 
         var decisions: [(Item, RestoreAction)] = []
         // A user who selects items wants to see which ones were restored.
         let keepsDecisions = style.verbose || options.filter != nil
         let report = try target.use { keychain, keep in
             if replace, !dryRun, target.isThere {
-                try confirmRemoval(proven, options, keychain, "keychain \(quoted(local.name))", session)
+                _ = try confirmRemoval(proven, options, keychain, "keychain \(quoted(local.name))", session)
             }
             // The archive is read once for the plan and once for writing.
             let progress = Progress("restoring items", in: session, reading: proven.opened, dryRun ? 1 : 2)
@@ -173,29 +180,35 @@ struct RestoreCommand: Verb {
 
     /// Restores into the desktop keyring.
     private func restore(
-        _ proven: ProvenArchive, _ options: RestoreOptions, _ outline: ArchiveOutline, into keyring: DesktopKeyring,
-        _ session: Session
+        _ proven: ProvenArchive, at path: String, _ given: RestoreOptions, _ outline: ArchiveOutline,
+        into keyring: DesktopKeyring, _ session: Session
     ) throws -> ExitStatus {
         if replaceUnarchived { throw UsageProblem.notOfDesktop(.replaceUnarchived) }
-        let restore = try RestoreBackup(proven, options: options)
-        try archivePasscode.open(proven, isNeeded: true, path: archive ?? "", in: session)
+        // Refuses what may not be restored, before anything is asked for.
+        _ = try RestoreBackup(proven, options: given)
+        try archivePasscode.open(proven, isNeeded: true, path: path, in: session)
         let client = try keyring.connect(unlocking, passcode: keychain.passcode, mayBeMissing: true, in: session)
-        let target = ServiceTarget(
-            client, scope: keyring.scope, making: keyring.making(unlocking, passcode: keychain.passcode, in: session))
-        if replace, !dryRun { try confirmRemoval(proven, options, target, keyring.words, session) }
+        let target = ServiceTarget.Options(
+            scope: keyring.scope, making: keyring.making(unlocking, passcode: keychain.passcode, in: session))
+        var options = given
+        if replace, !dryRun {
+            options.removable = try confirmRemoval(
+                proven, options, ServiceTarget(client, target), keyring.words, session)
+        }
         var decisions: [(Item, RestoreAction)] = []
         var written: [Item] = []
         let keepsDecisions = style.verbose || options.filter != nil
         let progress = Progress("restoring items", in: session, reading: proven.opened, dryRun ? 1 : 2)
-        let report = try DesktopStates(session).keeping(unless: noUndo || dryRun, client) { keep in
-            try restore.run(into: target, keep: keep, step: progress.step) { item, action in
-                if keepsDecisions { decisions.append((item, action)) }
-                if action == .create || action == .update { written.append(item) }
-            }
+        defer { progress.finish() }
+        let report = try DesktopStates(session).restore(
+            proven, options, into: client, keyring, target, keepsState: !noUndo, step: progress.step
+        ) { item, action in
+            if keepsDecisions { decisions.append((item, action)) }
+            if action == .create || action == .update { written.append(item) }
         }
         progress.finish()
         try RestoreText(
-            report: report, decisions: decisions, outline: outline, path: archive ?? "", origin: proven.origin,
+            report: report, decisions: decisions, outline: outline, path: path, origin: proven.origin,
             target: (keyring.name, keyring.words), policy: onConflict, isOfSome: options.filter != nil, isMade: true,
             unmapped: UnmappedAttributes(written)
         ).tell(session)
@@ -271,26 +284,46 @@ struct RestoreCommand: Verb {
     }
 
     /// Asks before creating a keychain under a name taken from the archive; without a terminal, refuses.
-    private func confirmNew(_ local: LocalKeychain, _ session: Session) throws {
-        guard session.world.terminal.isAttended else { throw Refusal.noKeychainNamed(local.name) }
-        guard try session.world.terminal.confirms("Make keychain \(quoted(local.name)), and restore into it?") else {
-            throw Refusal.declined
+    ///
+    /// A dry run only warns of what would be refused.
+    private func confirmNew(_ local: LocalKeychain, needsPasscode: Bool, _ session: Session) throws {
+        if session.world.terminal.isAttended {
+            if keychain.keychain != nil || dryRun { return }
+            guard try session.world.terminal.confirms("Make keychain \(quoted(local.name)), and restore into it?")
+            else {
+                throw Refusal.declined
+            }
+            return
         }
+        let isUnnamed = keychain.keychain == nil
+        if isUnnamed, !dryRun { throw Refusal.noKeychainNamed(local.name, needsPasscode: needsPasscode) }
+        guard dryRun, isUnnamed || needsPasscode else { return }
+        let options = [
+            isUnnamed ? "\(OptionName.keychain.spelling) \(shellWord(local.name))" : nil,
+            needsPasscode ? "\(OptionName.passcode.spelling) SOURCE" : nil,
+        ].compactMap { $0 }.joined(separator: " ")
+        session.warn(
+            "keychain \(quoted(local.name)) does not exist; without a terminal, the restore itself needs '\(options)'")
     }
 
     /// Lists what would be removed and not restored, and asks for confirmation.
+    ///
+    /// - Returns: the items that may be removed; nil for any.
     private func confirmRemoval(
         _ proven: ProvenArchive, _ options: RestoreOptions, _ keychain: any StoredItemTarget, _ target: String,
         _ session: Session
-    ) throws {
-        if yes { return }
+    ) throws -> Set<ItemUUID>? {
+        if yes { return nil }
         var rehearsal = options
         rehearsal.isDryRun = true
         let report = try RestoreBackup(proven, options: rehearsal).run(into: keychain)
-        if report.counts.remove == 0 { return }
+        // The desktop keyring replaces items in place.
+        let old = report.counts.remove + (keychain is ServiceTarget ? report.counts.update : 0)
+        if old == 0 { return [] }
         session.list(report.vanishing) { _, words in "would be removed, and not in the archive: \(words)" }
-        let (old, new) = (report.counts.remove, report.counts.create + report.counts.update)
+        let new = report.counts.create + report.counts.update
         try session.confirm(
             "Replace the \(counted(old, "local item")) of \(target) with the \(new) of the archive?", isGiven: false)
+        return Set(report.vanishing.map(\.uuid))
     }
 }

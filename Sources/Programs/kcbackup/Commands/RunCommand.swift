@@ -21,10 +21,21 @@ struct RunCommand: Verb {
             EXAMPLES:
               kcbackup run nightly
               kcbackup run nightly -v
+              kcbackup run nightly --accept-shrink
             """)
 
     @Argument(help: "The job, as 'schedule list' shows it.", completion: KnownNames.jobs)
     var job: String
+
+    @Flag(
+        name: OptionName.acceptShrink.name,
+        help: "This time, keep an archive even if it has far fewer items than the last one.")
+    var acceptShrink = false
+
+    @Flag(
+        name: OptionName.change.name,
+        help: "This time, allow that the keychain, its keys or the mode are others, or that the folder was emptied.")
+    var change = false
 
     @Option(
         name: OptionName.lockWait.name,
@@ -58,7 +69,7 @@ struct RunCommand: Verb {
         if !style.verbose { world.messages = NoOutput() }
         let unattended = Session(world, OutputStyle(isVerbose: style.verbose))
         unattended.job = job.name
-        var report = JobRun(job: job, session: unattended).run()
+        var report = JobRun(job: job, session: unattended, acceptsShrink: acceptShrink, mayChange: change).run()
         report.explanation = report.explanation?.unattended
 
         record.ended = max(session.now, session.world.clock())
@@ -112,7 +123,7 @@ struct RunCommand: Verb {
                     try LockWaitOption.wait(text, of: .hookTimeout)
                 } ?? Job.usualHookTimeout
         } catch {
-            session.warn(Failure(Jobs.Problem.damaged(path: job.name), session.subjects).explanation.message)
+            session.warn(Failure(Jobs.Problem.damaged(job: job.name, path: nil), session.subjects).explanation.message)
             limit = Job.usualHookTimeout
         }
         do throws(ShellCommand.RunFailure) {

@@ -134,16 +134,28 @@ struct ScheduleListCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let jobs = Jobs(session.world)
-        let found = try jobs.names().map { try jobs.job($0) }
+        var found: [Job] = []
+        var unreadable: [UnreadableJob] = []
+        for name in try jobs.names() {
+            do {
+                found.append(try jobs.job(name))
+            } catch {
+                // It must neither hide the others nor be hidden.
+                unreadable.append(UnreadableJob(name: name, failure: Failure(error, session.subjects)))
+            }
+        }
         var table = Table([
             Table.Column(title: "JOB", least: 8), Table.Column(title: "TIME", least: 6),
             Table.Column(title: "FOLDER", least: 10),
         ])
         for job in found { table.append([job.name, job.time, job.folder]) }
+        for job in unreadable { table.append([job.name, "?", "?"]) }
         try session.result(
-            ["jobs": .list(found.map(\.json))], table.isEmpty ? [] : table.lines(width: session.tableWidth))
-        if found.isEmpty { session.note("no jobs; 'kcbackup schedule add' makes one") }
-        return .ok
+            ["jobs": .list(found.map(\.json)), "unreadable": .list(unreadable.map(\.json))],
+            table.isEmpty ? [] : table.lines(width: session.tableWidth))
+        if table.isEmpty { session.note("no jobs; 'kcbackup schedule add' makes one") }
+        for job in unreadable { session.message(job.failure.explanation.lines) }
+        return unreadable.first?.failure.explanation.status ?? .ok
     }
 }
 
@@ -165,14 +177,29 @@ struct ScheduleRemoveCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let jobs = Jobs(session.world)
-        let found = try jobs.job(job)
+        var found: Job?
+        var unreadable: UnreadableJob?
+        do {
+            found = try jobs.job(job)
+        } catch {
+            // It can be removed without being read; if there is none, removing it says so.
+            unreadable = UnreadableJob(name: job, failure: Failure(error, session.subjects))
+        }
         try jobs.remove(job)
-        session.note("job \(quoted(job)) removed; its backups stay in \(displayed(found.folder))")
-        let units = SystemdUnits(of: found, in: session)
-        for path in units.installedPaths(in: session) where try Path.exists(path) {
+        session.note(
+            "job \(quoted(job)) removed; its backups stay" + (found.map { " in \(displayed($0.folder))" } ?? ""))
+        let units = SystemdUnits.userPaths(of: job, in: session)
+        for path in [units.service, units.timer] where try Path.exists(path) {
             session.warn("its unit is still there: \(quoted(path)); 'systemctl --user disable --now' stops a timer")
         }
-        if style.json { try session.result(["jobs": [found.json]], []) }
+        if style.json {
+            try session.result(
+                [
+                    "jobs": .list(found.map { [$0.json] } ?? []),
+                    "unreadable": .list(unreadable.map { [$0.json] } ?? []),
+                ],
+                [])
+        }
         return .ok
     }
 }
@@ -212,7 +239,7 @@ struct ScheduleShowCommand: Verb {
             try session.result(["jobs": [found.json], "crontab": .text(line)], [line + "\n"])
             return .ok
         }
-        let units = unit.units(of: found, in: session)
+        let units = try unit.units(of: found, in: session)
         try session.result(
             [
                 "jobs": [found.json],
@@ -249,7 +276,7 @@ struct ScheduleInstallCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let found = try Jobs(session.world).job(job)
-        let units = unit.units(of: found, in: session)
+        let units = try unit.units(of: found, in: session)
         let folder = units.folder(in: session)
         try Path.makeFolder(folder)
         for file in units.files { try PrivateFile.replace("\(folder)/\(file.name)", file.text.utf8.span) }
@@ -276,10 +303,19 @@ struct UnitOptions: ParsableArguments {
     var failureUnit: String?
 
     /// Returns the systemd units of a job.
-    func units(of job: Job, in session: Session) -> SystemdUnits {
-        SystemdUnits(
+    ///
+    /// - Throws: `Refusal.noBusInSystemUnit`.
+    func units(of job: Job, in session: Session) throws(Refusal) -> SystemdUnits {
+        if system, job.isOfDesktop { throw .noBusInSystemUnit(job: job.name) }
+        let units = SystemdUnits(
             of: job, in: session, isOfSystem: system, failureUnit: failureUnit,
             credentialsAreEncrypted: encryptedCredentials)
+        if system, units.isSandboxed, !Path.isFolder(job.folder) {
+            session.warn(
+                "\(quoted(job.folder)) does not exist yet, and the system unit may not make it: "
+                    + "'kcbackup run \(job.name)' does")
+        }
+        return units
     }
 }
 

@@ -60,32 +60,24 @@ struct StatusCommand: Verb {
         } else if !style.quiet {
             try session.result([:], lines(state, in: session))
         }
-        for keychain in state.keychains where keychain.jobs.isEmpty && !state.jobs.isEmpty {
+        for keychain in state.keychains
+        where keychain.jobs.isEmpty && !state.jobs.isEmpty && state.unreadable.isEmpty {
             session.note("keychain \(quoted(keychain.name)) is in no job")
         }
-        if let first = state.missing.first {
-            for other in state.missing.dropFirst() {
-                session.warn(Refusal.newestGone(keychain: other.series, path: other.path).explanation.message)
-            }
-            if let maxAge, !stale.isEmpty {
-                session.warn(Refusal.stale(what: stale, limit: maxAge).explanation.message)
-            }
-            return try end(with: .newestGone(keychain: first.series, path: first.path), in: session)
-        }
-        if let maxAge, !stale.isEmpty { return try end(with: .stale(what: stale, limit: maxAge), in: session) }
-        return .ok
-    }
-
-    /// Ends the run with an error; with `--json`, the object has been printed already, and nothing else is.
-    private func end(with refusal: Refusal, in session: Session) throws -> ExitStatus {
-        guard style.json else { throw refusal }
-        session.message(refusal.explanation.lines)
-        return refusal.explanation.status
+        var problems = state.unreadable.map(\.failure)
+        problems += state.missing.map { .refused(.newestGone(keychain: $0.series, path: $0.path)) }
+        if let maxAge, !stale.isEmpty { problems.append(.refused(.stale(what: stale, limit: maxAge))) }
+        guard let first = problems.first else { return .ok }
+        for other in problems.dropFirst() { session.warn(other.explanation.message) }
+        // With `--json`, the object has been printed already, and nothing else is.
+        guard style.json else { throw first }
+        session.message(first.explanation.lines)
+        return first.explanation.status
     }
 
     private func lines(_ state: BackupState, in session: Session) -> [String] {
         var lines: [String] = []
-        if !state.jobs.isEmpty {
+        if !state.jobs.isEmpty || !state.unreadable.isEmpty {
             var table = Table([
                 Table.Column(title: "JOB", least: 8), Table.Column(title: "LAST GOOD", yields: 1),
                 Table.Column(title: "AGE"), Table.Column(title: "ITEMS", alignment: .right, yields: 2),
@@ -98,6 +90,9 @@ struct StatusCommand: Verb {
                     job.good == nil ? "" : String(job.record?.items ?? 0),
                     job.lastRun,
                 ])
+            }
+            for job in state.unreadable {
+                table.append([job.name, "?", "-", "", job.failure.explanation.status.name])
             }
             lines += table.lines(width: session.tableWidth) + ["\n"]
         }
@@ -147,6 +142,7 @@ extension BackupState {
                         ("message", state.record.flatMap { $0.message.isEmpty ? nil : .text($0.message) }),
                     ])
                 }),
+            "unreadable": .list(unreadable.map(\.json)),
             "backupsOf": .list(
                 keychains.map { state in
                     .members([
@@ -169,7 +165,7 @@ extension BackupState {
         }
         return metric(
             "kcbackup_last_good_timestamp_seconds", "End of the last run of a job that ended well; 0 for never.",
-            jobs.map { ("job", $0.job.name, $0.good?.seconds ?? 0) })
+            jobs.map { ("job", $0.job.name, $0.good?.seconds ?? 0) } + unreadable.map { ("job", $0.name, 0) })
             + metric(
                 "kcbackup_last_exit_code", "Exit code of the last run of a job.",
                 jobs.compactMap { state in

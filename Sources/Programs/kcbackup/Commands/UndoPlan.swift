@@ -4,8 +4,8 @@ internal import LocalKeychains
 
 /// What bringing back a kept state does to the items of a keychain.
 struct UndoPlan {
-    /// The items of the keychain before.
-    let before: ItemMatches
+    /// The rows of the keychain before.
+    let versions: Set<RowVersion>
     /// The number of items after.
     let itemsAfter: Int
     /// The items that the state does not have.
@@ -14,25 +14,33 @@ struct UndoPlan {
     let returning: [Item]
     /// The items that differ in the state, as they are now.
     let changing: [Item]
+    /// Those of `vanishing` that the undone command did not write.
+    let addedSince: [Item]
+    /// Those of `changing` that the undone command did not write, or that were changed again.
+    let changedSince: [Item]
 
     /// - Parameters:
     ///   - keychain: the keychain that is replaced.
     ///   - state: a copy of it from an earlier time.
-    init(from keychain: Keychain, to state: Keychain) throws {
-        before = try keychain.find(ItemQuery())
-        let old = try state.find(ItemQuery()).items
+    ///   - written: the rows that the undone command wrote; nil if unknown, so that all differences count as made since.
+    init(from keychain: Keychain, to state: Keychain, written: Set<RowVersion>?) throws {
+        let now = try keychain.versionedItems()
+        let old = try state.versionedItems()
+        versions = now.versions
         itemsAfter = try state.itemCount()
-        let oldByUUID = Dictionary(old.map { ($0.uuid, $0) }, uniquingKeysWith: { first, _ in first })
-        let now = Set(before.items.map(\.uuid))
         // A restore gives a replaced item the UUID of the archive's, so items are also matched by unique key.
-        let oldKeys = Set(old.map(Key.init))
-        let keysNow = Set(before.items.map(Key.init))
-        vanishing = before.items.filter { oldByUUID[$0.uuid] == nil && !oldKeys.contains(Key($0)) }
-        returning = old.filter { !now.contains($0.uuid) && !keysNow.contains(Key($0)) }
-        changing = before.items.filter { item in
-            if let former = oldByUUID[item.uuid] { return former != item }
-            return oldKeys.contains(Key(item))
-        }
+        let oldUUIDs = Set(old.items.map(\.item.uuid))
+        let oldKeys = Set(old.items.map { Key($0.item) })
+        let uuidsNow = Set(now.items.map(\.item.uuid))
+        let keysNow = Set(now.items.map { Key($0.item) })
+        let differing = now.items.filter { !old.versions.contains($0.version) }
+        let isOld = { (item: Item) in oldUUIDs.contains(item.uuid) || oldKeys.contains(Key(item)) }
+        let since = differing.filter { written?.contains($0.version) != true }.map(\.item)
+        vanishing = differing.map(\.item).filter { !isOld($0) }
+        changing = differing.map(\.item).filter(isOld)
+        addedSince = since.filter { !isOld($0) }
+        changedSince = since.filter(isOld)
+        returning = old.items.map(\.item).filter { !uuidsNow.contains($0.uuid) && !keysNow.contains(Key($0)) }
     }
 
     /// The class and unique key of an item.
@@ -46,21 +54,42 @@ struct UndoPlan {
         }
     }
 
-    /// Lists the items that go, and with `--verbose` those that come back or change.
+    /// Lists the items that go or change and that the undone command did not write; with `--verbose` all that go,
+    /// change or come back.
     ///
     /// - Parameter isDone: true if the state has been brought back.
     func tell(isDone: Bool, _ session: Session) {
-        session.list(vanishing) { _, words in "\(isDone ? "removed" : "would be removed"): \(words)" }
-        guard session.style.isVerbose else { return }
+        let isVerbose = session.style.isVerbose
+        let changedSince = Set(changedSince.map(\.uuid))
+        session.list(isVerbose ? vanishing : addedSince) { _, words in
+            "\(isDone ? "removed" : "would be removed"): \(words)"
+        }
+        let shown = isVerbose ? changing : self.changedSince
+        session.list(shown) { index, words in
+            let since = changedSince.contains(shown[index].uuid) ? " (changed here since)" : ""
+            return "\(isDone ? "set back" : "would be set back"): \(words)\(since)"
+        }
+        guard isVerbose else { return }
         session.list(returning) { _, words in "\(isDone ? "came back" : "would come back"): \(words)" }
-        session.list(changing) { _, words in "\(isDone ? "changed back" : "would change back"): \(words)" }
     }
 
-    /// The question to ask before items are removed; nil if none are.
+    /// The question to ask before anything is lost that was written after the undone command; nil if nothing is.
     func question(_ state: KeptStates.State) -> String? {
-        if vanishing.isEmpty { return nil }
+        var losses: [String] = []
+        if !addedSince.isEmpty {
+            let (them, were) = Self.words(addedSince)
+            losses.append("without \(them) that \(were) added since")
+        }
+        if !changedSince.isEmpty {
+            let (them, were) = Self.words(changedSince)
+            losses.append("setting back \(them) that \(were) changed since")
+        }
+        if losses.isEmpty { return nil }
         let time = state.before.map { "the state before '\($0.command)'" } ?? "the state of \(state.name)"
-        let them = counted(vanishing.count, "item")
-        return "Bring back \(time), without \(them) that \(vanishing.count == 1 ? "was" : "were") added since?"
+        return "Bring back \(time), \(listed(losses))?"
+    }
+
+    private static func words(_ items: [Item]) -> (them: String, were: String) {
+        (counted(items.count, "item"), items.count == 1 ? "was" : "were")
     }
 }

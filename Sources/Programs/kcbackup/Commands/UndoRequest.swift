@@ -12,7 +12,7 @@ struct UndoRequest {
     /// True to keep the state that is replaced.
     let keepsState: Bool
 
-    /// True to remove items, or to replace a damaged file, without asking.
+    /// True to remove items, to set them back, or to replace a damaged file, without asking.
     let isConfirmed: Bool
 
     /// Restores a state and keeps the one that it replaces; also replaces a keychain file that is damaged or missing.
@@ -37,7 +37,7 @@ struct UndoRequest {
         session.subjects.keychain = local.name
         guard open.hasKeys(of: copy) else { throw Refusal.stateOfOtherPasscode(path: chosen.path) }
         let before = try open.itemCount()
-        let plan = try UndoPlan(from: open, to: copy)
+        let plan = try UndoPlan(from: open, to: copy, written: states.written(after: chosen))
         if !isDryRun {
             if let question = plan.question(chosen) {
                 if !isConfirmed { plan.tell(isDone: false, session) }
@@ -47,20 +47,23 @@ struct UndoRequest {
             try states.exclusively(knowing: known) {
                 try StateKeeper(open, before: .undo, in: session).keeping(using: chosen) { keep in
                     try open.write { writer in
-                        // What was listed and confirmed must still be what is removed.
-                        guard try writer.reader.find(ItemQuery()) == plan.before else { throw KeychainStoreError.busy }
+                        // What was listed and confirmed must still be what is removed or set back.
+                        guard try writer.reader.versionedItems().versions == plan.versions else {
+                            throw KeychainStoreError.busy
+                        }
                         if keepsState { try keep() }
                         try writer.replaceAll(with: copy)
                     }
                 }
             }
         }
-        if isDryRun || isConfirmed || plan.vanishing.isEmpty { plan.tell(isDone: !isDryRun, session) }
+        if isDryRun || isConfirmed || plan.question(chosen) == nil { plan.tell(isDone: !isDryRun, session) }
         let words = "keychain \(quoted(local.name)): the state of \(chosen.name), \(counted(plan.itemsAfter, "item"))"
         let json = JSONValue.members([
             ("keychain", .text(local.name)), ("state", .text(chosen.name)), ("dryRun", .flag(isDryRun)),
             ("items", .number(plan.itemsAfter)), ("itemsBefore", .number(before)),
             ("vanishing", .list(plan.vanishing.map { .item($0) })),
+            ("changedSince", .list(plan.changedSince.map { .item($0) })),
         ])
         if isDryRun || session.style.isJSON {
             try session.result(json, ["would bring back, in \(words) (now \(before))\n"])

@@ -29,9 +29,25 @@ struct ExportText {
         }
     }
 
+    /// The number of items that were imported as parts of one record with another exported item.
+    private var separated: Int {
+        var records: Set<[String]> = []
+        return export.exported.count { item in
+            let names = ["source.format", "source.id"].compactMap { name in item.extra.first { $0.name == name }?.value
+            }
+            return names.count == 2 && !records.insert(names).inserted
+        }
+    }
+
     func tell(_ session: Session) throws {
         session.note(
             "\(displayed(path)): \(counted(export.exported.count, "item")), \(byteCount(size)), \(format.title)")
+        if separated > 0 {
+            session.note(
+                "\(counted(separated, "one-time password, note or field", plural: "one-time passwords, notes and fields")) of a "
+                    + "record \(separated == 1 ? "becomes an entry" : "become entries") of \(separated == 1 ? "its" : "their") own"
+            )
+        }
         if !isEncrypted {
             session.warn(
                 "\(quoted(path)) holds the secrets of \(counted(export.exported.count, "item")) in the clear; delete it when "

@@ -1,14 +1,19 @@
 internal import AgeEncryption
 internal import BackupArchive
 internal import BackupEngine
+internal import ByteStreams
 
 private let copyAgain = "the copy may be incomplete: copy it again from where it was made, or use another archive"
 
 /// Explains an archive failure.
 func explainArchive(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
-    let archive = path.map { quoted($0) } ?? "the archive"
+    let archive = path.map { quotedInput($0) } ?? "the archive"
     switch failure {
-    case .notAnArchive: return Explanation(.damaged, "\(archive) is not a kcbackup archive")
+    case .notAnArchive:
+        let message = "\(archive) is not a kcbackup archive"
+        guard path == InputFile.standardInputName else { return Explanation(.damaged, message) }
+        return Explanation(
+            .damaged, message, hint: "'\(OptionName.from.spelling) FORMAT' reads another program's file from a pipe")
     case .newerFormat(let found, let known):
         return Explanation(
             .limit, "\(archive) has format version \(found), and this program knows up to \(known)",
@@ -64,7 +69,7 @@ func explainArchive(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
 
 /// Explains a failure of an age file, recipient or identity.
 func explainAge(_ failure: AgeFailure, _ path: String?) -> Explanation {
-    let file = path.map { quoted($0) } ?? "the file"
+    let file = path.map { quotedInput($0) } ?? "the file"
     switch failure {
     case .notAnAgeFile: return Explanation(.damaged, "\(file) is not an age file")
     case .armored:
@@ -144,6 +149,13 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
                 + "would be removed; nothing was written",
             hint: "leave out '\(OptionName.replace.spelling)' to restore the others",
             "'kcbackup verify' lists the damaged ones")
+    case .wouldRemoveUnread(let count):
+        Explanation(
+            .damaged,
+            "the archive is incomplete: \(counted(count, "item")) could not be read when it was made "
+                + "(locked or damaged), and would be removed; nothing was written",
+            hint: "leave out '\(OptionName.replace.spelling)' to restore what the archive has",
+            "an archive that is complete can replace everything")
     case .wouldRemoveUnopened(let count):
         Explanation(
             .locked,
@@ -162,6 +174,10 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
         Explanation(
             .exists, "\(counted(count, "item")) would change one that is there; nothing was written",
             hint: "'\(OptionName.onConflict.spelling) newer', 'keep' or 'overwrite' says which one stays")
+    case .unconfirmed:
+        Explanation(
+            .busy, "items were added or changed since the question was asked; nothing was written",
+            hint: "run the command again, which lists them")
     }
 }
 

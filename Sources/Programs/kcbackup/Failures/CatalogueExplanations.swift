@@ -2,7 +2,9 @@ internal import BackupCatalogue
 internal import KeychainModel
 
 /// Explains a failure of a backup folder.
-func explainCatalogue(_ failure: CatalogueFailure) -> Explanation {
+///
+/// - Parameter job: the job that failed, if it is one.
+func explainCatalogue(_ failure: CatalogueFailure, job: String?) -> Explanation {
     switch failure {
     case .altered(let folder):
         Explanation(
@@ -16,17 +18,22 @@ func explainCatalogue(_ failure: CatalogueFailure) -> Explanation {
         Explanation(
             .notFound,
             "\(quoted(folder)) has lost \(archives == 1 ? "the backup" : "all \(archives) backups") that it held",
-            hint: "is the disk mounted?", "'\(OptionName.change.spelling)' starts over in a folder that was emptied")
+            hint: "is the disk mounted?",
+            "if they were removed on purpose, '"
+                + (job.map { "kcbackup run \($0) \(OptionName.change.spelling)" }
+                    ?? "kcbackup create \(OptionName.to.spelling) \(shellWord(folder)) \(OptionName.change.spelling) …")
+                + "' starts over there, and 'kcbackup list \(OptionName.rebuild.spelling) \(shellWord(folder))' "
+                + "forgets them")
     case .switches(let folder, let difference):
         Explanation(
             .refused, "the backups in \(quoted(folder)) \(explainSwitch(difference))",
-            hint: "choose another folder, or add '\(OptionName.change.spelling)' if that is what you want")
-    case .shrunk(let loss): explainShrinkage(loss)
+            hint: "choose another folder, or \(allowing(.change, job)) if that is what you want")
+    case .shrunk(let loss): explainShrinkage(loss, job: job)
     case .vanished(let series):
         Explanation(
             .shrunk, "keychain \(quoted(series)) no longer exists, and there are backups of it here",
             hint: "'kcbackup restore' brings it back from one of them",
-            "if it was deleted on purpose, back up once with '\(OptionName.acceptShrink.spelling)'")
+            "if it was deleted on purpose, \(allowing(.acceptShrink, job)) once")
     case .noRule:
         Explanation(
             .usage, "no rule says what to keep",
@@ -53,14 +60,17 @@ func explainCatalogue(_ failure: CatalogueFailure) -> Explanation {
         Explanation(
             .refused, "\(quoted(path)) is in the trash, and archives there are not changed",
             hint: "'kcbackup prune \(OptionName.undo.spelling) FOLDER' takes it back first",
-            "or remove it for good: 'rm \(quotedPath(path))'")
+            "or remove it for good: 'rm \(shellWord(path))'")
     case .trashIsNoFolder(let path):
         Explanation(
             .refused, "the trash \(quoted(path)) is not a folder of its own, so archives could end up elsewhere",
-            hint: "remove it: 'rm \(quotedPath(path))'; what is in the place where it leads stays there")
+            hint: "remove it: 'rm \(shellWord(path))'; what is in the place where it leads stays there")
     case .unknownFolder(let folder):
         Explanation(
-            .notFound, "no backup was made in \(quoted(folder)) by this device", hint: rebuilding(folder))
+            .notFound,
+            "this device knows of no backup in \(quoted(folder)) that was made with 'create \(OptionName.to.spelling)'",
+            hint: "if they were moved there, or the catalogue was lost, "
+                + "'kcbackup list \(OptionName.rebuild.spelling) \(shellWord(folder))' enters them")
     case .file(let failure): explainFile(failure)
     case .cryptography(let failure): explainCryptography(failure)
     }
@@ -75,7 +85,7 @@ private func words(_ difference: CatalogueEntry.Difference) -> String {
 }
 
 private func rebuilding(_ folder: String) -> String {
-    "'kcbackup list \(OptionName.rebuild.spelling) \(quotedPath(folder))' rebuilds it from the archives that are there"
+    "'kcbackup list \(OptionName.rebuild.spelling) \(shellWord(folder))' rebuilds it from the archives that are there"
 }
 
 private func explainSwitch(_ difference: BackupPin.Difference) -> String {
@@ -92,7 +102,12 @@ private func explainSwitch(_ difference: BackupPin.Difference) -> String {
     }
 }
 
-private func explainShrinkage(_ loss: Shrinkage) -> Explanation {
+/// Returns what to do to allow something once.
+private func allowing(_ option: OptionName, _ job: String?) -> String {
+    job.map { "run 'kcbackup run \($0) \(option.spelling)'" } ?? "add '\(option.spelling)'"
+}
+
+private func explainShrinkage(_ loss: Shrinkage, job: String?) -> Explanation {
     let gone =
         loss.gone.isEmpty ? "" : "; none is left in \(loss.gone.prefix(5).map(quoted).joined(separator: ", "))"
     return Explanation(
@@ -100,5 +115,5 @@ private func explainShrinkage(_ loss: Shrinkage) -> Explanation {
         "\(quoted(loss.series)) has \(counted(loss.now, "item")) to back up, and the last backup had "
             + "\(loss.before)\(gone)",
         hint: "if something was lost, that backup still has it: see 'kcbackup list'",
-        "if it was removed on purpose, add '\(OptionName.acceptShrink.spelling)'")
+        "if it was removed on purpose, \(allowing(.acceptShrink, job))" + (job == nil ? "" : " once"))
 }

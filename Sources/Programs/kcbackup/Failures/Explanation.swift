@@ -34,7 +34,7 @@ struct Explanation: Hashable, Sendable {
         Explanation(status, message, hints: hints + more)
     }
 
-    /// The same for a run that nobody watches, who could be asked.
+    /// The same for an unattended run, in which no question can be asked.
     var unattended: Explanation {
         Explanation(status, message, hints: hints.filter { !$0.contains(OptionName.unlock.spelling) })
     }

@@ -28,9 +28,11 @@ enum Failure: Error, Hashable, Sendable {
     case output(StreamFailure)
     case local(LocalKeychainFailure)
     case secretService(SecretServiceFailure)
+    /// A write to the desktop keyring failed after at least this many items.
+    indirect case brokenOff(Failure, written: Int)
     case keychain(KeychainStoreError, name: String?)
-    /// There is no keychain, but a desktop with a keyring.
-    case noKeychain(name: String?, isDesktopRunning: Bool)
+    /// There is no keychain, but perhaps a desktop with a keyring was meant.
+    case noKeychain(name: String?, KeyringHint)
     case item(ItemProblem)
     /// A line of an import file.
     case importLine(Int, ImportProblem)
@@ -41,7 +43,8 @@ enum Failure: Error, Hashable, Sendable {
     case restore(RestoreRefusal)
     /// Another program's file.
     case foreign(ForeignFailure, path: String?)
-    case catalogue(CatalogueFailure)
+    /// In a job, if one is named.
+    case catalogue(CatalogueFailure, job: String?)
     case job(Jobs.Problem)
     case cryptography(CryptographyFailure)
     /// A secret is wrong; the doubts may say why.
@@ -69,10 +72,12 @@ enum Failure: Error, Hashable, Sendable {
         var path: String?
         /// The file with the key that `device renew` retired and that the keychain needs.
         var retiredKey: String?
-        /// The desktop keyring, where a keychain was looked for and there is none at all.
-        var desktopKeyring: SecretServiceClient.Presence?
+        /// What to say about the desktop keyring where a keychain is missing.
+        var keyringHint: KeyringHint?
         /// The trash of the backup folder, if it is not empty.
         var trash: String?
+        /// The job that the run is for.
+        var job: String?
     }
 
     /// Converts any error from the layers below.
@@ -88,11 +93,13 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as StreamFailure: .stream(failure, path: subjects.path)
             case let failure as LocalKeychainFailure: .local(failure)
             case let failure as SecretServiceFailure: .secretService(failure)
+            case let failure as BrokenOffWrite:
+                .brokenOff(Failure(failure.cause, subjects), written: failure.written)
             case KeychainStoreError.otherDevice(let device) where subjects.retiredKey != nil:
                 .refused(
                     .retiredKey(keychain: subjects.keychain ?? "", device: device, path: subjects.retiredKey ?? ""))
-            case KeychainStoreError.notFound where subjects.desktopKeyring.map { $0 != .absent } == true:
-                .noKeychain(name: subjects.keychain, isDesktopRunning: subjects.desktopKeyring == .running)
+            case KeychainStoreError.notFound where subjects.keyringHint != nil:
+                .noKeychain(name: subjects.keychain, subjects.keyringHint ?? .misspelled)
             case let error as KeychainStoreError: .keychain(error, name: subjects.keychain)
             case let problem as ItemProblem: .item(problem)
             case let failure as ItemLines.Failure: .importLine(failure.line, .reading(failure.problem))
@@ -102,7 +109,7 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as ArchiveFailure: .archive(failure, path: subjects.path)
             case let refusal as RestoreRefusal: .restore(refusal)
             case let failure as ForeignFailure: .foreign(failure, path: subjects.path)
-            case let failure as CatalogueFailure: .catalogue(failure)
+            case let failure as CatalogueFailure: .catalogue(failure, job: subjects.job)
             case let problem as Jobs.Problem: .job(problem)
             case let failure as CryptographyFailure: .cryptography(failure)
             default: .unforeseen(type: "\(type(of: error))")
@@ -113,7 +120,7 @@ enum Failure: Error, Hashable, Sendable {
     /// True if the disk is full.
     private var isOfFullDisk: Bool {
         switch self {
-        case .file(let failure), .archive(.file(let failure), _), .catalogue(.file(let failure)):
+        case .file(let failure), .archive(.file(let failure), _), .catalogue(.file(let failure), _):
             if case .system(let code, _) = failure.problem { isFull(code) } else { false }
         case .stream(let failure, _), .archive(.stream(let failure), _):
             if case .system(let code) = failure.kind { isFull(code) } else { false }
@@ -145,14 +152,10 @@ enum Failure: Error, Hashable, Sendable {
         case .output(let failure): explainOutput(failure)
         case .local(let failure): explainLocalKeychain(failure)
         case .secretService(let failure): explainSecretService(failure)
+        case .brokenOff(let failure, let written): explainBrokenOff(failure, written: written)
         case .keychain(let error, let name): explainKeychain(error, keychain: name)
-        case .noKeychain(let name, let isDesktopRunning):
-            explainKeychain(.notFound(name ?? ""), keychain: name).adding([
-                isDesktopRunning
-                    ? "'\(OptionName.keychain.spelling) \(DesktopKeyring.all.name)' is the desktop keyring"
-                    : "the desktop keyring cannot be reached: '\(OptionName.keychain.spelling) "
-                        + "\(DesktopKeyring.all.name)' says why"
-            ])
+        case .noKeychain(let name, let hint):
+            explainKeychain(.notFound(name ?? ""), keychain: name).adding([hint.words])
         case .item(let problem): explainItem(problem)
         case .importLine(let number, let problem): explainImportLine(problem).prefixed("line \(number): ")
         case .device(let failure): explainDeviceKey(failure)
@@ -161,7 +164,7 @@ enum Failure: Error, Hashable, Sendable {
         case .archive(let failure, let path): explainArchive(failure, path)
         case .restore(let refusal): explainRestoreRefusal(refusal)
         case .foreign(let failure, let path): explainForeign(failure, path)
-        case .catalogue(let failure): explainCatalogue(failure)
+        case .catalogue(let failure, let job): explainCatalogue(failure, job: job)
         case .job(let problem): explainJob(problem)
         case .cryptography(let failure): explainCryptography(failure)
         case .wrongSecret(let failure, let kind, let doubts):
@@ -177,9 +180,45 @@ enum Failure: Error, Hashable, Sendable {
     }
 }
 
+/// How a command that found no keychain gets at the desktop keyring.
+enum KeyringHint: Hashable, Sendable, CaseIterable {
+    case running
+    case unreachable
+    /// The command reads archives, but not the keyring.
+    case throughArchive
+    /// The colon is missing.
+    case misspelled
+
+    /// The hint as text.
+    var words: String {
+        let option = "\(OptionName.keychain.spelling) \(DesktopKeyring.all.name)"
+        return switch self {
+        case .running: "'\(option)' is the desktop keyring"
+        case .unreachable: "the desktop keyring cannot be reached: '\(option)' says why"
+        case .throughArchive:
+            "'kcbackup create \(option) \(OptionName.output.spelling) FILE.kcb' and then "
+                + "'kcbackup export \(OptionName.archive.spelling) FILE.kcb …' export the desktop keyring"
+        case .misspelled: "did you mean '\(option)'?"
+        }
+    }
+}
+
+/// What a command can do with the desktop keyring.
+enum KeyringUse: Sendable {
+    case direct
+    /// It reads archives of it.
+    case throughArchive
+    case none
+}
+
 /// Returns foreign text, escaped and in quotation marks.
 func quoted(_ text: String) -> String {
     "'" + displayed(text, limit: 200) + "'"
+}
+
+/// Returns the path of an input in quotation marks, or "standard input".
+func quotedInput(_ path: String) -> String {
+    path == InputFile.standardInputName ? "standard input" : quoted(path)
 }
 
 /// Explains a bug.
@@ -190,6 +229,17 @@ func explainBug(_ what: String) -> Explanation {
 }
 
 /// Returns an escaped path, without quotation marks.
-func quotedPath(_ path: String) -> String {
+func displayedPath(_ path: String) -> String {
     displayed(path, limit: 1_000)
+}
+
+/// Returns an escaped path or name as one word of a shell command.
+func shellWord(_ text: String) -> String {
+    let word = displayedPath(text)
+    let isPlain = word.utf8.allSatisfy { byte in
+        byte >= 0x80 || Character(UnicodeScalar(byte)).isLetter || Character(UnicodeScalar(byte)).isNumber
+            || "-._/:@%+,=".utf8.contains(byte)
+    }
+    if isPlain, !word.isEmpty { return word }
+    return "\"" + word.replacing(/[\\"$`]/) { "\\" + $0.output } + "\""
 }

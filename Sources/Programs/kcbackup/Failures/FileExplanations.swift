@@ -10,12 +10,15 @@ func explainFile(_ failure: FileFailure) -> Explanation {
     case .notFound: return Explanation(.notFound, "\(path) does not exist")
     case .exists:
         return Explanation(.exists, "\(path) exists already", hint: "choose another name, or remove it first")
-    case .notRegular:
-        return Explanation(
-            .refused, "\(path) is not a regular file", hint: "give the path of the file itself, not of a symbolic link")
+    case .notRegular: return explainIrregular(failure)
     case .exposed(let mode):
+        let message = "\(path) can be used by others (mode \(String(mode, radix: 8))) and is not trusted with a secret"
+        // Programs of the system need its files as they are.
+        if Path.isOfSystem(failure.path) {
+            return Explanation(.refused, message, hint: "give a file of your own that only you can read")
+        }
         return Explanation(
-            .refused, "\(path) can be used by others (mode \(String(mode, radix: 8))) and is not trusted with a secret",
+            .refused, message,
             hint:
                 "run 'chmod 600 \(displayed(failure.path, limit: 200))'; if others may have read it, change the secret")
     case .foreignOwner:
@@ -50,9 +53,28 @@ func explainFile(_ failure: FileFailure) -> Explanation {
     }
 }
 
+/// Explains that something is not a regular file.
+private func explainIrregular(_ failure: FileFailure) -> Explanation {
+    let path = quoted(failure.path)
+    let kind: Path.Kind?
+    do throws(FileFailure) {
+        kind = try Path.kind(of: failure.path)
+    } catch {
+        kind = nil
+    }
+    switch kind {
+    case .folder: return Explanation(.refused, "\(path) is a folder, not a file")
+    case .other: return Explanation(.refused, "\(path) is a device, a pipe or a socket, not a regular file")
+    case .file, .link, nil:
+        return Explanation(
+            .refused, "\(path) is not a regular file",
+            hint: "give the path of the file itself, not of a folder, a device or a symbolic link")
+    }
+}
+
 /// Explains a stream failure.
 func explainStream(_ failure: StreamFailure, _ path: String?) -> Explanation {
-    let subject = path.map { quoted($0) + ": " } ?? ""
+    let subject = path.map { quotedInput($0) + ": " } ?? ""
     let stage = failure.stage.rawValue
     switch failure.kind {
     case .truncated: return Explanation(.damaged, "\(subject)it ends early, found while \(stage)")

@@ -4,7 +4,7 @@ internal import KeychainModel
 
 /// Explains why another program's file cannot be read.
 func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
-    let file = path.map { quoted($0) } ?? "the file"
+    let file = path.map { quotedInput($0) } ?? "the file"
     switch failure {
     case .wrongPassword:
         return Explanation(
@@ -18,6 +18,10 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
         return Explanation(
             .wrongKey, "the password does not open \(file), or the file is damaged",
             hint: "its format cannot tell which; check that it opens in the program that made it")
+    case .noKeyOpens(let keys):
+        return Explanation(
+            .wrongKey, "none of the \(keys) opens a file in \(file)",
+            hint: "its files were encrypted for other ones: use those")
     case .needsKeyFile:
         return Explanation(
             .wrongKey, "\(file) needs a key file, and none was given",
@@ -35,7 +39,11 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
     case .limit(let what, let found, let allowed):
         return Explanation(.limit, "\(file) exceeds a limit: \(what) \(found), where \(allowed) is allowed")
     case .refused(let title, let hint):
+        let hint = path.map { hint.replacing("FILE", with: shellWord($0)) } ?? hint
         return Explanation(.refused, "\(file) is \(title), which kcbackup does not read", hint: hint)
+    case .own(let title, let hint):
+        let hint = path.map { hint.replacing("FILE", with: shellWord($0)) } ?? hint
+        return Explanation(.refused, "\(file) is \(title), not a file of another program", hint: hint)
     case .needsProgram(let program, let problem):
         return Explanation(
             .io, "\(file) needs '\(program)' to open it: \(problem)", hint: "check whether '\(program)' alone opens it")
@@ -46,7 +54,7 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
         let one = path.map { "\($0.hasSuffix("/") ? $0 : $0 + "/")\(name)" } ?? name
         return Explanation(
             .damaged, "\(file) is a folder, and its files are imported one at a time",
-            hint: "\(quoted(name)) in it is a \(title): 'kcbackup import \(quotedPath(one))'")
+            hint: "\(quoted(name)) in it is a \(title): 'kcbackup import \(shellWord(one))'")
     case .unknownFormat:
         return Explanation(
             .damaged, "the format of \(file) is not recognized",
@@ -70,7 +78,10 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
         return Explanation(
             .damaged, "the first line of \(file) does not name the columns of a known program",
             hint: "'kcbackup import FILE \(OptionName.columns.spelling) title=NAME,password=NAME' says which is which")
-    case .notOfFormat(let title): return Explanation(.damaged, "\(file) is not a \(title)")
+    case .notOfFormat(let title, let found):
+        let message = "\(file) is not a \(title)"
+        guard let found else { return Explanation(.damaged, message) }
+        return Explanation(.damaged, message, hint: "it looks like a \(found): leave out '\(OptionName.from.spelling)'")
     case .ambiguous(let names):
         return Explanation(
             .usage, "\(file) could be of several formats: \(names.joined(separator: ", "))",

@@ -79,7 +79,7 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
                 + "remove it with "
                 + "'kcbackup item delete \(OptionName.uuid.spelling) \(uuid)'")
     case .unchangeable(let code):
-        return Explanation(.usage, "the attribute '\(code.code)' is kept by the keychain itself")
+        return Explanation(.usage, "the attribute '\(code.word)' is kept by the keychain itself")
     case .item(let problem): return explainItem(problem)
     case .file(let failure): return explainFile(failure)
     case .limit(let what, let found, let allowed):
@@ -228,7 +228,7 @@ func explainDeviceKey(_ failure: DeviceKeyFailure) -> Explanation {
         Explanation(
             .exists, "another device key is there already: \(quoted(path))",
             hint:
-                "in another data folder ('XDG_DATA_HOME=/home/ada/other kcbackup …') a key of its own can be used")
+                "in another data folder ('XDG_DATA_HOME=~/other kcbackup …') a key of its own can be used")
     case .otherMachine(_, let device):
         Explanation(
             .refused, "the key of device \(device) was made on another machine",

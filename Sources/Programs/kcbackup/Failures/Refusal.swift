@@ -1,3 +1,4 @@
+internal import ByteStreams
 internal import DeviceIdentity
 internal import KernelKeyring
 internal import KeychainModel
@@ -14,8 +15,8 @@ enum Refusal: Error, Hashable, Sendable {
     case otherName(keychain: String)
     /// An archive would be written to the terminal.
     case archiveOnTerminal
-    /// This many items were selected, but none of them can be exported.
-    case nothingLeaves(Int)
+    /// This many items were selected, but none of them can be exported; an archive carries some of them elsewhere.
+    case nothingLeaves(Int, archiveCarries: Bool)
     /// This many items cannot be exported, but all were required.
     case notExported(Int)
     /// The keychain is locked, and there is no terminal for its passcode.
@@ -27,7 +28,7 @@ enum Refusal: Error, Hashable, Sendable {
     /// Another device key cannot be imported, since these keychains need the present one.
     case deviceKeyNeeded(keychains: [String])
     /// The archive names a keychain that does not exist, and there is no terminal to ask the user.
-    case noKeychainNamed(String)
+    case noKeychainNamed(String, needsPasscode: Bool)
     /// The archive was made from a keychain that was given by its path.
     case keychainByPath(String)
     /// The keychain needs a key that `device renew` retired.
@@ -44,20 +45,32 @@ enum Refusal: Error, Hashable, Sendable {
     case notDrilled(folder: String, since: String, archive: String, needsKey: Bool)
     /// The user's systemd units stop when the user logs out.
     case noLinger
+    /// A system unit cannot run this job, which needs the session bus of its user.
+    case noBusInSystemUnit(job: String)
     /// The disk has less free space than making a new archive needs.
     case littleRoom(folder: String, free: UInt64, wanted: UInt64)
     /// A key is stored next to the archives that it may open.
     case identityBesideArchives(path: String)
     /// A run of the job is still in progress.
     case jobRuns(String)
+    /// An archive is given where a device key is needed.
+    case archiveForKey(path: String)
+    /// A file of another program is given where an archive is needed.
+    case foreignForArchive(path: String, title: String)
+    /// The file is not a certificate.
+    case notACertificate(path: String)
     /// The file belongs to another program.
     case foreignFile(path: String, title: String)
-    /// There is no keychain to back up.
-    case noKeychains
+    /// There is no keychain to back up, but perhaps a desktop keyring.
+    case noKeychains(isDesktopRunning: Bool)
     /// No state of the keychain is kept.
     case noStates(keychain: String)
     /// No state with this name is kept.
     case nothingToUndo(keychain: String)
+    /// No state of the desktop keyring is kept, or none with this name.
+    case noDesktopState(String?, of: DesktopKeyring)
+    /// An item of the desktop keyring has no room for what a state adds to it.
+    case unkeepable(label: String)
     /// The passcode has been changed since the state was kept.
     case stateOfOtherPasscode(path: String)
     /// The device to be untrusted is not on the list.
@@ -88,10 +101,12 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
         Explanation(
             .refused, "standard output is a terminal, and an archive is binary",
             hint: "send it to a program or a file: '| ssh host …', '> laptop.kcb'")
-    case .nothingLeaves(let count):
+    case .nothingLeaves(let count, let archiveCarries):
         Explanation(
-            .refused, "none of the \(counted(count, "item")) can be exported, so no file was made",
-            hint: "an archive carries more to another machine: 'kcbackup create'")
+            .refused,
+            (count == 1 ? "the item cannot be exported" : "none of the \(count) items can be exported")
+                + ", so no file was made"
+        ).adding(archiveCarries ? ["an archive carries more to another machine: 'kcbackup create'"] : [])
     case .notExported(let count):
         Explanation(
             .refused, "\(counted(count, "item")) would not be in the file; nothing was written",
@@ -126,11 +141,13 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
             "this device has another key, which \(keychains.count == 1 ? "keychain" : "keychains") "
                 + "\(keychains.map(quoted).joined(separator: ", ")) \(keychains.count == 1 ? "needs" : "need")",
             hint: "where it is not needed, back it up and delete it: 'kcbackup create', 'kcbackup keychain delete'",
-            "in another data folder ('XDG_DATA_HOME=/home/ada/other kcbackup …') the other key can be used")
-    case .noKeychainNamed(let keychain):
+            "in another data folder ('XDG_DATA_HOME=~/other kcbackup …') the other key can be used")
+    case .noKeychainNamed(let keychain, let needsPasscode):
         Explanation(
             .refused, "the archive was made from keychain \(quoted(keychain)), which does not exist here",
-            hint: "'\(OptionName.keychain.spelling) NAME' makes one and restores into it")
+            hint: "'\(OptionName.keychain.spelling) \(shellWord(keychain))"
+                + (needsPasscode ? " \(OptionName.passcode.spelling) SOURCE" : "") + "' makes it and restores into it"
+                + (needsPasscode ? ", where SOURCE of its passcode is \(SecretSource.forms)" : ""))
     case .keychainByPath(let name):
         Explanation(
             .refused, "the archive was made from a keychain file \(quoted(name)), named by its path",
@@ -138,7 +155,7 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
     case .retiredKey(let keychain, let device, let path):
         Explanation(
             .refused, "keychain \(quoted(keychain)) belongs to device \(device), whose key 'device renew' retired",
-            hint: "its key is kept: 'kcbackup device import \(quotedPath(path))' with XDG_DATA_HOME set to another "
+            hint: "its key is kept: 'kcbackup device import \(shellWord(path))' with XDG_DATA_HOME set to another "
                 + "folder makes it the key there, and this keychain opens there by its path",
             "'kcbackup restore ARCHIVE \(OptionName.keychain.spelling) NAME' restores a backup into a new one",
             "'kcbackup keychain delete' deletes this one, after which its name can be used again")
@@ -150,7 +167,8 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
         Explanation(
             .notFound, "the newest backup of keychain \(quoted(keychain)) is gone: \(quoted(path))",
             hint: "is the disk mounted, and is it the right one?",
-            "if it was removed on purpose, 'kcbackup list \(OptionName.rebuild.spelling) FOLDER' forgets it")
+            "if it was removed on purpose, 'kcbackup list \(OptionName.rebuild.spelling) "
+                + "\(shellWord(Path.split(path).folder))' forgets it")
     case .backupsInDataFolder(let folder):
         Explanation(
             .refused, "\(quoted(folder)) is where kcbackup keeps keychains and keys",
@@ -162,10 +180,16 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
     case .notDrilled(let folder, let since, let archive, let needsKey):
         Explanation(
             .stale, "no backup in \(quoted(folder)) has had a trial restore since \(since)",
-            hint: "'kcbackup verify \(OptionName.drill.spelling) \(quotedPath(archive))\(needsKey ? " -i FILE" : "")'")
+            hint: "'kcbackup verify \(OptionName.drill.spelling) \(shellWord(archive))\(needsKey ? " -i FILE" : "")'")
     case .noLinger:
         Explanation(
             .refused, "the user's timers stop at logout", hint: "run 'loginctl enable-linger'")
+    case .noBusInSystemUnit(let job):
+        Explanation(
+            .usage,
+            "'\(OptionName.system.spelling)' is not for job \(quoted(job)): a system unit has no session bus, and so no "
+                + "desktop keyring",
+            hint: "'kcbackup schedule install \(displayed(job))' installs it for its user, while they are logged in")
     case .littleRoom(let folder, let free, let wanted):
         Explanation(
             .io, "\(byteCount(free)) are left in \(quoted(folder)), and the next archive may take \(byteCount(wanted))",
@@ -173,18 +197,37 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
     case .identityBesideArchives(let path):
         Explanation(
             .refused, "\(quoted(path)) is an identity file, and lies beside the archives",
-            hint: "keep it where someone who steals the archives will not find it: 'mv \(quotedPath(path)) …'")
+            hint: "keep it where someone who steals the archives will not find it: 'mv \(shellWord(path)) …'")
     case .jobRuns(let job):
         Explanation(
             .busy, "a run of job \(quoted(job)) has not ended yet",
             hint: "'\(OptionName.lockWait.spelling) TIME' waits for it")
+    case .archiveForKey(let path):
+        Explanation(
+            .damaged, "\(quoted(path)) is an archive, not the key of a device",
+            hint: "'kcbackup restore \(shellWord(path))' restores it",
+            "'kcbackup device export' writes the key of a device")
+    case .foreignForArchive(let path, let title):
+        Explanation(
+            .damaged, "\(quoted(path)) is not a kcbackup archive, but a \(title)",
+            hint: "'kcbackup import \(shellWord(path))' imports it")
+    case .notACertificate(let path):
+        Explanation(
+            .damaged, "\(quoted(path)) is not a DER or PEM certificate",
+            hint: "for other content, leave out '\(OptionName.class.spelling) cert'")
     case .foreignFile(let path, let title):
         Explanation(
             .refused, "\(quoted(path)) is not a file of items, but a \(title)",
-            hint: "'kcbackup import \(quotedPath(path))' imports it")
-    case .noKeychains:
+            hint: "'kcbackup import \(shellWord(path))' imports it")
+    case .noKeychains(let isDesktopRunning):
         Explanation(
-            .notFound, "there is no keychain to back up", hint: "'kcbackup keychain create' makes the first one")
+            .notFound, "there is no keychain to back up", hint: "'kcbackup keychain create' makes the first one"
+        ).adding(
+            isDesktopRunning
+                ? [
+                    "the desktop keyring is backed up with '\(OptionName.keychain.spelling) \(DesktopKeyring.all.name)' "
+                        + "instead of '\(OptionName.all.spelling)'"
+                ] : [])
     case .noStates(let keychain):
         Explanation(
             .notFound, "no earlier state of keychain \(quoted(keychain)) is kept",
@@ -194,11 +237,24 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
         Explanation(
             .notFound, "there is no such state of keychain \(quoted(keychain))",
             hint: "'kcbackup restore \(OptionName.listUndo.spelling)' shows those that are kept")
+    case .noDesktopState(nil, let keyring):
+        Explanation(
+            .notFound, "no earlier state of \(keyring.isAll ? "the desktop keyring" : keyring.words) is kept",
+            hint:
+                "one is kept before a restore writes anything, and before 'kcbackup item update' changes several items",
+            "'kcbackup restore ARCHIVE \(OptionName.keychain.spelling) \(shellWord(keyring.name))' restores a backup")
+    case .noDesktopState(let name?, let keyring):
+        Explanation(
+            .notFound, "no state \(quoted(name)) of \(keyring.isAll ? "the desktop keyring" : keyring.words) is kept",
+            hint: "'kcbackup restore \(OptionName.listUndo.spelling) \(OptionName.keychain.spelling) "
+                + "\(shellWord(keyring.name))' shows those that are kept")
+    case .unkeepable(let label):
+        Explanation(.damaged, "item \(quoted(label)) is too large to be kept")
     case .stateOfOtherPasscode(let path):
         Explanation(
             .refused, "the passcode was changed since that state was kept, so it cannot be brought back as it is",
             hint: "with the passcode it had then, 'kcbackup create \(OptionName.keychain.spelling) "
-                + "\(quotedPath(path))' makes an archive of it")
+                + "\(shellWord(path))' makes an archive of it")
     case .notTrusted(let device):
         Explanation(
             .notFound, "device \(device) is not trusted", hint: "'kcbackup device list' shows the devices that are")

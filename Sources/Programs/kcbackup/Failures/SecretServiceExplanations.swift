@@ -13,8 +13,7 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
             .locked,
             "there is no session bus: no user is logged in to a desktop"
                 + (paths.isEmpty ? "" : " (looked at \(paths.map { quoted($0) }.joined(separator: ", ")))"),
-            hint:
-                "log in to the desktop; a job runs while its user is logged in, or always after 'loginctl enable-linger'",
+            hint: "log in to the desktop; a job with its keyring can run only while its user is logged in",
             "set 'DBUS_SESSION_BUS_ADDRESS' if the bus is elsewhere")
     case .foreignBus(let path, let owner):
         Explanation(
@@ -57,11 +56,22 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
             hint: "update it; for KWallet, 'apt install libqca-qt5-2-plugins'")
     case .locked(let labels):
         locked(labels).adding(["'create' and 'inspect' leave it out with '\(OptionName.skipLocked.spelling)'"])
+    case .somethingLocked: locked([])
     case .lockedTarget(let labels): locked(labels)
+    case .changedMeanwhile:
+        Explanation(
+            .busy, "the desktop keyring was changed since the items were shown; nothing was written",
+            hint: "run the command again")
     case .noCollection(let name):
         Explanation(
             .notFound, "the Secret Service has no collection \(quoted(name))",
             hint: "'\(OptionName.keychain.spelling) secret-service:' means all of them")
+    case .noCollections:
+        Explanation(
+            .locked, "the Secret Service has no collection, so there is nothing to back up",
+            hint: "a session without the user's keyring, as one over ssh, may start an empty one: log in to the "
+                + "desktop",
+            "if the keyring is new, save a first password in it")
     case .severalCollections(let name):
         Explanation(
             .notFound, "the Secret Service has several collections \(quoted(name))",
@@ -87,6 +97,16 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
             .locked, "the prompt of the desktop was closed without a password",
             hint: "where no desktop can show it, as over ssh, it closes at once: unlock the keyring on the desktop",
             "'\(OptionName.passcode.spelling) SOURCE' opens it with its password, in GNOME Keyring")
+    case .asksFirst(let request):
+        Explanation(
+            .locked, "\(request.rawValue): the Secret Service requires a prompt, and no user can answer it",
+            hint: "'\(OptionName.unlock.spelling)' lets it ask on the desktop")
+    case .notDone(let request):
+        Explanation(
+            .io, "\(request.rawValue): the Secret Service did not do it, and gives no reason",
+            hint: "check the desktop for a prompt of the service, and run the command again")
+    case .notSent(let request, let reason):
+        Explanation(.io, "\(request.rawValue): the request could not be sent: \(quoted(reason))")
     case .request(let request, let name, let message):
         Explanation(
             .io,
@@ -95,16 +115,6 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
     case .malformed(let request):
         Explanation(
             .damaged, "\(request.rawValue): the Secret Service returned an answer that its interface does not define")
-    case .brokenOff(let written, .interrupted):
-        Explanation(
-            explainInterruption().status,
-            "interrupted "
-                + (written == 0 ? "while the first items were written" : "after at least \(counted(written, "item"))"),
-            hint: staying)
-    case .brokenOff(let written, let cause):
-        explainSecretService(cause).prefixed(
-            written == 0 ? "while the first items were written: " : "after at least \(counted(written, "item")): "
-        ).adding([staying])
     case .interrupted: explainInterruption()
     }
 }
@@ -120,6 +130,15 @@ private func locked(_ labels: [String]) -> Explanation {
         hint: "unlock it on the desktop",
         "'\(OptionName.unlock.spelling)' lets the desktop ask for the password",
         "'\(OptionName.passcode.spelling) SOURCE' opens it with its password, in GNOME Keyring")
+}
+
+/// Explains a failure after something may have been written to the desktop keyring, at least `written` items.
+func explainBrokenOff(_ failure: Failure, written: Int) -> Explanation {
+    let when = written == 0 ? "while the first items were written" : "after at least \(counted(written, "item"))"
+    guard failure == .secretService(.interrupted) else {
+        return failure.explanation.prefixed(when + ": ").adding([staying])
+    }
+    return Explanation(explainInterruption().status, "interrupted " + when, hint: staying)
 }
 
 private let staying =

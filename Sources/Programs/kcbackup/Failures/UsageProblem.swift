@@ -16,6 +16,8 @@ enum UsageProblem: Error, Hashable, Sendable {
     case keychainTwice
     /// The new archive is given both as an argument and as an option.
     case outputTwice
+    /// The new archive would have the name of something that can be backed up.
+    case outputIsSource(String)
     /// The option does not apply to a file of items.
     case needsKeychain(OptionName)
     /// The option does not apply to the desktop keyring.
@@ -32,10 +34,12 @@ enum UsageProblem: Error, Hashable, Sendable {
     case notAKeychain
     /// The desktop keyring is not a keychain.
     case desktopKeyring
+    /// An export reads keychains and archives.
+    case exportOfDesktop
     /// An import writes into keychains.
     case importIntoDesktop
     /// An attribute is given twice.
-    case attributeTwice(String)
+    case attributeTwice(AttributeCode)
     /// The value of `--server` is a URL.
     case serverIsURL
     /// No condition selects the items.
@@ -119,6 +123,11 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
         Explanation(.usage, "the keychain is given twice: as an argument and with '\(OptionName.keychain.spelling)'")
     case .outputTwice:
         Explanation(.usage, "the archive is given twice: as an argument and with '\(OptionName.output.spelling)'")
+    case .outputIsSource(let name):
+        Explanation(
+            .usage, "\(quoted(name)) names what to back up, not the new archive",
+            hint: "did you mean '\(OptionName.keychain.spelling) \(shellWord(name))'?",
+            "'./\(displayed(name, limit: 200))' is a file of that name")
     case .needsKeychain(let flag):
         Explanation(
             .usage, "'\(flag.spelling)' needs a keychain, and 'file:…' names a file of items",
@@ -149,6 +158,10 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             .usage, "the item in the desktop keyring does not allow this change of '\(code)'",
             hint: "'label' can always be set, and 'accessible' set or removed; others can be changed only if the item "
                 + "has an attribute for them")
+    case .exportOfDesktop:
+        Explanation(
+            .usage, "'export' reads keychains and archives, and 'secret-service:' names the desktop keyring",
+            hint: KeyringHint.throughArchive.words)
     case .importIntoDesktop:
         Explanation(
             .usage, "'import' writes into keychains, and 'secret-service:' names the desktop keyring",
@@ -160,7 +173,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
         Explanation(
             .usage, "'secret-service:' names the desktop keyring, which this command does not support",
             hint: "'create', 'restore', 'diff', 'inspect', 'item list', 'item find' and 'item update' take it")
-    case .attributeTwice(let code): Explanation(.usage, "the attribute '\(code)' is given twice")
+    case .attributeTwice(let code): Explanation(.usage, "the attribute '\(code.word)' is given twice")
     case .serverIsURL:
         Explanation(
             .usage,
@@ -214,11 +227,11 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .folderForArchive(let path):
         Explanation(
             .usage, "\(quoted(path)) is a folder, and an archive is a file",
-            hint: "'kcbackup list \(quotedPath(path))' shows the archives in it")
+            hint: "'kcbackup list \(shellWord(path))' shows the archives in it")
     case .fileForFolder(let path):
         Explanation(
             .usage, "\(quoted(path)) is a file, and a folder of backups is needed",
-            hint: "'kcbackup inspect \(quotedPath(path))' shows an archive")
+            hint: "'kcbackup inspect \(shellWord(path))' shows an archive")
     case .noArchive:
         Explanation(
             .usage, "no archive is given to restore",
@@ -245,7 +258,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .notUnattended(let flag) where [.change, .acceptShrink].contains(flag):
         Explanation(
             .usage, "'\(flag.spelling)' is for runs by hand, not for a job",
-            hint: "run 'kcbackup create' with it once, by hand")
+            hint: "run 'kcbackup create' or 'kcbackup run' with it once, by hand")
     case .notUnattended(let flag):
         Explanation(
             .usage, "'\(flag.spelling)' of this kind is for runs by hand, not for a job",
@@ -300,8 +313,8 @@ func explainCommandLine(_ message: String, _ command: String?) -> Explanation {
     {
         return Explanation(
             .usage, message,
-            hint: "name the items with '\(OptionName.service.spelling) \(quotedPath(String(word)))' and the like",
-            "'kcbackup item list \(quotedPath(String(word)))' shows those that contain the word")
+            hint: "name the items with '\(OptionName.service.spelling) \(shellWord(String(word)))' and the like",
+            "'kcbackup item list \(shellWord(String(word)))' shows those that contain the word")
     }
     if let word = message.firstMatch(of: /^unknown option '--([a-z]+)'/)?.1, command?.contains(" item ") == true,
         let code = AttributeCode(named: String(word))

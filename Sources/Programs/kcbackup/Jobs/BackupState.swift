@@ -36,6 +36,8 @@ struct BackupState {
     }
 
     let jobs: [JobState]
+    /// The jobs whose files are damaged, or cannot be read.
+    let unreadable: [UnreadableJob]
     let keychains: [KeychainState]
     let catalogues: [Catalogue]
     /// The newest backups that are missing, at most one for each folder and keychain.
@@ -43,16 +45,23 @@ struct BackupState {
 
     /// Collects the state; changes nothing.
     ///
-    /// - Throws: `Jobs.Problem`, `CatalogueFailure`, `FileFailure`, and the errors of opening the device key.
+    /// - Throws: `CatalogueFailure`, `FileFailure`, and the errors of opening the device key.
     init(in session: Session) throws {
         let store = Jobs(session.world)
         var states: [JobState] = []
+        var unreadable: [UnreadableJob] = []
         for name in try store.names() {
-            let record = try store.record(name)
-            let isRunning = try record.map { $0.ended == nil } == true && Self.isHeld(store, name)
-            states.append(JobState(job: try store.job(name), record: record, isRunning: isRunning))
+            do {
+                let job = try store.job(name)
+                let record = try store.record(name)
+                let isRunning = try record.map { $0.ended == nil } == true && Self.isHeld(store, name)
+                states.append(JobState(job: job, record: record, isRunning: isRunning))
+            } catch {
+                unreadable.append(UnreadableJob(name: name, failure: Failure(error, session.subjects)))
+            }
         }
         jobs = states
+        self.unreadable = unreadable
         let device = try LocalDevice(session.world).keyIfAny()
         let known = try device.map { try CatalogueFile.all(in: session.world.catalogues, device: $0) }
         catalogues = known?.found ?? []
@@ -135,7 +144,8 @@ struct BackupState {
         // A date in the future is not trusted, except from a clock that was slightly fast.
         let latest = now.advanced(byMicroseconds: 3_600_000_000)
         func isOld(_ good: Timestamp) -> Bool { good < limit || good > latest }
-        let jobs = jobs.filter { $0.good.map(isOld) ?? true }.map { "job \(quoted($0.job.name))" }
+        let jobs = (jobs.filter { $0.good.map(isOld) ?? true }.map(\.job.name) + unreadable.map(\.name))
+            .map { "job \(quoted($0))" }
         let keychains = keychains.filter { $0.good.map(isOld) ?? !$0.jobs.isEmpty }
         return jobs + keychains.map { "keychain \(quoted($0.name))" }
     }

@@ -35,6 +35,9 @@ extension CreateOptions {
         for file in keys.restoring.recipientsFile {
             words += [OptionName.recipientsFile.spelling, session.absolute(file)]
         }
+        if let source = keys.restoring.recipientsPassphrase {
+            words += try spell(source, .recipientsPassphrase, session)
+        }
         for recipient in keys.inspectRecipient { words += [OptionName.inspectRecipient.spelling, recipient] }
         return (words, target)
     }

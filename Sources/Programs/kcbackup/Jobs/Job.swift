@@ -31,7 +31,7 @@ struct Job: Hashable, Sendable {
         do {
             return try CreateOptions.parse(create)
         } catch {
-            throw .damaged(path: name)
+            throw .damaged(job: name, path: nil)
         }
     }
 
@@ -42,7 +42,7 @@ struct Job: Hashable, Sendable {
         do {
             return try RetentionOptions.parse(keep)
         } catch {
-            throw .damaged(path: name)
+            throw .damaged(job: name, path: nil)
         }
     }
 
@@ -190,7 +190,7 @@ struct Jobs {
         case notFound(String)
         case exists(String)
         /// The file of the job, or of its last run, was not written by this program.
-        case damaged(path: String)
+        case damaged(job: String, path: String?)
         /// An argument contains a line feed.
         case severalLines
     }
@@ -221,7 +221,7 @@ struct Jobs {
     func job(_ name: String) throws -> Job {
         guard Job.isName(name) else { throw Problem.invalidName }
         guard let text = try text(path(name)) else { throw Problem.notFound(name) }
-        guard let job = Job(name: name, parsing: text) else { throw Problem.damaged(path: path(name)) }
+        guard let job = Job(name: name, parsing: text) else { throw Problem.damaged(job: name, path: path(name)) }
         return job
     }
 
@@ -240,11 +240,13 @@ struct Jobs {
         }
     }
 
-    /// Removes a job and the record of its runs.
+    /// Removes a job and the record of its runs, also if their files are damaged.
     ///
-    /// - Throws: as `job`.
+    /// - Throws: `Problem` (`invalidName`, `notFound`), `FileFailure`.
     func remove(_ name: String) throws {
-        _ = try job(name)
+        guard Job.isName(name) else { throw Problem.invalidName }
+        try PrivateFolder.require(folder, mayBeMissing: true)
+        guard try Path.exists(path(name)) else { throw Problem.notFound(name) }
         for ending in [Self.ending, ".last", ".lock"] { try Path.remove("\(folder)/\(name)\(ending)") }
     }
 
@@ -254,7 +256,7 @@ struct Jobs {
     func record(_ name: String) throws -> RunRecord? {
         let path = "\(folder)/\(name).last"
         guard let text = try text(path) else { return nil }
-        guard let record = RunRecord(parsing: text) else { throw Problem.damaged(path: path) }
+        guard let record = RunRecord(parsing: text) else { throw Problem.damaged(job: name, path: path) }
         return record
     }
 
@@ -286,6 +288,15 @@ struct Jobs {
     }
 }
 
+/// A job whose files cannot be read.
+struct UnreadableJob {
+    let name: String
+    let failure: Failure
+
+    /// The JSON object "unreadable job".
+    var json: JSONValue { ["name": .text(name), "error": failure.explanation.jsonBody] }
+}
+
 /// Explains a problem with a job.
 func explainJob(_ problem: Jobs.Problem) -> Explanation {
     switch problem {
@@ -299,10 +310,11 @@ func explainJob(_ problem: Jobs.Problem) -> Explanation {
         Explanation(
             .exists, "there is a job \(quoted(name)) already",
             hint: "'kcbackup schedule remove \(displayed(name))' removes it; its backups stay")
-    case .damaged(let path):
+    case .damaged(let job, let path):
         Explanation(
-            .damaged, "the job file is damaged, or was edited by hand: \(quoted(path))",
-            hint: "add the job again: 'kcbackup schedule add'")
+            .damaged,
+            "the file of job \(quoted(job)) is damaged, or was edited by hand" + (path.map { ": \(quoted($0))" } ?? ""),
+            hint: "'kcbackup schedule remove \(displayed(job))', then add it again")
     case .severalLines: Explanation(.usage, "a word of the job has a line feed")
     }
 }

@@ -8,6 +8,10 @@ internal import KeychainModel
 struct JobRun {
     let job: Job
     let session: Session
+    /// True if this run may keep an archive with far fewer items than the last one.
+    let acceptsShrink: Bool
+    /// True if this run may use the folder for something else from now on.
+    let mayChange: Bool
 
     /// The result of a run.
     struct Report {
@@ -28,8 +32,9 @@ struct JobRun {
         var report = Report()
         do {
             try back(up: &report)
-            // After a run that saved less than it should, nothing is removed.
-            guard report.status == .ok else { return report }
+            // After a run that failed, nothing is removed; after one that could not read everything, no archive that has
+            // everything is.
+            guard report.status == .ok || report.status == .incomplete else { return report }
             try verifyAndPrune(&report)
         } catch {
             report.explanation = Failure(error, session.subjects).explanation
@@ -39,7 +44,9 @@ struct JobRun {
     }
 
     private func back(up report: inout Report) throws {
-        let options = try job.options()
+        var options = try job.options()
+        options.folder.acceptShrink = acceptsShrink
+        options.folder.change = mayChange
         try options.check(in: session)
         let summary = try FolderBackup(options: options, unlocking: .none(), path: job.folder, session: session)
             .back()
@@ -60,7 +67,8 @@ struct JobRun {
         if job.keep.isEmpty { return }
         let rules = try job.rules().retention()
         let fates = try folder.plan(rules, now: session.now, calendar: LocalCalendar())
-        let going = fates.filter(\.reasons.isEmpty).map(\.entry)
+        let isComplete = report.status == .ok
+        let going = fates.filter { $0.reasons.isEmpty && (isComplete || $0.entry.isComplete == false) }.map(\.entry)
         try folder.discard(going, now: session.now)
         _ = try folder.emptyTrash(now: session.now)
         report.removed = going.count

@@ -11,6 +11,8 @@ struct SystemdUnits {
     private let credentialsAreEncrypted: Bool
     private let data: String
     private let user: String?
+    /// The folder with the keys of gpg, if it is not the usual one.
+    private let gpgFolder: String?
 
     /// A unit file.
     struct File {
@@ -34,10 +36,13 @@ struct SystemdUnits {
         self.credentialsAreEncrypted = credentialsAreEncrypted
         program = session.world.program
         data = session.absolute(session.world.dataFolder.path)
+        gpgFolder = session.world.environment["GNUPGHOME"].flatMap { $0.isEmpty ? nil : session.absolute($0) }
         user = isOfSystem ? session.world.environment["USER"] : nil
     }
 
-    private var name: String { "kcbackup-\(job.name)" }
+    private var name: String { Self.name(of: job.name) }
+
+    private static func name(of job: String) -> String { "kcbackup-\(job)" }
 
     /// The service and the timer that starts it.
     var files: [File] {
@@ -46,15 +51,19 @@ struct SystemdUnits {
 
     /// Returns the folder in which the units are installed.
     func folder(in session: Session) -> String {
-        if isOfSystem { return "/etc/systemd/system" }
+        isOfSystem ? "/etc/systemd/system" : Self.userFolder(in: session)
+    }
+
+    private static func userFolder(in session: Session) -> String {
         let home = session.world.home
         let configuration = session.world.environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         return (configuration ?? home + "/.config") + "/systemd/user"
     }
 
-    /// Returns the paths of units that may have been installed for the user.
-    func installedPaths(in session: Session) -> [String] {
-        files.map { "\(folder(in: session))/\($0.name)" }
+    /// Returns the paths of the service and the timer that may have been installed for the user.
+    static func userPaths(of job: String, in session: Session) -> (service: String, timer: String) {
+        let stem = "\(userFolder(in: session))/\(name(of: job))"
+        return (stem + ".service", stem + ".timer")
     }
 
     /// The shell command that starts the timer.
@@ -75,17 +84,32 @@ struct SystemdUnits {
             )
         }
         service.append("ExecStart=\(Self.quoted(program)) run \(job.name)")
-        service += ["Nice=10", "IOSchedulingClass=idle"] + Self.sandbox
-        // A command of the job may use the network or change its priority.
-        if !callsCommands {
-            service += ["RestrictAddressFamilies=none", "SystemCallFilter=~@privileged @resources"]
-        }
-        if isOfSystem {
-            service += Self.systemSandbox
-            if !callsCommands { service += ["PrivateNetwork=yes", "IPAddressDeny=any"] }
-            service.append("ReadWritePaths=\(Self.quoted(data)) \(Self.quoted(job.folder))")
+        service += ["Nice=10", "IOSchedulingClass=idle"] + Self.settings
+        if isSandboxed {
+            service += Self.sandbox
+            // A session bus is a socket.
+            service.append("RestrictAddressFamilies=\(job.isOfDesktop ? "AF_UNIX" : "none")")
+            if isOfSystem {
+                service += Self.systemSandbox
+                if !isInTemporaryFolder { service.append("PrivateTmp=yes") }
+                let places = ([data] + writtenFolders.map { "-" + $0 }).map(Self.quoted).joined(separator: " ")
+                service.append("ReadWritePaths=\(places)")
+            }
+        } else if let keys = gpgFolder {
+            service.append("Environment=GNUPGHOME=\(Self.quoted(keys))")
         }
         return (unit + service).map { $0 + "\n" }.joined()
+    }
+
+    /// False if the job starts other programs, which may need anything: setgid rights to send mail, memory for compiled
+    /// code, a device, a socket, a folder of their own.
+    var isSandboxed: Bool { !job.startsPrograms }
+
+    /// The folders outside the data folder that the job writes to, as absolute paths; they may not exist yet.
+    private var writtenFolders: [String] {
+        guard let keychain = job.keychain, keychain.hasPrefix("/") else { return [job.folder] }
+        // SQLite makes files next to that of a keychain.
+        return [job.folder, Path.split(keychain).folder]
     }
 
     private var timer: String {
@@ -104,9 +128,11 @@ struct SystemdUnits {
         """
     }
 
-    /// True if the job starts other programs.
-    private var callsCommands: Bool {
-        job.onSuccess != nil || job.onFailure != nil || job.create.contains { $0.hasPrefix("cmd:") }
+    /// True if a private temporary folder would hide a file or folder of the job.
+    private var isInTemporaryFolder: Bool {
+        (job.create + [data]).contains { word in
+            ["/tmp/", "/var/tmp/"].contains { word.hasPrefix($0) || word.hasPrefix("file:" + $0) }
+        }
     }
 
     /// The names of the credentials that the job reads.
@@ -114,30 +140,44 @@ struct SystemdUnits {
         job.create.compactMap { $0.hasPrefix("cred:") ? String($0.dropFirst(5)) : nil }
     }
 
-    // Settings that every service manager can apply without privileges of its own.
+    // What every job gets.
+    private static let settings = ["UMask=0077", "LimitCORE=0", "LimitMEMLOCK=16M", "KeyringMode=shared"]
+    // What every service manager can apply without privileges of its own.
     private static let sandbox = [
-        "UMask=0077", "LimitCORE=0", "LimitMEMLOCK=16M", "KeyringMode=shared", "NoNewPrivileges=yes",
-        "LockPersonality=yes", "MemoryDenyWriteExecute=yes", "RestrictRealtime=yes", "RestrictSUIDSGID=yes",
-        "RestrictNamespaces=yes", "SystemCallArchitectures=native",
-        "SystemCallFilter=@system-service", "SystemCallErrorNumber=EPERM",
+        "NoNewPrivileges=yes", "LockPersonality=yes", "MemoryDenyWriteExecute=yes", "RestrictRealtime=yes",
+        "RestrictSUIDSGID=yes", "RestrictNamespaces=yes", "SystemCallArchitectures=native",
+        "SystemCallFilter=@system-service", "SystemCallFilter=~@privileged @resources", "SystemCallErrorNumber=EPERM",
     ]
     private static let systemSandbox = [
         "CapabilityBoundingSet=", "AmbientCapabilities=", "ProtectSystem=strict", "ProtectHome=read-only",
-        "PrivateTmp=yes", "PrivateDevices=yes", "ProtectClock=yes",
+        "PrivateDevices=yes", "ProtectClock=yes",
         "ProtectControlGroups=yes", "ProtectHostname=yes", "ProtectKernelLogs=yes", "ProtectKernelModules=yes",
         "ProtectKernelTunables=yes", "ProtectProc=invisible", "ProcSubset=pid", "RemoveIPC=yes",
+        "PrivateNetwork=yes", "IPAddressDeny=any",
     ]
 
     /// Quotes a word for a unit file, escaping what systemd would expand or split.
+    ///
+    /// In paths, also in that of the program, a `$` has no meaning.
     private static func quoted(_ text: String) -> String {
         let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%")
-            .replacing("$", with: "$$")
         let isPlain = text.allSatisfy { $0.isLetter || $0.isNumber || "/._-+:@".contains($0) }
         return isPlain ? text : "\"\(escaped)\""
     }
 }
 
 extension Job {
+    /// True if the job backs up the desktop keyring, which is reached over the session bus of its user.
+    var isOfDesktop: Bool { DesktopKeyring(keychain) != nil }
+
+    /// True if the job starts other programs: the commands that it was given, and gpg for a store of pass.
+    var startsPrograms: Bool {
+        if onSuccess != nil || onFailure != nil || create.contains(where: { $0.hasPrefix("cmd:") }) { return true }
+        guard let path = keychain.flatMap(FileOfItems.path) else { return false }
+        // What is not there now may be a store, on another disk.
+        return Path.isFile(path + "/.gpg-id") || !(Path.isFile(path) || Path.isFolder(path))
+    }
+
     /// Returns the crontab(5) line that runs the job.
     ///
     /// - Throws: `UsageProblem.malformed` for a time that cron cannot express.

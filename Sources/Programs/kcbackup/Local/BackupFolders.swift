@@ -49,8 +49,15 @@ extension Session {
     ///
     /// - Throws: `CatalogueFailure`, `DeviceKeyFailure`.
     func catalogueIfAny(of path: String) throws -> Catalogue? {
+        try catalogueFile(of: path)?.load()
+    }
+
+    /// Returns the file with the catalogue of a backup folder; nil if this machine has no device key yet.
+    ///
+    /// - Throws: `DeviceKeyFailure`.
+    func catalogueFile(of path: String) throws -> CatalogueFile? {
         guard let key = try LocalDevice(world).keyIfAny() else { return nil }
-        return try CatalogueFile(of: world.resolve(path), in: world.catalogues, device: key).load()
+        return CatalogueFile(of: world.resolve(path), in: world.catalogues, device: key)
     }
 
     /// Returns the catalogue of a backup folder; nil if nothing was ever backed up there.

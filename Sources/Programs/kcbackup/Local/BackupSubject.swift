@@ -39,6 +39,15 @@ enum BackupSubject {
         }
     }
 
+    /// The subject as text.
+    var words: String {
+        switch self {
+        case .keychain(let local): "keychain \(quoted(local.name))"
+        case .items(let path): quoted(path)
+        case .desktop(let keyring): keyring.words
+        }
+    }
+
     /// Returns the source recorded in its archives.
     ///
     /// - Throws: `ArchiveFailure.limit`.
@@ -103,7 +112,9 @@ enum BackupSubject {
         case .desktop(let keyring):
             if let option = options.foreign.firstGiven { throw UsageProblem.needsFile(option) }
             let client = try keyring.connect(unlocking, passcode: options.keychain.passcode, in: session)
-            return .desktop(try keyring.read(client, needsAll: !options.skipLocked, in: session))
+            let source = try keyring.read(client, needsAll: !options.skipLocked, missing: .ofArchive, in: session)
+            if source.collections.isEmpty, source.unreadableCount == 0 { throw SecretServiceFailure.noCollections }
+            return .desktop(source)
         case .items(let path):
             if options.keychain.passcode != nil { throw UsageProblem.needsKeychain(.passcode) }
             try options.foreign.check(with: path)
@@ -112,9 +123,7 @@ enum BackupSubject {
                 return .items(try FileOfItems.open(path, in: session).collected())
             }
             let reading = try reader.read()
-            try ImportText(path: path, reading: reading, isResult: false, session: session).tellContents()
-            // The refused ones have just been named.
-            session.toldUnreadable = reading.contents.refused.count
+            try ImportText(path: path, reading: reading, use: .source, session: session).tellContents()
             return .foreign(reading)
         }
     }
@@ -147,6 +156,17 @@ enum BackupSource {
         case .items(let items): items.count
         case .desktop(let items): items.count
         case .foreign(let reading): reading.contents.items.count
+        }
+    }
+
+    /// The number of unreadable items that were named when the source was opened, individually or by collection.
+    ///
+    /// They are the first of those that a report has as damaged.
+    var toldCount: Int {
+        switch self {
+        case .keychain, .escrowed, .items: 0
+        case .desktop(let items): items.unreadableCount
+        case .foreign(let reading): reading.contents.refused.count
         }
     }
 

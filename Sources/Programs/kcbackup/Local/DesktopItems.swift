@@ -17,6 +17,8 @@ struct DesktopItems {
 
     /// The items in archive order.
     let found: [Found]
+    /// False if items of the keyring were left out, which was reported.
+    let isComplete: Bool
     private let byUUID: [ItemUUID: Found]
 
     /// Reads the items that pass a filter; nil for all items.
@@ -26,7 +28,9 @@ struct DesktopItems {
         _ keyring: DesktopKeyring, _ client: SecretServiceClient, _ filter: ItemFilter?, in session: Session
     ) throws {
         var visitor = FindingVisitor(filter: filter)
-        try keyring.read(client, in: session).visitItems(&visitor)
+        let source = try keyring.read(client, missing: .ofList, in: session)
+        try source.visitItems(&visitor)
+        isComplete = source.unreadableCount == 0
         found = visitor.found
         byUUID = Dictionary(uniqueKeysWithValues: found.map { ($0.item.uuid, $0) })
     }

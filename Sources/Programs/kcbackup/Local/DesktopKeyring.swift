@@ -6,7 +6,7 @@ internal import LocalKeychains
 internal import SecretService
 
 /// The desktop's Secret Service, as named by the user: `secret-service:` or `secret-service:LABEL`.
-struct DesktopKeyring {
+struct DesktopKeyring: Hashable {
     /// The selected collections.
     let scope: ServiceScope
 
@@ -17,6 +17,9 @@ struct DesktopKeyring {
 
     /// All collections.
     static let all = DesktopKeyring(scope: .all)
+
+    /// True if no collection was named.
+    var isAll: Bool { scope == .all }
 
     init(scope: ServiceScope) { self.scope = scope }
 
@@ -110,21 +113,25 @@ struct DesktopKeyring {
     ///
     /// - Parameters:
     ///   - needsAll: false to leave out locked items, with a warning.
-    ///   - missing: what the warning says of them.
+    ///   - missing: what warnings say of items that are left out.
     /// - Throws: `SecretServiceFailure`.
     func read(
-        _ client: SecretServiceClient, needsAll: Bool = true, missing: String = "not in the archive",
-        in session: Session
+        _ client: SecretServiceClient, needsAll: Bool = true, missing: LeftOut, in session: Session
     ) throws -> ServiceSource {
         let contents = try client.read(scope, needsAll: needsAll)
         if contents.ofSession > 0 {
             session.note("left out: \(counted(contents.ofSession, "item")) that end with the session of the desktop")
         }
         let source = ServiceSource(contents)
-        for entry in source.unreadable { session.warn(entry.words(missing)) }
-        session.toldUnreadable = source.unreadableCount
+        for entry in source.unreadable { session.warn(entry.words(missing.rawValue)) }
         return source
     }
+}
+
+/// What is said of items that could not be read.
+enum LeftOut: String {
+    case ofArchive = "not in the archive"
+    case ofList = "left out"
 }
 
 /// A password that a run reads once.
@@ -140,6 +147,19 @@ extension World {
     /// - Throws: `SecretServiceFailure` (`noBus`, `foreignBus`, `busElsewhere`, `notASocket`, `busRefuses`).
     func sessionBus() throws(SecretServiceFailure) -> SessionBus {
         try SessionBus(environment: environment, runtimeFolder: userRuntimeFolder)
+    }
+
+    /// True if a Secret Service is running and may have items; starts and opens nothing, and reports no errors.
+    ///
+    /// - Throws: `SecretServiceFailure.interrupted`.
+    func desktopKeyringHasItems() throws(SecretServiceFailure) -> Bool {
+        let bus: SessionBus
+        do throws(SecretServiceFailure) {
+            bus = try sessionBus()
+        } catch {
+            return false
+        }
+        return try SecretServiceClient.mayHaveItems(on: bus)
     }
 
     /// Looks whether a Secret Service is running; starts nothing and reports no errors.
@@ -169,6 +189,12 @@ extension Unreadable {
             "\(missing), since it is locked: \(quoted(label)) in collection \(quoted(collection))"
         case .hashedItem(let collection, let label):
             "\(missing), since its attributes are hashes: \(quoted(label)) in collection \(quoted(collection))"
+        case .attributeTwice(let label): "\(missing), since it has an attribute twice: \(quoted(label))"
+        case .missingItem(let collection, let item):
+            "\(missing), since the Secret Service lists it and does not return it: \(quoted(item)) in collection "
+                + quoted(collection)
+        case .missingCollection(let path):
+            "the Secret Service lists collection \(quoted(path)), and does not return it: its items are \(missing)"
         case .unfit(let label): "\(missing), since it is over a limit: \(quoted(label))"
         }
     }

@@ -20,40 +20,100 @@ struct DesktopStates {
         folder = "\(session.world.dataFolder.keptStates)/\(DesktopKeyring.kind)"
     }
 
-    /// Runs `change`, which must call `keep` before it changes anything.
+    /// Restores into the keyring, one run at a time.
     ///
-    /// - Parameter isOff: true to keep no state.
-    /// - Throws: `Failure.notKept`, and what `change` throws.
-    func keeping<Result>(
-        unless isOff: Bool, _ client: SecretServiceClient,
-        _ change: (_ keep: @escaping () throws -> Void) throws -> Result
-    ) throws -> Result {
-        let result = try change {
-            guard !isOff else { return }
-            do {
-                try keep(client)
-            } catch {
-                throw Failure.notKept(Failure(error, Failure.Subjects()))
-            }
+    /// Before anything is written, the state is kept, unless it was kept by an earlier run that this one finishes.
+    ///
+    /// - Parameters:
+    ///   - keyring: what the user named.
+    ///   - keepsState: false to keep no state.
+    /// - Throws: `Failure.notKept`, and what `RestoreBackup` throws.
+    func restore(
+        _ proven: ProvenArchive, _ options: RestoreOptions, into client: SecretServiceClient, _ keyring: DesktopKeyring,
+        _ given: ServiceTarget.Options, keepsState: Bool, step: @escaping () -> Void = {},
+        observe: @escaping (Item, RestoreAction) -> Void = { _, _ in }
+    ) throws -> RestoreReport {
+        let backup = try RestoreBackup(proven, options: options)
+        let subject = DesktopRecord.subject(archiveID: proven.header.archiveID, keyring)
+        var given = given
+        func record() throws(FileFailure) -> DesktopRecord? {
+            guard let record = try DesktopRecord(in: folder), record.subject == subject else { return nil }
+            return record
         }
+        if options.isDryRun {
+            given.unfinished = try record()?.planned
+            return try backup.run(into: ServiceTarget(client, given), step: step, observe: observe)
+        }
+        return try alone {
+            let earlier = try record()
+            given.unfinished = earlier?.planned
+            var planned = earlier?.planned ?? UnfinishedRestore(created: [], updated: [])
+            given.willWrite = {
+                let names = try names()
+                let kept = earlier?.state.flatMap { names.contains($0) ? $0 : nil }
+                let state = try kept ?? (keepsState ? keep(client) : nil)
+                try DesktopRecord(subject: subject, state: state, planned: planned).write(in: folder)
+            }
+            let report = try backup.run(into: ServiceTarget(client, given), step: step) { item, action in
+                if action == .create { planned.created.insert(item.uuid) }
+                if action == .update { planned.updated.insert(item.uuid) }
+                observe(item, action)
+            }
+            tidy(removing: try record())
+            return report
+        }
+    }
+
+    /// Changes items, one run at a time, after keeping the state.
+    ///
+    /// - Throws: `Failure.notKept`, and what `change` throws.
+    func change<Result>(
+        _ client: SecretServiceClient, keepsState: Bool,
+        _ change: (_ willWrite: @escaping () throws -> Void) throws -> Result
+    ) throws -> Result {
+        try alone {
+            let result = try change { if keepsState { _ = try keep(client) } }
+            tidy(removing: nil)
+            return result
+        }
+    }
+
+    /// Runs `body` while no other run writes to the keyring.
+    private func alone<Result>(_ body: () throws -> Result) throws -> Result {
+        try Path.makeFolder(folder)
+        let lock = try FileLock.ofFolder(folder)
+        return try withExtendedLifetime(lock) { try body() }
+    }
+
+    /// Removes old states, and the record of a restore that is complete; that of another one is still needed.
+    private func tidy(removing record: DesktopRecord?) {
         do throws(FileFailure) {
+            if record != nil { try DesktopRecord.remove(in: folder) }
             for name in try names().dropFirst(Self.limit) { try Path.remove(path(of: name)) }
         } catch {
             session.warn("an old state could not be removed: \(explainFile(error).message)")
         }
-        return result
     }
 
-    private func keep(_ client: SecretServiceClient) throws {
-        try Path.makeFolder(folder)
-        // Locked items cannot be changed, so they need not be kept.
-        let items = ServiceSource(try client.read(.all, needsAll: false), keepsAll: true).readable
-        let (device, _) = try LocalDevice(session.world).keyOrFirst()
-        let first = DesktopStateName(at: session.now, after: try names().first)
-        let backup = CreateBackup(
-            of: try ArchiveSource(kind: DesktopKeyring.kind, name: ""), device: device, tool: CommandLineTool.tool,
-            to: FolderDestination(folder: folder) { first.next($0 - 1).file }, now: session.now)
-        _ = try backup.unencrypted(SealedSource(items, deviceKey: device))
+    private func keep(_ client: SecretServiceClient) throws(Failure) -> DesktopStateName {
+        do {
+            // Locked items cannot be changed, so they need not be kept.
+            let source = ServiceSource(try client.read(.all, needsAll: false), keepsAll: true)
+            if let label = source.unkept.first { throw Refusal.unkeepable(label: label) }
+            let (device, _) = try LocalDevice(session.world).keyOrFirst()
+            var name = DesktopStateName(at: session.now, after: try names().first)
+            let first = name
+            let backup = CreateBackup(
+                of: try ArchiveSource(kind: DesktopKeyring.kind, name: ""), device: device, tool: CommandLineTool.tool,
+                to: FolderDestination(folder: folder) { number in
+                    name = first.next(number - 1)
+                    return name.file
+                }, now: session.now)
+            _ = try backup.unencrypted(SealedSource(source.readable, deviceKey: device))
+            return name
+        } catch {
+            throw .notKept(Failure(error, Failure.Subjects()))
+        }
     }
 
     /// Returns the names of the states, newest first.
@@ -90,42 +150,61 @@ struct DesktopStates {
             let proven = try open(name)
             if try filter == nil || count(filter, in: proven) > 0 { return (name, proven) }
         }
-        throw Refusal.nothingToUndo(keychain: keyring.name)
+        throw Refusal.noDesktopState(state, of: keyring)
     }
 
-    /// Restores a state: reverts items that were changed or removed since, and leaves items that were added.
+    /// Brings a state back: items that were changed or removed since, and those that were added go.
     func undo(
         _ state: String?, _ keyring: DesktopKeyring, _ access: (unlocking: UnlockOptions, passcode: SecretSource?),
-        isDryRun: Bool, keepsState: Bool
+        isDryRun: Bool, keepsState: Bool, isConfirmed: Bool
     ) throws -> ExitStatus {
-        if try names().isEmpty { throw Refusal.nothingToUndo(keychain: keyring.name) }
+        if try names().isEmpty { throw Refusal.noDesktopState(state, of: keyring) }
         let client = try keyring.connect(
             access.unlocking, passcode: access.passcode, mayBeMissing: true, in: session)
+        let label = try client.label(of: keyring.scope)
         var options = RestoreOptions()
-        options.conflictPolicy = .overwrite
-        options.isDryRun = isDryRun
-        options.filter = try filter(keyring, client)
+        options.filter = label.map { ServiceMapping.filter(collection: $0) }
         let (name, proven) = try choose(state, options.filter, for: keyring)
-        let target = ServiceTarget(
-            client, scope: .all,
-            making: keyring.making(access.unlocking, passcode: access.passcode, in: session))
-        let report = try keeping(unless: isDryRun || !keepsState, client) { keep in
-            try RestoreBackup(proven, options: options).run(into: target, keep: keep)
+        options.replacing = .all
+        var target = ServiceTarget.Options(
+            scope: .all, making: keyring.making(access.unlocking, passcode: access.passcode, in: session))
+        target.removesOnlyFrom = label
+        options.isDryRun = true
+        var plan = DesktopUndoPlan()
+        let rehearsal = try restore(
+            proven, options, into: client, keyring, target, keepsState: false, observe: { plan.add($0, $1) })
+        plan.removed = rehearsal.vanishing
+        var report = rehearsal
+        if !isDryRun {
+            if let question = plan.question(name.text, keyring) {
+                if !isConfirmed { plan.tell(isDone: false, session) }
+                try session.confirm(question, isGiven: isConfirmed)
+            }
+            options.isDryRun = false
+            options.removable = Set(plan.removed.map(\.uuid))
+            options.updatable = Set(plan.changed.map(\.uuid))
+            report = try restore(proven, options, into: client, keyring, target, keepsState: keepsState)
         }
+        if isDryRun || isConfirmed { plan.tell(isDone: !isDryRun, session) }
         let counts = report.counts
-        let chosen = name.text
+        let parts = [
+            (counts.create, "created"), (counts.update, "set back"), (counts.remove, "removed"),
+            (counts.same, "the same"),
+        ]
         let words =
-            "\(keyring.words): the state of \(chosen), \(counts.create) created, \(counts.update) updated, "
-            + "\(counts.same) the same"
+            "\(keyring.words): the state of \(name.text), "
+            + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
         if isDryRun || session.style.isJSON {
             try session.result(
                 .members([
-                    ("keychain", .text(keyring.name)), ("state", .text(chosen)), ("dryRun", .flag(isDryRun)),
+                    ("keychain", .text(keyring.name)), ("state", .text(name.text)), ("dryRun", .flag(isDryRun)),
                     ("items", .number(report.contents.counts.total - counts.notSelected)),
+                    ("itemsBefore", .number(counts.update + counts.same + counts.keep + counts.remove)),
+                    ("vanishing", .list(report.vanishing.map { .item($0) })),
                 ]),
                 ["would bring back, in \(words)\n"])
         } else {
-            session.note("brought back, in \(words); what was added since stays")
+            session.note("brought back, in \(words); '--undo' again takes that back")
         }
         return .ok
     }
@@ -171,45 +250,34 @@ struct DesktopStates {
     }
 }
 
-/// The name of a kept state: the time when it was kept, and a number if that is not enough.
-struct DesktopStateName: Comparable {
-    private let time: String
-    /// From 1.
-    private let number: Int
+/// What bringing back a state of the desktop keyring changes.
+private struct DesktopUndoPlan {
+    private var created: [Item] = []
+    /// Items as they were, which other versions replaced.
+    private(set) var changed: [Item] = []
+    /// Items that were added since.
+    var removed: [Item] = []
 
-    private static let ending = ".kcb"
-
-    private init(time: String, number: Int) {
-        self.time = time
-        self.number = number
+    mutating func add(_ item: Item, _ action: RestoreAction) {
+        if action == .create { created.append(item) }
+        if action == .update { changed.append(item) }
     }
 
-    /// Parses the name of a file; nil if it is not that of a state.
-    init?(file: String) {
-        guard file.hasSuffix(Self.ending) else { return nil }
-        let parts = file.dropLast(Self.ending.count).split(separator: "-", omittingEmptySubsequences: false)
-        guard let time = parts.first, time.utf8.count == 16, time.hasSuffix("Z"), parts.count <= 2 else { return nil }
-        guard let number = parts.count == 2 ? Int(parts[1]) : 1, number > 0 else { return nil }
-        self.init(time: String(time), number: number)
+    /// The question to ask first; nil if nothing is lost.
+    func question(_ state: String, _ keyring: DesktopKeyring) -> String? {
+        let parts = [
+            changed.isEmpty ? nil : "set back \(counted(changed.count, "item"))",
+            removed.isEmpty ? nil : "remove \(counted(removed.count, "item"))",
+        ].compactMap { $0 }
+        if parts.isEmpty { return nil }
+        let what = parts.joined(separator: " and ")
+        return what.prefix(1).uppercased() + what.dropFirst() + " of \(keyring.words), to the state of \(state)?"
     }
 
-    /// Names a state that is kept now; it comes after the newest one even if the clock was set back.
-    init(at now: Timestamp, after newest: DesktopStateName?) {
-        let time = String(now.description.filter { $0.isNumber || $0 == "T" }.prefix(15)) + "Z"
-        let first = DesktopStateName(time: time, number: 1)
-        self = newest.map { $0 < first ? first : $0.next(1) } ?? first
-    }
-
-    /// The name that many numbers later.
-    func next(_ count: Int) -> DesktopStateName { DesktopStateName(time: time, number: number + count) }
-
-    /// The name that users see.
-    var text: String { time + (number == 1 ? "" : "-\(number)") }
-
-    /// The name of the file.
-    var file: String { text + Self.ending }
-
-    static func < (left: DesktopStateName, right: DesktopStateName) -> Bool {
-        (left.time, left.number) < (right.time, right.number)
+    func tell(isDone: Bool, _ session: Session) {
+        let start = isDone ? "" : "would be "
+        session.list(changed) { _, words in "\(start)set back: \(words)" }
+        session.list(created) { _, words in "\(start)brought back: \(words)" }
+        session.list(removed) { _, words in "\(start)removed, and not in that state: \(words)" }
     }
 }

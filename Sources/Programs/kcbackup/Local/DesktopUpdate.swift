@@ -1,4 +1,5 @@
 internal import ByteStreams
+internal import Console
 internal import KeychainModel
 internal import KeychainStore
 internal import SecretService
@@ -10,90 +11,57 @@ struct DesktopUpdate {
     private let changes: [AttributeCode: AttributeValue?]
     private let secret: SecretOptions
     private let isConfirmed: Bool
+    private let keepsState: Bool
     private let session: Session
 
+    /// - Parameter keepsState: false to keep no state before several items are changed.
     init(
         _ keyring: DesktopKeyring, _ client: SecretServiceClient, _ changes: [AttributeCode: AttributeValue?],
-        _ secret: SecretOptions, isConfirmed: Bool, in session: Session
+        _ secret: SecretOptions, isConfirmed: Bool, keepsState: Bool, in session: Session
     ) {
         self.keyring = keyring
         self.client = client
         self.changes = changes
         self.secret = secret
         self.isConfirmed = isConfirmed
+        self.keepsState = keepsState
         self.session = session
     }
 
-    /// Changes those that match, looks whether the service kept it, and tells.
+    /// Changes the matching items, checks that the service stored the changes, and reports them.
     func run(_ filter: ItemFilter?) throws -> ExitStatus {
-        let all = try DesktopItems(keyring, client, nil, in: session).found
-        let found = all.filter { filter?.matches($0.item) ?? true }
+        let all = try DesktopItems(keyring, client, nil, in: session)
+        let found = all.items.filter { filter?.matches($0) ?? true }
         if found.isEmpty { throw KeychainStoreError.itemNotFound }
-        let others = all.filter { filter?.matches($0.item) == false }.map(\.item)
-        var updates = try found.map { try changed($0.item) }
-        try requireFree(updates, others)
-        if found.count > 1 { try session.confirm("Change \(found.count) items?", isGiven: isConfirmed) }
+        let updates = try found.map { (before: $0, after: try changed($0)) }
+        try requireFree(updates, all.items.filter { filter?.matches($0) == false })
+        if found.count > 1 {
+            if !isConfirmed, session.world.terminal.isAttended {
+                session.list(found) { _, words in "to be changed: \(words)" }
+            }
+            try session.confirm("Change \(found.count) items?", isGiven: isConfirmed)
+        }
         let value = try secret.read(isPublic: false, in: session)
-        let size: Int? =
-            switch value {
-            case .some(let secret): secret.count
-            case .none: nil
-            }
-        var ordinals: [[UInt8]: Int] = [:]
-        var updated: [Item] = []
-        for (changes, before) in zip(updates, found) {
-            updated.append(
-                try changes.changed(
-                    ordinal: ordinals[changes.key, default: 0], secretSize: size ?? before.item.secretSize,
-                    now: session.now))
-            ordinals[changes.key, default: 0] += 1
+        let isKept = keepsState && found.count > 1
+        // What was shown may have changed since, by another program.
+        let now = try DesktopStates(session).change(client, keepsState: isKept) { willWrite in
+            var options = ServiceTarget.Options(scope: keyring.scope, making: .refused)
+            options.willWrite = willWrite
+            let target = ServiceTarget(client, options)
+            return try target.change(updates, secret: value)
         }
-        updates = []
-        let target = ServiceTarget(client, scope: keyring.scope, making: .refused)
-        try target.writeItems { writer in
-            for (item, before) in zip(updated, found) {
-                var line = SecretBytes(capacity: 1_024)
-                ItemLine.encode(item, into: &line)
-                try line.withBytes { line in
-                    switch value {
-                    case .some(let secret):
-                        try writer.put(item, line: line, secret: secret, in: .plain, replacing: before.item)
-                    case .none:
-                        try writer.put(item, line: line, secret: before.secret, in: .plain, replacing: before.item)
-                    }
-                }
-            }
-        }
-        var isKept = true
-        let now: [Item?] = try target.readItems { items in
-            for (item, before) in zip(updated, found) {
-                switch value {
-                case .some(let secret): try items.announce(item, secret: secret, hasSecret: true)
-                case .none: try items.announce(item, secret: before.secret, hasSecret: true)
-                }
-            }
-            return try zip(updated, found).map { item, before in
-                guard let existing = try items.item(withKeyOf: item), items.holds(item, as: existing) else {
-                    return nil
-                }
-                let hasSecret =
-                    switch value {
-                    case .some(let secret): try items.secret(of: existing, equals: secret, in: .plain)
-                    case .none: try items.secret(of: existing, equals: before.secret, in: .plain)
-                    }
-                return hasSecret ? existing : nil
-            }
-        }
-        for (item, existing) in zip(updated, now) {
-            if existing != nil {
-                session.note("changed: \(item.words)")
+        var isComplete = all.isComplete
+        for (existing, before) in zip(now, found) {
+            if let existing {
+                session.note("changed: \(existing.words)")
             } else {
-                isKept = false
-                session.warn("the Secret Service did not keep all of the change: \(item.words)")
+                isComplete = false
+                session.warn("the Secret Service did not keep all of the change: \(before.words)")
             }
         }
+        if isKept { session.noteUndo(keyring.name) }
         if session.style.isJSON { try session.result(["items": .list(now.compactMap { $0 }.map { .item($0) })], []) }
-        return isKept ? .ok : .incomplete
+        return isComplete ? .ok : .incomplete
     }
 
     private func changed(_ item: Item) throws -> ServiceChanges {
@@ -105,12 +73,22 @@ struct DesktopUpdate {
                 throw UsageProblem.desktopAttribute(error.code.code)
             }
         }
+        try changed.check()
         return changed
     }
 
-    /// Refuses attributes that another item of the collection has: programs could not tell them apart.
-    private func requireFree(_ updates: [ServiceChanges], _ others: [Item]) throws {
+    /// Refuses attributes that would make an item equal to another one of its collection: programs could not tell them
+    /// apart.
+    private func requireFree(_ updates: [(before: Item, after: ServiceChanges)], _ others: [Item]) throws {
         let taken = Set(others.map { ServiceChanges(of: $0).key })
-        if updates.contains(where: { taken.contains($0.key) }) { throw KeychainStoreError.duplicateItem }
+        var origins: [[UInt8]: [UInt8]] = [:]
+        for (before, after) in updates {
+            let (old, new) = (ServiceChanges(of: before).key, after.key)
+            // Items that are equal already stay so.
+            if let other = origins.updateValue(old, forKey: new), other != old {
+                throw KeychainStoreError.duplicateItem
+            }
+            if new != old, taken.contains(new) { throw KeychainStoreError.duplicateItem }
+        }
     }
 }

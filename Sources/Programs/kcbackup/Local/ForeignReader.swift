@@ -114,9 +114,22 @@ struct ForeignReader {
         if input.file?.isBlank == true { throw ForeignFailure.empty }
         guard let format = try options.format() else { return try KnownFormats.recognise(input) }
         guard try format.recognises(input) else {
+            if let other = try other(of: input) {
+                throw ForeignFailure.notOfFormat(title: format.title, found: other.title)
+            }
             throw try format.problem(with: input) ?? ForeignFailure.notOfFormat(title: format.title)
         }
         return format
+    }
+
+    /// A format that recognizes an input that is not of the requested one.
+    private func other(of input: ForeignInput) throws -> (any ForeignFormat)? {
+        do {
+            return try KnownFormats.all.first { try $0.recognises(input) }
+        } catch is ForeignFailure {
+            // What is wrong with it in other formats does not matter.
+            return nil
+        }
     }
 
     /// Asks for the secrets that open the file.

@@ -93,7 +93,7 @@ enum FileOfItems {
         session.subjects.path = path
         switch try InputFile.open(session.world.resolve(input: path)) {
         case .file(let file):
-            if try file.status().st_mode & 0o077 != 0 {
+            if ForeignFile.isReadableByOthers(try file.status()) {
                 session.warn(
                     "\(quoted(path)) can be read by others, and holds secrets; if they are real, run 'chmod 600'")
             }

@@ -24,15 +24,61 @@ extension LocalKeychain {
         session.subjects.keychain = name
         do {
             return try open(on: LocalDevice(session.world), minimumCost: session.world.costs.lowestPasscode)
+        } catch KeychainStoreError.file(let failure) where failure.problem.isOfAccess && failure.path == path {
+            // Advice on permissions is of use only for a keychain.
+            guard Keychain.begins(path) else { throw KeychainStoreError.notAKeychain(.notADatabase) }
+            throw KeychainStoreError.file(failure)
         } catch KeychainStoreError.otherDevice(let device) {
             let retired = "\(session.world.dataFolder.deviceKey).retired-\(device)"
             if try Path.exists(retired) { session.subjects.retiredKey = retired }
             throw KeychainStoreError.otherDevice(device)
         } catch KeychainStoreError.notFound(let path) {
-            if try LocalKeychain.names(in: session.world.dataFolder).isEmpty {
-                session.subjects.desktopKeyring = try session.world.desktopKeyring()
-            }
+            session.subjects.keyringHint = try keyringHint(in: session)
             throw KeychainStoreError.notFound(path)
+        }
+    }
+}
+
+extension LocalKeychain {
+    /// How to name the desktop keyring, where this keychain is missing; nil if nothing suggests that it is meant.
+    private func keyringHint(in session: Session) throws -> KeyringHint? {
+        if session.keyringUse == .none { return nil }
+        let isMisspelled = name == DesktopKeyring.kind
+        if session.keyringUse == .direct, isMisspelled { return .misspelled }
+        if !isMisspelled, try !LocalKeychain.names(in: session.world.dataFolder).isEmpty { return nil }
+        let presence = try session.world.desktopKeyring()
+        if presence == .absent { return nil }
+        if session.keyringUse == .throughArchive { return .throughArchive }
+        return presence == .running ? .running : .unreachable
+    }
+}
+
+extension FileFailure.Problem {
+    /// True if the file is refused for its owner or its permissions.
+    fileprivate var isOfAccess: Bool {
+        switch self {
+        case .exposed, .foreignOwner: true
+        default: false
+        }
+    }
+}
+
+extension Keychain {
+    /// True if the file begins as every keychain does, or cannot be read.
+    ///
+    /// It must not be open as a keychain, whose locks this would release.
+    fileprivate static func begins(_ path: String) -> Bool {
+        let magic = Array("SQLite format 3\0".utf8)
+        var start = SecretBytes(capacity: magic.count)
+        do {
+            let file = try OpenFile.reading(path)
+            try start.append(upTo: magic.count) { output throws(StreamFailure) in try file.read(at: 0, into: &output) }
+        } catch {
+            // The failure that led here says more.
+            return true
+        }
+        return start.withBytes { bytes in
+            bytes.count == magic.count && magic.indices.allSatisfy { bytes[$0] == magic[$0] }
         }
     }
 }

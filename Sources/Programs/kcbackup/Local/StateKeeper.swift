@@ -1,4 +1,5 @@
 internal import ByteStreams
+internal import Console
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
@@ -56,6 +57,30 @@ struct StateKeeper {
                 try keep()
                 return try body(writer)
             }
+        }
+    }
+
+    /// Asks before the passcode is changed, which removes all states; without a terminal, only warns.
+    ///
+    /// - Throws: `Refusal.declined`, `TerminalFailure`.
+    static func confirmRemoval(of keychain: Keychain, isGiven: Bool, in session: Session) throws {
+        let states: [KeptStates.State]
+        do throws(FileFailure) {
+            states = try KeptStates(of: keychain, in: session.world.dataFolder).list()
+        } catch {
+            // They cannot be removed either, of which `removeAll` warns.
+            return
+        }
+        guard let newest = states.first, !isGiven else { return }
+        let words =
+            states.count == 1
+            ? "the earlier state of \(newest.date.moment), which the old passcode opens,"
+            : "\(states.count) earlier states, the newest of \(newest.date.moment), which the old passcode opens,"
+        if session.world.terminal.isAttended {
+            session.warn("\(words) will be removed; 'restore --undo' cannot bring them back then")
+            try session.confirm("Go on?", isGiven: false)
+        } else {
+            session.warn("\(words) will be removed")
         }
     }
 

@@ -17,8 +17,8 @@ extension Accessibility: ExpressibleByArgument {
         self = found
     }
 
-    /// The codes, for help and completion.
-    package static var allValueStrings: [String] { allCases.map(\.rawValue) }
+    /// The codes and the words, for help and completion.
+    package static var allValueStrings: [String] { allCases.flatMap { [$0.rawValue, $0.name] } }
 }
 
 extension ItemUUID: ExpressibleByArgument {

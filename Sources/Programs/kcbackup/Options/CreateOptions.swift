@@ -86,9 +86,10 @@ struct CreateOptions: ParsableArguments {
     }
 
     /// Names the items that are not in the archive.
-    func warn(of report: CreateReport, _ session: Session) {
-        // Locked items have already been reported, by collection.
-        for item in report.damaged.dropFirst(session.toldUnreadable) {
+    ///
+    /// - Parameter told: as `BackupSource.toldCount`.
+    func warn(of report: CreateReport, told: Int, _ session: Session) {
+        for item in report.damaged.dropFirst(told) {
             session.warn("not in the archive, since it cannot be read: \(item?.words ?? "an unreadable item")")
         }
         for item in report.omitted { session.note("in no archive: \(item.words)") }

@@ -44,7 +44,7 @@ struct AttributeOptions: ParsableArguments {
         for (code, text) in named { attributes[code] = text.map { .text($0) } }
         for word in attribute {
             let assignment = try AttributeAssignment(word, of: .attribute)
-            guard attributes[assignment.code] == nil else { throw UsageProblem.attributeTwice(assignment.code.code) }
+            guard attributes[assignment.code] == nil else { throw UsageProblem.attributeTwice(assignment.code) }
             attributes[assignment.code] = assignment.value
         }
         return attributes

@@ -45,7 +45,7 @@ struct StatusPage {
     }
 
     private var jobs: HTML {
-        if state.jobs.isEmpty { return "<p>There are no jobs.</p>\n" }
+        if state.jobs.isEmpty, state.unreadable.isEmpty { return "<p>There are no jobs.</p>\n" }
         let rows = state.jobs.map { job in
             let isGood = job.record?.status == .ok && job.record?.ended != nil
             return """
@@ -56,11 +56,18 @@ struct StatusPage {
 
                 """ as HTML
         }
+        let unreadable = state.unreadable.map { job in
+            """
+            <tr><td>\(job.name)</td><td></td><td></td><td></td>\
+            <td class="bad">\(job.failure.explanation.message)</td><td></td></tr>
+
+            """ as HTML
+        }
         return """
             <h2>Jobs</h2>
             <table>
             <tr><th>Job</th><th>Runs</th><th>Last good</th><th>Items</th><th>Last run</th><th>Folder</th></tr>
-            \(rows)</table>
+            \(rows)\(unreadable)</table>
 
             """
     }

@@ -94,7 +94,7 @@ func explainSecret(_ problem: SecretProblem) -> Explanation {
             .notFound, "\(quoted(path)) does not exist, and the \(what) should be in it",
             hint: isKeyFile
                 ? "'kcbackup keychain escrow enable' makes one"
-                : "make it with '(umask 077; cat > \(quotedPath(path)))': type the \(what.prefix { $0 != " " }), "
+                : "make it with '(umask 077; cat > \(shellWord(path)))': type the \(what.prefix { $0 != " " }), "
                     + "Enter, Ctrl-D")
     case .descriptorClosed(let number):
         Explanation(

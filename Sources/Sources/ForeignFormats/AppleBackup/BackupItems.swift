@@ -12,6 +12,8 @@ struct BackupItems {
 
     // The protection classes whose items can be moved to another device.
     private static let accessibility: [UInt32: Accessibility] = [6: .whenUnlocked, 7: .afterFirstUnlock, 8: .always]
+    // Those whose keys only the device has: Apple's aku, cku, dku and akpu.
+    private static let bound: Set<UInt32> = [9, 10, 11, 12]
     // Columns of the device's database that describe no item.
     private static let own: Set = ["v_Data", "v_PersistentRef", "persistref", "sha1", "UUID", "rowid", "tomb", "class"]
 
@@ -54,7 +56,13 @@ struct BackupItems {
         var cursor = ByteCursor(0..<blob.count, .littleEndian)
         let version = try cursor.uint32(in: blob.span)
         let number = try cursor.uint32(in: blob.span) & 0x1f
-        guard let accessibility = Self.accessibility[number], keys.has(number) else { return nil }
+        if Self.bound.contains(number) { return nil }
+        guard let accessibility = Self.accessibility[number] else {
+            throw ForeignFailure.unknownVariant("its protection class is \(number), which no item has")
+        }
+        guard keys.has(number) else {
+            throw ForeignFailure.damaged("the backup has no key for its protection class")
+        }
         guard version == 2 || version == 3 else {
             throw ForeignFailure.unknownVariant("its version is \(version), which no backup has")
         }
@@ -94,6 +102,13 @@ struct BackupItems {
                 draft.extra.append(ExtraAttribute(name: "ios.\(name)", value: text))
             } else if item.secret(value) != nil {
                 fields.append((name, value))
+            } else {
+                switch item.nodes[value] {
+                case .date(let date):
+                    draft.extra.append(ExtraAttribute(name: "ios.\(name)", value: date.description))
+                case .null: continue
+                default: collector.leaveOut("attribute of an unknown kind")
+                }
             }
         }
         draft.extra.append(ExtraAttribute(name: "source.format", value: format))

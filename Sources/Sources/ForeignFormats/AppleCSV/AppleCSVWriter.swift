@@ -29,6 +29,8 @@ package final class AppleCSVWriter: ExportWriter {
             ? [record.title, "", ""] : [record.title, record.addresses.first ?? "", record.account ?? ""]
         let hasZero = secret.withBytes { span in span.indices.contains { span[$0] == 0 } }
         if hasZero || names.contains(where: { $0.utf8.contains(0) }) { return .zeroByte }
+        let isTooLong = secret.withBytes { Self.size($0) > CSVReader.cellLimit }
+        if isTooLong || names.contains(where: { Self.size($0.utf8.span) > CSVReader.cellLimit }) { return .tooLong }
         for name in names {
             cell(name.utf8.span)
             text.append(UInt8(ascii: ","))
@@ -48,6 +50,11 @@ package final class AppleCSVWriter: ExportWriter {
     }
 
     package func finish(password: borrowing SecretBytes) -> SecretBytes { text.copy() }
+
+    /// The bytes of a cell, with each quotation mark doubled.
+    private static func size(_ bytes: borrowing Span<UInt8>) -> Int {
+        bytes.count + bytes.indices.count { bytes[$0] == UInt8(ascii: "\"") }
+    }
 
     private func cell(_ bytes: borrowing Span<UInt8>) {
         if !bytes.isEmpty, "=+-@".utf8.contains(bytes[0]) { formulas += 1 }

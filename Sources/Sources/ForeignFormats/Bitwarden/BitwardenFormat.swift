@@ -34,17 +34,12 @@ package struct BitwardenFormat: ForeignFormat {
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
-        var attachments: [String: [ForeignAttachment]] = [:]
+        var zip: ForeignZip?
         var json: ForeignJSON
         if try ForeignZip.names(in: input) != nil {
-            let zip = try ForeignZip(file) { $0 == Self.member || $0.hasPrefix("attachments/") }
-            json = try zip.json(Self.member)
-            for path in zip.rest {
-                let parts = path.split(separator: "/", maxSplits: 2).map(String.init)
-                guard parts.count == 3, let member = zip.take(path) else { continue }
-                attachments[parts[1], default: []].append(
-                    ForeignAttachment(name: parts[2], member.bytes.copy()))
-            }
+            let opened = try ForeignZip(file) { $0 == Self.member || $0.hasPrefix("attachments/") }
+            json = try opened.json(Self.member)
+            zip = opened
         } else {
             json = try ForeignJSON(file)
         }
@@ -58,7 +53,8 @@ package struct BitwardenFormat: ForeignFormat {
             json = try BitwardenSeal(json).open(secrets)
         }
         var collector = RecordCollector(format: name, date: file.modified)
-        try BitwardenVault(json, attachments).add(to: &collector, format: name)
+        try BitwardenVault(json, zip).add(to: &collector, format: name)
+        zip?.countRest(to: &collector)
         let isOfOrganization = json.root["collections"] != nil
         return try collector.finish(
             details: (isOfOrganization ? "of an organization" : "of a vault") + (isEncrypted ? ", encrypted" : ""),

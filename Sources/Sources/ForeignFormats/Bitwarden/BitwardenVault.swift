@@ -7,14 +7,20 @@ struct BitwardenVault {
     private let json: ForeignJSON
     /// The names of folders and collections, by ID.
     private var folders: [String: String] = [:]
-    /// The files attached to records, by the record's ID, if the export contains them.
-    private let attachments: [String: [ForeignAttachment]]
+    private let zip: ForeignZip?
+    /// The files attached to records, by the record's ID, with their paths in the zip file.
+    private var attachments: [String: [(name: String, path: String)]] = [:]
 
-    init(_ json: ForeignJSON, _ attachments: [String: [ForeignAttachment]]) throws(ForeignFailure) {
+    /// - Parameter zip: the export with attachments, if it is one.
+    init(_ json: ForeignJSON, _ zip: ForeignZip?) throws(ForeignFailure) {
         self.json = json
-        self.attachments = attachments
+        self.zip = zip
+        for path in zip?.rest ?? [] {
+            let parts = path.split(separator: "/", maxSplits: 2).map(String.init)
+            if parts.count == 3 { attachments[parts[1], default: []].append((parts[2], path)) }
+        }
         for list in ["folders", "collections"] {
-            for folder in json.root[list]?.values ?? [] {
+            for folder in try json.list(json.root[list]) {
                 guard let id = try text(folder["id"]), let name = try text(folder["name"]) else { continue }
                 folders[id] = name
             }
@@ -25,27 +31,24 @@ struct BitwardenVault {
     ///
     /// - Throws: as `RecordCollector.add`, `ForeignFailure.damaged`.
     func add(to collector: inout RecordCollector, format: String) throws(ForeignFailure) {
-        guard let items = json.root["items"], items.isArray else { throw .damaged("its list of items is missing") }
+        let items = try json.list(json.root["items"], required: "its list of items")
         var ids: Set<String> = []
         var ordinals: [[String]: Int] = [:]
-        defer {
-            collector.leaveOut(
-                "file of no record", attachments.filter { !ids.contains($0.key) }.values.joined().count)
-        }
-        for item in items.values {
+        for item in items {
             guard item.isObject else { throw .damaged("one of its items is not an object") }
             let id = try text(item["id"])
             if let id, !id.isEmpty, !ids.insert(id).inserted { throw .damaged("two of its items have the same ID") }
             if try isLeftOut(item, &collector) { continue }
             var addresses: [String] = []
-            for uri in item["login"]?["uris"]?.values ?? [] {
-                if let address = try text(uri["uri"]) { addresses.append(address) }
+            let login = try json.object(item["login"])
+            for uri in try json.list(login?["uris"]) {
+                if let address = try text(json.object(uri)?["uri"]) { addresses.append(address) }
                 if json.integer(uri["match"]) != nil { collector.leaveOut("rule for matching an address") }
             }
-            let user = try text(item["login"]?["username"])
+            let user = try text(login?["username"])
             let title = try text(item["name"]) ?? ""
             let key = RecordWriter.names(
-                title: title, addresses: addresses, user: user, password: json.secret(item["login"]?["password"]))
+                title: title, addresses: addresses, user: user, password: json.secret(login?["password"]))
             let ordinal = ordinals[key, default: 0]
             ordinals[key] = ordinal + 1
             let identity = id.flatMap { $0.isEmpty ? nil : $0 }
@@ -54,37 +57,39 @@ struct BitwardenVault {
                 ordinal: identity == nil ? ordinal : 0, title: title)
             record.id = identity
             record.addresses = addresses
-            record.user = user
             record.folder = try folder(of: item)
             record.created = try date(item["creationDate"], &collector)
             record.modified = try date(item["revisionDate"], &collector)
-            try addParts(of: item, &record, to: &collector)
+            try addParts(of: item, user, &record, to: &collector)
             for attachment in attachments[id ?? ""] ?? [] {
-                try record.addAttachment(attachment.name, attachment.bytes.copy(), to: &collector)
+                guard let member = zip?.take(attachment.path) else { continue }
+                try record.addAttachment(attachment.name, member.bytes.copy(), to: &collector)
             }
             try record.finish(to: &collector)
         }
     }
 
     private func addParts(
-        of item: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
+        of item: ForeignJSON.Value, _ user: String?, _ record: inout RecordWriter,
+        to collector: inout RecordCollector
     ) throws(ForeignFailure) {
         let type = json.integer(item["type"])
+        if type != 1 { try record.addUser(user, to: &collector) }
         switch type {
-        case 1: try addLogin(item, &record, to: &collector)
+        case 1: try addLogin(item, user, &record, to: &collector)
         case 2: break
         case 3: try addObject("card", item["card"], &record, to: &collector)
         case 4: try addObject("identity", item["identity"], &record, to: &collector)
         case 5: try addKey(item["sshKey"], &record, to: &collector)
-        case let type?:
+        case .some:
             // Records of unknown types are kept in full.
-            return try record.addObject("record of type \(type)", json.source(item), to: &collector)
+            return try record.addObject("record of another type", json.source(item), to: &collector)
         case nil: throw .damaged("an item has no type")
         }
         if let notes = try secret(item["notes"]), !notes.isEmpty {
             try record.addNote(notes, isWhole: type == 2, to: &collector)
         }
-        for field in item["fields"]?.values ?? [] {
+        for field in try json.list(item["fields"]) {
             // A linked field only repeats another part of the record.
             if json.integer(field["type"]) == 3 {
                 collector.leaveOut("linked field")
@@ -100,16 +105,17 @@ struct BitwardenVault {
     }
 
     private func addLogin(
-        _ item: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
+        _ item: ForeignJSON.Value, _ user: String?, _ record: inout RecordWriter,
+        to collector: inout RecordCollector
     ) throws(ForeignFailure) {
         guard let login = item["login"], login.isObject else { throw .damaged("a login has no 'login'") }
-        let passkeys = login["fido2Credentials"]?.values ?? []
+        let passkeys = try json.list(login["fido2Credentials"])
         if let password = try secret(login["password"]) {
-            try record.addLogin(password, to: &collector)
+            try record.addLogin(user: user, password: password, to: &collector)
         } else if let bytes = try exportedBytes(of: item) {
-            try record.addLogin(bytes, to: &collector)
-        } else if passkeys.isEmpty, record.user != nil || !record.addresses.isEmpty {
-            try record.addLogin(nil, to: &collector)
+            try record.addLogin(user: user, password: bytes, to: &collector)
+        } else if user != nil || passkeys.isEmpty && !record.addresses.isEmpty {
+            try record.addLogin(user: user, password: nil, to: &collector)
         }
         if let seed = try secret(login["totp"]), !seed.isEmpty {
             try record.addOneTimePassword(seed, to: &collector)
@@ -120,7 +126,7 @@ struct BitwardenVault {
     /// The secret that kcbackup's export wrote as a field because it is not text; nil if there is none.
     private func exportedBytes(of item: ForeignJSON.Value) throws(ForeignFailure) -> SecretBytes? {
         guard item["login"]?["password"]?.isString != true else { return nil }
-        for field in item["fields"]?.values ?? [] where try text(field["name"]) == ExportName.bytes {
+        for field in try json.list(item["fields"]) where try text(field["name"]) == ExportName.bytes {
             guard let value = try secret(field["value"]) else { return nil }
             var bytes = SecretBytes(capacity: value.count)
             guard value.withBytes({ Base64.decode($0, into: &bytes) }) else { return nil }
@@ -189,14 +195,14 @@ struct BitwardenVault {
         }
         if item["favorite"]?.flag == true { collector.leaveOut("favorite mark") }
         if let reprompt = json.integer(item["reprompt"]), reprompt != 0 { collector.leaveOut("reprompt mark") }
-        collector.leaveOut("earlier password", item["passwordHistory"]?.values.count ?? 0)
+        collector.leaveOut("earlier password", try json.list(item["passwordHistory"]).count)
         return false
     }
 
     private func folder(of item: ForeignJSON.Value) throws(ForeignFailure) -> String? {
         if let id = try text(item["folderId"]), let name = folders[id] { return name }
         var names: [String] = []
-        for collection in item["collectionIds"]?.values ?? [] {
+        for collection in try json.list(item["collectionIds"]) {
             if let id = try text(collection), let name = folders[id] { names.append(name) }
         }
         return names.isEmpty ? nil : names.joined(separator: ", ")

@@ -28,6 +28,8 @@ package final class BitwardenWriter: ExportWriter {
         case .password, .note, .oneTimePassword, .wifi: break
         }
         if record.hasAccountOfBytes { return .nameNotText }
+        let isEmpty = item.secretSize != nil && secret.isEmpty
+        if isEmpty, record.kind == .note || record.kind == .oneTimePassword { return .emptySecret }
         let isText = secret.isUTF8
         // Notes and one-time passwords can only hold text.
         let kind = isText && item.secretSize != nil ? record.kind : .password

@@ -36,25 +36,21 @@ struct CSVRecord {
             title: title)
         record.id = id
         record.addresses = addresses
-        record.user = user
         record.folder = text(.folder, bytes)
         record.authentication = authentication(bytes)
         record.created = date(.createdMilliseconds, .createdSeconds, .created, &collector, bytes)
         record.modified = date(.changedMilliseconds, .changedSeconds, .changed, &collector, bytes)
-        let others: [(CSVRole, String)] = [(.secondUser, "username.2"), (.thirdUser, "username.3"), (.tags, "tags")]
-        for (role, name) in others {
-            if let text = text(role, bytes), text != user {
-                record.extra.append(ExtraAttribute(name: name, value: text))
-            }
+        if let tags = text(.tags, bytes) { record.extra.append(ExtraAttribute(name: "tags", value: tags)) }
+        let roles: [(CSVRole, String)] = [(.secondUser, "username.2"), (.thirdUser, "username.3"), (.email, "email")]
+        let others = roles.compactMap { role, name in
+            text(role, bytes).flatMap { $0 == user ? nil : ExtraAttribute(name: name, value: $0) }
         }
-        if let email = text(.email, bytes), email != user {
-            record.extra.append(ExtraAttribute(name: "email", value: email))
-        }
-        try addParts(of: &record, to: &collector, bytes)
+        try addParts(of: &record, user, others, to: &collector, bytes)
     }
 
     private func addParts(
-        of record: inout RecordWriter, to collector: inout RecordCollector, _ bytes: borrowing Span<UInt8>
+        of record: inout RecordWriter, _ user: String?, _ others: [ExtraAttribute],
+        to collector: inout RecordCollector, _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) {
         var isSomething = false
         let type = text(.type, bytes)?.lowercased() ?? "login"
@@ -67,11 +63,13 @@ struct CSVRecord {
         let tellsNull = product?.tellsNull == true
         let password = cell(.password).flatMap { (tellsNull ? $0.isNull : $0.isEmpty) ? nil : $0 }
         if let password {
-            try record.addLogin(password.secret(in: bytes), to: &collector)
+            try record.addLogin(user: user, others: others, password: password.secret(in: bytes), to: &collector)
             isSomething = true
-        } else if !isNote, !isAlias, record.user != nil || !record.addresses.isEmpty {
-            try record.addLogin(nil, to: &collector)
+        } else if !isNote, !isAlias, user != nil || !record.addresses.isEmpty {
+            try record.addLogin(user: user, others: others, password: nil, to: &collector)
             isSomething = true
+        } else {
+            try record.addUser(user, others: others, to: &collector)
         }
         if let password, product?.hasWebForms == true, password.contains("&amp;", in: bytes) {
             collector.remark("passwords have '&amp;' in them, which some versions of LastPass write for '&'")
@@ -174,15 +172,27 @@ struct CSVRecord {
         if let address = text(.url, bytes) { return [address] + (furtherAddresses(bytes) ?? []) }
         guard let joined = text(.urls, bytes) else { return [] }
         var addresses: [String] = []
-        for piece in joined.split(separator: ",", omittingEmptySubsequences: false) {
-            let trimmed = String(piece.drop { $0 == " " })
-            // A comma may be part of an address.
-            if let last = addresses.last, WebAddress(trimmed) == nil, !trimmed.contains("://") {
-                addresses[addresses.count - 1] = last + "," + piece
-            } else {
-                addresses.append(trimmed)
+        /// The pieces since the last one with a scheme.
+        var pieces: [Substring] = []
+        func flush() {
+            // A comma may be part of an address. If an '@' follows, it may be in a password, no part of which may look
+            // like an address of its own.
+            let isOne = pieces.dropFirst().contains { $0.utf8.contains(UInt8(ascii: "@")) }
+            for (index, piece) in pieces.enumerated() {
+                let trimmed = String(piece.drop { $0 == " " })
+                if index > 0, isOne || WebAddress(trimmed) == nil {
+                    addresses[addresses.count - 1] += "," + piece
+                } else {
+                    addresses.append(trimmed)
+                }
             }
+            pieces = []
         }
+        for piece in joined.split(separator: ",", omittingEmptySubsequences: false) {
+            if piece.contains("://") { flush() }
+            pieces.append(piece)
+        }
+        flush()
         return addresses
     }
 

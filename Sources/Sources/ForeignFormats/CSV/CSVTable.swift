@@ -75,15 +75,12 @@ struct CSVTable {
 
     /// True if the first row can only hold names, and may therefore be shown.
     ///
-    /// It must contain a name that was searched for, or two names that programs use, since a single one could be a
-    /// password.
+    /// It must contain two names that were searched for or that programs use, since a single one could be a password.
     func hasNames(in bytes: borrowing Span<UInt8>) -> Bool {
-        if columns.contains(where: { $0.name != nil }) { return true }
-        var count = 0
-        for column in columns where CSVProduct.names.contains(where: { column.cell.isWord($0, in: bytes) }) {
-            count += 1
+        let known = columns.count { column in
+            column.name != nil || CSVProduct.names.contains { column.cell.isWord($0, in: bytes) }
         }
-        return count > 1
+        return known > 1
     }
 }
 

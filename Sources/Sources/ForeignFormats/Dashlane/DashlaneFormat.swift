@@ -14,6 +14,9 @@ package struct DashlaneFormat: ForeignFormat {
         "ids.csv": "identity document", "payments.csv": "card", "personalInfo.csv": "identity",
     ]
 
+    /// The tables of logins and notes.
+    private static let records: Set = ["credentials.csv", "securenotes.csv"]
+
     package func recognises(_ input: ForeignInput) throws -> Bool {
         try ForeignZip.names(in: input)?.contains("credentials.csv") == true
     }
@@ -23,28 +26,44 @@ package struct DashlaneFormat: ForeignFormat {
         let zip = try ForeignZip(file) { $0.hasSuffix(".csv") }
         var collector = RecordCollector(format: name, date: file.modified)
         if let table = zip.take("credentials.csv") {
-            _ = try table.bytes.withBytes { bytes throws(ForeignFailure) in
-                try CSVFormat().read(bytes, into: &collector)
-            }
+            try read(table) { bytes throws(ForeignFailure) in _ = try CSVFormat().read(bytes, into: &collector) }
         }
         if let table = zip.take("securenotes.csv") {
             let format = CSVFormat(columns: [.title: "title", .notes: "note"])
-            _ = try table.bytes.withBytes { bytes throws(ForeignFailure) in try format.read(bytes, into: &collector) }
+            try read(table) { bytes throws(ForeignFailure) in _ = try format.read(bytes, into: &collector) }
         }
         for (table, kind) in Self.objects.sorted(by: { $0.key < $1.key }) {
             guard let member = zip.take(table) else { continue }
-            try member.bytes.withBytes { bytes throws(ForeignFailure) in
+            try read(member) { bytes throws(ForeignFailure) in
                 try addObjects(bytes, table, kind, to: &collector)
             }
         }
         // Rows of unknown tables are kept in full.
         for table in zip.rest {
             guard let member = zip.take(table) else { continue }
-            try member.bytes.withBytes { bytes throws(ForeignFailure) in
+            try read(member) { bytes throws(ForeignFailure) in
                 try addObjects(bytes, table, "row of a table that is not known", to: &collector)
             }
         }
+        zip.countRest(to: &collector)
         return try collector.finish(details: "", isPlaintext: true)
+    }
+
+    /// Reads a table, and names it in failures; the names of unknown ones are foreign text.
+    private func read(
+        _ table: ForeignAttachment, _ body: (borrowing Span<UInt8>) throws(ForeignFailure) -> Void
+    ) throws(ForeignFailure) {
+        let isKnown = Self.objects[table.name] != nil || Self.records.contains(table.name)
+        let name = isKnown ? "'\(table.name)'" : "a table"
+        do throws(ForeignFailure) {
+            try table.bytes.withBytes(body)
+        } catch {
+            switch error {
+            case .damagedLine(let line, let rule): throw .damaged("line \(line) of \(name) in it: \(rule)")
+            case .notUTF8(let line): throw .damaged("line \(line) of \(name) in it is not UTF-8")
+            default: throw error
+            }
+        }
     }
 
     /// Adds each row as a JSON object of its cells.

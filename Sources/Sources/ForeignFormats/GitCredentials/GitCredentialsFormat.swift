@@ -42,10 +42,8 @@ package struct GitCredentialsFormat: ForeignFormat {
                     collector.leaveOut("address without a password")
                     continue
                 }
-                let draft = try parts.draft(in: bytes, line.number)
-                if parts.path.upperBound < line.range.upperBound {
-                    collector.leaveOut("part of an address behind '?', '#' or ';'")
-                }
+                let (draft, isCut) = try parts.draft(in: bytes, line.number)
+                if isCut { collector.leaveOut("part of an address behind '?', '#' or ';'") }
                 let names = [AttributeCode.srvr, .acct, .path].map { draft.attributes.text($0) ?? "" }
                 let port = draft.attributes.number(.port).map(String.init) ?? ""
                 let key = RecordWriter.identity(of: names + [port, parts.scheme])
@@ -70,7 +68,7 @@ private struct CredentialLine {
     /// Nil if there is none, as distinct from an empty one.
     let password: Range<Int>?
     let host: Range<Int>
-    /// Without what follows a `?` or `#`.
+    /// All that follows the host.
     let path: Range<Int>
 
     /// True for an address with a path but no host: git keeps the passwords of certificates' files as
@@ -100,7 +98,7 @@ private struct CredentialLine {
         password = middle.map { $0 + 1..<at }
         host = at + 1..<end
         guard !host.isEmpty else { return nil }
-        path = end..<(first("?#", end..<line.upperBound) ?? line.upperBound)
+        path = end..<line.upperBound
     }
 
     /// True if an access token is in the place of the user name.
@@ -117,26 +115,30 @@ private struct CredentialLine {
         return [("access token", user)] + (isSpare ? [] : password.map { [$0] } ?? [])
     }
 
-    /// The item without its secret.
-    func draft(in bytes: borrowing Span<UInt8>, _ line: Int) throws(ForeignFailure) -> ItemDraft {
+    /// The item without its secret, and whether a part of the path, which may be a secret, is missing in it.
+    func draft(
+        in bytes: borrowing Span<UInt8>, _ line: Int
+    ) throws(ForeignFailure) -> (item: ItemDraft, isCut: Bool) {
         func text(_ range: Range<Int>) throws(ForeignFailure) -> String {
             guard let text = Self.decoded(range, in: bytes).utf8Text else {
                 throw .damagedLine(line, "its names are not UTF-8")
             }
             return text
         }
-        // git percent-encodes the colon of a port.
-        guard let address = WebAddress("\(scheme)://\(try text(host))") else {
-            throw .damagedLine(line, "it is not a URL with a host")
+        // git percent-encodes the colon of a port. What it takes for the host may have the end of a password in it.
+        let host = try text(host)
+        guard !host.utf8.contains(where: "@/?#;".utf8.contains), let address = WebAddress("\(scheme)://\(host)") else {
+            throw .damagedLine(line, "its host is not one; a password has '%40' for each '@', and '%2F' for each '/'")
         }
         var draft = ItemDraft(itemClass: .internetPassword)
         if !isToken(in: bytes) { draft.attributes[.acct] = .text(try text(user)) }
         address.describe(&draft)
-        let path = try text(path)
+        let whole = try text(path)
+        let path = String(WebAddress.beforeQuery(whole[...]))
         if !path.isEmpty, path != "/" { draft.attributes[.path] = .text(path) }
         draft.attributes[.labl] = .text(address.host)
         draft.extra = [ExtraAttribute(name: "source.format", value: "git-credentials")]
-        return draft
+        return (draft, path.utf8.count < whole.utf8.count)
     }
 
     /// Decodes percent-encoded bytes; a `%` without two digits is kept.

@@ -35,13 +35,13 @@ struct EncryptedKeyring {
         case number(UInt32)
     }
 
-    static func read(_ file: ForeignFile, _ secrets: any ForeignSecrets) throws -> ForeignContents {
+    static func read(_ file: ForeignFile, _ secrets: any ForeignSecrets, number: Int) throws -> ForeignContents {
         let keyring = try file.bytes.withBytes { bytes throws(ForeignFailure) in try EncryptedKeyring(bytes) }
         var plaintext = SecretBytes(capacity: 0)
         try secrets.password("password of the keyring") { password in
             plaintext = try file.bytes.withBytes { bytes in try keyring.decrypt(bytes, password) }
         }
-        var collector = KeyringCollector(keyring: keyring.label, file)
+        var collector = KeyringCollector(keyring: KeyringName(label: keyring.label, number: number), file)
         try plaintext.withBytes { bytes in try keyring.addItems(to: &collector, bytes) }
         return try collector.finish("encrypted", isPlaintext: false)
     }

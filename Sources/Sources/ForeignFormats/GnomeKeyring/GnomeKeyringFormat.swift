@@ -26,14 +26,21 @@ package struct GnomeKeyringFormat: ForeignFormat {
             return try folder.read(secrets)
         }
         guard let file = input.file, try recognises(input) else { throw ForeignFailure.notOfFormat(title: title) }
-        if !file.starts(with: Self.magic) { return try KeyringText.read(file) }
+        return try Self.read(file, secrets, number: 0)
+    }
+
+    /// Reads a keyring.
+    ///
+    /// - Parameter number: its index among those with the same label.
+    static func read(_ file: ForeignFile, _ secrets: any ForeignSecrets, number: Int) throws -> ForeignContents {
+        if !file.starts(with: magic) { return try KeyringText.read(file, number: number) }
         let version = file.bytes.withBytes { bytes in
-            bytes.count < Self.magic.count + 2 ? nil : (bytes[Self.magic.count], bytes[Self.magic.count + 1])
+            bytes.count < magic.count + 2 ? nil : (bytes[magic.count], bytes[magic.count + 1])
         }
         switch version {
         case nil: throw ForeignFailure.damaged("it ends within its last record")
-        case (0, 0)?: return try EncryptedKeyring.read(file, secrets)
-        case (1, 0)?: return try LibsecretKeyring.read(file, secrets)
+        case (0, 0)?: return try EncryptedKeyring.read(file, secrets, number: number)
+        case (1, 0)?: return try LibsecretKeyring.read(file, secrets, number: number)
         case (let major, let minor)?: throw ForeignFailure.unknownVariant("version \(major).\(minor)")
         }
     }

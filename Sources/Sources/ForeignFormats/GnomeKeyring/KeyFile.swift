@@ -42,6 +42,7 @@ enum KeyFile {
             lines.append(start..<end)
             start = end + 1
         }
+        let secretEnds = secretEnds(lines, in: bytes)
         var groups: [Group] = []
         var names: Set<String> = []
         var index = 0
@@ -59,7 +60,10 @@ enum KeyFile {
             guard let group = groups.last else { throw .damagedLine(index + 1, "it precedes the first group") }
             guard group[key] == nil else { throw .damagedLine(index + 1, "a key occurs twice") }
             guard group.values.count < keyLimit else { throw .damagedLine(index + 1, "a group has too many keys") }
-            if key == "secret", group["item-type"] != nil { index = lastLine(ofSecretAt: index, lines, bytes) }
+            // The daemon writes the type of an item before its secret, and the dates after it.
+            if key == "secret", group["item-type"] != nil, group["mtime"] == nil, let end = secretEnds[index] {
+                index = end
+            }
             groups[groups.count - 1].values.append(
                 Value(
                     key: key, range: start..<lines[index].upperBound, line: first + 1, hasSeveralLines: index > first))
@@ -105,19 +109,33 @@ enum KeyFile {
 
     // MARK: Secrets of several lines
 
-    /// The last line of a secret that begins at line `first`, in the form that the daemon writes.
+    /// The last line of a secret that begins at each line, in the form that the daemon writes.
     ///
-    /// The secret is a single line unless the dates that end it follow before the next group of an item.
-    private static func lastLine(
-        ofSecretAt first: Int, _ lines: [Range<Int>], _ bytes: borrowing Span<UInt8>
-    ) -> Int {
-        var index = first + 1
-        while index < lines.count {
-            if areDates(index, lines, bytes) { return index - 1 }
-            if isItemGroup(lines[index], bytes) { return first }
-            index += 1
+    /// A secret ends before the next dates that end an item, whatever its lines look like. Nil if what looks like another
+    /// item begins before them: then the item may have no dates, and its secret is a single line.
+    private static func secretEnds(_ lines: [Range<Int>], in bytes: borrowing Span<UInt8>) -> [Int?] {
+        var ends = [Int?](repeating: nil, count: lines.count)
+        var end: Int?
+        // From the last line up, so that each line is looked at once.
+        for index in lines.indices.reversed() {
+            ends[index] = end
+            if areDates(index, lines, bytes) {
+                end = index - 1
+            } else if isStartOfItem(index, lines, bytes) {
+                end = nil
+            }
         }
-        return first
+        return ends
+    }
+
+    /// True if the group of an item, or a part of one, begins at this line.
+    private static func isStartOfItem(_ index: Int, _ lines: [Range<Int>], _ bytes: borrowing Span<UInt8>) -> Bool {
+        guard index > 0, lines[index - 1].isEmpty, isItemGroup(lines[index], bytes), index + 1 < lines.count else {
+            return false
+        }
+        return ["item-type=", "name=", "display-name="].contains { key in
+            bytes.extracting(lines[index + 1]).starts(with: key)
+        }
     }
 
     /// True if both dates that end an item's group are at this line, and nothing in the group follows them.

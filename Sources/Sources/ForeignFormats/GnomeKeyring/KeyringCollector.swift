@@ -6,14 +6,13 @@ internal import KeychainModel
 /// Makes keychain items from a keyring's items, in the same way as from those of the Secret Service.
 struct KeyringCollector: ~Copyable {
     private var collector: RecordCollector
-    /// The label of the keyring.
-    private let keyring: String
+    private let keyring: KeyringName
     /// The items so far; those with the same attributes are numbered when all are known.
     private var items: [(item: KeyringItem, key: [UInt8], secret: Range<Int>)] = []
     private var secrets = SecretBytes(capacity: 4_096)
 
-    init(keyring: String, _ file: ForeignFile) {
-        collector = RecordCollector(format: "gnome-keyring", file: Array(keyring.utf8), date: file.modified)
+    init(keyring: KeyringName, _ file: ForeignFile) {
+        collector = RecordCollector(format: "gnome-keyring", file: Array(keyring.label.utf8), date: file.modified)
         self.keyring = keyring
     }
 
@@ -60,7 +59,7 @@ struct KeyringCollector: ~Copyable {
             let secret = secrets.withBytes { SecretBytes($0.extracting(entry.secret)) }
             try collect(entry.item, entry.key, number, secret: secret)
         }
-        let details = "keyring '\(keyring)', \(form)"
+        let details = "keyring '\(keyring.label)', \(form)"
         return try collector.finish(details: details, isPlaintext: isPlaintext)
     }
 }

@@ -34,6 +34,14 @@ struct KeyringItem {
     }
 }
 
+/// Identifies a keyring as the Secret Service does.
+struct KeyringName {
+    /// The name that people see.
+    let label: String
+    /// 0 for the first keyring of this label, 1 for the next one.
+    let number: Int
+}
+
 /// Limits for keyring files.
 enum KeyringLimits {
     /// Items: a thousand times as many as people have.

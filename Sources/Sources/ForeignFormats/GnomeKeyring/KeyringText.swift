@@ -24,10 +24,10 @@ struct KeyringText {
         return false
     }
 
-    static func read(_ file: ForeignFile) throws -> ForeignContents {
+    static func read(_ file: ForeignFile, number: Int) throws -> ForeignContents {
         try file.bytes.withBytes { bytes in
             let text = try KeyringText(groups: KeyFile.groups(in: bytes), bytes)
-            var collector = KeyringCollector(keyring: text.label, file)
+            var collector = KeyringCollector(keyring: KeyringName(label: text.label, number: number), file)
             try text.addItems(to: &collector, bytes)
             return try collector.finish("plain text", isPlaintext: true)
         }

@@ -15,10 +15,10 @@ struct LibsecretKeyring {
     private let rounds: Int
     private let items: [Range<Int>]
 
-    static func read(_ file: ForeignFile, _ secrets: any ForeignSecrets) throws -> ForeignContents {
+    static func read(_ file: ForeignFile, _ secrets: any ForeignSecrets, number: Int) throws -> ForeignContents {
         let name = file.name.hasSuffix(".keyring") ? String(file.name.dropLast(".keyring".count)) : file.name
         let keyring = try file.bytes.withBytes { bytes throws(ForeignFailure) in try LibsecretKeyring(bytes) }
-        var collector = KeyringCollector(keyring: name, file)
+        var collector = KeyringCollector(keyring: KeyringName(label: name, number: number), file)
         var key = SecretBytes(capacity: 0)
         var valid: [Bool] = []
         try secrets.password("password of the keyring") { password in

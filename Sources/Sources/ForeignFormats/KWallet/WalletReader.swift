@@ -7,6 +7,8 @@ struct WalletReader: ~Copyable {
     private var collector: RecordCollector
     /// The names of everything read, in order.
     private(set) var names: [(folder: String, keys: [String])] = []
+    /// The number of entries with each identity so far.
+    private var ordinals: [String: Int] = [:]
 
     private static let formData = "Form Data"
 
@@ -31,7 +33,11 @@ struct WalletReader: ~Copyable {
                 keys.append(key)
                 let type = try cursor.uint32(in: bytes)
                 let value = try cursor.piece(in: bytes)
-                try add(Entry(folder: folder, key: key, type: type, value: value), bytes)
+                var entry = Entry(folder: folder, key: key, type: type, value: value)
+                entry.ordinal = ordinals[entry.identity, default: 0]
+                ordinals[entry.identity] = entry.ordinal + 1
+                try add(entry, bytes)
+                try addRest(of: entry)
             }
         }
     }
@@ -52,14 +58,36 @@ struct WalletReader: ~Copyable {
             }
         }
 
+        /// The number of earlier entries with the same identity.
+        var ordinal = 0
+        /// The key as an address; browsers use the addresses of forms as keys.
+        let address: WebAddress?
+
+        init(folder: String, key: String, type: UInt32, value: Range<Int>?) {
+            self.folder = folder
+            self.key = key
+            self.type = type
+            self.value = value
+            address = key.contains("://") ? WebAddress(key) : nil
+        }
+
+        /// True if the key is an address that is not well-formed, and may hold a password.
+        var isUnclear: Bool { address == nil && key.contains("://") }
+
+        /// The key without what may be secret in it.
+        var name: String { isUnclear ? "address" : address?.readable ?? key }
+
+        /// Identifies the entry, except among those with the same name.
+        var identity: String { "\(folder.utf8.count)\n\(folder)\n\(name)" }
+
         /// The name in messages.
-        var title: String { "\(folder)/\(key)" }
+        var title: String { "\(folder)/\(name)" }
 
         /// The item that holds the complete entry.
         var draft: ItemDraft {
             var draft = ItemDraft(itemClass: .genericPassword)
             draft.attributes[.svce] = .text(folder)
-            draft.attributes[.acct] = .text(key)
+            draft.attributes[.acct] = .text(name)
             draft.attributes[.labl] = .text(title)
             if kind != "password" { draft.attributes[.desc] = .text(kind) }
             draft.extra = extra
@@ -87,8 +115,27 @@ struct WalletReader: ~Copyable {
     private mutating func add(
         _ entry: Entry, _ draft: ItemDraft, _ part: String, _ secret: consuming SecretBytes?
     ) throws(ForeignFailure) {
-        let record = "\(entry.folder.utf8.count)\n\(entry.folder)\n\(entry.key)"
-        try collector.add(RecordPart(part, draft, secret: secret, record: record, part: part, name: entry.title))
+        try collector.add(
+            RecordPart(
+                part, draft, secret: secret, record: entry.identity,
+                ordinal: RecordPart.Ordinal(record: entry.ordinal), part: part, name: entry.title))
+    }
+
+    /// Counts what is left out of an address, and keeps one that is not well-formed as a secret.
+    private mutating func addRest(of entry: Entry) throws(ForeignFailure) {
+        if let address = entry.address {
+            if address.hasSecret { collector.leaveOut("password in an address") }
+            if address.isCut { collector.leaveOut("part of an address behind '?', '#' or ';'") }
+        } else if entry.isUnclear {
+            var draft = ItemDraft(itemClass: .genericPassword)
+            draft.attributes[.svce] = .text(entry.title)
+            draft.attributes[.acct] = .text("address")
+            draft.attributes[.labl] = .text(entry.title)
+            draft.attributes[.desc] = .text("field")
+            draft.extra = entry.extra
+            try add(entry, draft, "field", SecretBytes(copying: entry.key.utf8))
+            collector.remark("addresses that are not well-formed may hold passwords, and became secrets")
+        }
     }
 
     private mutating func addPassword(
@@ -141,20 +188,28 @@ struct WalletReader: ~Copyable {
     private mutating func addLogin(
         _ entry: Entry, _ fields: [(name: String, value: Range<Int>?)], _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> Bool {
-        guard entry.folder == Self.formData, let address = WebAddress(entry.key),
+        guard entry.folder == Self.formData, let address = entry.address ?? WebAddress(entry.key),
             let user = fields.first(where: { ["login", "username"].contains($0.name) })?.value,
             let password = fields.first(where: { $0.name == "password" })?.value,
             let name = Self.text(user, bytes)
         else { return false }
         var draft = ItemDraft(itemClass: .internetPassword)
-        draft.attributes[.acct] = .text(name)
         draft.attributes[.labl] = .text(address.host)
         draft.attributes[.atyp] = .text("form")
         address.describe(&draft)
         draft.extra = entry.extra + [ExtraAttribute(name: "url.1", value: address.readable)]
         let secret = Self.utf8(password, bytes)
+        let (isToken, isSpare) = (
+            AccessToken.isToken(name.utf8.span, password: secret), AccessToken.isSpare(secret)
+        )
         switch consume secret {
-        case .some(let secret): try add(entry, draft, "password", secret)
+        case .some where isToken:
+            try add(entry, draft, "access token", SecretBytes(copying: name.utf8))
+            // The map keeps the password.
+            return isSpare
+        case .some(let secret):
+            draft.attributes[.acct] = .text(name)
+            try add(entry, draft, "password", secret)
         case .none: return false
         }
         return true

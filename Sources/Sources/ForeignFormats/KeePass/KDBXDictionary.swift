@@ -47,7 +47,10 @@ struct KDBXDictionary: Hashable {
         }
         func number(_ bytes: [UInt8]) -> UInt64 { bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
         guard let version = take(2), version[1] == 1 else { return nil }
-        while let type = take(1)?.first, type != 0 {
+        while true {
+            // Without its end mark, the map is truncated.
+            guard let type = take(1)?.first else { return nil }
+            if type == 0 { break }
             guard let nameSize = take(4), let name = take(Int(number(nameSize))), let size = take(4),
                 let value = take(Int(number(size))), let text = String(validating: name, as: UTF8.self),
                 values[text] == nil
@@ -59,7 +62,6 @@ struct KDBXDictionary: Hashable {
             default: add(text, .other(type))
             }
         }
-        // Without its end mark, the map is truncated.
-        guard bytes.last == 0, rest.isEmpty else { return nil }
+        guard rest.isEmpty else { return nil }
     }
 }

@@ -10,6 +10,8 @@ struct KeePassEntry {
     let folder: String
     /// Names with the elements of their values, in file order.
     let strings: [(key: String, value: XMLDocument.Element)]
+    /// The indices of the strings, by name.
+    private let places: [String: Int]
     let binaries: [(name: String, reference: String)]
     let created: Timestamp?
     let modified: Timestamp?
@@ -27,8 +29,10 @@ struct KeePassEntry {
     let exported: XMLDocument.Element?
 
     static let standardKeys: Set = ["Title", "UserName", "Password", "URL", "Notes"]
+    /// The maximum number of strings of an entry; real ones have tens.
+    private static let stringLimit = 10_000
 
-    /// - Throws: `ForeignFailure.damaged`.
+    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     init(_ element: XMLDocument.Element, in database: KDBXDatabase, folder: String) throws(ForeignFailure) {
         let document = database.document
         func text(_ name: String, _ parent: XMLDocument.Element?) -> String? {
@@ -38,16 +42,22 @@ struct KeePassEntry {
         guard let uuid = Self.uuid(text("UUID", element)) else { throw .damaged("an entry has no ID") }
         self.uuid = uuid
         var strings: [(key: String, value: XMLDocument.Element)] = []
+        var places: [String: Int] = [:]
         for string in document.children("String", of: element) {
             guard let key = text("Key", string), let value = document.child("Value", of: string) else {
                 throw .damaged("a string of an entry is incomplete")
             }
-            guard !strings.contains(where: { $0.key == key }) else {
+            guard places.updateValue(strings.count, forKey: key) == nil else {
                 throw .damaged("a string of an entry occurs twice")
+            }
+            guard strings.count < Self.stringLimit else {
+                throw .limit(
+                    "strings of an entry", found: UInt64(Self.stringLimit) + 1, allowed: UInt64(Self.stringLimit))
             }
             strings.append((key, value))
         }
         self.strings = strings
+        self.places = places
         binaries = document.children("Binary", of: element).map { binary in
             let value = document.child("Value", of: binary)
             return (text("Key", binary) ?? "", value?.attributes["Ref"] ?? "")
@@ -78,11 +88,14 @@ struct KeePassEntry {
         }
     }
 
+    /// The value of the string with the given name; nil if there is none.
+    func value(_ key: String) -> XMLDocument.Element? { places[key].map { strings[$0].value } }
+
     /// The UUID in the form used by references.
     var digits: String { Hexadecimal.encode(uuid.bytes) }
 
     func isProtected(_ key: String, in database: KDBXDatabase) -> Bool {
-        strings.contains { $0.key == key && database.isProtected($0.value) }
+        value(key).map { database.isProtected($0) } ?? false
     }
 
     /// The names of the strings that are addresses, the main one first.

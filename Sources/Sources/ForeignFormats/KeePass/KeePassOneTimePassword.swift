@@ -30,13 +30,15 @@ extension KeePassEntry.Rest {
         }
         if let seed = takeValue("TOTP Seed", in: database) {
             let settings = take("TOTP Settings").map { text(of: $0, in: database) } ?? ""
-            let parts = settings.split(separator: ";")
-            if parts.count == 2, parts[1] == "S" {
+            // The period, the number of digits or "S" for Steam, and possibly the address of a clock.
+            let parts = settings.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
+            let digits = parts.dropFirst().first
+            if digits == "S" {
                 var steam = SecretBytes(copying: "steam://".utf8)
                 seed.withBytes { steam.append($0) }
                 return steam
             }
-            let form = OneTimePasswordForm(period: parts.first.map(String.init), digits: parts.last.map(String.init))
+            let form = OneTimePasswordForm(period: parts.first, digits: digits)
             return form.address(of: seed)
         }
         guard let seed = takeSeed("TimeOtp-Secret", in: database) else { return nil }

@@ -12,26 +12,28 @@ final class KeePassRecords {
     private(set) var places: [String: Int] = [:]
     /// The indices of entries that references by other fields lead to; nil for those that lead nowhere.
     var found: [KeePassReference: Int?] = [:]
-    /// The number of entries that searches for references have visited.
+    /// The number of bytes that searches for references have visited, and the cost of each visit.
     var visits = 0
     private var groups: [KeePassGroup] = []
     private var trashed = 0
 
     // The maximum length of a chain of references between entries.
     private static let referenceDepth = 10
-    /// The maximum number of entries that searches for references visit, so that many of them end in seconds.
-    static let visitLimit = 100_000_000
+    /// The maximum number of bytes that searches for references visit, so that many of them end in seconds.
+    static let visitLimit = 2_000_000_000
+    /// What the visit of a value costs, in bytes.
+    static let visitCost = 16
 
     init(_ database: KDBXDatabase, date: Timestamp) {
         self.database = database
         self.date = date
     }
 
-    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
-    func read(format: String, version: Int) throws(ForeignFailure) -> ForeignContents {
+    /// - Throws: `ForeignFailure` (`damaged`, `limit`), `StreamFailure` (`interrupted`).
+    func read(format: String, version: Int) throws -> ForeignContents {
         let document = database.document
         guard let root = document.child("Root", of: document.root), let top = document.child("Group", of: root) else {
-            throw .damaged("its XML has no groups")
+            throw ForeignFailure.damaged("its XML has no groups")
         }
         let meta = document.child("Meta", of: document.root)
         let bin = meta.flatMap { document.child("RecycleBinUUID", of: $0) }.map { document.string(of: $0) }
@@ -84,7 +86,7 @@ final class KeePassRecords {
 
     private func add(
         _ entry: KeePassEntry, _ format: String, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    ) throws {
         collector.leaveOut("older version of an entry", entry.historyCount)
         collector.leaveOut("auto-type setting", entry.autoTypeCount)
         collector.leaveOut("setting of another program", entry.otherDataCount)
@@ -93,12 +95,15 @@ final class KeePassRecords {
         if ["Title", "UserName", "URL"].contains(where: { entry.isProtected($0, in: database) }) {
             collector.remark("protected titles, user names or addresses become attributes, which are not secret")
         }
-        let title = resolved(entry, "Title", &collector) ?? ""
+        let title = try resolved(entry, "Title", &collector) ?? ""
         var record = RecordWriter(format: format, identity: entry.digits, title: title)
         record.id = entry.uuid.description
         record.folder = entry.folder
-        record.user = resolved(entry, "UserName", &collector).flatMap { $0.isEmpty ? nil : $0 }
-        record.addresses = entry.addressKeys.compactMap { resolved(entry, $0, &collector) }.filter { !$0.isEmpty }
+        var user = try resolved(entry, "UserName", &collector)
+        if user?.isEmpty == true { user = nil }
+        for key in entry.addressKeys {
+            if let address = try resolved(entry, key, &collector), !address.isEmpty { record.addresses.append(address) }
+        }
         record.created = entry.created
         record.modified = entry.modified
         if let tags = entry.tags { record.extra.append(ExtraAttribute(name: "tags", value: tags)) }
@@ -106,45 +111,50 @@ final class KeePassRecords {
 
         var rest = KeePassEntry.Rest(entry)
         var isNote = false
-        if let returned = returned(entry, title: title, record, &collector) {
-            let secret = rest.takeSecret(of: returned.kind, title: title, user: record.user, in: database)
+        if let returned = returned(entry, title: title, user, record, &collector) {
+            let secret = rest.takeSecret(of: returned.kind, title: title, user: user, in: database)
             try collector.add(
                 RecordPart(
                     "item", returned.draft, secret: secret, record: entry.digits, part: "item", name: record.title))
-            record.omitAddresses()
+            record.omitLogin(of: user)
         } else {
-            isNote = try !addLogin(&rest, &record, to: &collector)
+            isNote = try !addLogin(&rest, user, &record, to: &collector)
         }
         try addOthers(&rest, &record, isNote: isNote, to: &collector)
     }
 
     /// - Returns: false if the entry is not a login.
     private func addLogin(
-        _ rest: inout KeePassEntry.Rest, _ record: inout RecordWriter, to collector: inout RecordCollector
-    ) throws(ForeignFailure) -> Bool {
+        _ rest: inout KeePassEntry.Rest, _ user: String?, _ record: inout RecordWriter,
+        to collector: inout RecordCollector
+    ) throws -> Bool {
         let element = rest.take("Password")
         let isEmpty = element.map { database.value($0).isEmpty } ?? true
-        if isEmpty, record.user == nil, record.addresses.isEmpty {
+        if isEmpty, user == nil, record.addresses.isEmpty {
             // Every entry has a password, which is empty if the entry is a note.
             if !rest.hasContent(in: database) { collector.leaveOut("empty entry") }
             return false
         }
-        let password = element.map { followed(database.value($0), &collector) }
-        try record.addLogin(password, to: &collector)
+        guard let element else {
+            try record.addLogin(user: user, password: nil, to: &collector)
+            return true
+        }
+        try record.addLogin(user: user, password: followed(database.value(element), &collector), to: &collector)
         return true
     }
 
     private func addOthers(
         _ rest: inout KeePassEntry.Rest, _ record: inout RecordWriter, isNote: Bool,
         to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    ) throws {
         if let code = rest.takeOneTimePassword(in: database) { try record.addOneTimePassword(code, to: &collector) }
         if let code = rest.takeCounterPassword(in: database) { try record.addOneTimePassword(code, to: &collector) }
         if let passkey = rest.takePasskey(in: database) {
             try record.addPasskey(host: passkey.host, user: passkey.user, passkey.object.copy(), to: &collector)
         }
-        if let notes = rest.take("Notes").map({ followed(database.value($0), &collector) }), !notes.isEmpty {
-            try record.addNote(notes, isWhole: isNote, to: &collector)
+        if let element = rest.take("Notes") {
+            let notes = try followed(database.value(element), &collector)
+            if !notes.isEmpty { try record.addNote(notes, isWhole: isNote, to: &collector) }
         }
         for (key, element) in rest.takeAll() {
             let value = database.value(element)
@@ -156,7 +166,9 @@ final class KeePassRecords {
                 collector.leaveOut("setting of KeeAgent")
                 continue
             }
-            guard let bytes = database.binary(reference) else { throw .damaged("an attachment is missing") }
+            guard let bytes = database.binary(reference) else {
+                throw ForeignFailure.damaged("an attachment is missing")
+            }
             guard bytes.count <= ItemLimits.secretSize else {
                 collector.refuse(record.title, .item(.secretTooLarge(bytes.count)))
                 continue
@@ -191,7 +203,8 @@ final class KeePassRecords {
 
     /// The item from which kcbackup's export made this entry; nil for an ordinary entry.
     private func returned(
-        _ entry: KeePassEntry, title: String, _ record: RecordWriter, _ collector: inout RecordCollector
+        _ entry: KeePassEntry, title: String, _ user: String?, _ record: RecordWriter,
+        _ collector: inout RecordCollector
     ) -> ReturnedItem? {
         guard let element = entry.exported else { return nil }
         let value = database.value(element)
@@ -203,14 +216,17 @@ final class KeePassRecords {
             guard value.withBytes({ Base64.decode($0, into: &line) }) else { return nil }
         }
         return ReturnedItem(
-            line: line, id: entry.uuid, title: title, account: record.user, addresses: record.addresses,
+            line: line, id: entry.uuid, title: title, account: user, addresses: record.addresses,
             modified: entry.modified)
     }
 
     /// The text of a string that is a name, with references resolved.
-    private func resolved(_ entry: KeePassEntry, _ key: String, _ collector: inout RecordCollector) -> String? {
-        guard let element = entry.strings.first(where: { $0.key == key })?.value else { return nil }
-        return followed(database.value(element), isReadable: true, &collector).withBytes { bytes in
+    private func resolved(
+        _ entry: KeePassEntry, _ key: String, _ collector: inout RecordCollector
+    ) throws -> String? {
+        guard let element = entry.value(key) else { return nil }
+        let value = try followed(database.value(element), isReadable: true, &collector)
+        return value.withBytes { bytes in
             String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
         }
     }
@@ -220,7 +236,7 @@ final class KeePassRecords {
     /// - Parameter isReadable: true for a value that becomes an attribute, which must not be another entry's secret.
     private func followed(
         _ value: consuming SecretBytes, isReadable: Bool = false, _ collector: inout RecordCollector
-    ) -> SecretBytes {
+    ) throws -> SecretBytes {
         var value = value
         for _ in 0..<Self.referenceDepth {
             guard let reference = KeePassReference(value) else {
@@ -234,13 +250,11 @@ final class KeePassRecords {
                     "references to passwords and notes in titles, user names or addresses were left unresolved")
                 return value
             }
-            let place = place(of: reference)
+            let place = try place(of: reference)
             if let place, reference.wanted == .id {
                 return SecretBytes(copying: entries[place].digits.uppercased().utf8)
             }
-            guard let place,
-                let element = entries[place].strings.first(where: { $0.key == reference.wanted.key })?.value
-            else {
+            guard let place, let element = reference.wanted.key.flatMap({ entries[place].value($0) }) else {
                 collector.remark("references to missing entries were left unresolved")
                 return value
             }

@@ -1,4 +1,6 @@
 internal import ByteStreams
+internal import ItemSources
+internal import XMLDocuments
 
 /// A value that consists of a reference to a field of another entry, as in `{REF:P@I:46C9B1FFBD4ABC4BBB260C6190BAD20C}`
 /// or `{REF:P@T:Title of the entry}`.
@@ -32,7 +34,7 @@ struct KeePassReference: Hashable {
         var isReadable: Bool { [.title, .userName, .address].contains(self) }
     }
 
-    /// The field that the reference stands for.
+    /// The field whose value replaces the reference.
     let wanted: Field
     /// The field by which the entry is found.
     let searched: Field
@@ -91,41 +93,81 @@ extension KeePassRecords {
     ///
     /// As in KeePassXC, this is the first one whose field equals the text; or else, as in KeePass, the first one whose
     /// field contains it.
-    func place(of reference: KeePassReference) -> Int? {
+    ///
+    /// - Throws: `ForeignFailure.limit`, `StreamFailure` (`interrupted`).
+    func place(of reference: KeePassReference) throws -> Int? {
         if reference.searched == .id { return places[reference.text.lowercased()] }
         if let known = found[reference] { return known }
-        guard visits <= Self.visitLimit else { return nil }
-        visits += 2 * entries.count
         let text = Array(reference.text.utf8)
-        func matches(_ entry: KeePassEntry, _ isMatch: (borrowing Span<UInt8>) -> Bool) -> Bool {
-            entry.strings.contains { key, element in
-                let isSearched = reference.searched.key.map { $0 == key } ?? !KeePassEntry.standardKeys.contains(key)
-                return isSearched && database.withValue(element, isMatch)
-            }
-        }
-        let place =
-            entries.firstIndex { entry in
-                matches(entry) { bytes in
-                    bytes.count == text.count && text.indices.allSatisfy { text[$0] == bytes[$0] }
+        let part = FoldedText(text)
+        func first(_ isMatch: (borrowing Span<UInt8>) -> Bool) throws -> Int? {
+            for (index, entry) in entries.enumerated() {
+                if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
+                for element in entry.values(of: reference.searched) {
+                    let (isIt, size) = database.withValue(element) {
+                        (isMatch($0), min($0.count, KeePassReference.sizeLimit))
+                    }
+                    visits += size + Self.visitCost
+                    if isIt { return index }
+                }
+                guard visits <= Self.visitLimit else {
+                    throw ForeignFailure.limit(
+                        "bytes compared for references", found: UInt64(visits), allowed: UInt64(Self.visitLimit))
                 }
             }
-            ?? entries.firstIndex { entry in
-                matches(entry) { $0.count <= KeePassReference.sizeLimit && $0.contains(ignoringCase: text) }
-            }
+            return nil
+        }
+        var place = try first { bytes in
+            bytes.count == text.count && text.indices.allSatisfy { text[$0] == bytes[$0] }
+        }
+        if place == nil { place = try first { $0.count <= KeePassReference.sizeLimit && part.isFound(in: $0) } }
         found[reference] = .some(place)
         return place
     }
 }
 
-extension Span<UInt8> {
-    /// True if the bytes contain a text that is not empty, ignoring the case of ASCII letters.
-    fileprivate func contains(ignoringCase text: [UInt8]) -> Bool {
-        func folded(_ byte: UInt8) -> UInt8 {
-            (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte + 32 : byte
+extension KeePassEntry {
+    /// The values in which a reference searches.
+    fileprivate func values(of field: KeePassReference.Field) -> [XMLDocument.Element] {
+        if let key = field.key { return value(key).map { [$0] } ?? [] }
+        return strings.filter { !Self.standardKeys.contains($0.key) }.map(\.value)
+    }
+}
+
+/// A text to find within others, ignoring the case of ASCII letters, in time linear in their sizes.
+///
+/// Source: Knuth, Morris and Pratt, "Fast pattern matching in strings", 1977.
+private struct FoldedText {
+    private let bytes: [UInt8]
+    /// For each position, the length of the longest proper prefix that ends there.
+    private let borders: [Int]
+
+    init(_ text: [UInt8]) {
+        bytes = text.map(Self.folded)
+        var borders = [Int](repeating: 0, count: text.count)
+        var length = 0
+        for index in bytes.indices.dropFirst() {
+            while length > 0, bytes[index] != bytes[length] { length = borders[length - 1] }
+            if bytes[index] == bytes[length] { length += 1 }
+            borders[index] = length
         }
-        guard !text.isEmpty, count >= text.count else { return false }
-        return (0...(count - text.count)).contains { start in
-            text.indices.allSatisfy { folded(self[start + $0]) == folded(text[$0]) }
+        self.borders = borders
+    }
+
+    /// False for an empty text.
+    func isFound(in other: borrowing Span<UInt8>) -> Bool {
+        if bytes.isEmpty || other.count < bytes.count { return false }
+        var length = 0
+        for index in other.indices {
+            let byte = Self.folded(other[index])
+            while length > 0, byte != bytes[length] { length = borders[length - 1] }
+            if byte == bytes[length] { length += 1 }
+            if length == bytes.count { return true }
         }
+        return false
+    }
+
+    private static func folded(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte + 32 : byte
     }
 }

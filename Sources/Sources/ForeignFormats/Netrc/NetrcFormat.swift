@@ -15,11 +15,20 @@ package struct NetrcFormat: ForeignFormat {
         guard let file = input.file else { return false }
         return file.bytes.withBytes { bytes in
             var words = Words(bytes.count)
-            guard let first = words.next(in: bytes) else { return false }
-            guard ["machine", "default", "macdef"].contains(where: { first.equals($0, in: bytes) }) else {
+            do throws(ForeignFailure) {
+                guard let first = try words.next(in: bytes) else { return false }
+                guard ["machine", "default", "macdef"].contains(where: { first.equals($0, in: bytes) }) else {
+                    return false
+                }
+            } catch {
                 return false
             }
-            return words.next(in: bytes) != nil
+            do throws(ForeignFailure) {
+                return try words.next(in: bytes) != nil
+            } catch {
+                // Reading it says what is wrong.
+                return true
+            }
         }
     }
 
@@ -44,13 +53,13 @@ package struct NetrcFormat: ForeignFormat {
         var words = Words(bytes.count)
         var entries: [Entry] = []
         var macros = 0
-        while let word = words.next(in: bytes) {
+        while let word = try words.next(in: bytes) {
             if word.equals("machine", in: bytes) {
-                entries.append(Entry(host: try words.text("machine", in: bytes)))
+                entries.append(try Entry(machine: words.text("machine", in: bytes), word.line))
                 continue
             }
             if word.equals("default", in: bytes) {
-                entries.append(Entry(host: nil))
+                entries.append(Entry.other)
                 continue
             }
             if word.equals("macdef", in: bytes) {
@@ -63,11 +72,14 @@ package struct NetrcFormat: ForeignFormat {
             guard last >= 0 else { throw .damagedLine(word.line, "a word precedes the first 'machine'") }
             if word.equals("login", in: bytes) {
                 let login = try words.value("login", in: bytes)
+                try requireFirst(entries[last].token, "login", word)
                 entries[last].token = login
                 entries[last].login = try words.text(of: login, "login", in: bytes)
             } else if word.equals("account", in: bytes) {
+                try requireFirst(entries[last].account, "account", word)
                 entries[last].account = try words.value("account", in: bytes)
             } else if word.equals("password", in: bytes) {
+                try requireFirst(entries[last].password, "password", word)
                 entries[last].password = try words.value("password", in: bytes)
             } else {
                 throw .damagedLine(word.line, "a word is not one of machine, login, password, account, macdef")
@@ -77,6 +89,13 @@ package struct NetrcFormat: ForeignFormat {
         return (entries, macros)
     }
 
+    /// Refuses a word that an entry has already: curl and git use the last one, ftp the first.
+    private func requireFirst(
+        _ earlier: Word?, _ keyword: StaticString, _ word: Word
+    ) throws(ForeignFailure) {
+        if earlier != nil { throw .damagedLine(word.line, "its entry has a second '\(keyword)'") }
+    }
+
     /// The words from one `machine` to the next.
     private struct Entry {
         struct Key: Hashable {
@@ -84,8 +103,10 @@ package struct NetrcFormat: ForeignFormat {
             let login: String?
         }
 
-        /// Nil for `default`.
+        /// The host, or a longer address without the secrets in it; nil for `default`.
         let host: String?
+        /// The parts of an address in the place of a host.
+        private let address: WebAddress?
         var login: String?
         /// The word in the place of the user name, if it is an access token.
         var token: Word?
@@ -93,8 +114,25 @@ package struct NetrcFormat: ForeignFormat {
         /// A second password, which some FTP servers ask for.
         var account: Word?
 
-        init(host: String?) {
+        static var other: Entry { Entry(host: nil, address: nil) }
+
+        private init(host: String?, address: WebAddress?) {
             self.host = host
+            self.address = address
+        }
+
+        /// - Throws: `ForeignFailure.damagedLine` for what is neither a host nor an address, since it may hold a password.
+        init(machine text: String, _ line: Int) throws(ForeignFailure) {
+            let isIPv6 =
+                text.utf8.count { $0 == UInt8(ascii: ":") } > 1
+                && text.utf8.allSatisfy { "0123456789abcdefABCDEF:.".utf8.contains($0) }
+            if isIPv6 || !text.utf8.contains(where: ":/@?#;%\\".utf8.contains) {
+                self.init(host: text, address: nil)
+            } else if let address = WebAddress(text.contains("://") ? text : "//" + text) {
+                self.init(host: address.readable, address: address)
+            } else {
+                throw .damagedLine(line, "the word after 'machine' is not a host")
+            }
         }
 
         var key: Key { Key(host: host, login: login) }
@@ -115,9 +153,9 @@ package struct NetrcFormat: ForeignFormat {
         func add(
             to collector: inout RecordCollector, _ ordinal: Int, _ bytes: borrowing Span<UInt8>
         ) throws(ForeignFailure) {
-            let title = host ?? "default"
+            let title = address?.host ?? host ?? "default"
             let record =
-                "\(host == nil ? "default" : "machine")\n\(title)\n\(login == nil ? "" : "login")\n\(login ?? "")"
+                "\(host == nil ? "default" : "machine")\n\(host ?? title)\n\(login == nil ? "" : "login")\n\(login ?? "")"
             for (kind, word) in [("access token", token), ("password", password), ("account password", account)] {
                 guard let word else { continue }
                 let isSecond = kind == "account password"
@@ -130,11 +168,16 @@ package struct NetrcFormat: ForeignFormat {
                 }
                 draft.attributes[.labl] = .text(title)
                 if let login { draft.attributes[.acct] = .text(login) }
+                if let address, !isSecond { address.describe(&draft) }
                 draft.extra = [ExtraAttribute(name: "source.format", value: "netrc")]
                 try collector.add(
                     RecordPart(
                         kind, draft, secret: word.secret(in: bytes), record: record,
                         ordinal: RecordPart.Ordinal(record: ordinal), part: kind, name: title))
+            }
+            if let address {
+                collector.leaveOut("password in an address", address.hasSecret ? 1 : 0)
+                collector.leaveOut("part of an address behind '?', '#' or ';'", address.isCut ? 1 : 0)
             }
             if password == nil, account == nil, token == nil { collector.leaveOut("entry without a password") }
         }
@@ -191,7 +234,7 @@ private struct Words {
     /// The next word; nil at the end.
     ///
     /// A `#` at the beginning of a word starts a comment, which ends with the line.
-    mutating func next(in bytes: borrowing Span<UInt8>) -> Word? {
+    mutating func next(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Word? {
         while position < count {
             switch bytes[position] {
             case UInt8(ascii: "\n"):
@@ -199,7 +242,7 @@ private struct Words {
                 position += 1
             case 0x20, 0x09, 0x0d: position += 1
             case UInt8(ascii: "#"): while position < count, bytes[position] != UInt8(ascii: "\n") { position += 1 }
-            case UInt8(ascii: "\""): return quoted(in: bytes)
+            case UInt8(ascii: "\""): return try quoted(in: bytes)
             default:
                 let start = position
                 while position < count, ![0x20, 0x09, 0x0a, 0x0d].contains(bytes[position]) { position += 1 }
@@ -218,8 +261,7 @@ private struct Words {
         }
         guard position < count else { throw .damagedLine(before, "nothing follows '\(keyword)'") }
         if bytes[position] == UInt8(ascii: "\"") {
-            guard let word = quoted(in: bytes) else { throw .damagedLine(before, "a quotation mark is not closed") }
-            return word
+            return try quoted(in: bytes)
         }
         let start = position
         while position < count, ![0x20, 0x09, 0x0a, 0x0d].contains(bytes[position]) { position += 1 }
@@ -256,8 +298,8 @@ private struct Words {
         }
     }
 
-    /// A word in quotation marks; nil if the closing one is missing.
-    private mutating func quoted(in bytes: borrowing Span<UInt8>) -> Word? {
+    /// A word in quotation marks.
+    private mutating func quoted(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Word {
         let start = position + 1
         let first = line
         var index = start
@@ -273,7 +315,6 @@ private struct Words {
             default: index += 1
             }
         }
-        position = count
-        return nil
+        throw .damagedLine(first, "a quotation mark is not closed")
     }
 }

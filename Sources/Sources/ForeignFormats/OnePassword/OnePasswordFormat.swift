@@ -25,20 +25,18 @@ package struct OnePasswordFormat: ForeignFormat {
         guard number == 3 else { throw ForeignFailure.unknownVariant("version \(number)") }
         let json = try zip.json("export.data")
         var collector = RecordCollector(format: name, date: file.modified)
-        guard let accounts = json.root["accounts"], accounts.isArray else {
-            throw ForeignFailure.damaged("its accounts are missing")
-        }
+        let accounts = try json.list(json.root["accounts"], required: "its list of accounts")
         var reader = OnePasswordReader(json: json, zip: zip, format: name)
-        for account in accounts.values {
-            for vault in account["vaults"]?.values ?? [] {
-                for item in vault["items"]?.values ?? [] {
+        for account in accounts {
+            for vault in try json.list(account["vaults"], required: "a list of vaults") {
+                for item in try json.list(vault["items"], required: "a list of items") {
                     // Earlier versions wrap each item in an object.
                     try reader.add(item["item"] ?? item, of: vault, to: &collector)
                 }
             }
         }
-        collector.leaveOut("file of no record", zip.rest.count)
-        let count = accounts.values.count
+        zip.countRest(to: &collector)
+        let count = accounts.count
         return try collector.finish(details: count == 1 ? "" : "\(count) accounts", isPlaintext: true)
     }
 }

@@ -21,21 +21,21 @@ struct OnePasswordReader {
     mutating func add(
         _ item: ForeignJSON.Value, of vault: ForeignJSON.Value, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
-        guard item.isObject, let id = json.text(item["uuid"]), let details = item["details"] else {
+        guard item.isObject, let id = json.text(item["uuid"]), let details = item["details"], details.isObject else {
             throw .damaged("a record has no ID or no details")
         }
         guard ids.insert(id).inserted else { throw .damaged("two of its records have the same ID") }
         guard try text(item["state"]) ?? "active" == "active" else { return collector.leaveOut("archived record") }
         if let index = json.integer(item["favIndex"]), index != 0 { collector.leaveOut("favorite mark") }
-        collector.leaveOut("earlier password", details["passwordHistory"]?.values.count ?? 0)
-        let overview = item["overview"]
+        collector.leaveOut("earlier password", try json.list(details["passwordHistory"]).count)
+        let overview = try json.object(item["overview"])
         var record = RecordWriter(format: format, identity: id, title: try text(overview?["title"]) ?? "")
         record.id = id
-        record.folder = try text(vault["attrs"]?["name"])
+        record.folder = try text(json.object(vault["attrs"])?["name"])
         record.created = ForeignDate.seconds(json.integer(item["createdAt"]))
         record.modified = ForeignDate.seconds(json.integer(item["updatedAt"]))
-        for url in overview?["urls"]?.values ?? [] {
-            if let address = try text(url["url"]), !address.isEmpty { record.addresses.append(address) }
+        for url in try json.list(overview?["urls"]) {
+            if let address = try text(json.object(url)?["url"]), !address.isEmpty { record.addresses.append(address) }
         }
         if let address = try text(overview?["url"]), !address.isEmpty, !record.addresses.contains(address) {
             record.addresses.insert(address, at: 0)
@@ -49,37 +49,40 @@ struct OnePasswordReader {
         _ details: ForeignJSON.Value, _ category: String, _ record: inout RecordWriter,
         to collector: inout RecordCollector
     ) throws(ForeignFailure) {
-        let logins = try LoginFields(details["loginFields"]?.values ?? [], json)
-        record.user = logins.user
+        let logins = try LoginFields(json.list(details["loginFields"]), json)
         if let kind = ["002": "card", "004": "identity", "101": "bank account"][category] {
+            try record.addUser(logins.user, to: &collector)
             try record.addObject(kind, json.source(details), to: &collector)
             _ = try addFiles(of: details, &record, to: &collector)
             return
         }
         var hasPassword = false
         for login in logins.pairs {
-            record.user = login.user
-            if let password = json.secret(login.password) { try record.addLogin(password, to: &collector) }
+            guard let password = json.secret(login.password) else { continue }
+            try record.addLogin(user: login.user, password: password, to: &collector)
             hasPassword = true
         }
-        record.user = logins.user
+        if hasPassword {
+            // What the record's own password belongs to has a password.
+        } else if let password = try fieldSecret(details["password"]), !password.isEmpty {
+            try record.addLogin(user: logins.user, password: password, to: &collector)
+        } else if category == "001", logins.user != nil || !record.addresses.isEmpty {
+            try record.addLogin(user: logins.user, password: nil, to: &collector)
+        } else {
+            try record.addUser(logins.user, to: &collector)
+        }
         for field in logins.others {
             guard let value = try fieldSecret(field["value"]) else { continue }
             try record.addField(try first(field["name"], field["id"], field["designation"]), value, to: &collector)
         }
-        if let password = try fieldSecret(details["password"]), !password.isEmpty {
-            try hasPassword
-                ? record.addField("password", password, to: &collector) : record.addLogin(password, to: &collector)
-            hasPassword = true
-        }
-        if !hasPassword, category == "001", record.user != nil || !record.addresses.isEmpty {
-            try record.addLogin(nil, to: &collector)
+        if hasPassword, let password = try fieldSecret(details["password"]), !password.isEmpty {
+            try record.addField("password", password, to: &collector)
         }
         if let note = try fieldSecret(details["notesPlain"]), !note.isEmpty {
             try record.addNote(note, isWhole: category == "003", to: &collector)
         }
-        for section in details["sections"]?.values ?? [] {
-            for field in section["fields"]?.values ?? [] {
+        for section in try json.list(details["sections"]) {
+            for field in try json.list(section["fields"]) {
                 try addField(field, &record, to: &collector)
             }
         }
@@ -91,8 +94,16 @@ struct OnePasswordReader {
     private func addField(
         _ field: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
-        guard let member = field["value"]?.members.first, !member.value.isNull else { return }
         let name = try first(field["title"], field["id"])
+        for member in try json.object(field["value"])?.members ?? [] where !member.value.isNull {
+            try addField(name, member, &record, to: &collector)
+        }
+    }
+
+    private func addField(
+        _ name: String, _ member: ForeignJSON.Member, _ record: inout RecordWriter,
+        to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
         switch member.name {
         case "totp":
             if let seed = try fieldSecret(member.value), !seed.isEmpty {
@@ -121,8 +132,8 @@ struct OnePasswordReader {
     ) throws(ForeignFailure) -> Bool {
         var files: [ForeignJSON.Value] = []
         if let document = details["documentAttributes"], document.isObject { files.append(document) }
-        for section in details["sections"]?.values ?? [] {
-            for field in section["fields"]?.values ?? [] {
+        for section in try json.list(details["sections"]) {
+            for field in try json.list(section["fields"]) {
                 if let file = field["value"]?["file"], file.isObject { files.append(file) }
             }
         }
@@ -161,8 +172,7 @@ struct OnePasswordReader {
     private func fieldSecret(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> SecretBytes? {
         guard let value, !value.isNull else { return nil }
         if value.isString { return json.secret(value) }
-        if value.isArray && value.values.isEmpty || value.isObject && value.members.isEmpty { return nil }
-        return json.source(value)
+        return json.isEmpty(value) ? nil : json.source(value)
     }
 
     private func text(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> String? { try json.optionalText(value) }
@@ -175,7 +185,7 @@ struct OnePasswordReader {
 
     private func texts(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> [String] {
         var texts: [String] = []
-        for value in value?.values ?? [] { if let text = try text(value) { texts.append(text) } }
+        for value in try json.list(value) { if let text = try text(value) { texts.append(text) } }
         return texts
     }
 }

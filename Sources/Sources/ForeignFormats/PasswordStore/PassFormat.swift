@@ -32,13 +32,11 @@ package struct PassFormat: ForeignFormat {
             } catch let problem as UnopenedFile {
                 if problem == .noKey { locked += 1 }
                 collector.refuse(path, problem.problem(of: "no gpg key"))
-            } catch is FileFailure {
-                collector.refuse(path, .damaged(StoreEntry.unreadable))
+            } catch let failure as FileFailure {
+                collector.refuse(path, try StoreEntry.problem(of: failure))
             }
         }
-        if opened == 0, locked > 0 {
-            throw ForeignFailure.needsProgram("gpg", problem: "it has no key for any of its files")
-        }
+        if opened == 0, locked > 0 { throw ForeignFailure.noKeyOpens("keys of gpg") }
         folder.countRest(to: &collector, ending: Self.ending)
         return try collector.finish(details: "", isPlaintext: false)
     }

@@ -14,8 +14,15 @@ package struct PassageFormat: ForeignFormat {
 
     package func recognises(_ input: ForeignInput) throws -> Bool {
         guard case .folder = input.content, try Path.kind(of: input.path + "/.gpg-id") == nil else { return false }
-        if try Self.isWhole(input) { return true }
-        return try ForeignFolder(input.path).files.contains { $0.hasSuffix(Self.ending) }
+        if try Self.isWhole(input) || Path.kind(of: input.path + "/.age-recipients") == .file { return true }
+        func contains(_ isIt: (String) -> Bool) throws -> Bool {
+            try ForeignFolder.first(below: input.path, where: isIt) != nil
+        }
+        // A folder without such files may be anyone's, with some encrypted files among others.
+        if try Path.kind(of: input.path + "/../identities") != .file, try contains({ !$0.hasSuffix(Self.ending) }) {
+            return false
+        }
+        return try contains { $0.hasSuffix(Self.ending) }
     }
 
     /// True for a folder that contains both the store and the identities.
@@ -44,11 +51,11 @@ package struct PassageFormat: ForeignFormat {
             } catch let problem as UnopenedFile {
                 if problem == .noKey { locked += 1 }
                 collector.refuse(path, problem.problem(of: "no identity"))
-            } catch is FileFailure {
-                collector.refuse(path, .damaged(StoreEntry.unreadable))
+            } catch let failure as FileFailure {
+                collector.refuse(path, try StoreEntry.problem(of: failure))
             }
         }
-        if opened == 0, locked > 0 { throw ForeignFailure.wrongPassword }
+        if opened == 0, locked > 0 { throw ForeignFailure.noKeyOpens("identities") }
         folder.countRest(to: &collector, ending: Self.ending)
         return try collector.finish(details: "", isPlaintext: false)
     }

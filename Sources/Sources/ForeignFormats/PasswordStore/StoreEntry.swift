@@ -1,4 +1,5 @@
 internal import ByteStreams
+internal import Glibc
 internal import ItemSources
 internal import KeychainModel
 
@@ -12,8 +13,17 @@ struct StoreEntry {
 
     /// The maximum size of a decrypted file in bytes.
     static let sizeLimit = ItemLimits.secretSize
-    /// The problem of a file that the system does not let the program read.
-    static let unreadable = "the system does not let it be read"
+
+    /// The problem of a file that cannot be read although others may be.
+    ///
+    /// - Throws: `failure` if its cause may concern other files too, such as a failing disk.
+    static func problem(of failure: FileFailure) throws(FileFailure) -> ForeignContents.Problem {
+        switch failure.problem {
+        case .system(EACCES, _), .system(EPERM, _): return .damaged("the system does not let it be read")
+        case .tooLarge(let limit): return .item(.secretTooLarge(limit + 1))
+        default: throw failure
+        }
+    }
 
     /// Adds the items of the file.
     ///
@@ -37,13 +47,14 @@ struct StoreEntry {
         let end = isForm ? lines.firstIndex(where: \.isEmpty) : nil
         var rest = SecretBytes(capacity: content.count)
         var seeds: [Range<Int>] = []
+        var user: String?
         for (index, line) in lines.enumerated() {
             if Self.begins(line, "otpauth://", content) {
                 seeds.append(line)
             } else if index == 0 || index == end || line.upperBound == password?.upperBound {
                 continue
-            } else if let value = Self.value(of: ["user", "username", "login"], line, content), record.user == nil {
-                record.user = value
+            } else if let value = Self.value(of: ["user", "username", "login"], line, content), user == nil {
+                user = value
             } else if let value = Self.value(of: ["url", "website"], line, content), record.addresses.isEmpty {
                 record.addresses = [value]
             } else {
@@ -52,9 +63,12 @@ struct StoreEntry {
                 content.withBytes { rest.append($0.extracting(line.lowerBound..<end)) }
             }
         }
-        guessNames(&record, folder: parts.dropLast().last)
+        guessNames(&user, &record, folder: parts.dropLast().last)
         if let password, !password.isEmpty, !seeds.contains(password) {
-            try record.addLogin(content.withBytes { SecretBytes($0.extracting(password)) }, to: &collector)
+            let password = content.withBytes { SecretBytes($0.extracting(password)) }
+            try record.addLogin(user: user, password: password, to: &collector)
+        } else {
+            try record.addUser(user, to: &collector)
         }
         for seed in seeds {
             try content.withBytes { span throws(ForeignFailure) in
@@ -91,13 +105,13 @@ struct StoreEntry {
 
     /// Guesses the address and the user: files are often named after the host, or after the user in a folder of the
     /// host.
-    private func guessNames(_ record: inout RecordWriter, folder: String?) {
+    private func guessNames(_ user: inout String?, _ record: inout RecordWriter, folder: String?) {
         guard record.addresses.isEmpty else { return }
         if let address = WebAddress(record.title), address.path == nil {
             record.addresses = [record.title]
         } else if let folder, let address = WebAddress(folder), address.path == nil {
             record.addresses = [folder]
-            record.user = record.user ?? record.title
+            user = user ?? record.title
         }
     }
 

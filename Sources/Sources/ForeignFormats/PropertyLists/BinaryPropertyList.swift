@@ -12,6 +12,10 @@ struct BinaryPropertyList {
     private let count: Int
     private let top: Int
     private var depth = 0
+    /// The kept texts and data, by the offsets of their objects; each is kept once, however many references it has.
+    private var kept: [UInt64: Range<Int>] = [:]
+    /// The names of members, by the places of their texts.
+    private var memberNames: [Range<Int>: String] = [:]
 
     /// Reads the trailer.
     ///
@@ -77,18 +81,35 @@ struct BinaryPropertyList {
             guard let date = Self.date(seconds) else { throw .damaged("a date is malformed") }
             return try list.add(.date(date))
         case 0x8: return try list.add(.uid(Int(Self.number(try cursor.take(min(low + 1, 4)), bytes))))
-        case 0x4:
-            let range = try cursor.take(length(low, &cursor, bytes))
-            return try list.add(.data(list.keep(bytes.extracting(range))))
-        case 0x5, 0x7: return try list.add(.text(text(cursor.take(length(low, &cursor, bytes)), list, bytes)))
-        case 0x6:
-            let units = try length(low, &cursor, bytes)
-            guard units <= cursor.left / 2 else { throw .damaged("a string ends early") }
-            return try list.add(.text(wideText(cursor.take(units * 2), list, bytes)))
+        case 0x4, 0x5, 0x6, 0x7:
+            let range: Range<Int>
+            if let known = kept[offset] { range = known } else { range = try content(marker, &cursor, list, bytes) }
+            kept[offset] = range
+            return try list.add(marker >> 4 == 0x4 ? .data(range) : .text(range))
         case 0xa, 0xb, 0xc: return try array(length(low, &cursor, bytes), &cursor, list, bytes)
         case 0xd: return try dictionary(length(low, &cursor, bytes), &cursor, list, bytes)
         default: throw .damaged("a property list has a value of an unknown kind")
         }
+    }
+
+    /// Keeps the content of a text or data.
+    ///
+    /// The objects of a file may overlap, so that their sizes alone do not limit what is kept.
+    private func content(
+        _ marker: UInt8, _ cursor: inout ByteCursor, _ list: PropertyList, _ bytes: borrowing Span<UInt8>
+    ) throws(ForeignFailure) -> Range<Int> {
+        let count = try length(Int(marker & 15), &cursor, bytes)
+        let range: Range<Int>
+        switch marker >> 4 {
+        case 0x4: range = list.keep(bytes.extracting(try cursor.take(count)))
+        case 0x6:
+            guard count <= cursor.left / 2 else { throw .damaged("a string ends early") }
+            range = try wideText(cursor.take(count * 2), list, bytes)
+        default: range = try text(cursor.take(count), list, bytes)
+        }
+        // UTF-16 grows by half.
+        guard list.end <= 2 * bytes.count else { throw .damaged("its values overlap") }
+        return range
     }
 
     private mutating func array(
@@ -108,7 +129,7 @@ struct BinaryPropertyList {
         var members: [(name: String, value: Int)] = []
         var seen: Set<[UInt8]> = []
         for (name, value) in zip(names, values) {
-            guard let name = list.text(try object(name, list, bytes)) else { throw .damaged("a name is not text") }
+            let name = try list.name(object(name, list, bytes), &memberNames)
             guard seen.insert(Array(name.utf8)).inserted else { throw .damaged("a name occurs twice") }
             members.append((name, try object(value, list, bytes)))
         }
@@ -119,6 +140,9 @@ struct BinaryPropertyList {
         _ count: Int, _ cursor: inout ByteCursor, _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> [Int] {
         guard count <= cursor.left / referenceSize else { throw .damaged("a property list ends early") }
+        guard count <= PropertyList.nodeLimit else {
+            throw .limit("values", found: UInt64(count), allowed: UInt64(PropertyList.nodeLimit))
+        }
         var references: [Int] = []
         for _ in 0..<count {
             references.append(Int(clamping: Self.number(try cursor.take(referenceSize), bytes)))

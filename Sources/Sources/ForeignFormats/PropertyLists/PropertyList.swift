@@ -28,6 +28,9 @@ final class PropertyList {
     /// The maximum number of values, so that many small ones do not exhaust the memory.
     static let nodeLimit = 1_000_000
 
+    /// The maximum length of a member's name in bytes; real ones have tens.
+    private static let nameLimit = 4_096
+
     private(set) var nodes: [Node] = []
     private var bytes = SecretBytes(capacity: 4_096)
     private(set) var root = 0
@@ -80,6 +83,22 @@ final class PropertyList {
 
     /// The position of the next byte to be kept.
     var end: Int { bytes.count }
+
+    /// The name of a member, from the node of its text.
+    ///
+    /// - Parameter names: the names so far, since a binary list may refer to one many times.
+    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
+    func name(_ node: Int, _ names: inout [Range<Int>: String]) throws(ForeignFailure) -> String {
+        guard case .text(let range) = nodes[node] else { throw .damaged("a name is not text") }
+        if let name = names[range] { return name }
+        guard range.count <= Self.nameLimit else {
+            throw .limit("bytes of a name", found: UInt64(range.count), allowed: UInt64(Self.nameLimit))
+        }
+        let name = bytes.withBytes { $0.text(range) }
+        guard let name else { throw .damaged("a name is not UTF-8") }
+        names[range] = name
+        return name
+    }
 
     // MARK: Reading
 

@@ -9,7 +9,8 @@ enum XMLPropertyList {
     static func read(_ bytes: borrowing Span<UInt8>, into list: PropertyList) throws(ForeignFailure) -> Int {
         let document: XMLDocument
         do throws(XMLFailure) {
-            document = try XMLDocument(withoutDocumentType(bytes).span)
+            let content = withoutDocumentType(bytes)
+            document = try content.withBytes { content throws(XMLFailure) in try XMLDocument(content) }
         } catch {
             throw .damaged("a property list is neither binary nor XML")
         }
@@ -20,13 +21,15 @@ enum XMLPropertyList {
     }
 
     /// The bytes without Apple's own document type, which has no entities; any other one is kept, and then refused.
-    private static func withoutDocumentType(_ bytes: borrowing Span<UInt8>) -> [UInt8] {
+    private static func withoutDocumentType(_ bytes: borrowing Span<UInt8>) -> SecretBytes {
         let start = Array("<!DOCTYPE plist PUBLIC".utf8)
         guard let first = bytes.indices.prefix(1_024).first(where: { bytes.matches(start, at: $0) }),
             let end = (first..<bytes.count).prefix(512).first(where: { bytes[$0] == UInt8(ascii: ">") }),
             !(first..<end).contains(where: { bytes[$0] == UInt8(ascii: "[") })
-        else { return bytes.array(0..<bytes.count) }
-        return bytes.array(0..<first) + bytes.array(end + 1..<bytes.count)
+        else { return SecretBytes(bytes) }
+        var rest = SecretBytes(bytes.extracting(0..<first))
+        rest.append(bytes.extracting(end + 1..<bytes.count))
+        return rest
     }
 
     private static func value(

@@ -21,11 +21,11 @@ package struct ProtonPassFormat: ForeignFormat {
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
         let json: ForeignJSON
-        var others = 0
+        var zip: ForeignZip?
         if try ForeignZip.names(in: input) != nil {
-            let zip = try ForeignZip(file) { $0 == Self.member }
-            json = try zip.json(Self.member)
-            others = zip.names.count { $0 != Self.member && !$0.hasSuffix("/") }
+            let opened = try ForeignZip(file) { $0 == Self.member }
+            json = try opened.json(Self.member)
+            zip = opened
         } else {
             json = try ForeignJSON(file)
         }
@@ -39,11 +39,11 @@ package struct ProtonPassFormat: ForeignFormat {
         var collector = RecordCollector(format: name, date: file.modified)
         var reader = ProtonPassReader(json: json, format: name)
         for vault in vaults.members {
-            for item in vault.value["items"]?.values ?? [] {
+            for item in try json.list(vault.value["items"], required: "a list of items") {
                 try reader.add(item, of: vault, to: &collector)
             }
         }
-        collector.leaveOut("file of no record", others)
+        zip?.countRest(to: &collector)
         return try collector.finish(details: "", isPlaintext: true)
     }
 }
@@ -68,8 +68,8 @@ private struct ProtonPassReader {
         guard ids.insert([vault.name, id]).inserted else { throw .damaged("two of its records have the same ID") }
         // 1 is active, 2 in the trash.
         guard json.integer(item["state"]) ?? 1 == 1 else { return collector.leaveOut("record in the trash") }
-        let content = data["content"]
-        let metadata = data["metadata"]
+        let content = try json.object(data["content"])
+        let metadata = try json.object(data["metadata"])
         var record = RecordWriter(
             format: format, identity: RecordWriter.identity(of: [vault.name, id]),
             title: try text(metadata?["name"]) ?? "")
@@ -86,10 +86,16 @@ private struct ProtonPassReader {
             }
             collector.leaveOut("alias of an address")
         case "sshKey":
-            if let key = try secret(content?["privateKey"]) { try record.addPrivateKey(key, to: &collector) }
             if let key = try text(content?["publicKey"]) {
                 record.extra.append(ExtraAttribute(name: "publicKey", value: key))
             }
+            if let key = try secret(content?["privateKey"]) { try record.addPrivateKey(key, to: &collector) }
+            for section in try json.list(content?["sections"]) {
+                for field in try json.list(json.object(section)?["sectionFields"]) {
+                    try addField(field, &record, to: &collector)
+                }
+            }
+            try addUnknown(of: content, except: ["privateKey", "publicKey", "sections"], &record, to: &collector)
         default:
             // Cards, identities, networks, and types that are not known here.
             if let content, content.isObject {
@@ -99,34 +105,50 @@ private struct ProtonPassReader {
         if let note = try secret(metadata?["note"]), !note.isEmpty {
             try record.addNote(note, isWhole: type == "note", to: &collector)
         }
-        for field in data["extraFields"]?.values ?? [] {
-            let value = field["data"]
-            if let seed = try secret(value?["totpUri"]), !seed.isEmpty {
-                try record.addOneTimePassword(seed, to: &collector)
-            } else if let text = try secret(value?["content"]), !text.isEmpty {
-                try record.addField(try self.text(field["fieldName"]) ?? "", text, to: &collector)
+        for field in try json.list(data["extraFields"]) { try addField(field, &record, to: &collector) }
+        if type != "alias" { try record.finish(to: &collector) }
+    }
+
+    /// Adds an extra field; a value of an unknown kind is kept as JSON.
+    private func addField(
+        _ field: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let name = try text(field["fieldName"]) ?? ""
+        var isEmpty = true
+        var others = SecretJSON()
+        for member in try json.object(field["data"])?.members ?? [] where !json.isEmpty(member.value) {
+            if !["totpUri", "content"].contains(member.name) {
+                others.add(member.name, json: json.source(member.value))
+            } else if let value = try secret(member.value) {
+                isEmpty = false
+                try member.name == "content"
+                    ? record.addField(name, value, to: &collector) : record.addOneTimePassword(value, to: &collector)
             }
         }
-        if type != "alias" { try record.finish(to: &collector) }
+        let rest = others.finish()
+        if rest.count > "{}".utf8.count {
+            try record.addField(name, rest, to: &collector)
+        } else if isEmpty {
+            collector.leaveOut("field without a value")
+        }
     }
 
     private func addLogin(
         _ content: ForeignJSON.Value?, _ record: inout RecordWriter, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
-        guard let content, content.isObject else { throw .damaged("a login has no content") }
-        for url in content["urls"]?.values ?? [] {
+        guard let content else { throw .damaged("a login has no content") }
+        for url in try json.list(content["urls"]) {
             if let address = try text(url), !address.isEmpty { record.addresses.append(address) }
         }
         // Versions before 1.18 have the user name under another key.
         let names = [try text(content["itemUsername"]), try text(content["username"]), try text(content["itemEmail"])]
             .compactMap { $0 }.filter { !$0.isEmpty }
-        record.user = names.first
-        if names.count > 1 { record.extra.append(ExtraAttribute(name: "email", value: names[1])) }
-        let passkeys = content["passkeys"]?.values ?? []
+        let others = names.dropFirst().prefix(1).map { ExtraAttribute(name: "email", value: $0) }
+        let passkeys = try json.list(content["passkeys"])
         if let password = try secret(content["password"]), !password.isEmpty {
-            try record.addLogin(password, to: &collector)
-        } else if passkeys.isEmpty, record.user != nil || !record.addresses.isEmpty {
-            try record.addLogin(nil, to: &collector)
+            try record.addLogin(user: names.first, others: others, password: password, to: &collector)
+        } else if !names.isEmpty || passkeys.isEmpty && !record.addresses.isEmpty {
+            try record.addLogin(user: names.first, others: others, password: nil, to: &collector)
         }
         if let seed = try secret(content["totpUri"]), !seed.isEmpty {
             try record.addOneTimePassword(seed, to: &collector)
@@ -136,6 +158,19 @@ private struct ProtonPassReader {
             guard let host = id ?? domain else { throw .damaged("a passkey has no host") }
             try record.addPasskey(
                 host: host, user: try text(passkey["userName"]), json.source(passkey), to: &collector)
+        }
+        let known: Set = ["itemUsername", "username", "itemEmail", "urls", "passkeys", "password", "totpUri"]
+        try addUnknown(of: content, except: known, &record, to: &collector)
+    }
+
+    /// Adds unknown members as fields, so that nothing is lost.
+    private func addUnknown(
+        of content: ForeignJSON.Value?, except known: Set<String>, _ record: inout RecordWriter,
+        to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        for member in content?.members ?? [] where !known.contains(member.name) && !json.isEmpty(member.value) {
+            let value = try member.value.isString ? secret(member.value) : json.source(member.value)
+            if let value { try record.addField(member.name, value, to: &collector) }
         }
     }
 

@@ -6,23 +6,39 @@ package struct RefusedFormat: ForeignFormat {
     package let name: String
     package let title: String
     private let hint: String
+    private var isOwn = false
     private let test: @Sendable (ForeignInput) throws -> Bool
 
     package func recognises(_ input: ForeignInput) throws -> Bool { try test(input) }
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
-        throw ForeignFailure.refused(title: title, hint: hint)
+        throw isOwn ? ForeignFailure.own(title: title, hint: hint) : .refused(title: title, hint: hint)
+    }
+
+    /// - Parameters:
+    ///   - hint: what to do instead; messages replace `FILE` by the path.
+    ///   - isOwn: true for a file of kcbackup itself.
+    private init(
+        name: String, title: String, hint: String, isOwn: Bool = false,
+        test: @escaping @Sendable (ForeignInput) throws -> Bool
+    ) {
+        self.name = name
+        self.title = title
+        self.hint = hint
+        self.isOwn = isOwn
+        self.test = test
     }
 
     /// All refused formats.
     package static let all: [RefusedFormat] = [
         RefusedFormat(
             name: "kcbackup-archive", title: "a kcbackup archive",
-            hint: "'kcbackup restore' restores it into a keychain"
+            hint: "'kcbackup restore FILE' restores it, and 'kcbackup inspect FILE' lists its items", isOwn: true
         ) { $0.file?.starts(with: "kcbackup.json\0".utf8) == true },
         RefusedFormat(
             name: "kcbackup-keychain", title: "a kcbackup keychain",
-            hint: "'kcbackup create --keychain PATH' makes an archive of it for 'kcbackup restore'"
+            hint: "'kcbackup item list --keychain FILE' lists its items, 'kcbackup create --keychain FILE' backs it up",
+            isOwn: true
         ) { $0.isSQLite(["genp", "inet"], applicationID: "kcbk") },
         RefusedFormat(
             name: "keychain-2", title: "the keychain-2.db of macOS or iOS, whose keys are in the Secure Enclave",
@@ -66,13 +82,28 @@ package struct RefusedFormat: ForeignFormat {
             hint: "'gpg -d FILE > FILE.zip' decrypts it; import that, and delete it"
         ) { $0.file?.starts(with: "-----BEGIN PGP MESSAGE-----".utf8) == true },
         RefusedFormat(
-            name: "age", title: "a file encrypted with age",
+            name: "kcbackup-device-key", title: "a device key",
+            hint: "'kcbackup device import FILE' imports it", isOwn: true
+        ) { input in
+            // Its content is encrypted; without the name it may be anything.
+            let isNamed = input.file?.name.hasPrefix("device-key") == true && input.isAge
+            return isNamed || input.file?.starts(with: "# kcbackup device key of ".utf8) == true
+        },
+        RefusedFormat(
+            name: "age-passphrase", title: "a file encrypted with age",
             hint: "'age -d FILE | kcbackup import -' imports what is in it"
-        ) { $0.file?.starts(with: "age-encryption.org/v1\n".utf8) == true },
+        ) { $0.isAge && $0.file?.starts(with: "age-encryption.org/v1\n-> scrypt ".utf8) == true },
+        RefusedFormat(
+            name: "age", title: "a file encrypted with age",
+            hint: "'age -d -i IDENTITY FILE | kcbackup import -' imports what is in it"
+        ) { $0.isAge },
     ]
 }
 
 extension ForeignInput {
+    /// True for a binary age file.
+    fileprivate var isAge: Bool { file?.starts(with: "age-encryption.org/v1\n".utf8) == true }
+
     /// The number of bytes of a database that are searched for names; the schema is at the beginning.
     private static let schemaSize = 1 << 20
 

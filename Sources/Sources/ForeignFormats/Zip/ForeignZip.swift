@@ -7,6 +7,8 @@ final class ForeignZip {
     /// The names of all members.
     let names: Set<String>
     private var members: [String: ForeignAttachment] = [:]
+    /// The number of members that were taken.
+    private var taken = 0
 
     /// Reads the members for which `wants` returns true.
     ///
@@ -35,7 +37,16 @@ final class ForeignZip {
     }
 
     /// Removes and returns a member; nil if there is none.
-    func take(_ name: String) -> ForeignAttachment? { members.removeValue(forKey: name) }
+    func take(_ name: String) -> ForeignAttachment? {
+        guard let member = members.removeValue(forKey: name) else { return nil }
+        taken += 1
+        return member
+    }
+
+    /// Counts the files that were not taken, whether they were read or not.
+    func countRest(to collector: inout RecordCollector) {
+        collector.leaveOut("file of no imported record", names.count { !$0.hasSuffix("/") } - taken)
+    }
 
     /// The names of the members that were read but not taken.
     var rest: [String] { members.keys.sorted() }

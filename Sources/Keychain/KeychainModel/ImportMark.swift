@@ -1,4 +1,4 @@
-// Items of records without IDs that differ only in their secrets.
+// Import marks, with which items of records that differ only in their secrets exist beside each other.
 
 extension ItemUUID {
     /// The position, from 0, among records that only their order tells apart.
@@ -10,6 +10,14 @@ extension ItemUUID {
     package func with(ordinal: UInt32) -> ItemUUID {
         ItemUUID(high: high, low: low & ~0xffff_ffff | UInt64(ordinal))
     }
+}
+
+extension ItemUUID {
+    /// True for a UUID (version 8, RFC 9562) that follows from what identifies an item in the place it comes from.
+    package var isDerived: Bool { high & 0xf000 == 0x8000 }
+
+    /// True if both were derived, and nothing but the position differs.
+    package func isAlike(_ other: ItemUUID) -> Bool { isDerived && with(ordinal: 0) == other.with(ordinal: 0) }
 }
 
 extension Attributes {
@@ -28,6 +36,11 @@ extension Attributes {
         default: self[code] = .text(mark)
         }
         return true
+    }
+
+    /// Removes an import mark.
+    package mutating func removeMark() {
+        for code in [AttributeCode.svce, .sdmn] { self[code] = Self.unmarked(self[code]) }
     }
 
     /// The attribute of a class that takes a mark.

@@ -1,0 +1,209 @@
+import Foundation
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+/// Runs the program against a real GNOME Keyring daemon.
+@Suite("Undoing and finishing restores into the desktop keyring")
+struct DesktopUndoTests {
+    private let shell: DesktopShell
+
+    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get().program, preparation: desktopFunctions) }
+
+    @Test("An empty secret that was set on purpose stays, and one that a killed daemon left is filled in")
+    func emptySecret() throws {
+        let text = try shell.run(
+            """
+            keyring
+            $DESKTOP add login A secret d 1
+            $KCBACKUP create --unencrypted a.kcb
+            tick
+            $DESKTOP secret login/1 ''
+            restore a.kcb
+            states=.local/share/kcbackup/undo/secret-service
+            $KCBACKUP restore a.kcb --on-conflict overwrite
+            uuid=$($KCBACKUP inspect a.kcb --json | jq -r '.items[0].uuid')
+            id=$(tar -xOf a.kcb kcbackup.json | jq -r .archive)
+            for policy in keep newer; do
+              $DESKTOP secret login/1 ''
+              printf 'restore %s%s\\ncreate %s\\n' $id $(printf secret-service: | od -An -tx1 | tr -d ' \\n') $uuid >$states/unfinished
+              chmod 600 $states/unfinished
+              restore a.kcb --on-conflict $policy
+              ls $states | grep -c unfinished || true
+            done
+            dump | grep -c 736563726574
+            """)
+        #expect(
+            text == """
+                {"create":0,"update":0,"same":0,"keep":1,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
+                {"create":1,"update":0,"same":0,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
+                0
+                {"create":1,"update":0,"same":0,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
+                0
+                1
+
+                """)
+    }
+
+    @Test("A restore that was broken off is finished by the next run, and undo goes back to the state before both")
+    func finished() throws {
+        let text = try shell.run(
+            """
+            keyring
+            $DESKTOP fill 1 200
+            dump | sort >before
+            end -TERM; cp -r .local/share/keyrings old; keyring
+            printf new >new; chmod 600 new
+            tick
+            $KCBACKUP item update --keychain secret-service: --class genp --secret file:new --set accessible=aku --no-undo --yes \
+              --passcode file:pw
+            dump | sort >archived
+            $KCBACKUP create --unencrypted a.kcb
+            end -TERM; rm -r .local/share/keyrings; mv old .local/share/keyrings; keyring
+            $KCBACKUP restore a.kcb --passcode file:pw 2>messages & writer=$!
+            until secret-tool search kcbackup:accessible aku 2>/dev/null | grep -q label; do kill -0 $writer; done
+            end -KILL
+            wait $writer && exit 1 || [ $? = 14 ]
+            grep -q 'run the command again to finish it' messages
+            keyring
+            restore a.kcb --passcode file:pw | jq '.create + .keep'
+            cmp archived <(dump | sort)
+            $KCBACKUP restore --undo --keychain secret-service: --yes --quiet
+            cmp before <(dump | sort)
+            """)
+        #expect(text == "0\n")
+    }
+
+    @Test("Undo lists what it takes back, asks, and takes back what a restore added")
+    func undoOfAdding() throws {
+        let text = try shell.run(
+            """
+            keyring
+            try $KCBACKUP restore --undo --keychain secret-service:; tail -2 messages | cut -d"'" -f2
+            $DESKTOP add login A a1 d 1
+            $KCBACKUP create --unencrypted a.kcb
+            delete login/1
+            $DESKTOP add login mine m e 1
+            dump >before
+            $KCBACKUP restore a.kcb
+            $KCBACKUP restore --undo --keychain secret-service: --dry-run 2>&1
+            # Without a terminal nobody can be asked.
+            try $KCBACKUP restore --undo --keychain secret-service: </dev/null | cut -c1; grep -o 'error: .*' messages
+            $KCBACKUP restore --undo --keychain secret-service: --yes 2>&1
+            cmp before <(dump)
+            $KCBACKUP restore --undo --keychain secret-service: --json | jq -c '[.items, .itemsBefore, (.vanishing | length)]'
+            dump | grep -c .
+            # A restore that changes nothing keeps no state.
+            for round in 1 2 3; do $KCBACKUP restore a.kcb --replace --yes 2>/dev/null; done
+            ls .local/share/kcbackup/undo/secret-service | wc -l
+            try $KCBACKUP restore --undo x --keychain secret-service:; tail -1 messages | cut -d"'" -f2
+            """)
+        #expect(
+            text.replacing(/[0-9]{8}T[0-9]{6}Z(-[0-9]+)?/, with: "TIME") == """
+                10 error: no earlier state of the desktop keyring is kept
+                kcbackup item update
+                kcbackup restore ARCHIVE --keychain secret-service:
+                would be removed, and not in that state: generic password 'A', account 'd=1'
+                would bring back, in the Secret Service: the state of TIME, 1 removed, 1 the same
+                4
+                error: 'Remove 1 item of the Secret Service, to the state of TIME?' needs an answer, and there is no terminal to ask on
+                removed, and not in that state: generic password 'A', account 'd=1'
+                [2,1,0]
+                2
+                4
+                10 error: no state 'x' of the desktop keyring is kept
+                kcbackup restore --list-undo --keychain secret-service:
+
+                """)
+    }
+
+    @Test("Undo brings back items that are in no archive, and changes only the collection that was named")
+    func undo() throws {
+        let text = try shell.run(
+            """
+            keyring
+            $DESKTOP make Work
+            $DESKTOP add login mail old a 1; $DESKTOP add Work vpn old b 1
+            $KCBACKUP create --unencrypted a.kcb
+            $KCBACKUP item update --keychain secret-service: --label vpn --set accessible=akpu
+            for item in login/1 Work/1; do $DESKTOP secret $item precious; done
+            dump >before
+            $KCBACKUP restore a.kcb --on-conflict overwrite
+            dump | grep -c 6f6c64
+            for label in '' Work none; do
+              $KCBACKUP restore --list-undo --keychain secret-service:$label --json | jq -c '[.undo[].items]'
+            done
+            $KCBACKUP restore --undo --keychain secret-service:Work --yes --quiet
+            diff before <(dump) | grep -o '^[<>] [A-Z][a-z]*'
+            $KCBACKUP restore --undo --keychain secret-service: --yes --quiet
+            # The newest state is that before the first undo.
+            diff before <(dump) | grep -o '^[<>] [A-Z][a-z]*'
+            try $KCBACKUP restore --undo --keychain secret-service:none
+            """)
+        #expect(
+            text == """
+                2
+                [2]
+                [1]
+                []
+                < Login
+                > Login
+                < Login
+                < Work
+                > Login
+                > Work
+                10 error: no earlier state of collection 'none' of the Secret Service is kept
+
+                """)
+    }
+
+    @Test("Undo unlocks what is locked, and a damaged state does not hide the others")
+    func lockedUndo() throws {
+        let text = try shell.run(
+            """
+            keyring
+            $DESKTOP make Work; $DESKTOP add Work vpn old b 1; $DESKTOP add login mail old a 1
+            $KCBACKUP create --unencrypted a.kcb
+            for round in 1 2; do
+              $DESKTOP secret Work/1 changed$round; $KCBACKUP restore a.kcb --on-conflict overwrite
+            done
+            lock Work
+            try $KCBACKUP restore --undo --keychain secret-service:
+            try $KCBACKUP restore --undo --keychain secret-service: --unlock </dev/null
+            try $KCBACKUP restore --list-undo --keychain secret-service: --passcode file:pw
+            try $KCBACKUP restore --undo --keychain secret-service: --passcode file:pw --yes --quiet
+            dump | grep -c 6368616e67656432
+            states=.local/share/kcbackup/undo/secret-service
+            printf garbage >$states/$(ls $states | head -1)
+            try $KCBACKUP restore --list-undo --keychain secret-service: --json | sed "s|'.*'|FILE|" | grep -v '^{'
+            $KCBACKUP restore --list-undo --keychain secret-service: --json 2>/dev/null | jq '.undo | length'
+            """)
+        #expect(
+            text == """
+                14 error: collection 'Work' of the Secret Service is locked
+                64 error: '--unlock' needs a terminal
+                64 error: '--list-undo' and '--passcode' exclude each other
+                0 
+                1
+                3 warning: FILE is not a kcbackup archive
+                2
+
+                """)
+    }
+
+    @Test("Kept states are in order, even within a second and after the clock was set back")
+    func names() throws {
+        let now = try #require(Timestamp(microseconds: 1_700_000_000_000_000))
+        var names: [DesktopStateName] = []
+        for _ in 0..<12 { names.append(DesktopStateName(at: now, after: names.last)) }
+        names.append(DesktopStateName(at: now.advanced(byMicroseconds: -5_000_000), after: names.last))
+        names.append(DesktopStateName(at: now.advanced(byMicroseconds: 5_000_000), after: names.last))
+        #expect(names.map(\.file).compactMap { DesktopStateName(file: $0) }.shuffled().sorted() == names)
+        #expect(Set(names.map(\.file)).count == names.count)
+        #expect(names[1].file == "20231114T221320Z-2.kcb")
+        #expect(DesktopStateName(file: "x.kcb") == nil)
+        #expect(DesktopStateName(file: "20231114T221320Z-0.kcb") == nil)
+    }
+}

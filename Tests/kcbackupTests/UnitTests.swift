@@ -1,0 +1,139 @@
+import ByteStreams
+import Foundation
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("systemd units", .enabled(if: ExternalProgram.locate("systemd-analyze") != nil, "systemd is not installed"))
+struct UnitTests {
+    private func units(_ option: String) throws -> TemporaryFolder {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        try home.write("phrase", "correct horse battery\n")
+        #expect(
+            home.run("schedule add nightly --passphrase cred:phrase --to b --at Mon..Fri").status == .ok)
+        let folder = try TemporaryFolder()
+        for file in home.run("schedule show nightly \(option)").text.components(separatedBy: "# kcbackup-").dropFirst()
+        {
+            let (name, text) = try #require(file.firstIndex(of: "\n").map { (file[..<$0], file[$0...]) })
+            // systemd-analyze requires that the program in ExecStart exists.
+            let program = text.replacing(/ExecStart=[^ ]+/, with: "ExecStart=/bin/true")
+            try folder.write("kcbackup-\(name)", Array(program.utf8))
+        }
+        return folder
+    }
+
+    @Test("systemd-analyze finds no faults in the units", arguments: ["", "--system"])
+    func verify(option: String) throws {
+        let folder = try units(option)
+        let files = ["kcbackup-nightly.service", "kcbackup-nightly.timer"].map(folder.path)
+        let outcome = try ExternalProgram.run("systemd-analyze", ["verify", "--man=no"] + files)
+        #expect(outcome.status == 0 && outcome.errorText.isEmpty, "\(outcome.errorText)")
+    }
+
+    @Test("The sample units equal those that a job gets")
+    func samples() throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        #expect(home.run("schedule add nightly --unencrypted --to b").status == .ok)
+        for file in home.run("schedule show nightly").text.components(separatedBy: "# kcbackup-").dropFirst() {
+            let (name, unit) = try #require(file.firstIndex(of: "\n").map { (file[..<$0], String(file[$0...])) })
+            func lines(_ text: String) -> [String] {
+                text.components(separatedBy: "\n").filter { line in
+                    !line.isEmpty && !["#", "ExecStart=", "Environment="].contains { line.hasPrefix($0) }
+                }
+            }
+            let sample = lines(try Project.text("Samples/unattended/kcbackup-\(name)"))
+            #expect(lines(unit) == sample, "\(lines(unit).difference(from: sample))")
+        }
+    }
+
+    @Test("The sample script backs up and prunes, and stops after an incomplete backup")
+    func script() throws {
+        let folder = try TemporaryFolder()
+        let program = try ExternalProgram.built("kcbackup")
+        let script = """
+            set -eu
+            export XDG_DATA_HOME=$PWD/data KCBACKUP=$0 FOLDER=$PWD/b
+            "$0" keychain create --no-passcode -q
+            "$0" keygen -o key -q
+            RECIPIENT=$(sed -n 's/^# public key: //p' key)
+            export RECIPIENT
+            "$1"
+            "$1"
+            ls b | wc -l
+            "$0" device renew --yes -q > renewed
+            "$1" && echo wrong || echo "ended with $?"
+            """
+        let outcome = try ExternalProgram.run(
+            "bash", ["-c", script, program, Project.path("Samples/unattended/backup.sh")],
+            environment: ["PATH": "/usr/bin:/bin"], in: folder.path)
+        #expect(outcome.text == "1\nended with 4\n", "\(outcome.text)\(outcome.errorText)")
+    }
+
+    @Test("A system unit has a low exposure according to systemd-analyze")
+    func exposure() throws {
+        let folder = try units("--system")
+        let outcome = try ExternalProgram.run(
+            "systemd-analyze",
+            ["security", "--offline=true", "--threshold=30", folder.path("kcbackup-nightly.service")])
+        #expect(outcome.status == 0, "\(outcome.text.suffix(200))")
+    }
+}
+
+@Suite(
+    "Runs by cron",
+    .enabled(
+        if: ExternalProgram.locate("cron") != nil && geteuid() == 0, "cron is not installed, or needs root"))
+struct CronTests {
+    @Test("A job runs from the real cron, with its empty environment, and prints nothing")
+    func reboot() throws {
+        let folder = try TemporaryFolder()
+        let program = try ExternalProgram.built("kcbackup")
+        let script = """
+            set -eu
+            export HOME=$PWD/home
+            mkdir home
+            "$0" keychain create --no-passcode -q
+            "$0" schedule add nightly --unencrypted --to "$HOME/b" --on-success "echo done > $HOME/told" -q
+            line=$("$0" schedule show nightly --crontab)
+            mount -t tmpfs none /run
+            mount -t tmpfs none /var/spool/cron/crontabs
+            # What cron would do at three in the morning it does at once.
+            echo "@reboot ${line#* * * * * } > $HOME/said 2>&1" > /var/spool/cron/crontabs/root
+            chmod 600 /var/spool/cron/crontabs/root
+            cron -f &
+            daemon=$!
+            for _ in $(seq 600); do [ ! -s home/told ] || break; read -r -t 0.1 _ <> <(:) || :; done
+            kill "$daemon"
+            cat home/said home/told
+            ls home/b
+            """
+        let outcome = try ExternalProgram.run(
+            "unshare", ["-m", "bash", "-c", script, program], environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"],
+            in: folder.path)
+        let lines = outcome.text.split(separator: "\n")
+        try #require(lines.count == 2, "\(outcome.text)\(outcome.errorText)")
+        #expect(lines[0] == "done")
+        #expect(lines[1].hasPrefix("login-KC-") && lines[1].hasSuffix(".kcb"))
+    }
+
+    @Test("A job runs even without an environment, a home folder, a terminal or open descriptors")
+    func bare() throws {
+        let folder = try TemporaryFolder()
+        let program = try ExternalProgram.built("kcbackup")
+        let script = """
+            set -eu
+            export XDG_DATA_HOME=$PWD/data
+            "$0" keychain create --no-passcode -q
+            "$0" schedule add nightly --unencrypted --to "$PWD/b" -q
+            env -i XDG_DATA_HOME="$PWD/data" "$0" run nightly <&- >&- 2>&-
+            env -i TMPDIR=/proc XDG_DATA_HOME="$PWD/data" "$0" run nightly < /dev/null
+            ls b | wc -l
+            """
+        let outcome = try ExternalProgram.run(
+            "unshare", ["-m", "bash", "-c", script, program], environment: ["PATH": "/usr/bin:/bin"], in: folder.path)
+        #expect(outcome.text == "2\n", "\(outcome.text)\(outcome.errorText)")
+    }
+}
