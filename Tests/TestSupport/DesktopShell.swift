@@ -5,7 +5,9 @@ package import Testing
 ///
 /// Scripts can use `$KCBACKUP`, `$DESKTOP` (a program that fills and reads a keyring using only libsecret) and these
 /// functions: `keyring` starts the daemon, unlocked, and waits for it; `end` ends it; `lock NAME` locks a collection;
-/// `bus` calls a method of the Secret Service; `keys` makes `key.txt`, `$key` and the passphrase file `pw`. The bus and the daemon end with the script.
+/// `bus` calls a method of the Secret Service; `keys` makes `key.txt`, `$key` and the passphrase file `pw`;
+/// `slowly COMMAND` starts a program that stops after every 20 messages on the bus, and waits for the first stop, `step`
+/// for the next one; `finish` lets it run to its end, and returns its status. The bus and the daemon end with the script.
 package struct DesktopShell: Sendable {
     private let folder: TemporaryFolder
     private let environment: [String: String]
@@ -19,6 +21,19 @@ package struct DesktopShell: Sendable {
           until gdbus call --session -d org.freedesktop.secrets -o /org/freedesktop/secrets \\
             -m org.freedesktop.Secret.Service.ReadAlias default | grep -q /collection/; do kill -0 $daemon; done
         }
+        slowly() {
+          : >steps
+          strace -qq -f -o steps -e trace=sendmsg -e inject=sendmsg:signal=STOP:when=20+20 "$@" & tracer=$!
+          steps=1
+          stopped
+        }
+        stopped() {
+          # Each thread stops, the one that got the signal last.
+          until awk '/ --- SIGSTOP {/ { thread = $1 } /stopped by SIGSTOP/ && $1 == thread { count++ }
+            END { exit count < '$steps' }' steps; do kill -0 $tracer; done
+        }
+        step() { pkill -CONT -P $tracer; steps=$((steps + 1)); stopped; }
+        finish() { while pkill -CONT -P $tracer; do :; done; wait $tracer; }
         end() { [ -z "$daemon" ] || { kill "$1" "$daemon"; wait "$daemon" || true; } 2>/dev/null; daemon=; }
         bus() {
           local method=$1; shift

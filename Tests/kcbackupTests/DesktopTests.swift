@@ -35,11 +35,10 @@ struct DesktopTests {
             $DESKTOP fill 30 \(Self.size)
             $DESKTOP dump >before
             # A daemon that is killed while it is read.
-            $KCBACKUP create --keychain secret-service: -r "$key" -o broken.kcb 2>broken & reader=$!
-            start=$(cut -d' ' -f14 /proc/$daemon/stat)
-            until [ "$(cut -d' ' -f14 /proc/$daemon/stat)" -gt $((start + 2)) ]; do kill -0 $reader; done
+            slowly $KCBACKUP create --keychain secret-service: -r "$key" -o broken.kcb 2>broken
+            step; step; step
             end -KILL
-            wait $reader && exit 1 || [ $? = 14 ]
+            finish && exit 1 || [ $? = 14 ]
             [ ! -e broken.kcb ]
             grep -q 'ended while it was in use' broken
             keyring
@@ -48,10 +47,10 @@ struct DesktopTests {
             # Another home folder, another daemon, which dies once: the restore is run again.
             rm -r .local/share/keyrings
             keyring
-            $KCBACKUP restore all.kcb -i key.txt --passcode file:pw 2>broken & writer=$!
-            until ls .local/share/keyrings | grep -q Collection_20; do kill -0 $writer; done
+            slowly $KCBACKUP restore all.kcb -i key.txt --passcode file:pw 2>broken
+            until ls .local/share/keyrings | grep -q Collection_20; do step; done
             end -KILL
-            wait $writer && exit 1 || [ $? = 14 ]
+            finish && exit 1 || [ $? = 14 ]
             grep -q 'after at least [0-9]* items*: the Secret Service ended' broken
             grep -q 'run the command again to finish it' broken
             keyring

@@ -47,7 +47,8 @@ struct DesktopUndoTests {
                 """)
     }
 
-    @Test("A restore that was broken off is finished by the next run, and undo goes back to the state before both")
+    @Test(
+        "A restore that was broken off is finished by the next run of it, and undo goes back to the state before both")
     func finished() throws {
         let text = try shell.run(
             """
@@ -62,18 +63,21 @@ struct DesktopUndoTests {
             dump | sort >archived
             $KCBACKUP create --unencrypted a.kcb
             end -TERM; rm -r .local/share/keyrings; mv old .local/share/keyrings; keyring
-            $KCBACKUP restore a.kcb --passcode file:pw 2>messages & writer=$!
-            until secret-tool search kcbackup:accessible aku 2>/dev/null | grep -q label; do kill -0 $writer; done
+            slowly $KCBACKUP restore a.kcb --passcode file:pw 2>messages
+            until secret-tool search kcbackup:accessible aku 2>/dev/null | grep -q label; do step; done
             end -KILL
-            wait $writer && exit 1 || [ $? = 14 ]
+            finish && exit 1 || [ $? = 14 ]
             grep -q 'run the command again to finish it' messages
             keyring
+            # A restore of something else that has nothing to write leaves the first one to be finished.
+            $KCBACKUP create --unencrypted --passcode file:pw half.kcb
+            restore half.kcb --passcode file:pw | jq '.create + .update'
             restore a.kcb --passcode file:pw | jq '.create + .keep'
             cmp archived <(dump | sort)
             $KCBACKUP restore --undo --keychain secret-service: --yes --quiet
             cmp before <(dump | sort)
             """)
-        #expect(text == "0\n")
+        #expect(text == "0\n0\n")
     }
 
     @Test("Undo lists what it takes back, asks, and takes back what a restore added")

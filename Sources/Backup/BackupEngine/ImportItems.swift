@@ -307,7 +307,7 @@ extension Item {
 
     /// True if the source says all about an attribute, so that a missing one is removed.
     ///
-    /// An address comes with all its parts, and a record with an ID with its user.
+    /// A source that has an address has all its parts. A record with an ID says whether it has a user name.
     private func isComplete(_ code: AttributeCode, for old: Item) -> Bool {
         guard let format = freeAttribute("source.format") else { return false }
         switch code {

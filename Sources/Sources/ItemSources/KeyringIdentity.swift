@@ -32,7 +32,7 @@ package struct KeyringIdentity: Hashable, Sendable {
         var counted = attributes.filter { $0.name != Self.schema }
         // Items of KDE's own programs have no attributes. If only their order told them apart, the item after a deleted
         // one would be mistaken for it.
-        // A single text is no attribute, whose name and value are two.
+        // An attribute adds a name and a value, so a single text cannot be mistaken for one.
         if counted.isEmpty, let label = itemLabel.keyBytes { texts.append(label) }
         if let schema, schema != Self.genericSchema { counted.append((Self.schema, schema)) }
         for (name, value) in counted.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {

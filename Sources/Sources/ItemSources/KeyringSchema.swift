@@ -24,7 +24,7 @@ package struct KeyringSchema: Hashable, Sendable {
     /// - Parameters:
     ///   - given: the item's own attributes.
     ///   - type: its schema, if the attributes do not name it.
-    ///   - label: what people call it; nil if that is no text.
+    ///   - label: the item's label; nil if it is not text.
     package init(_ given: [(name: String, value: String)], type: String?, label: String?) {
         let item = Given(attributes: given)
         let schema = item[KeyringIdentity.schema] ?? type

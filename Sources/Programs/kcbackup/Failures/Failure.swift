@@ -180,7 +180,7 @@ enum Failure: Error, Hashable, Sendable {
     }
 }
 
-/// How a command that found no keychain gets at the desktop keyring.
+/// What a command that found no keychain says about the desktop keyring.
 enum KeyringHint: Hashable, Sendable, CaseIterable {
     case running
     case unreachable

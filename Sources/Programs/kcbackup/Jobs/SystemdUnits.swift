@@ -140,9 +140,9 @@ struct SystemdUnits {
         job.create.compactMap { $0.hasPrefix("cred:") ? String($0.dropFirst(5)) : nil }
     }
 
-    // What every job gets.
+    // Settings of every job.
     private static let settings = ["UMask=0077", "LimitCORE=0", "LimitMEMLOCK=16M", "KeyringMode=shared"]
-    // What every service manager can apply without privileges of its own.
+    // Restrictions that a user's service manager can apply without privileges.
     private static let sandbox = [
         "NoNewPrivileges=yes", "LockPersonality=yes", "MemoryDenyWriteExecute=yes", "RestrictRealtime=yes",
         "RestrictSUIDSGID=yes", "RestrictNamespaces=yes", "SystemCallArchitectures=native",

@@ -30,7 +30,7 @@ struct DesktopRecord {
 
     private static func path(in folder: String) -> String { folder + "/unfinished" }
 
-    /// Reads the record; nil if there is none, or one that says nothing to this program.
+    /// Reads the record; nil if there is none, or if it is damaged.
     init?(in folder: String) throws(FileFailure) {
         let path = Self.path(in: folder)
         guard try Path.exists(path) else { return nil }
@@ -46,8 +46,12 @@ struct DesktopRecord {
             switch words[0] {
             case "restore": subject = word
             case "state": state = DesktopStateName(file: word)
-            case "create": if let uuid = ItemUUID(word) { planned.created.insert(uuid) }
-            case "update": if let uuid = ItemUUID(word) { planned.updated.insert(uuid) }
+            case "create":
+                guard let uuid = ItemUUID(word) else { return nil }
+                planned.created.insert(uuid)
+            case "update":
+                guard let uuid = ItemUUID(word) else { return nil }
+                planned.updated.insert(uuid)
             default: return nil
             }
         }

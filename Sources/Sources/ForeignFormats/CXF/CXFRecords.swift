@@ -72,7 +72,7 @@ struct CXFRecords {
 
         var credentials = try document.list(item["credentials"], required: "a list of credentials")
         for credential in credentials where !credential.isObject { throw .damaged("a credential is not an object") }
-        // Drafts have addresses in the logins.
+        // In drafts of the standard, each login lists its own addresses.
         for login in credentials where type(login) == "basic-auth" {
             for address in try texts(login["urls"]) where !record.addresses.contains(address) {
                 record.addresses.append(address)

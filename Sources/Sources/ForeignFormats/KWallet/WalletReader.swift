@@ -205,7 +205,7 @@ struct WalletReader: ~Copyable {
         switch consume secret {
         case .some where isToken:
             try add(entry, draft, "access token", SecretBytes(copying: name.utf8))
-            // The map keeps the password.
+            // A password that is more than a placeholder is kept by importing the whole map as well.
             return isSpare
         case .some(let secret):
             draft.attributes[.acct] = .text(name)
