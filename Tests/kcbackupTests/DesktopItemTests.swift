@@ -16,7 +16,7 @@ struct DesktopItemTests {
             keyring
             $DESKTOP fill 2 4
             try() { local status=0; "$@" 2>messages || status=$?; echo "$status $(head -1 messages | cut -c11-)"; }
-            $KCBACKUP inspect secret-service: --columns service,account | sed 's/ *$//'
+            $KCBACKUP inspect secret-service: --columns service,account,collection | sed 's/ *$//'
             $KCBACKUP inspect "secret-service:Collection 0" --server none --json
             $KCBACKUP inspect secret-service: --json | grep -c secret- || true
             lock Collection_5f0
@@ -35,12 +35,12 @@ struct DesktopItemTests {
                 collection 'Collection 0': 2 items
                 collection 'Größ1': 3 items
 
-                SERVICE            ACCOUNT
-                host0.example.org
-                host2.example.org  ada
-                host3.example.org  ada
-                host3.example.org  ada
-                host1.example.org  ada
+                SERVICE            ACCOUNT  COLLECTION
+                host0.example.org           Collection 0
+                host2.example.org  ada      Collection 0
+                host3.example.org  ada      Größ1
+                host3.example.org  ada      Größ1
+                host1.example.org  ada      Größ1
                 {"keychain":"secret-service:Collection 0","collections":[{"label":"Collection 0","default":false,"locked":false,"items":2}],"items":[]}
                 1
                 14 error: collection 'Collection 0' of the Secret Service is locked

@@ -55,7 +55,7 @@ struct GnomeKeyringDaemonTests {
     func encrypted() throws {
         let items = Self.items(30, seed: 1, lines: true)
         let living = try LivingKeyring()
-        let outcome = try living.session("correct horse", items.map(LivingKeyring.store))
+        let outcome = try living.session("correct horse", [LivingKeyring.opening] + items.map(LivingKeyring.store))
         #expect(outcome.status == 0, "\(outcome.errorText)")
         let file = try living.file("login.keyring")
         let contents = try ForeignReading.read(file, as: GnomeKeyringFormat(), password: "correct horse")
@@ -71,7 +71,7 @@ struct GnomeKeyringDaemonTests {
         let items = Self.items(30, seed: 2, lines: true).filter { !$0.secret.contains(UInt8(ascii: "\\")) }
         let living = try LivingKeyring()
         try living.makePlainDefault("plain")
-        let stored = try living.session("irrelevant", items.map(LivingKeyring.store))
+        let stored = try living.session("irrelevant", [LivingKeyring.opening] + items.map(LivingKeyring.store))
         #expect(stored.status == 0, "\(stored.errorText)")
         let file = try living.file("plain.keyring")
         let contents = try ForeignReading.read(file, as: GnomeKeyringFormat())
@@ -87,10 +87,10 @@ struct GnomeKeyringDaemonTests {
         let items = Self.items(30, seed: 3, lines: false)
         let living = try LivingKeyring()
         try living.makePlainDefault("plain")
-        let stored = try living.session("irrelevant", items.map(LivingKeyring.store))
+        let stored = try living.session("irrelevant", [LivingKeyring.opening] + items.map(LivingKeyring.store))
         #expect(stored.status == 0, "\(stored.errorText)")
         let file = try living.file("plain.keyring")
-        let told = try living.session("irrelevant", items.map(LivingKeyring.lookUp))
+        let told = try living.session("irrelevant", [LivingKeyring.opening] + items.map(LivingKeyring.lookUp))
         let secrets = told.text.split(separator: "\n", omittingEmptySubsequences: false).map { Hexadecimal.decode($0) }
         let asRead = zip(items, secrets).map { item, secret in
             WrittenItem(label: item.label, attributes: item.attributes, secret: secret ?? [])

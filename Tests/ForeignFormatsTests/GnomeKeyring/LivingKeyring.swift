@@ -38,6 +38,14 @@ struct LivingKeyring {
             seconds: 120)
     }
 
+    /// The command that waits until the default keyring is open.
+    ///
+    /// Until then, programs store in the collection that ends with the session.
+    static let opening = """
+        until gdbus call --session -d org.freedesktop.secrets -o /org/freedesktop/secrets \\
+          -m org.freedesktop.Secret.Service.ReadAlias default | grep -q /collection/; do :; done
+        """
+
     /// The command that stores an item.
     static func store(_ item: WrittenItem) -> String {
         let bytes = item.secret.map { "\\" + String($0, radix: 8).leftPadded(to: 3) }.joined()

@@ -186,6 +186,10 @@ extension Item {
             words += value(of: code).map { ", \(code.word) \($0)" } ?? ", no \(code.word)"
             if rest.isEmpty { break }
         }
+        if !rest.isEmpty, let collection, rest.contains(where: { $0.collection != collection }) {
+            rest.removeAll { $0.collection != collection }
+            words += ", collection \(quoted(collection))"
+        }
         return rest.isEmpty ? words : "\(words), UUID \(uuid)"
     }
 

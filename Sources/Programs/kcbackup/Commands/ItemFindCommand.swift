@@ -64,7 +64,10 @@ struct ItemFindCommand: Verb {
         if style.json {
             try printJSON(items, secret, in: session)
         } else if reveal, !session.world.terminal.showsOutput, !items.isEmpty {
-            guard items.count == 1, let item = items.first else { throw UsageProblem.severalSecrets(items.count) }
+            guard items.count == 1, let item = items.first else {
+                let isEvery = DesktopKeyring(keychain.keychain)?.label.isEmpty == true
+                throw UsageProblem.severalSecrets(items.count, ofEveryCollection: isEvery)
+            }
             guard let secret = try secret(item) else { throw UsageProblem.noSecret }
             try session.write(secret)
         } else {

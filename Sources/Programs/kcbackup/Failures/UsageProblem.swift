@@ -49,7 +49,7 @@ enum UsageProblem: Error, Hashable, Sendable {
     /// An update changes nothing.
     case noChange
     /// Several items match, but only one secret can be printed.
-    case severalSecrets(Int)
+    case severalSecrets(Int, ofEveryCollection: Bool)
     /// The item has no secret to print, which differs from an empty one.
     case noSecret
     /// The value is not a device ID.
@@ -195,10 +195,13 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             hint:
                 "use '\(OptionName.set.spelling) NAME=VALUE', '\(OptionName.remove.spelling) NAME' or '\(OptionName.secret.spelling) SOURCE'"
         )
-    case .severalSecrets(let count):
+    case .severalSecrets(let count, let ofEveryCollection):
         Explanation(
             .usage, "\(count) items match, and only a single secret can be written as plain text",
-            hint: "add conditions, or '\(OptionName.json.spelling)' for all of them")
+            hint: "add conditions, or '\(OptionName.json.spelling)' for all of them"
+        ).adding(
+            ofEveryCollection
+                ? ["'\(OptionName.keychain.spelling) \(DesktopKeyring.all.name)LABEL' names one collection"] : [])
     case .noSecret: Explanation(.notFound, "the item has no secret")
     case .deviceID:
         Explanation(

@@ -1,5 +1,6 @@
 internal import ByteStreams
 internal import Console
+internal import ItemSources
 internal import KeychainModel
 
 /// The table of `item list`: measured in a first pass, printed row by row in a second.
@@ -68,6 +69,7 @@ enum ItemColumns {
         Table.Column(title: "CLASS", yields: 7), Table.Column(title: "SERVICE", least: 24, fewest: 8),
         Table.Column(title: "ACCOUNT", least: 18, fewest: 7),
         Table.Column(title: "LABEL", least: 18, fewest: 8, yields: 8, repeats: "SERVICE"),
+        Table.Column(title: "COLLECTION", least: 10, yields: 7),
         Table.Column(title: "GROUP", least: 8, yields: 4), Table.Column(title: "TRAVELS"),
         Table.Column(title: "PDMN", yields: 6), Table.Column(title: "SYNC", yields: 3),
         Table.Column(title: "CREATED", yields: 2), Table.Column(title: "MODIFIED", yields: 1),
@@ -85,7 +87,8 @@ enum ItemColumns {
         let attributes = item.attributes
         return [
             item.itemClass.rawValue, attributes.shown(.svce) ?? attributes.shown(.srvr) ?? "",
-            attributes.shown(.acct) ?? "", attributes.shown(.labl) ?? "", item.accessGroup,
+            attributes.shown(.acct) ?? "", attributes.shown(.labl) ?? "",
+            item.collection ?? "", item.accessGroup,
             travels(item.accessibility, in: mode ?? .encrypted), item.accessibility.rawValue,
             item.isSynchronizable ? "yes" : "", item.created.day, item.modified.day,
             item.secretSize.map { byteCount(UInt64($0)) } ?? "none",
@@ -97,6 +100,11 @@ enum ItemColumns {
         if Verdict.decide(accessibility, in: mode, onSameDevice: false) == .restores { return "anywhere" }
         return Verdict.decide(accessibility, in: mode, onSameDevice: true) == .restores ? "this device" : "nowhere"
     }
+}
+
+extension Item {
+    /// The label of the collection that the item has in the desktop keyring; nil for an item of another origin.
+    var collection: String? { extra.first { $0.name == KeyringExtra.collection }?.value }
 }
 
 extension Attributes {
