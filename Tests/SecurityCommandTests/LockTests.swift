@@ -141,6 +141,24 @@ struct LockTests {
         #expect(home.run("unlock-keychain -p walnut").status == 0)
     }
 
+    @Test("A new password removes the states that the old one opens, and says so")
+    func states() throws {
+        let home = try TestHome()
+        let keychain = try home.keychain("login", password: "walnut")
+        let world = home.world()
+        let states = KeptStates(of: keychain, in: world.dataFolder)
+        _ = try keychain.write { _ in try states.keep(before: .restore, now: world.clock()) }
+        let changed = home.run("set-keychain-password -o walnut -p orbit")
+        #expect(changed.status == 0)
+        #expect(
+            changed.messages.contains(
+                "note: 1 earlier state of 'kcbackup restore --undo' removed: the old password opened it\n"))
+        #expect(try states.list().isEmpty)
+        let again = home.run("set-keychain-password -o orbit -p velvet")
+        #expect(again.status == 0)
+        #expect(!again.messages.contains("state"))
+    }
+
     @Test(
         "With the real kernel, a keychain that one command unlocks is readable by the next until it is locked",
         .enabled(if: KernelKeyring.refusal == nil, "the kernel refuses keyrings here"))

@@ -42,7 +42,12 @@ extension Session {
         let change = try world.keychainSession.setPasscode(
             keychain, current: current, new: new, cost: world.cost, now: now)
         do {
-            _ = try KeptStates(of: keychain, in: world.dataFolder).removeAll()
+            let count = try KeptStates(of: keychain, in: world.dataFolder).removeAll()
+            if count > 0 {
+                note(
+                    "\(count) earlier \(count == 1 ? "state" : "states") of 'kcbackup restore --undo' removed: "
+                        + "the old password opened \(count == 1 ? "it" : "them")")
+            }
         } catch {
             // The password has been changed by now.
             note("a state that the old password opens is left in the folder 'undo'", evenIfQuiet: true)
