@@ -1,4 +1,5 @@
 import ByteStreams
+import ItemSources
 import KeychainModel
 import KeychainStore
 import TestSupport
@@ -7,38 +8,25 @@ import Testing
 @testable import BackupEngine
 
 /// Records of another program, each of which becomes one item.
-private struct Records: ItemSource {
-    private let rows: [(item: Item, secret: String)]
-
-    /// - Parameters:
-    ///   - rows: the number of each record, its attributes, and its secret.
-    ///   - hasIDs: false for rows of a table.
-    init(_ rows: [(Int, [AttributeCode: AttributeValue], String)], at second: Int64, hasIDs: Bool = true) throws {
-        var items: [(Item, String)] = []
-        for (number, values, secret) in rows {
-            var attributes = Attributes()
-            for (code, value) in values { attributes[code] = value }
-            attributes[.cdat] = .date(moment(1))
-            attributes[.mdat] = .date(moment(second))
-            var draft = ItemDraft(
-                itemClass: values[.srvr] == nil ? .genericPassword : .internetPassword,
-                uuid: ItemUUID(high: UInt64(number) << 32 | 0x4000, low: 1 << 63).with(ordinal: 0),
-                attributes: attributes)
-            draft.extra = [ExtraAttribute(name: "source.format", value: "test")]
-            if hasIDs { draft.extra.append(ExtraAttribute(name: "source.id", value: "id-\(number)")) }
-            items.append((try draft.completed(now: moment(second), secretSize: secret.utf8.count), secret))
-        }
-        self.rows = items.sorted { $0.0.precedes($1.0) }
+///
+/// - Parameters:
+///   - records: the number of each record, its attributes, and its secret.
+///   - hasIDs: false for rows of a table.
+private func source(
+    _ records: [(Int, [AttributeCode: AttributeValue], String)], at second: Int64, hasIDs: Bool = true
+) throws -> CollectedItems {
+    var collection = ItemCollection(date: moment(second))
+    for (number, values, secret) in records {
+        var draft = ItemDraft(
+            itemClass: values[.srvr] == nil ? .genericPassword : .internetPassword,
+            uuid: ItemUUID(high: UInt64(number) << 32 | 0x4000, low: 1 << 63).with(ordinal: 0))
+        for (code, value) in values { draft.attributes[code] = value }
+        draft.attributes[.cdat] = .date(moment(1))
+        draft.extra = [ExtraAttribute(name: "source.format", value: "test")]
+        if hasIDs { draft.extra.append(ExtraAttribute(name: "source.id", value: "id-\(number)")) }
+        try collection.add(draft, secret: SecretBytes(copying: secret.utf8))
     }
-
-    func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
-        for row in rows where try visitor.wants(row.item) {
-            var line = SecretBytes(capacity: 256)
-            ItemLine.encode(row.item, into: &line)
-            let secret = SecretBytes(copying: row.secret.utf8)
-            try line.withBytes { line in try visitor.take(row.item, line: line, secret: secret) }
-        }
-    }
+    return try collection.finish()
 }
 
 @Suite("Importing records that were changed in their program")
@@ -49,7 +37,7 @@ struct ChangedRecordTests {
     ]
 
     private func `import`(
-        _ records: Records, into keychain: Keychain, _ policy: ConflictPolicy = .newer
+        _ records: CollectedItems, into keychain: Keychain, _ policy: ConflictPolicy = .newer
     ) throws -> ImportReport {
         try ImportItems(policy: policy, isDryRun: false).run(records, into: keychain)
     }
@@ -62,8 +50,8 @@ struct ChangedRecordTests {
         let keychain = try machine.makeKeychain(passcode: nil)
         var values = Self.address
         values[.icmt] = .text("comment")
-        _ = try `import`(Records([(1, values, "p1")], at: 1, hasIDs: hasIDs), into: keychain)
-        let changed = try Records([(1, [.srvr: .text("b.example"), .acct: .text("ada")], "p2")], at: 2, hasIDs: hasIDs)
+        _ = try `import`(source([(1, values, "p1")], at: 1, hasIDs: hasIDs), into: keychain)
+        let changed = try source([(1, [.srvr: .text("b.example"), .acct: .text("ada")], "p2")], at: 2, hasIDs: hasIDs)
         #expect(try `import`(changed, into: keychain).counts.update == 1)
         let item = try #require(try keychain.find(ItemQuery()).items.first)
         #expect(item.attributes.text(.srvr) == "b.example" && item.attributes.text(.icmt) == "comment")
@@ -79,10 +67,10 @@ struct ChangedRecordTests {
             for policy in [ConflictPolicy.newer, .overwrite] {
                 let machine = try Machine()
                 let keychain = try machine.makeKeychain(passcode: nil)
-                _ = try `import`(Records([(1, Self.address, "p")], at: 1, hasIDs: hasIDs), into: keychain, policy)
+                _ = try `import`(source([(1, Self.address, "p")], at: 1, hasIDs: hasIDs), into: keychain, policy)
                 var values = Self.address
                 values[.acct] = nil
-                _ = try `import`(Records([(1, values, "p")], at: 2, hasIDs: hasIDs), into: keychain, policy)
+                _ = try `import`(source([(1, values, "p")], at: 2, hasIDs: hasIDs), into: keychain, policy)
                 let item = try #require(try keychain.find(ItemQuery()).items.first)
                 #expect(item.attributes.text(.acct) ?? "" == (hasIDs ? "" : "ada"))
             }
@@ -94,9 +82,9 @@ struct ChangedRecordTests {
         let machine = try Machine()
         let keychain = try machine.makeKeychain(passcode: nil)
         let plain: [AttributeCode: AttributeValue] = [.svce: .text("A"), .acct: .text("ada")]
-        _ = try `import`(Records([(1, plain, "p1"), (2, Self.address, "p1")], at: 1), into: keychain)
+        _ = try `import`(source([(1, plain, "p1"), (2, Self.address, "p1")], at: 1), into: keychain)
         // The second record is not in the file, as a duplicate of the first.
-        let changed = try Records([(1, Self.address, "p1")], at: 2)
+        let changed = try source([(1, Self.address, "p1")], at: 2)
         let report = try `import`(changed, into: keychain)
         #expect(report.failing.isEmpty && report.counts.update == 1)
         let items = try keychain.find(ItemQuery()).items

@@ -1,6 +1,7 @@
 import AgeEncryption
 import BackupArchive
 import ByteStreams
+import ItemSources
 import KeychainModel
 import KeychainStore
 import TestSupport
@@ -9,34 +10,20 @@ import Testing
 @testable import BackupEngine
 
 /// Rows of a table that differ only in their order and their secrets.
-private struct Rows: ItemSource {
-    private let rows: [(item: Item, secret: String)]
-
-    init(_ secrets: [String], at date: Timestamp) throws {
-        var rows: [(Item, String)] = []
-        for (index, secret) in secrets.enumerated() {
-            let uuid = ItemUUID(high: 0x1122_3344_5566_8788, low: 0x99aa_bbcc_0000_0000)
-                .with(ordinal: UInt32(index) << 12)
-            var attributes = Attributes()
-            attributes[.srvr] = .text("mail.example")
-            attributes[.acct] = .text("ada")
-            if index > 0 { _ = attributes.mark(.internetPassword, for: uuid) }
-            attributes[.cdat] = .date(date)
-            attributes[.mdat] = .date(date)
-            let draft = ItemDraft(itemClass: .internetPassword, uuid: uuid, attributes: attributes)
-            rows.append((try draft.completed(now: date, secretSize: secret.utf8.count), secret))
-        }
-        self.rows = rows.sorted { $0.0.precedes($1.0) }
+private func table(of secrets: [String], at date: Timestamp) throws -> CollectedItems {
+    var collection = ItemCollection(date: date)
+    for (index, secret) in secrets.enumerated() {
+        let uuid = ItemUUID(high: 0x1122_3344_5566_8788, low: 0x99aa_bbcc_0000_0000)
+            .with(ordinal: UInt32(index) << 12)
+        var attributes = Attributes()
+        attributes[.srvr] = .text("mail.example")
+        attributes[.acct] = .text("ada")
+        if index > 0 { _ = attributes.mark(.internetPassword, for: uuid) }
+        try collection.add(
+            ItemDraft(itemClass: .internetPassword, uuid: uuid, attributes: attributes),
+            secret: SecretBytes(copying: secret.utf8))
     }
-
-    func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
-        for row in rows where try visitor.wants(row.item) {
-            var line = SecretBytes(capacity: 256)
-            ItemLine.encode(row.item, into: &line)
-            let secret = SecretBytes(copying: row.secret.utf8)
-            try line.withBytes { line in try visitor.take(row.item, line: line, secret: secret) }
-        }
-    }
+    return try collection.finish()
 }
 
 extension Keychain {
@@ -56,7 +43,7 @@ extension Keychain {
 @Suite("Importing rows that differ only in order and secret")
 struct ImportTests {
     private func `import`(_ secrets: [String], into keychain: Keychain, at second: Int64) throws -> ImportReport {
-        try ImportItems(policy: .overwrite, isDryRun: false).run(Rows(secrets, at: moment(second)), into: keychain)
+        try ImportItems(policy: .overwrite, isDryRun: false).run(table(of: secrets, at: moment(second)), into: keychain)
     }
 
     @Test("However rows are added, removed and reordered, each item keeps its password and no row is lost")
@@ -116,7 +103,7 @@ struct ImportTests {
         let key = try X25519Identity.generate()
         for (number, rows) in [["a", "b"], ["x", "a", "b"], ["x", "b"], ["b", "y"]].enumerated() {
             _ = try machine.creating("rows\(number)").encrypted(
-                Rows(rows, at: moment(Int64(number) * 10)), with: ArchiveKeys(recipients: [key.recipient]))
+                table(of: rows, at: moment(Int64(number) * 10)), with: ArchiveKeys(recipients: [key.recipient]))
             let before = try keychain.secrets()
             let archive = try machine.open(machine.folder.path("rows\(number)"), with: key)
             let report = try machine.restore(archive, into: keychain)
@@ -152,7 +139,7 @@ struct ImportTests {
         let machine = try Machine()
         let keychain = try machine.makeKeychain(passcode: nil)
         for isDryRun in [true, false] {
-            let report = try ImportItems(policy: .newer, isDryRun: isDryRun).run(Bound(), into: keychain)
+            let report = try ImportItems(policy: .newer, isDryRun: isDryRun).run(boundItems(), into: keychain)
             #expect(report.counts.create == 1)
             #expect(report.failing.map(\.problem) == [.noPasscode])
         }
@@ -161,19 +148,13 @@ struct ImportTests {
 }
 
 /// An item that requires a passcode, and one that does not.
-private struct Bound: ItemSource {
-    func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
-        for accessibility in ["ak", "akpu"] {
-            var attributes = Attributes()
-            attributes[.svce] = .text(accessibility)
-            attributes[.pdmn] = .text(accessibility)
-            let item = try ItemDraft(itemClass: .genericPassword, attributes: attributes)
-                .completed(now: moment(0), secretSize: 1)
-            guard try visitor.wants(item) else { continue }
-            var line = SecretBytes(capacity: 256)
-            ItemLine.encode(item, into: &line)
-            let secret = SecretBytes(copying: "x".utf8)
-            try line.withBytes { line in try visitor.take(item, line: line, secret: secret) }
-        }
+private func boundItems() throws -> CollectedItems {
+    var collection = ItemCollection(date: moment(0))
+    for accessibility in ["ak", "akpu"] {
+        var draft = ItemDraft(itemClass: .genericPassword)
+        draft.attributes[.svce] = .text(accessibility)
+        draft.attributes[.pdmn] = .text(accessibility)
+        try collection.add(draft, secret: SecretBytes(copying: "x".utf8))
     }
+    return try collection.finish()
 }
