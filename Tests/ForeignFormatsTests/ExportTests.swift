@@ -57,7 +57,12 @@ enum ExportSample {
     ) throws -> (file: [UInt8], export: ItemExport) {
         var export = ItemExport(to: writer, filter: nil)
         try items(lines).visitItems(&export)
-        let file = try writer.finish(password: SecretBytes(copying: password.utf8))
+        let file =
+            if let writer = writer as? any ProtectedExportWriter {
+                try writer.finish(password: SecretBytes(copying: password.utf8))
+            } else {
+                try #require(writer as? any PlainExportWriter).finish()
+            }
         return (file.withBytes { span in span.indices.map { span[$0] } }, export)
     }
 }

@@ -22,12 +22,12 @@ package enum ExportFormat: String, CaseIterable, Hashable, Sendable {
     ///
     /// - Parameter date: the date of the file.
     /// - Throws: `CryptographyFailure`.
-    package func writer(date: Timestamp) throws -> any ExportWriter {
+    package func start(date: Timestamp) throws -> StartedExport {
         switch self {
-        case .bitwarden: BitwardenWriter()
-        case .csv: AppleCSVWriter()
-        case .cxf: CXFWriter(date: date)
-        case .kdbx: try KDBXWriter(date: date)
+        case .bitwarden: .protected(BitwardenWriter())
+        case .csv: .plain(AppleCSVWriter())
+        case .cxf: .plain(CXFWriter(date: date))
+        case .kdbx: .protected(try KDBXWriter(date: date))
         }
     }
 }

@@ -12,15 +12,42 @@ package protocol ExportWriter: AnyObject {
     /// The attributes of the item's unique key that an import of the file does not restore.
     func lost(of item: Item) -> [AttributeCode]
 
-    /// The bytes of the file.
-    ///
-    /// - Parameter password: the password for an encrypted format; other formats ignore it.
-    /// - Throws: `CryptographyFailure`.
-    func finish(password: borrowing SecretBytes) throws -> SecretBytes
+    /// The number of cells that a spreadsheet would interpret as formulas.
+    var formulas: Int { get }
 }
 
 extension ExportWriter {
     package func lost(of item: Item) -> [AttributeCode] { [] }
+    package var formulas: Int { 0 }
+}
+
+/// A writer of a format that is not encrypted.
+package protocol PlainExportWriter: ExportWriter {
+    /// The bytes of the file.
+    ///
+    /// - Throws: `CryptographyFailure`.
+    func finish() throws -> SecretBytes
+}
+
+/// A writer of a format that is encrypted with a password.
+package protocol ProtectedExportWriter: ExportWriter {
+    /// The bytes of the file.
+    ///
+    /// - Throws: `CryptographyFailure`.
+    func finish(password: borrowing SecretBytes) throws -> SecretBytes
+}
+
+/// A file that was started, with the writer that finishes it.
+package enum StartedExport {
+    case plain(any PlainExportWriter)
+    case protected(any ProtectedExportWriter)
+
+    package var writer: any ExportWriter {
+        switch self {
+        case .plain(let writer): writer
+        case .protected(let writer): writer
+        }
+    }
 }
 
 /// Why a format cannot hold an item.

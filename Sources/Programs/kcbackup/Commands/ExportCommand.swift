@@ -93,8 +93,8 @@ struct ExportCommand: Verb {
         let age = try recipients.recipients(
             password, opening.passphrase, opening.identityPassphrase, keychain.passcode, in: session)
         try source.unlock(in: session)
-        let writer = try format.writer(date: session.now)
-        let export = try source.run(to: writer, filter: filter, in: session)
+        let started = try format.start(date: session.now)
+        let export = try source.run(to: started.writer, filter: filter, in: session)
         if export.selected == 0 { throw KeychainStoreError.itemNotFound }
         let missing = export.selected - export.exported.count
         ExportText.list(export, session)
@@ -105,10 +105,15 @@ struct ExportCommand: Verb {
             throw Refusal.nothingLeaves(missing, archiveCarries: archive == nil && carried)
         }
         if requireAll, missing > 0 { throw Refusal.notExported(missing) }
-        let size = try file.make(of: writer.finish(password: newPassword(in: session)), to: age)
+        let contents =
+            switch started {
+            case .plain(let writer): try writer.finish()
+            case .protected(let writer): try writer.finish(password: newPassword(in: session))
+            }
+        let size = try file.make(of: contents, to: age)
         let text = ExportText(
             export: export, format: format, path: output, isEncrypted: format.takesPassword || !age.isEmpty, size: size,
-            formulas: (writer as? AppleCSVWriter)?.formulas ?? 0)
+            formulas: started.writer.formulas)
         try text.tell(session)
         return export.damaged.isEmpty ? .ok : .incomplete
     }
@@ -143,9 +148,8 @@ struct ExportCommand: Verb {
         }
     }
 
-    /// Returns the password of the new file, if its format supports one; on a terminal, one can be generated.
+    /// Returns the password of the new file; on a terminal, one can be generated.
     private func newPassword(in session: Session) throws -> SecretBytes {
-        guard format.takesPassword else { return SecretBytes(capacity: 0) }
         let wanted = WantedSecret(
             what: "password of \(quoted(output))", note: "empty to generate one", flag: .password, source: password)
         let chosen = try session.secrets.new(wanted, judge: { session.judge(password: $0, of: output) })

@@ -3,9 +3,8 @@ package import ItemSources
 package import KeychainModel
 
 /// A list of passwords with the columns of Apple's Passwords app (RFC 4180), in the clear.
-package final class AppleCSVWriter: ExportWriter {
+package final class AppleCSVWriter: PlainExportWriter {
     private var text = SecretBytes(capacity: 4_096)
-    /// The number of cells that a spreadsheet would interpret as formulas.
     package private(set) var formulas = 0
 
     /// Starts with the header row.
@@ -49,7 +48,7 @@ package final class AppleCSVWriter: ExportWriter {
         return record.lost(of: item, addresses: Array(record.addresses.prefix(1)))
     }
 
-    package func finish(password: borrowing SecretBytes) -> SecretBytes { text.copy() }
+    package func finish() -> SecretBytes { text.copy() }
 
     /// The bytes of a cell, with each quotation mark doubled.
     private static func size(_ bytes: borrowing Span<UInt8>) -> Int {

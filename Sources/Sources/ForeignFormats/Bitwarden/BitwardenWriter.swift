@@ -6,7 +6,7 @@ package import KeychainModel
 /// Bitwarden's JSON, protected with a password.
 ///
 /// Source: the exporter of bitwarden/clients ("password protected" export, PBKDF2).
-package final class BitwardenWriter: ExportWriter {
+package final class BitwardenWriter: ProtectedExportWriter {
     /// Bitwarden's own default.
     package static let defaultRounds = 600_000
 

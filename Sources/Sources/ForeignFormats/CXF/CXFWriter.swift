@@ -6,7 +6,7 @@ package import KeychainModel
 /// JSON in the Credential Exchange Format 1.0 of the FIDO Alliance, in the clear.
 ///
 /// Whatever the format has no member for is stored in an extension, so that an import restores it.
-package final class CXFWriter: ExportWriter {
+package final class CXFWriter: PlainExportWriter {
     private let date: Timestamp
     private var items = SecretBytes(capacity: 4_096)
 
@@ -42,7 +42,7 @@ package final class CXFWriter: ExportWriter {
         return nil
     }
 
-    package func finish(password: borrowing SecretBytes) throws -> SecretBytes {
+    package func finish() throws -> SecretBytes {
         let account = CXF.encode(try RandomBytes.bytes(count: 16))
         var file = SecretBytes(capacity: items.count + 512)
         CanonicalJSON.literal("{\"version\":{\"major\":1,\"minor\":0},\"exporterRpId\":\"kcbackup\",", into: &file)

@@ -5,7 +5,7 @@ package import ItemSources
 package import KeychainModel
 
 /// Writes a KeePass database (KDBX 4.0): Argon2id, AES-256, and every secret protected.
-package final class KDBXWriter: ExportWriter {
+package final class KDBXWriter: ProtectedExportWriter {
     private let memoryInKiB: UInt32
     private let date: Timestamp
     private let streamKey: SecretBytes
