@@ -105,7 +105,7 @@ struct CronTests {
             chmod 600 /var/spool/cron/crontabs/root
             cron -f &
             daemon=$!
-            for _ in $(seq 600); do [ ! -s home/told ] || break; read -r -t 0.1 _ <> <(:) || :; done
+            for _ in $(seq 3000); do [ ! -s home/told ] || break; read -r -t 0.1 _ <> <(:) || :; done
             kill "$daemon"
             cat home/said home/told
             ls home/b

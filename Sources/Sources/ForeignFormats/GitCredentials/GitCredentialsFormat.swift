@@ -147,10 +147,9 @@ private struct CredentialLine {
         var position = range.lowerBound
         while position < range.upperBound {
             if bytes[position] == UInt8(ascii: "%"), position + 2 < range.upperBound,
-                let high = Character(Unicode.Scalar(bytes[position + 1])).hexDigitValue,
-                let low = Character(Unicode.Scalar(bytes[position + 2])).hexDigitValue
+                let byte = bytes.byte(ofHexadecimalAt: position + 1)
             {
-                decoded.append(UInt8(high << 4 | low))
+                decoded.append(byte)
                 position += 3
             } else {
                 decoded.append(bytes[position])

@@ -197,21 +197,9 @@ extension KeyFile.Value {
 
     /// The bytes given by hexadecimal digits.
     func hexadecimal(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> SecretBytes {
-        let range = KeyFile.trimmed(range, in: bytes)
-        var secret = SecretBytes(capacity: range.count / 2)
-        var high: UInt8?
-        for index in range {
-            guard let digit = Character(UnicodeScalar(bytes[index])).hexDigitValue.map(UInt8.init) else {
-                throw .damagedLine(line, "a secret has characters other than hexadecimal digits")
-            }
-            if let upper = high {
-                secret.append(upper << 4 | digit)
-                high = nil
-            } else {
-                high = digit
-            }
+        guard let secret = bytes.bytes(ofHexadecimal: KeyFile.trimmed(range, in: bytes)) else {
+            throw .damagedLine(line, "a secret is not in hexadecimal digits, two for each byte")
         }
-        guard high == nil else { throw .damagedLine(line, "a secret has an odd number of hexadecimal digits") }
         return secret
     }
 

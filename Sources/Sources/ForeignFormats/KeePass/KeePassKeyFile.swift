@@ -46,21 +46,8 @@ enum KeePassKeyFile {
         return key
     }
 
-    /// Decodes hexadecimal digits of either case; nil for anything else.
     private static func hexadecimal(_ text: borrowing SecretBytes) -> SecretBytes? {
-        var key = SecretBytes(capacity: 32)
-        let isValid = text.withBytes { bytes in
-            guard bytes.count.isMultiple(of: 2), !bytes.isEmpty else { return false }
-            for index in stride(from: 0, to: bytes.count, by: 2) {
-                guard let high = Character(Unicode.Scalar(bytes[index])).hexDigitValue,
-                    let low = Character(Unicode.Scalar(bytes[index + 1])).hexDigitValue
-                else { return false }
-                key.append(UInt8(high << 4 | low))
-            }
-            return true
-        }
-        guard isValid else { return nil }
-        return consume key
+        text.withBytes { $0.isEmpty ? nil : $0.bytes(ofHexadecimal: $0.indices) }
     }
 }
 

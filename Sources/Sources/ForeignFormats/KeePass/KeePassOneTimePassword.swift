@@ -73,8 +73,11 @@ extension KeePassEntry.Rest {
             return isValid ? bytes.base32 : text.copy()
         }
         guard let text = takeValue(name + "-Hex", in: database) else { return nil }
-        guard let bytes = text.hexadecimal else { return text }
-        return bytes.base32
+        let bytes = text.withBytes { $0.bytes(ofHexadecimal: $0.indices) }
+        switch consume bytes {
+        case .some(let bytes): return bytes.base32
+        case .none: return text
+        }
     }
 }
 
@@ -199,22 +202,5 @@ extension SecretBytes {
             if count > 0 { text.append(alphabet[Int(bits << (5 - count) & 31)]) }
             return text
         }
-    }
-
-    /// Decodes hexadecimal digits; nil for anything else.
-    fileprivate var hexadecimal: SecretBytes? {
-        var bytes = SecretBytes(capacity: count / 2)
-        let isValid = withBytes { text in
-            guard text.count.isMultiple(of: 2) else { return false }
-            for index in stride(from: 0, to: text.count, by: 2) {
-                guard let high = Character(Unicode.Scalar(text[index])).hexDigitValue,
-                    let low = Character(Unicode.Scalar(text[index + 1])).hexDigitValue
-                else { return false }
-                bytes.append(UInt8(high << 4 | low))
-            }
-            return true
-        }
-        guard isValid else { return nil }
-        return consume bytes
     }
 }
