@@ -114,15 +114,16 @@ final class ServiceOutbox {
         _ found: FoundItem, to item: ServiceItem, _ secret: borrowing SecretBytes, hasSecret: Bool, label: String
     ) throws {
         var calls: [BusCall] = []
-        if !hasSecret {
-            calls.append(
-                BusCall(found.path, SecretServiceClient.itemInterface, "SetSecret", [try encoded(secret, item)]))
-        }
         if !found.item.label.utf8.elementsEqual(item.label.utf8) {
             calls.append(Self.set("Label", .text(item.label), of: found))
         }
         if attributes(of: found.item) != attributes(of: item) {
             calls.append(Self.set("Attributes", .texts(attributes(of: item)), of: found))
+        }
+        // Last, so that an item that was updated halfway still has its old secret; see `UnfinishedRestore`.
+        if !hasSecret {
+            calls.append(
+                BusCall(found.path, SecretServiceClient.itemInterface, "SetSecret", [try encoded(secret, item)]))
         }
         for (index, call) in calls.enumerated() {
             try send(call, .writing, in: label, isLast: index == calls.count - 1)

@@ -32,6 +32,8 @@ final class ServiceState: ItemWriter {
     /// The collections that selected items go to and that do not exist yet.
     private var missing: Set<CollectionName> = []
     private var outbox: ServiceOutbox
+    /// The codes of the secrets of existing items, by the UUIDs of the archived items that match them.
+    private let codes = SecretCodes()
 
     /// The number of items written or removed.
     var written: Int { outbox.written }
@@ -43,7 +45,7 @@ final class ServiceState: ItemWriter {
         self.contents = contents
         self.options = options
         let mayAsk = if case .byPrompt = options.making { true } else { false }
-        outbox = ServiceOutbox(client, mayAsk: mayAsk, willSend: options.willWrite)
+        outbox = ServiceOutbox(client, mayAsk: mayAsk, willSend: { [codes] in try options.willWrite(codes.codes) })
         for collection in contents.collections { paths[collection.name] = collection.path }
         locked = Set(ServiceSource.lockedCollections(contents.unreadable).map { CollectionName(label: $0) })
         destination = try client.destination(options.scope, among: contents.collections)
@@ -90,10 +92,15 @@ final class ServiceState: ItemWriter {
         _ = try goal(of: item)
         guard let index = matches.index(of: item) else { return nil }
         let entry = entries[index]
+        let code = try options.secretCode.map { code in
+            try contents.secrets.withBytes { bytes in try code(bytes.extracting(entry.found.secret)) }
+        }
+        codes.codes[item.uuid] = code
         guard let unfinished = options.unfinished else { return entry.item }
         // A service that died has left an item that was being made without its secret.
         if unfinished.created.contains(item.uuid), entry.found.secret.isEmpty { return nil }
-        guard unfinished.updated.contains(item.uuid) else { return entry.item }
+        // The secret is written last: if it is another one by now, the update was complete, or a user changed it since.
+        guard let before = unfinished.updated[item.uuid], before == code else { return entry.item }
         // Its date may be that of the restore that was broken off.
         var draft = ItemDraft(
             itemClass: entry.item.itemClass, uuid: entry.item.uuid, attributes: entry.item.attributes,
@@ -206,8 +213,9 @@ final class ServiceState: ItemWriter {
         return count
     }
 
-    /// Deletes the items that are to go, and waits for all calls.
+    /// Deletes the items that are to go, after everything else was written, and waits for all calls.
     func finish() throws {
+        try outbox.flush()
         for entry in entries where entry.isLeaving { try outbox.delete(entry.found, label: label(of: entry)) }
         try outbox.flush()
     }
@@ -261,4 +269,9 @@ extension ServiceState {
 
     /// The object path of an item that was found.
     func objectPath(of item: Item) -> String? { byUUID[item.uuid].map { entries[$0].found.path } }
+}
+
+/// Codes of secrets, which a closure shares with the state that makes them.
+private final class SecretCodes {
+    var codes: [ItemUUID: [UInt8]] = [:]
 }

@@ -19,8 +19,11 @@ package struct ServiceTarget: StoredItemTarget {
         package var removesOnlyFrom: String?
         /// An earlier restore of the same archive, which this one finishes.
         package var unfinished: UnfinishedRestore?
-        /// Called once, before anything is written.
-        package var willWrite: () throws -> Void = {}
+        /// A code of a secret, with which an unfinished restore knows it again; nil if there are no codes.
+        package var secretCode: ((borrowing Span<UInt8>) throws -> [UInt8])?
+        /// Called once, before anything is written, with the codes of the secrets of existing items, by the UUIDs of
+        /// the archived items that match them.
+        package var willWrite: (_ secrets: [ItemUUID: [UInt8]]) throws -> Void = { _ in }
 
         package init(scope: ServiceScope, making: Making) {
             self.scope = scope
@@ -143,10 +146,10 @@ extension SecretServiceFailure {
 package struct UnfinishedRestore: Hashable, Sendable {
     /// The archived items that it was to create.
     package var created: Set<ItemUUID>
-    /// The archived items that it was to write over others.
-    package var updated: Set<ItemUUID>
+    /// The archived items that it was to write over others, with the codes of the secrets that the others had.
+    package var updated: [ItemUUID: [UInt8]]
 
-    package init(created: Set<ItemUUID>, updated: Set<ItemUUID>) {
+    package init(created: Set<ItemUUID> = [], updated: [ItemUUID: [UInt8]] = [:]) {
         self.created = created
         self.updated = updated
     }

@@ -14,8 +14,8 @@ struct DesktopRecord {
     let state: DesktopStateName?
     let planned: UnfinishedRestore
 
-    // A line of a UUID has 44 bytes, and an archive at most a million items.
-    private static let limit = 64 << 20
+    // A line has at most 109 bytes, and an archive at most ten million items.
+    private static let limit = 2 << 30
 
     /// Identifies the restore of an archive.
     static func subject(archiveID: [UInt8], _ keyring: DesktopKeyring) -> String {
@@ -28,20 +28,30 @@ struct DesktopRecord {
         self.planned = planned
     }
 
-    private static func path(in folder: String) -> String { folder + "/unfinished" }
+    private static let prefix = "unfinished-"
 
-    /// Reads the record; nil if there is none, or if it is damaged.
-    init?(in folder: String) throws(FileFailure) {
-        let path = Self.path(in: folder)
+    /// Each restore has a record of its own.
+    private static func path(of subject: String, in folder: String) -> String {
+        "\(folder)/\(prefix)\(Hexadecimal.encode(Array(SHA256.hash(Array(subject.utf8).span).bytes.prefix(16))))"
+    }
+
+    /// Reads the record of a restore; nil if there is none, or if it is damaged.
+    init?(of wanted: String, in folder: String) throws(FileFailure) {
+        let path = Self.path(of: wanted, in: folder)
         guard try Path.exists(path) else { return nil }
+        try self.init(at: path)
+        guard subject == wanted else { return nil }
+    }
+
+    private init?(at path: String) throws(FileFailure) {
         let bytes = try PrivateFile.read(path, limit: Self.limit)
         let text = bytes.withBytes { span in String(decoding: span.indices.map { span[$0] }, as: UTF8.self) }
         var subject: String?
         var state: DesktopStateName?
-        var planned = UnfinishedRestore(created: [], updated: [])
+        var planned = UnfinishedRestore()
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")
-            guard words.count == 2 else { return nil }
+            guard words.count == (words.first == "update" ? 3 : 2) else { return nil }
             let word = String(words[1])
             switch words[0] {
             case "restore": subject = word
@@ -50,8 +60,8 @@ struct DesktopRecord {
                 guard let uuid = ItemUUID(word) else { return nil }
                 planned.created.insert(uuid)
             case "update":
-                guard let uuid = ItemUUID(word) else { return nil }
-                planned.updated.insert(uuid)
+                guard let uuid = ItemUUID(word), let code = Hexadecimal.decode(words[2]) else { return nil }
+                planned.updated[uuid] = code
             default: return nil
             }
         }
@@ -64,13 +74,18 @@ struct DesktopRecord {
         var text = "restore \(subject)\n"
         if let state { text += "state \(state.file)\n" }
         for uuid in planned.created { text += "create \(uuid)\n" }
-        for uuid in planned.updated { text += "update \(uuid)\n" }
-        try PrivateFile.replace(Self.path(in: folder), Array(text.utf8).span)
+        for (uuid, code) in planned.updated { text += "update \(uuid) \(Hexadecimal.encode(code))\n" }
+        try PrivateFile.replace(Self.path(of: subject, in: folder), Array(text.utf8).span)
     }
 
-    /// Removes the record, if there is one.
-    static func remove(in folder: String) throws(FileFailure) {
-        let path = path(in: folder)
-        if try Path.exists(path) { try Path.remove(path) }
+    /// Removes the records of restores that can no longer be undone, since their state is gone.
+    static func tidy(_ folder: String, states: [DesktopStateName]) throws(FileFailure) {
+        for name in try Path.names(in: folder) where name.hasPrefix(prefix) {
+            let path = "\(folder)/\(name)"
+            if let state = try DesktopRecord(at: path)?.state, !states.contains(state) { try Path.remove(path) }
+        }
     }
+
+    /// Removes the record.
+    func remove(in folder: String) throws(FileFailure) { try Path.remove(Self.path(of: subject, in: folder)) }
 }

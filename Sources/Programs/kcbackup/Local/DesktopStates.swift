@@ -2,6 +2,8 @@ internal import ArgumentParser
 internal import BackupArchive
 internal import BackupEngine
 internal import ByteStreams
+internal import Cryptography
+internal import DeviceIdentity
 internal import KeychainKeys
 internal import KeychainModel
 internal import LocalKeychains
@@ -36,27 +38,29 @@ struct DesktopStates {
         let backup = try RestoreBackup(proven, options: options)
         let subject = DesktopRecord.subject(archiveID: proven.header.archiveID, keyring)
         var given = given
-        func record() throws(FileFailure) -> DesktopRecord? {
-            guard let record = try DesktopRecord(in: folder), record.subject == subject else { return nil }
-            return record
-        }
+        func record() throws(FileFailure) -> DesktopRecord? { try DesktopRecord(of: subject, in: folder) }
         if options.isDryRun {
             given.unfinished = try record()?.planned
+            if given.unfinished != nil { given.secretCode = secretCode() }
             return try backup.run(into: ServiceTarget(client, given), step: step, observe: observe)
         }
         return try alone {
             let earlier = try record()
             given.unfinished = earlier?.planned
-            var planned = earlier?.planned ?? UnfinishedRestore(created: [], updated: [])
-            given.willWrite = {
-                let names = try names()
-                let kept = earlier?.state.flatMap { names.contains($0) ? $0 : nil }
+            given.secretCode = secretCode()
+            var planned = earlier?.planned ?? UnfinishedRestore()
+            var updated: Set<ItemUUID> = []
+            given.willWrite = { secrets in
+                // After another change, undo goes back to that first.
+                let kept = try earlier?.state.flatMap { try names().first == $0 ? $0 : nil }
                 let state = try kept ?? (keepsState ? keep(client) : nil)
+                // What an earlier run was to write over stays known by the secret that it had before that.
+                planned.updated.merge(secrets.filter { updated.contains($0.key) }) { before, _ in before }
                 try DesktopRecord(subject: subject, state: state, planned: planned).write(in: folder)
             }
             let report = try backup.run(into: ServiceTarget(client, given), step: step) { item, action in
                 if action == .create { planned.created.insert(item.uuid) }
-                if action == .update { planned.updated.insert(item.uuid) }
+                if action == .update { updated.insert(item.uuid) }
                 observe(item, action)
             }
             tidy(removing: try record())
@@ -88,10 +92,25 @@ struct DesktopStates {
     /// Removes old states, and the record of a restore that is complete; that of another one is still needed.
     private func tidy(removing record: DesktopRecord?) {
         do throws(FileFailure) {
-            if record != nil { try DesktopRecord.remove(in: folder) }
+            try record?.remove(in: folder)
             for name in try names().dropFirst(Self.limit) { try Path.remove(path(of: name)) }
+            try DesktopRecord.tidy(folder, states: names())
         } catch {
             session.warn("an old state could not be removed: \(explainFile(error).message)")
+        }
+    }
+
+    /// Makes codes of secrets under a key derived from the device key; nil if there is no such key.
+    ///
+    /// Without codes, a restore that is run again does not finish updates that were broken off, but keeps the items as
+    /// they are.
+    private func secretCode() -> ((borrowing Span<UInt8>) throws -> [UInt8])? {
+        do {
+            let (device, _) = try LocalDevice(session.world).keyOrFirst()
+            var code = try HMACSHA256(key: device.sourceSealKey(context: "unfinished restore"))
+            return { secret in try code.authenticate(secret) }
+        } catch {
+            return nil
         }
     }
 

@@ -46,7 +46,7 @@ struct DesktopUpdate {
         // What was shown may have changed since, by another program.
         let now = try DesktopStates(session).change(client, keepsState: isKept) { willWrite in
             var options = ServiceTarget.Options(scope: keyring.scope, making: .refused)
-            options.willWrite = willWrite
+            options.willWrite = { _ in try willWrite() }
             let target = ServiceTarget(client, options)
             return try target.change(updates, secret: value)
         }
