@@ -12,7 +12,7 @@ struct ConcurrentChangeTests {
     private static let count = 8
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = try TemporaryFolder(inMemory: true)
     }
 
     /// Runs `body` on several threads concurrently and throws the first error.

@@ -187,6 +187,21 @@ struct CSVShapeTests {
                 "username,username2,username3,title,password,note,url,category,otpUrl\n,ada,,D,p,,https://d.example,,\n"
                     .utf8))
         #expect(try contents.listing == ["inet srvr=d.example acct=ada: p"])
+        // Two columns for the same thing that differ are both imported.
+        contents = try read(
+            Array(
+                ("username,username2,username3,title,password,note,url,category,otpSecret,otpUrl\n"
+                    + "ada,,,D,p,,https://d.example,,JBSWY3DP,otpauth://totp/D?secret=KRSXG5A\n"
+                    + "ben,,,D,p,,https://d.example,,JBSWY3DP,JBSWY3DP\n").utf8))
+        #expect(
+            try contents.listing.filter { $0.contains("desc=field") }
+                == ["genp svce=D acct=otpUrl (ada) desc=field: otpauth://totp/D?secret=KRSXG5A"])
+        #expect(try contents.listing.count == 5)
+        contents = try read(
+            Array(
+                "Title,url,Website,Username,Password,Favorite,Archived,Tags\nO,https://a.example,https://b.example,ada,p,,,\n"
+                    .utf8))
+        #expect(try contents.listing == ["inet srvr=a.example acct=ada: p"])
         contents = try read(
             Array(
                 "Title,Website,Username,Password,One-time password,Favorite status,Archived status,Tags,Notes\nO,https://o.example,ada,p,,false,false,t,\n"

@@ -208,8 +208,11 @@ struct KeePassTests {
             ([("TOTP Seed", "JBSWY3DP"), ("TOTP Settings", "30;S")], "secret=JBSWY3DP&issuer=A&digits=5"),
             (
                 [("TOTP Seed", "JBSWY3DP"), ("TOTP Settings", "30;8;https://time.example")],
-                "secret=JBSWY3DP&period=30&digits=8"
+                "secret=JBSWY3DP&period=30&digits=8&algorithm=SHA1&clock=https%3A%2F%2Ftime.example"
             ),
+            ([("TOTP Seed", "JBSWY3DP"), ("TOTP Settings", "x y;8")], "secret=JBSWY3DP&period=x%20y&digits=8"),
+            ([("TimeOtp-Secret-Base32", "JBSWY3DP"), ("TimeOtp-Length", "12")], "period=30&digits=12"),
+            ([("TimeOtp-Secret-Base32", "JBSWY3DP"), ("TimeOtp-Algorithm", "MD5")], "digits=6&algorithm=MD5"),
             (
                 [("TOTP Seed", "JBSWY3DP"), ("TOTP Settings", "30;S;https://time.example")],
                 "secret=JBSWY3DP&issuer=A&digits=5"

@@ -167,7 +167,7 @@ struct ConcurrencyTests {
             """
         // A generous time limit, so that a hang fails instead of blocking all tests.
         let outcome = try ExternalProgram.run(
-            "timeout", ["120", "bash", "-c", script, ExternalProgram.built("ConcurrentProgram")],
+            "timeout", ["500", "bash", "-c", script, ExternalProgram.built("ConcurrentProgram")],
             environment: home.environment, in: home.folder.path)
         #expect(outcome.status == 0)
         #expect(outcome.errorText == "")

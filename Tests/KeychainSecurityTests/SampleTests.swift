@@ -16,7 +16,8 @@ struct SampleTests {
         // The entitlements are next to the program, as in an installation.
         program = home.folder.path("KeychainDemo")
         let manager = FileManager.default
-        try manager.copyItem(atPath: ExternalProgram.built("KeychainDemo"), toPath: program)
+        // By another process: a file that a process of the tests has open for writing cannot be run.
+        #expect(try ExternalProgram.run("cp", [ExternalProgram.built("KeychainDemo"), program]).status == 0)
         try manager.copyItem(
             at: Self.sources.appending(path: "KeychainDemo.entitlements"),
             to: URL(filePath: program + ".entitlements"))

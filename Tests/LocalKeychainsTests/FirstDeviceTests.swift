@@ -13,7 +13,7 @@ struct FirstDeviceTests {
     private let data: DataFolder
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = try TemporaryFolder(inMemory: true)
         data = DataFolder(path: folder.path("data"))
     }
 

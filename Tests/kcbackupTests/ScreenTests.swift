@@ -18,6 +18,10 @@ struct ScreenTests {
         var ending = "$"
     }
 
+    private static var today: String { String(Date().ISO8601Format().prefix(10)) }
+    /// The day on which the test began, which may be over when the screen is read.
+    private let begun = today
+
     private static let scenes = [
         Scene(name: "list", line: "kcbackup item list --account ada"),
         Scene(name: "inspect", line: "kcbackup inspect laptop.kcb -i key.txt --server vpn.example.com"),
@@ -88,9 +92,9 @@ struct ScreenTests {
 
     /// Replaces what differs from run to run with constant text of the same width.
     private func known(_ screen: String) -> String {
-        let today = String(Date().ISO8601Format().prefix(10))
-        return screen.replacing(/KC(-[A-Z2-7]{4}){5}/, with: "KC-ABCD-EFGH-IJKL-MNOP-QRST")
-            .replacing(today, with: "2026-01-01").replacing(/\d\d:\d\d:\d\d/, with: "09:30:00")
+        screen.replacing(/KC(-[A-Z2-7]{4}){5}/, with: "KC-ABCD-EFGH-IJKL-MNOP-QRST")
+            .replacing(begun, with: "2026-01-01").replacing(Self.today, with: "2026-01-01")
+            .replacing(/\d\d:\d\d:\d\d/, with: "09:30:00")
             .replacing(/size        \d+\.\d KiB/, with: "size        22.5 KiB")
     }
 

@@ -22,6 +22,11 @@ package final class FileLock {
         file = try Self.acquire(path, ContinuousClock.now + limit)
     }
 
+    deinit {
+        // Closing the file would not release the lock while a process that is being started has a copy of it.
+        _ = flock(file.descriptor, LOCK_UN)
+    }
+
     /// Locks a folder's contents through its file `.lock`.
     ///
     /// - Throws: the same as `init(_:waitingAtMost:)`, and `sharedFolder`, `foreignFolder`.

@@ -100,6 +100,9 @@ package final class ItemExport: ItemVisitor {
     /// Items that cannot be read; nil if not even their attributes can be read.
     package private(set) var damaged: [Item?] = []
 
+    /// The number of items that could not be read when the archive was made, some of which may have been asked for.
+    package var unreadCount = 0
+
     /// Starts an export.
     ///
     /// - Parameters:
@@ -115,7 +118,7 @@ package final class ItemExport: ItemVisitor {
     package var selected: Int { exported.count + staying.count + unheld.count + damaged.count }
 
     /// True if every item that was asked for is in the file.
-    package var isComplete: Bool { staying.isEmpty && unheld.isEmpty && damaged.isEmpty }
+    package var isComplete: Bool { staying.isEmpty && unheld.isEmpty && damaged.isEmpty && unreadCount == 0 }
 
     package func wants(_ item: Item) -> Bool {
         step()

@@ -115,7 +115,11 @@ package enum ServiceMapping {
             if isOfService, name.hasPrefix(KeyringExtra.escape) {
                 name = String(name.dropFirst(KeyringExtra.escape.count))
             } else if isOfService, name.hasPrefix(KeyringExtra.prefix) {
-                if isSpeakable(extra.value), name != KeyringExtra.number || placeNumber(extra.value) != nil {
+                // A service has no numbers.
+                let isKept = name != KeyringExtra.numbers
+                if isKept, isSpeakable(extra.value),
+                    name != KeyringExtra.number || placeNumber(extra.value) != nil
+                {
                     properties[name] = extra.value
                 } else {
                     lost.append(extra.name)
@@ -168,7 +172,7 @@ package enum ServiceMapping {
     private static let hashedPrefix = "gkr:compat:hashed:"
 
     /// True for the name of an attribute whose value is a hash.
-    static func isHash(_ name: String) -> Bool { name.hasPrefix(hashedPrefix) }
+    static func isHash(_ name: String) -> Bool { name.utf8.starts(with: hashedPrefix.utf8) }
 
     /// False for a text that D-Bus cannot transport.
     static func isSpeakable(_ text: String) -> Bool { !text.utf8.contains(0) }

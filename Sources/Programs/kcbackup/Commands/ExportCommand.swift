@@ -96,7 +96,7 @@ struct ExportCommand: Verb {
         let started = try format.start(date: session.now)
         let export = try source.run(to: started.writer, filter: filter, in: session)
         if export.selected == 0 { throw KeychainStoreError.itemNotFound }
-        let missing = export.selected - export.exported.count
+        let missing = export.selected - export.exported.count + export.unreadCount
         ExportText.list(export, session)
         if export.exported.isEmpty {
             let carried = (export.staying.map(\.item) + export.unheld.map(\.item)).contains { item in
@@ -115,7 +115,7 @@ struct ExportCommand: Verb {
             export: export, format: format, path: output, isEncrypted: format.takesPassword || !age.isEmpty, size: size,
             formulas: started.writer.formulas)
         try text.tell(session)
-        return export.damaged.isEmpty ? .ok : .incomplete
+        return export.damaged.isEmpty && export.unreadCount == 0 ? .ok : .incomplete
     }
 
     /// Refuses contradictory options, before anything is read.

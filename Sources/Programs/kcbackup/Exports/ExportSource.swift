@@ -62,6 +62,7 @@ struct ExportSource {
             let report = try RestoreBackup(proven, options: options).run(into: target, step: progress.step)
             for staying in report.stayingBehind { target.export.leave(staying.item) }
             for failing in report.failing { target.export.skip(damaged: failing.item) }
+            target.export.unreadCount = report.contents.damaged
             return target.export
         }
     }

@@ -24,6 +24,11 @@ struct ExportText {
         session.list(export.altered.map(\.item)) { index, words in
             "will come back without its \(listed(export.altered[index].lost.map(\.word))): \(words)"
         }
+        if export.unreadCount > 0 {
+            session.warn(
+                "\(counted(export.unreadCount, "item")) could not be read when the archive was made, and "
+                    + (export.unreadCount == 1 ? "is" : "are") + " not in it")
+        }
         for item in export.damaged {
             session.warn("not exported, since it is damaged: \(item?.words ?? "an unreadable item")")
         }

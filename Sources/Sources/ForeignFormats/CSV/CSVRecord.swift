@@ -93,7 +93,9 @@ struct CSVRecord {
         for (index, cell) in row.cells.enumerated() where !cell.isEmpty {
             // Extra cells belong to the last column.
             let column = min(index, names.count - 1)
-            if roles[column] == nil || roles[column] == .urlList && furtherAddresses(bytes) == nil {
+            if roles[column] == nil || roles[column] == .urlList && furtherAddresses(bytes) == nil
+                || isFurther(column, bytes)
+            {
                 try record.addField(names[column].text(in: bytes), cell.secret(in: bytes), to: &collector)
             } else if roles[column] == .formFields {
                 try addFormField(cell.secret(in: bytes), of: &record, to: &collector)
@@ -169,7 +171,15 @@ struct CSVRecord {
     }
 
     private func addresses(_ bytes: borrowing Span<UInt8>) -> [String] {
-        if let address = text(.url, bytes) { return [address] + (furtherAddresses(bytes) ?? []) }
+        let given = roles.indices.filter { roles[$0] == .url && !row.cells[$0].isEmpty }
+        if !given.isEmpty {
+            var addresses: [String] = []
+            for address in given.map({ row.cells[$0].text(in: bytes) }) + (furtherAddresses(bytes) ?? [])
+            where !addresses.contains(address) {
+                addresses.append(address)
+            }
+            return addresses
+        }
         guard let joined = text(.urls, bytes) else { return [] }
         var addresses: [String] = []
         /// The pieces since the last one with a scheme.
@@ -228,6 +238,17 @@ struct CSVRecord {
 
     private func isSet(_ role: CSVRole, _ bytes: borrowing Span<UInt8>) -> Bool {
         text(role, bytes).map { !["0", "false"].contains($0.lowercased()) } ?? false
+    }
+
+    // Of several columns with one of these roles, each may hold something else.
+    private static let distinct: Set<CSVRole> = [
+        .title, .username, .password, .notes, .totp, .folder, .urls, .email, .secondUser, .thirdUser, .tags, .fields,
+    ]
+
+    /// True if another column has the same role and another value, which `cell` returns.
+    private func isFurther(_ column: Int, _ bytes: borrowing Span<UInt8>) -> Bool {
+        guard let role = roles[column], Self.distinct.contains(role), let first = cell(role) else { return false }
+        return !first.secret(in: bytes).isEqual(to: row.cells[column].secret(in: bytes))
     }
 
     /// The cell with a role; of several, the first that is not empty.

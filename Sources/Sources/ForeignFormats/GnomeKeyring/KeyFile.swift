@@ -27,9 +27,12 @@ enum KeyFile {
         let hasSeveralLines: Bool
     }
 
+    // Each takes some 32 bytes of memory; an item has about twelve.
+    private static let linesLimit = 10_000_000
+
     /// Reads all groups.
     ///
-    /// - Throws: `ForeignFailure` (`damaged`, `damagedLine`).
+    /// - Throws: `ForeignFailure` (`damaged`, `damagedLine`, `limit`).
     static func groups(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> [Group] {
         // The daemon ends every line with a line feed; without one, the last line may be incomplete.
         guard bytes.count > 0, bytes[bytes.count - 1] == UInt8(ascii: "\n") else {
@@ -40,6 +43,9 @@ enum KeyFile {
         while start < bytes.count {
             let end = bytes.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? bytes.count
             lines.append(start..<end)
+            guard lines.count <= linesLimit else {
+                throw .limit("lines", found: UInt64(lines.count), allowed: UInt64(linesLimit))
+            }
             start = end + 1
         }
         let secretEnds = secretEnds(lines, in: bytes)

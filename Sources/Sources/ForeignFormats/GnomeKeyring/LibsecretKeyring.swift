@@ -66,7 +66,9 @@ struct LibsecretKeyring {
         rounds = Int(found)
         // When it was changed, and how often it was used.
         _ = try head.take(tuple.padding(at: head.position, 8) + 8 + 4)
-        let items = try Variant(head.position..<tuple.contentEnd(framings: 1), alignment: 1)
+        let end = try tuple.contentEnd(framings: 1)
+        guard head.position <= end else { throw Variant.failure }
+        let items = try Variant(head.position..<end, alignment: 1)
         self.items = try items.elements("items", limit: KeyringLimits.items, in: bytes)
     }
 

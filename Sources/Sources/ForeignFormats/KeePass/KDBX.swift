@@ -73,6 +73,8 @@ enum KDBXDerivation: Hashable {
     // In bytes; more than this may not be available.
     static let memoryLimit: UInt64 = 1 << 30
     static let lanesLimit: UInt32 = 64
+    // Passes times memory; a pass over 1 GiB takes some seconds, and cannot be interrupted.
+    static let workLimit: UInt64 = 64 << 30
 
     /// The transformed key, 32 bytes.
     ///

@@ -135,6 +135,10 @@ extension KDBXDerivation {
         guard cost.iterations > 0, cost.lanes > 0, cost.memoryInKiB >= 8 * cost.lanes else {
             throw .damaged("its parameters of key derivation are malformed")
         }
+        let work = UInt64(cost.iterations) * memory
+        guard work <= Self.workLimit else {
+            throw .limit("bytes of memory to pass over for its key", found: work, allowed: Self.workLimit)
+        }
         self = .argon2(name == Self.argon2d ? .d : .id, cost, salt: try bytes("S", 8...1_024))
     }
 }

@@ -38,7 +38,8 @@ extension KeePassEntry.Rest {
                 seed.withBytes { steam.append($0) }
                 return steam
             }
-            let form = OneTimePasswordForm(period: parts.first, digits: digits)
+            let clock = parts.dropFirst(2).joined(separator: ";")
+            let form = OneTimePasswordForm(period: parts.first, digits: digits, clock: clock)
             return form.address(of: seed)
         }
         guard let seed = takeSeed("TimeOtp-Secret", in: database) else { return nil }
@@ -86,23 +87,25 @@ private struct OneTimePasswordForm {
     var period: String?
     var digits: String?
     var algorithm: String?
+    /// The address of a clock that differs from this one; empty if there is none.
+    var clock = ""
     /// Nil for a time-based one.
     var counter: String?
 
     /// An address if any parameter differs from the default; otherwise the seed itself.
+    ///
+    /// A parameter that is not understood is kept as it is, since another value would give wrong codes.
     func address(of seed: consuming SecretBytes) -> SecretBytes {
-        func number(_ text: String?, _ range: ClosedRange<Int>) -> Int? {
-            text.flatMap { Int($0) }.flatMap { range.contains($0) ? $0 : nil }
-        }
-        let period = number(period, 1...86_400) ?? 30
-        let digits = number(digits, 1...10) ?? 6
+        let period = Self.parameter(period, orElse: "30")
+        let digits = Self.parameter(digits, orElse: "6")
         let name =
             switch algorithm?.uppercased().replacing("-", with: "") {
+            case "HMACSHA1", "SHA1", "", nil: "SHA1"
             case "HMACSHA256", "SHA256": "SHA256"
             case "HMACSHA512", "SHA512": "SHA512"
-            default: "SHA1"
+            case let other?: Self.parameter(other, orElse: "SHA1")
             }
-        if counter == nil, period == 30, digits == 6, name == "SHA1" { return seed }
+        if counter == nil, period == "30", digits == "6", name == "SHA1", clock.isEmpty { return seed }
         var address = SecretBytes(copying: "otpauth://\(counter == nil ? "totp" : "hotp")/?secret=".utf8)
         seed.withBytes { bytes in
             for index in bytes.indices where ![0x20, UInt8(ascii: "=")].contains(bytes[index]) {
@@ -110,12 +113,29 @@ private struct OneTimePasswordForm {
             }
         }
         if let counter {
-            address.append(utf8: "&counter=\(number(counter, 0...Int.max) ?? 0)&digits=\(digits)")
+            address.append(utf8: "&counter=\(Self.parameter(counter, orElse: "0"))&digits=\(digits)")
         } else {
             address.append(utf8: "&period=\(period)&digits=\(digits)")
         }
         address.append(utf8: "&algorithm=\(name)")
+        if !clock.isEmpty { address.append(utf8: "&clock=\(Self.parameter(clock, orElse: ""))") }
         return address
+    }
+
+    /// A number without leading zeros, or else a text, percent-encoded; `standard` for an empty or missing one.
+    private static func parameter(_ text: String?, orElse standard: String) -> String {
+        guard let text, !text.isEmpty else { return standard }
+        if let number = Int(text), number >= 0 { return String(number) }
+        var encoded = ""
+        for byte in text.utf8 {
+            let character = Character(UnicodeScalar(byte))
+            if character.isASCII, character.isLetter || character.isNumber || "-._~".contains(character) {
+                encoded.append(character)
+            } else {
+                encoded += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return encoded
     }
 }
 
@@ -179,7 +199,8 @@ private enum KeeOTP {
 }
 
 extension SecretBytes {
-    fileprivate func isEqual(to other: borrowing SecretBytes) -> Bool {
+    /// True if the bytes are the same.
+    func isEqual(to other: borrowing SecretBytes) -> Bool {
         withBytes { one in
             other.withBytes { other in one.count == other.count && one.indices.allSatisfy { one[$0] == other[$0] } }
         }
