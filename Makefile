@@ -65,7 +65,7 @@ faults: packages-test
 # KWallet, which `make test` leaves out.
 desktop: packages-desktop
 	swift build --build-tests
-	DESKTOP_ITEMS=2000 .ci/run-tests --filter 'DesktopTests|KeePassXCServiceTests|KWalletServiceTests'
+	DESKTOP_ITEMS=2000 .ci/run-tests --filter 'DesktopTests|KeePassXCServiceTests|KWalletServiceTests|ExportTests|KeePassEntryTests'
 
 # More of what `make test` does a few times; another FUZZ_SEED= takes other changes.
 FUZZ_ROUNDS ?= 20000

@@ -160,6 +160,22 @@ struct AppleBackupTests {
         #expect(try !AppleBackupFormat().recognises(input))
     }
 
+    @Test("A list of the wrong kind, and a file without lists, are damage and not an empty keychain")
+    func wrongKind() throws {
+        for value: PlistValue in [
+            .dictionary([("genp", .dictionary([]))]), .dictionary([("genp", .text("x"))]),
+            .dictionary([("genq", .array([]))]), .dictionary([]),
+        ] {
+            var forge = BackupForge(entries: Self.entries)
+            forge.alter = { part, bytes in part == .keychain ? value.binary : bytes }
+            let failure = #expect(throws: ForeignFailure.self) { try read(forge) }
+            guard case .damaged = failure else {
+                Issue.record("another failure: \(String(describing: failure))")
+                continue
+            }
+        }
+    }
+
     @Test(
         "A truncated or altered file is reported as damaged or yields no wrong secret",
         arguments: ["Manifest.plist", "Manifest.db", BackupForge.keychainPath])

@@ -180,4 +180,57 @@ struct ExportTests {
             #expect(xml.contains(text) || xml.contains(text.replacing("\"", with: "&quot;")), "\(text)")
         }
     }
+
+    /// Opens a protected export of Bitwarden, and prints its contents.
+    private static let bitwardenDecoder = #"""
+        import base64, hashlib, hmac, json, subprocess, sys
+
+        file = json.load(open(sys.argv[1]))
+        assert file["encrypted"] and file["passwordProtected"] and file["kdfType"] == 0
+        key = hashlib.pbkdf2_hmac("sha256", sys.argv[2].encode(), file["salt"].encode(), file["kdfIterations"], 32)
+        encryption, authentication = (hmac.digest(key, info + b"\x01", "sha256") for info in (b"enc", b"mac"))
+
+        def opened(text):
+            kind, parts = text.split(".")
+            iv, data, code = (base64.b64decode(part, validate=True) for part in parts.split("|"))
+            assert kind == "2" and hmac.compare_digest(hmac.digest(authentication, iv + data, "sha256"), code)
+            words = ["openssl", "enc", "-d", "-aes-256-cbc", "-K", encryption.hex(), "-iv", iv.hex()]
+            return subprocess.run(words, input=data, stdout=subprocess.PIPE, check=True).stdout
+
+        opened(file["encKeyValidation_DO_NOT_EDIT"])
+        vault = json.loads(opened(file["data"]))
+        assert not vault["encrypted"]
+        for item in vault["items"]:
+            login = item.get("login") or {}
+            texts = [login.get("username"), login.get("password"), login.get("totp"), item["notes"]]
+            print(json.dumps([item["name"], *texts, *(field["value"] for field in item["fields"])]))
+        """#
+
+    @Test(
+        "A decoder in Python reads what is exported for Bitwarden",
+        .enabled(if: ExternalProgram.locate("python3") != nil, "python3 is needed: .ci/install-packages test"))
+    func pythonReads() throws {
+        let folder = try TemporaryFolder()
+        let (file, export) = try ExportSample.export(ExportSample.lines, to: ExportSample.writers()[0].1)
+        try folder.write("out.json", file)
+        func decode(_ password: String) throws -> ExternalProgram.Outcome {
+            try ExternalProgram.run("python3", ["-c", Self.bitwardenDecoder, folder.path("out.json"), password])
+        }
+        let outcome = try decode("correct horse")
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        let lines = outcome.text.split(separator: "\n").map(String.init)
+        #expect(lines.count == export.exported.count)
+        #expect(
+            lines == [
+                #"["My note", null, null, null, "line1\nline2"]"#,
+                #"["AirPort", "Net", "wifi pass", null, null]"#,
+                #"["Code", null, null, "otpauth://totp/Example:ada?secret=JBSWY3DPEHPK3PXP"#
+                    + #"&issuer=Example&digits=8&period=60&algorithm=SHA256", null]"#,
+                #"["Empty", "ada", "", null, null]"#,
+                #"["Home <Wi-Fi> & \u00e9", "ada", "a <b> & \"q\" \u00e9\r\nzwei\t", null, null]"#,
+                #"["mail.example.org", "ada", null, null, null, "AAEC/w=="]"#,
+                #"["example.com", "ada\u0001x", "=formula,\"x\" \u0000.", null, null]"#,
+            ])
+        #expect(try decode("correct house").status != 0)
+    }
 }

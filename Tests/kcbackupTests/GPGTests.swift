@@ -60,6 +60,9 @@ struct GPGTests {
         flipped[file.count - 5] ^= 1
         #expect(throws: UnopenedFile.damaged) { try home.opened(flipped) }
         #expect(throws: UnopenedFile.tooLarge(limit: 3)) { try home.opened(file, limit: 3) }
+        // gpg reports that the first of two messages was decrypted.
+        #expect(throws: UnopenedFile.damaged) { try home.opened(file + flipped) }
+        #expect(throws: UnopenedFile.damaged) { try home.opened(flipped + file) }
     }
 
     @Test("A file for another key, a damaged file and a missing gpg are distinguished")

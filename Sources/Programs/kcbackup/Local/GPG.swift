@@ -16,7 +16,7 @@ enum GPG {
     /// The content of an encrypted file.
     ///
     /// gpg ends well on a file that was cut before its first packet of data; only its status lines tell that all of it
-    /// was decrypted and proved.
+    /// was decrypted and proved. A file may have several messages.
     ///
     /// - Throws: `UnopenedFile`, `ForeignFailure.needsProgram`, `StreamFailure`.
     static func decrypted(_ path: String, environment: [String: String], limit: Int) throws -> SecretBytes {
@@ -32,7 +32,8 @@ enum GPG {
             $lines"
             has() { case $lines in *"
             [GNUPG:] $1"*) return 0;; esac; return 1; }
-            ! has DECRYPTION_OKAY || exit 0
+            count() { printf '%s' "$lines" | grep -c "^\\[GNUPG:\\] $1"; }
+            ! has DECRYPTION_OKAY || [ "$(count DECRYPTION_OKAY)" -lt "$(count BEGIN_DECRYPTION)" ] || exit 0
             ! has DECRYPTION_KEY || exit \(Ending.damaged)
             ! has NEED_PASSPHRASE_SYM || has ENC_TO || exit \(Ending.passphrase)
             ! has KEY_CONSIDERED && ! has PINENTRY_LAUNCHED && ! has 'ERROR pkdecrypt_failed' || exit \(Ending.agent)

@@ -25,11 +25,16 @@ struct BackupItems {
 
     /// - Throws: `ForeignFailure`, `CryptographyFailure`.
     func add(to collector: inout RecordCollector) throws {
+        var hasList = false
         for itemClass in ItemClass.allCases {
-            for item in list.values(list.member(itemClass.rawValue, of: list.root)) ?? [] {
-                try add(item, itemClass, to: &collector)
+            guard let member = list.member(itemClass.rawValue, of: list.root) else { continue }
+            guard let items = list.values(member) else {
+                throw ForeignFailure.damaged("what should be a list of items is none")
             }
+            hasList = true
+            for item in items { try add(item, itemClass, to: &collector) }
         }
+        if !hasList { throw ForeignFailure.damaged("it has no lists of items") }
     }
 
     private func add(_ item: Int, _ itemClass: ItemClass, to collector: inout RecordCollector) throws {
