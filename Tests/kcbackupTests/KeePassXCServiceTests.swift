@@ -5,7 +5,7 @@ import Testing
 /// Runs the program against the Secret Service of a real KeePassXC, without a display.
 @Suite("The desktop keyring in KeePassXC")
 struct KeePassXCServiceTests {
-    // Only on request, because KeePassXC occasionally crashes offscreen and under load.
+    // Only on request, because `make test` does not install KeePassXC.
     private static let isWanted =
         ExternalProgram.locate("keepassxc") != nil && ProcessInfo.processInfo.environment["DESKTOP_ITEMS"] != nil
 
@@ -13,7 +13,8 @@ struct KeePassXCServiceTests {
         export QT_QPA_PLATFORM=offscreen TMPDIR="$XDG_RUNTIME_DIR"
         trap 'end -KILL' EXIT
         mkdir -p .config/keepassxc
-        printf '%s\\n' '[General]' ConfigVersion=2 UpdateCheckMessageShown=true '[GUI]' CheckForUpdates=false \\
+        # KeePassXC can crash while it saves in the background.
+        printf '%s\\n' '[General]' ConfigVersion=2 UpdateCheckMessageShown=true AutoSaveAfterEveryChange=false '[GUI]' CheckForUpdates=false \\
           '[FdoSecrets]' Enabled=true ShowNotification=false ConfirmAccessItem=false ConfirmDeleteItem=false \\
           UnlockBeforeSearch=false >.config/keepassxc/keepassxc.ini
         # A database whose root group is shared.
