@@ -10,7 +10,32 @@ import Testing
 struct DesktopUndoTests {
     private let shell: DesktopShell
 
-    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get().program, preparation: desktopFunctions) }
+    /// `change` makes a copy of the keyring, then changes all its secrets; `breakOff` puts the copy back, and breaks a
+    /// restore of `a.kcb` off after it has changed some of them again.
+    private static let functions = """
+        change() {
+          end -TERM; cp -r .local/share/keyrings old; keyring
+          printf new >new; chmod 600 new
+          tick
+          $KCBACKUP item update --keychain secret-service: --class genp --secret file:new --set accessible=aku \\
+            --no-undo --yes --passcode file:pw
+        }
+        breakOff() {
+          end -TERM; rm -r .local/share/keyrings; mv old .local/share/keyrings; keyring
+          slowly $KCBACKUP restore a.kcb --passcode file:pw 2>messages
+          until secret-tool search kcbackup:accessible aku 2>/dev/null | grep -q label; do step; done
+          end -KILL
+          finish && return 1 || [ $? = 14 ]
+          grep -q 'run the command again to finish it' messages
+          keyring
+        }
+
+        """
+
+    init() throws {
+        shell = try DesktopShell(
+            desktop: DesktopTests.judge.get().program, preparation: Self.functions + desktopFunctions)
+    }
 
     @Test("An empty secret that was set on purpose stays, and one that a killed daemon left is filled in")
     func emptySecret() throws {
@@ -57,20 +82,10 @@ struct DesktopUndoTests {
             keyring
             $DESKTOP fill 1 200
             dump | sort >before
-            end -TERM; cp -r .local/share/keyrings old; keyring
-            printf new >new; chmod 600 new
-            tick
-            $KCBACKUP item update --keychain secret-service: --class genp --secret file:new --set accessible=aku --no-undo --yes \
-              --passcode file:pw
+            change
             dump | sort >archived
             $KCBACKUP create --unencrypted a.kcb
-            end -TERM; rm -r .local/share/keyrings; mv old .local/share/keyrings; keyring
-            slowly $KCBACKUP restore a.kcb --passcode file:pw 2>messages
-            until secret-tool search kcbackup:accessible aku 2>/dev/null | grep -q label; do step; done
-            end -KILL
-            finish && exit 1 || [ $? = 14 ]
-            grep -q 'run the command again to finish it' messages
-            keyring
+            breakOff
             # A restore of something else that has nothing to write leaves the first one to be finished.
             $KCBACKUP create --unencrypted --passcode file:pw half.kcb
             restore half.kcb --passcode file:pw | jq '.create + .update'
@@ -88,18 +103,9 @@ struct DesktopUndoTests {
             """
             keyring
             $DESKTOP fill 1 60
-            end -TERM; cp -r .local/share/keyrings old; keyring
-            printf new >new; chmod 600 new
-            tick
-            $KCBACKUP item update --keychain secret-service: --class genp --secret file:new --set accessible=aku --no-undo --yes \
-              --passcode file:pw
+            change
             $KCBACKUP create --unencrypted a.kcb
-            end -TERM; rm -r .local/share/keyrings; mv old .local/share/keyrings; keyring
-            slowly $KCBACKUP restore a.kcb --passcode file:pw 2>messages
-            until secret-tool search kcbackup:accessible aku 2>/dev/null | grep -q label; do step; done
-            end -KILL
-            finish && exit 1 || [ $? = 14 ]
-            keyring
+            breakOff
             $KCBACKUP item list --keychain secret-service: --passcode file:pw >/dev/null
             for number in 1 60; do $DESKTOP secret Collection_5f0/$number mine; done
             restore a.kcb --passcode file:pw | jq '.create, .keep'

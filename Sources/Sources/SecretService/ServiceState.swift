@@ -32,8 +32,7 @@ final class ServiceState: ItemWriter {
     /// The collections that selected items go to and that do not exist yet.
     private var missing: Set<CollectionName> = []
     private var outbox: ServiceOutbox
-    /// The codes of the secrets of existing items, by the UUIDs of the archived items that match them.
-    private let codes = SecretCodes()
+    private let matched: MatchedSecrets
 
     /// The number of items written or removed.
     var written: Int { outbox.written }
@@ -44,8 +43,9 @@ final class ServiceState: ItemWriter {
         self.client = client
         self.contents = contents
         self.options = options
+        matched = MatchedSecrets(contents, options.secretCode)
         let mayAsk = if case .byPrompt = options.making { true } else { false }
-        outbox = ServiceOutbox(client, mayAsk: mayAsk, willSend: { [codes] in try options.willWrite(codes.codes) })
+        outbox = ServiceOutbox(client, mayAsk: mayAsk, willSend: { [matched] in try options.willWrite(matched.code) })
         for collection in contents.collections { paths[collection.name] = collection.path }
         locked = Set(ServiceSource.lockedCollections(contents.unreadable).map { CollectionName(label: $0) })
         destination = try client.destination(options.scope, among: contents.collections)
@@ -92,15 +92,14 @@ final class ServiceState: ItemWriter {
         _ = try goal(of: item)
         guard let index = matches.index(of: item) else { return nil }
         let entry = entries[index]
-        let code = try options.secretCode.map { code in
-            try contents.secrets.withBytes { bytes in try code(bytes.extracting(entry.found.secret)) }
-        }
-        codes.codes[item.uuid] = code
+        matched.places[item.uuid] = entry.found.secret
         guard let unfinished = options.unfinished else { return entry.item }
         // A service that died has left an item that was being made without its secret.
         if unfinished.created.contains(item.uuid), entry.found.secret.isEmpty { return nil }
         // The secret is written last: if it is another one by now, the update was complete, or a user changed it since.
-        guard let before = unfinished.updated[item.uuid], before == code else { return entry.item }
+        guard let before = unfinished.updated[item.uuid], try before == matched.code(item.uuid) else {
+            return entry.item
+        }
         // Its date may be that of the restore that was broken off.
         var draft = ItemDraft(
             itemClass: entry.item.itemClass, uuid: entry.item.uuid, attributes: entry.item.attributes,
@@ -271,7 +270,20 @@ extension ServiceState {
     func objectPath(of item: Item) -> String? { byUUID[item.uuid].map { entries[$0].found.path } }
 }
 
-/// Codes of secrets, which a closure shares with the state that makes them.
-private final class SecretCodes {
-    var codes: [ItemUUID: [UInt8]] = [:]
+/// The secrets of existing items that archived items match, as the service had them when it was read.
+private final class MatchedSecrets {
+    /// The places of the secrets in `contents.secrets`, by the UUIDs of the archived items.
+    var places: [ItemUUID: Range<Int>] = [:]
+    private let contents: ServiceContents
+    private let makeCode: (borrowing Span<UInt8>) throws -> [UInt8]
+
+    init(_ contents: ServiceContents, _ makeCode: @escaping (borrowing Span<UInt8>) throws -> [UInt8]) {
+        self.contents = contents
+        self.makeCode = makeCode
+    }
+
+    func code(_ archived: ItemUUID) throws -> [UInt8]? {
+        guard let place = places[archived] else { return nil }
+        return try contents.secrets.withBytes { bytes in try makeCode(bytes.extracting(place)) }
+    }
 }

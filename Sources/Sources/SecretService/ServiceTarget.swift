@@ -19,11 +19,13 @@ package struct ServiceTarget: StoredItemTarget {
         package var removesOnlyFrom: String?
         /// An earlier restore of the same archive, which this one finishes.
         package var unfinished: UnfinishedRestore?
-        /// A code of a secret, with which an unfinished restore knows it again; nil if there are no codes.
-        package var secretCode: ((borrowing Span<UInt8>) throws -> [UInt8])?
-        /// Called once, before anything is written, with the codes of the secrets of existing items, by the UUIDs of
-        /// the archived items that match them.
-        package var willWrite: (_ secrets: [ItemUUID: [UInt8]]) throws -> Void = { _ in }
+        /// Makes a code of a secret that is the same for equal secrets only; called only for `unfinished` and by
+        /// `willWrite`.
+        package var secretCode: (borrowing Span<UInt8>) throws -> [UInt8] = { _ in [] }
+        /// Called once, before anything is written.
+        ///
+        /// `code` makes the code of the secret of the existing item that matches an archived one; nil if none does.
+        package var willWrite: (_ code: (_ archived: ItemUUID) throws -> [UInt8]?) throws -> Void = { _ in }
 
         package init(scope: ServiceScope, making: Making) {
             self.scope = scope

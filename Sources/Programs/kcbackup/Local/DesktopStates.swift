@@ -41,7 +41,7 @@ struct DesktopStates {
         func record() throws(FileFailure) -> DesktopRecord? { try DesktopRecord(of: subject, in: folder) }
         if options.isDryRun {
             given.unfinished = try record()?.planned
-            if given.unfinished != nil { given.secretCode = secretCode() }
+            given.secretCode = secretCode()
             return try backup.run(into: ServiceTarget(client, given), step: step, observe: observe)
         }
         return try alone {
@@ -50,12 +50,15 @@ struct DesktopStates {
             given.secretCode = secretCode()
             var planned = earlier?.planned ?? UnfinishedRestore()
             var updated: Set<ItemUUID> = []
-            given.willWrite = { secrets in
-                // After another change, undo goes back to that first.
+            given.willWrite = { code in
+                // If the keyring was changed after the earlier run, undo must take back that change first.
                 let kept = try earlier?.state.flatMap { try names().first == $0 ? $0 : nil }
                 let state = try kept ?? (keepsState ? keep(client) : nil)
-                // What an earlier run was to write over stays known by the secret that it had before that.
-                planned.updated.merge(secrets.filter { updated.contains($0.key) }) { before, _ in before }
+                // An earlier run may have written over a secret, so its code of what was there before is the right one.
+                // Without a state there may be no device key, and a broken-off update is not finished.
+                for uuid in updated where planned.updated[uuid] == nil && state != nil {
+                    planned.updated[uuid] = try code(uuid)
+                }
                 try DesktopRecord(subject: subject, state: state, planned: planned).write(in: folder)
             }
             let report = try backup.run(into: ServiceTarget(client, given), step: step) { item, action in
@@ -100,17 +103,16 @@ struct DesktopStates {
         }
     }
 
-    /// Makes codes of secrets under a key derived from the device key; nil if there is no such key.
-    ///
-    /// Without codes, a restore that is run again does not finish updates that were broken off, but keeps the items as
-    /// they are.
-    private func secretCode() -> ((borrowing Span<UInt8>) throws -> [UInt8])? {
-        do {
-            let (device, _) = try LocalDevice(session.world).keyOrFirst()
-            var code = try HMACSHA256(key: device.sourceSealKey(context: "unfinished restore"))
-            return { secret in try code.authenticate(secret) }
-        } catch {
-            return nil
+    /// Makes MACs of secrets under a key derived from the device key, which is read when the first one is needed.
+    private func secretCode() -> (borrowing Span<UInt8>) throws -> [UInt8] {
+        var code: HMACSHA256?
+        return { secret in
+            if code == nil {
+                let (device, _) = try LocalDevice(session.world).keyOrFirst()
+                code = try HMACSHA256(key: device.sourceSealKey(context: "unfinished restore"))
+            }
+            guard let made = try code?.authenticate(secret) else { preconditionFailure("the key was just read") }
+            return made
         }
     }
 
