@@ -74,7 +74,7 @@ fuzz: packages-test
 	swift build --build-tests
 	@echo 'FUZZ_SEED=$(FUZZ_SEED)'
 	FUZZ_ROUNDS=$(FUZZ_ROUNDS) FUZZ_SEED=$(FUZZ_SEED) SWIFT_BACKTRACE=enable=no \
-	    swift test --skip-build --filter ForeignFormatsTests.FuzzTests
+	    swift test --skip-build --filter KCForeignFormatsTests.FuzzTests
 
 # What opens backups of phones; tests that need it are skipped without it.
 judges: packages-judges

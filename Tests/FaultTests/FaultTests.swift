@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import KCTestSupport
 import Testing
 
 /// Kills the real program at system calls that change files, and makes those calls fail.

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import KCTestSupport
 import Testing
 
 /// Checks from outside for calls that protect secrets and make files durable, whose absence no result would show.

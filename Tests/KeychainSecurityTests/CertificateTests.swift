@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import KCTestSupport
 import Testing
 
 @testable import KeychainSecurity

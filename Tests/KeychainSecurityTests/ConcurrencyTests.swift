@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import KCTestSupport
 import Testing
 
 @testable import KeychainSecurity
@@ -167,7 +167,7 @@ struct ConcurrencyTests {
             """
         // A generous time limit, so that a hang fails instead of blocking all tests.
         let outcome = try ExternalProgram.run(
-            "timeout", ["500", "bash", "-c", script, ExternalProgram.built("ConcurrentProgram")],
+            "timeout", ["500", "bash", "-c", script, ExternalProgram.built("KCConcurrentProgram")],
             environment: home.environment, in: home.folder.path)
         #expect(outcome.status == 0)
         #expect(outcome.errorText == "")

@@ -1,7 +1,7 @@
 import Foundation
-import KeychainModel
-import SecurityStatus
-import TestSupport
+import KCKeychainModel
+import KCSecurityStatus
+import KCTestSupport
 import Testing
 
 @testable import KeychainSecurity

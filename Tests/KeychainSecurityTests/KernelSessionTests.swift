@@ -1,11 +1,11 @@
-import ByteStreams
-import Cryptography
+import KCByteStreams
+import KCCryptography
 import Foundation
-import KernelKeyring
-import KeychainModel
-import KeychainStore
-import LocalKeychains
-import TestSupport
+import KCKernelKeyring
+import KCKeychainModel
+import KCKeychainStore
+import KCLocalKeychains
+import KCTestSupport
 import Testing
 
 @testable import KeychainSecurity

@@ -1,6 +1,6 @@
-import Cryptography
+import KCCryptography
 import Foundation
-import TestSupport
+import KCTestSupport
 import Testing
 
 @testable import KeychainSecurity

@@ -1,7 +1,7 @@
-import ByteStreams
-import Cryptography
+import KCByteStreams
+import KCCryptography
 import Foundation
-import TestSupport
+import KCTestSupport
 import Testing
 
 @testable import KeychainSecurity

@@ -1,10 +1,10 @@
-import ByteStreams
-import Cryptography
-import DeviceIdentity
+import KCByteStreams
+import KCCryptography
+import KCDeviceIdentity
 import Foundation
-import KeychainStore
-import LocalKeychains
-import TestSupport
+import KCKeychainStore
+import KCLocalKeychains
+import KCTestSupport
 import Testing
 
 @testable import KeychainSecurity

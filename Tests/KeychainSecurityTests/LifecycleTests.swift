@@ -1,12 +1,12 @@
-import ByteStreams
-import Cryptography
+import KCByteStreams
+import KCCryptography
 import Foundation
-import KernelKeyring
-import KeychainModel
-import KeychainStore
-import LocalKeychains
+import KCKernelKeyring
+import KCKeychainModel
+import KCKeychainStore
+import KCLocalKeychains
 import Synchronization
-import TestSupport
+import KCTestSupport
 import Testing
 
 @testable import KeychainSecurity

@@ -1,9 +1,9 @@
-import ByteStreams
+import KCByteStreams
 import Foundation
-import KeychainModel
-import KeychainStore
-import LocalKeychains
-import TestSupport
+import KCKeychainModel
+import KCKeychainStore
+import KCLocalKeychains
+import KCTestSupport
 import Testing
 
 @testable import KeychainSecurity

@@ -1,4 +1,4 @@
-import TestSupport
+import KCTestSupport
 import Testing
 
 @testable import KeychainSecurity

@@ -1,8 +1,8 @@
 import Foundation
-import KeychainModel
-import KeychainStore
-import SecurityStatus
-import TestSupport
+import KCKeychainModel
+import KCKeychainStore
+import KCSecurityStatus
+import KCTestSupport
 import Testing
 
 @testable import KeychainSecurity

@@ -1,6 +1,6 @@
 import Foundation
-import KeychainModel
-import TestSupport
+import KCKeychainModel
+import KCTestSupport
 import Testing
 
 @testable import KeychainSecurity

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import KCTestSupport
 import Testing
 
 /// The examples in the documentation of the libraries: in comments and on the landing pages.

@@ -43,11 +43,20 @@ struct LayoutTests {
         }
     }
 
+    @Test("No other package has a target of the same name: each has a prefix, save what other programs import or run")
+    func targetNamesAreUnique() {
+        let known: Set = ["KeychainSecurity", "Security", "SAMKeychain", "SSKeychain", "kcbackup"]
+        for target in Repository.targets where !known.contains(target) {
+            let prefix = SourceRule.owners[target] == nil ? "KC" : "CKC"
+            #expect(target.hasPrefix(prefix), "\(target)")
+        }
+    }
+
     @Test("Each test folder mirrors a source folder, and each target has tests")
     func testsMirrorSources() {
         let others = [
-            "ArchiveForgery", "CTestSupport", "TestSupport", "TestSupportTests", "StyleTests", "FaultTests",
-            "ConcurrentProgram",
+            "KCArchiveForgery", "CKCTestSupport", "KCTestSupport", "KCTestSupportTests", "StyleTests", "FaultTests",
+            "KCConcurrentProgram",
         ]
         let subjects = Repository.names(in: "Tests").filter { !others.contains($0) }
         let targets = Repository.targets.filter { SourceRule.owners[$0] == nil }

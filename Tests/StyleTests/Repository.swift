@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import KCTestSupport
 
 /// The files that the rules apply to.
 enum Repository {
@@ -56,7 +56,7 @@ enum Repository {
 struct Manifest: Sendable {
     /// The dependencies of each target, by name; other packages appear under the name of their constant.
     let dependencies: [String: Set<String>]
-    /// The dependencies of each test target in addition to its subject and `TestSupport`.
+    /// The dependencies of each test target in addition to its subject and `KCTestSupport`.
     let testDependencies: [String: Set<String>]
     /// The names of the targets, in the order of their declarations.
     let order: [String]

@@ -6,31 +6,31 @@ struct SourceRuleTests {
     static let planted: [(SourceRule, SourceFile)] = [
         (
             .libraryHasOneImporter,
-            SourceFile(path: "Sources/Formats/AgeEncryption/A.swift", text: "internal import CLibCrypto\n")
+            SourceFile(path: "Sources/Formats/KCAgeEncryption/A.swift", text: "internal import CKCLibCrypto\n")
         ),
         (
             .libraryHasOneImporter,
-            SourceFile(path: "Sources/Backup/BackupEngine/A.swift", text: "public import struct ArgumentParser.Flag")
+            SourceFile(path: "Sources/Backup/KCBackupEngine/A.swift", text: "public import struct ArgumentParser.Flag")
         ),
         (
             .importsAreDeclared,
-            SourceFile(path: "Sources/Foundations/ByteStreams/A.swift", text: "@testable import Cryptography\n")
+            SourceFile(path: "Sources/Base/KCByteStreams/A.swift", text: "@testable import KCCryptography\n")
         ),
         (.noFoundationInPrograms, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "import Foundation\n")),
         (
             .noFoundationInPrograms,
-            SourceFile(path: "Sources/Foundations/Cryptography/A.swift", text: "import FoundationEssentials")
+            SourceFile(path: "Sources/Base/KCCryptography/A.swift", text: "import FoundationEssentials")
         ),
         (.unsafeStaysInFences, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "let a = unsafe b()\n")),
         (
             .unsafeStaysInFences,
-            SourceFile(path: "Sources/Backup/BackupEngine/A.swift", text: "nonisolated(unsafe) var a = 1")
+            SourceFile(path: "Sources/Backup/KCBackupEngine/A.swift", text: "nonisolated(unsafe) var a = 1")
         ),
         (
             .unsafeStaysInFences,
-            SourceFile(path: "Sources/Backup/BackupEngine/A.swift", text: #"let a = "\(unsafe b(")"))""#)
+            SourceFile(path: "Sources/Backup/KCBackupEngine/A.swift", text: #"let a = "\(unsafe b(")"))""#)
         ),
-        (.onlyProgramPrints, SourceFile(path: "Sources/Backup/BackupEngine/A.swift", text: "    print(item)\n")),
+        (.onlyProgramPrints, SourceFile(path: "Sources/Backup/KCBackupEngine/A.swift", text: "    print(item)\n")),
         (.inputNeverTraps, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "default: fatalError()\n")),
         (
             .fileHoldsOneIdea,
@@ -42,19 +42,20 @@ struct SourceRuleTests {
     /// Files that seem to break a rule but do not.
     static let innocent: [SourceFile] = [
         SourceFile(
-            path: "Sources/Foundations/Cryptography/A.swift", text: "internal import CLibCrypto\nlet a = unsafe b()\n"),
-        SourceFile(path: "Sources/Apple/KeychainSecurity/A.swift", text: "import Foundation\nimport KeychainStore\n"),
+            path: "Sources/Base/KCCryptography/A.swift", text: "internal import CKCLibCrypto\nlet a = unsafe b()\n"),
+        SourceFile(path: "Sources/Apple/KeychainSecurity/A.swift", text: "import Foundation\nimport KCKeychainStore\n"),
         SourceFile(
-            path: "Sources/Keychain/KeychainModel/A.swift", text: "// unsafe, /* print( */\nlet a = \"unsafe print(\"\n"
+            path: "Sources/Keychain/KCKeychainModel/A.swift",
+            text: "// unsafe, /* print( */\nlet a = \"unsafe print(\"\n"
         ),
         SourceFile(
-            path: "Sources/Keychain/KeychainModel/B.swift", text: "/* fatalError /* nested */ unsafe */ let b = 1\n"),
+            path: "Sources/Keychain/KCKeychainModel/B.swift", text: "/* fatalError /* nested */ unsafe */ let b = 1\n"),
         SourceFile(
-            path: "Sources/Keychain/KeychainModel/C.swift",
+            path: "Sources/Keychain/KCKeychainModel/C.swift",
             text: "let c = #\"a\"unsafe\"#, d = \"\"\"\n a\"unsafe \n\"\"\"\n"),
         SourceFile(
-            path: "Sources/Keychain/KeychainModel/D.swift", text: "terminal.print(a); footprint(b); unsafely(c)\n"),
-        SourceFile(path: "Sources/Keychain/KeychainModel/E.swift", text: .init(repeating: "\n", count: 350)),
+            path: "Sources/Keychain/KCKeychainModel/D.swift", text: "terminal.print(a); footprint(b); unsafely(c)\n"),
+        SourceFile(path: "Sources/Keychain/KCKeychainModel/E.swift", text: .init(repeating: "\n", count: 350)),
     ]
 
     @Test("The sources follow every rule", arguments: SourceRule.allCases)

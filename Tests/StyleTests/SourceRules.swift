@@ -13,13 +13,16 @@ enum SourceRule: String, CaseIterable, Sendable {
 
     /// The only target that may import each library.
     static let owners = [
-        "CLibArchive": "TarArchive", "CLibCrypto": "Cryptography", "CZlib": "GzipStreams", "CSQLite": "KeychainStore",
-        "CKeyUtils": "KernelKeyring", "CZxcvbn": "PasscodeStrength", "CSystem": "Console", "CFiles": "ByteStreams",
-        "CArgon2": "Argon2", "CGCrypt": "Salsa20", "CExpat": "XMLDocuments", "CLibSecret": "SecretService",
+        "CKCLibArchive": "KCTarArchive", "CKCLibCrypto": "KCCryptography", "CKCZlib": "KCGzipStreams",
+        "CKCSQLite": "KCKeychainStore",
+        "CKCKeyUtils": "KCKernelKeyring", "CKCZxcvbn": "KCPasscodeStrength", "CKCSystem": "KCConsole",
+        "CKCFiles": "KCByteStreams",
+        "CKCArgon2": "KCArgon2", "CKCGCrypt": "KCSalsa20", "CKCExpat": "KCXMLDocuments",
+        "CKCLibSecret": "KCSecretService",
         "ArgumentParser": "kcbackup",
     ]
     /// The targets that are programs.
-    static let programs: Set = ["kcbackup", "SecurityCommand"]
+    static let programs: Set = ["kcbackup", "KCSecurityCommand"]
     /// The targets that may import Foundation.
     ///
     /// They provide the interfaces of other libraries, which use Foundation's types. Elsewhere bytes, paths and dates
@@ -28,15 +31,15 @@ enum SourceRule: String, CaseIterable, Sendable {
     static let foundationTargets: Set = ["KeychainSecurity", "SAMKeychain", "SSKeychain"]
     /// The targets that deal with memory, system calls or a C library.
     static let fenceTargets: Set = [
-        "ByteStreams", "Cryptography", "TarArchive", "GzipStreams", "KernelKeyring", "PasscodeStrength",
-        "Argon2", "Salsa20", "XMLDocuments", "SecretService",
+        "KCByteStreams", "KCCryptography", "KCTarArchive", "KCGzipStreams", "KCKernelKeyring", "KCPasscodeStrength",
+        "KCArgon2", "KCSalsa20", "KCXMLDocuments", "KCSecretService",
     ]
     /// The files in other targets that call C, each for the reason given in its first comment.
     static let fenceFiles: Set = [
-        "Sources/Keychain/KeychainStore/Database.swift", "Sources/Keychain/KeychainStore/DatabaseImage.swift",
-        "Sources/Keychain/KeychainStore/KeychainPath.swift",
-        "Sources/Keychain/KeychainStore/SQLStatement.swift", "Sources/Keychain/KeychainStore/SQLiteCodes.swift",
-        "Sources/Backup/BackupCatalogue/LocalCalendar.swift", "Sources/Apple/KeychainSecurity/Items/SecItem.swift",
+        "Sources/Keychain/KCKeychainStore/Database.swift", "Sources/Keychain/KCKeychainStore/DatabaseImage.swift",
+        "Sources/Keychain/KCKeychainStore/KeychainPath.swift",
+        "Sources/Keychain/KCKeychainStore/SQLStatement.swift", "Sources/Keychain/KCKeychainStore/SQLiteCodes.swift",
+        "Sources/Backup/KCBackupCatalogue/LocalCalendar.swift", "Sources/Apple/KeychainSecurity/Items/SecItem.swift",
         "Sources/Apple/KeychainSecurity/Client/FairLock.swift",
         "Sources/Apple/KeychainSecurity/Items/SecItemObjects.swift",
         "Sources/Apple/KeychainSecurity/References/SecKeyOperations.swift",
@@ -53,10 +56,10 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Apple/KeychainSecurity/References/SecretData.swift",
         "Sources/Apple/SAMKeychain/PasswordArchive.swift",
         "Sources/Apple/SAMKeychain/SAMKeychain.swift", "Sources/Apple/SAMKeychain/SAMKeychainQuery.swift",
-        "Sources/Programs/Console/ControllingTerminal.swift", "Sources/Programs/Console/Descriptor.swift",
-        "Sources/Programs/Console/ProcessArguments.swift", "Sources/Programs/Console/ProcessEnvironment.swift",
-        "Sources/Programs/Console/ProcessSetup.swift",
-        "Sources/Programs/Console/ShellCommand.swift", "Sources/Programs/Console/TerminalSignals.swift",
+        "Sources/Programs/KCConsole/ControllingTerminal.swift", "Sources/Programs/KCConsole/Descriptor.swift",
+        "Sources/Programs/KCConsole/ProcessArguments.swift", "Sources/Programs/KCConsole/ProcessEnvironment.swift",
+        "Sources/Programs/KCConsole/ProcessSetup.swift",
+        "Sources/Programs/KCConsole/ShellCommand.swift", "Sources/Programs/KCConsole/TerminalSignals.swift",
     ]
     /// The maximum number of lines in a file.
     static let longestFile = 350

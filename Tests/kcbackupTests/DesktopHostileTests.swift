@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import KCTestSupport
 import Testing
 
 /// Runs the program against a Secret Service and a session bus that answer wrongly, or not at all.

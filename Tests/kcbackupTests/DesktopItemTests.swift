@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import KCTestSupport
 import Testing
 
 /// Runs the program against a real GNOME Keyring daemon.

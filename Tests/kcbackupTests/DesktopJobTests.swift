@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import KCTestSupport
 import Testing
 
 /// Runs jobs with the desktop keyring, in a mount namespace of their own.

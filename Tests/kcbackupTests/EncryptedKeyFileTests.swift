@@ -1,8 +1,8 @@
-import AgeEncryption
-import ByteStreams
-import Cryptography
+import KCAgeEncryption
+import KCByteStreams
+import KCCryptography
 import Foundation
-import TestSupport
+import KCTestSupport
 import Testing
 
 @testable import kcbackup

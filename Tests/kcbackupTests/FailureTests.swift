@@ -1,7 +1,7 @@
-import Console
+import KCConsole
 import Foundation
-import KeychainModel
-import TestSupport
+import KCKeychainModel
+import KCTestSupport
 import Testing
 
 @testable import kcbackup

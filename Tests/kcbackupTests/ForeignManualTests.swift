@@ -1,6 +1,6 @@
-import ForeignFormats
-import ItemSources
-import TestSupport
+import KCForeignFormats
+import KCItemSources
+import KCTestSupport
 import Testing
 
 @testable import kcbackup

@@ -1,6 +1,6 @@
-import ByteStreams
-import ItemSources
-import TestSupport
+import KCByteStreams
+import KCItemSources
+import KCTestSupport
 import Testing
 
 @testable import kcbackup

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import TestSupport
+import KCTestSupport
 import Testing
 
 @testable import kcbackup

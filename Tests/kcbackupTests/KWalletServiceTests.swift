@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import KCTestSupport
 import Testing
 
 /// Runs the program against the Secret Service of a real KWallet, which is opened as at login.

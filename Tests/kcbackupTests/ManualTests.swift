@@ -1,8 +1,8 @@
 import ArgumentParser
-import ByteStreams
+import KCByteStreams
 import Foundation
-import KernelKeyring
-import TestSupport
+import KCKernelKeyring
+import KCTestSupport
 import Testing
 
 @testable import kcbackup

@@ -1,5 +1,5 @@
-import ByteStreams
-import TestSupport
+import KCByteStreams
+import KCTestSupport
 import Testing
 
 @testable import kcbackup

@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import TestSupport
+import KCTestSupport
 import Testing
 
 @testable import kcbackup

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import KCTestSupport
 import Testing
 
 /// Compares the table "When it stops" in docs/recovery.md with the script.

@@ -1,8 +1,8 @@
-import ByteStreams
-import Cryptography
+import KCByteStreams
+import KCCryptography
 import Foundation
-import KeychainModel
-import TestSupport
+import KCKeychainModel
+import KCTestSupport
 import Testing
 
 @testable import kcbackup

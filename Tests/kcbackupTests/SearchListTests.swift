@@ -1,5 +1,5 @@
-import LocalKeychains
-import TestSupport
+import KCLocalKeychains
+import KCTestSupport
 import Testing
 
 @testable import kcbackup

@@ -1,7 +1,7 @@
-import Console
-import ByteStreams
+import KCConsole
+import KCByteStreams
 import Foundation
-import TestSupport
+import KCTestSupport
 import Testing
 
 @testable import kcbackup

@@ -1,6 +1,6 @@
-import ByteStreams
+import KCByteStreams
 import Foundation
-import TestSupport
+import KCTestSupport
 import Testing
 
 @testable import kcbackup

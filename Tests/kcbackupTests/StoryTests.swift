@@ -1,5 +1,5 @@
 import ArgumentParser
-import TestSupport
+import KCTestSupport
 import Testing
 
 @testable import kcbackup

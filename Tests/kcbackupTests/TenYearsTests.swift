@@ -1,12 +1,12 @@
-import ByteStreams
-import DeviceIdentity
+import KCByteStreams
+import KCDeviceIdentity
 import Foundation
-import KeychainModel
-import LocalKeychains
-import TestSupport
+import KCKeychainModel
+import KCLocalKeychains
+import KCTestSupport
 import Testing
 
-@testable import BackupCatalogue
+@testable import KCBackupCatalogue
 @testable import kcbackup
 
 @Suite("Ten years of backups")

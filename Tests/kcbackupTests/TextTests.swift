@@ -1,6 +1,6 @@
-import Console
-import ByteStreams
-import TestSupport
+import KCConsole
+import KCByteStreams
+import KCTestSupport
 import Testing
 
 @testable import kcbackup

@@ -1,6 +1,6 @@
-import ByteStreams
+import KCByteStreams
 import Foundation
-import TestSupport
+import KCTestSupport
 import Testing
 
 /// What `Desktop/unit.py` needs, which runs a service under the restrictions of its unit.

@@ -1,9 +1,9 @@
 import ArgumentParser
-import ByteStreams
+import KCByteStreams
 import Foundation
-import KeychainModel
-import LocalKeychains
-import TestSupport
+import KCKeychainModel
+import KCLocalKeychains
+import KCTestSupport
 import Testing
 
 @testable import kcbackup

@@ -1,4 +1,4 @@
-internal import Console
+internal import KCConsole
 internal import Glibc
 
 /// The process entry point; everything outside the program is created here and passed down as one `World`.

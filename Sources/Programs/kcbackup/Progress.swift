@@ -1,6 +1,6 @@
-internal import BackupArchive
-internal import Console
-internal import ItemSources
+internal import KCBackupArchive
+internal import KCConsole
+internal import KCItemSources
 
 /// Shows progress to a waiting user: one line on standard error's terminal.
 ///

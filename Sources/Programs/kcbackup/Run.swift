@@ -1,8 +1,8 @@
 internal import ArgumentParser
-internal import ByteStreams
-internal import Console
-internal import KeychainModel
-internal import LocalKeychains
+internal import KCByteStreams
+internal import KCConsole
+internal import KCKeychainModel
+internal import KCLocalKeychains
 
 /// A command that does some work.
 protocol Verb: ParsableCommand {

@@ -1,6 +1,6 @@
-internal import Console
-internal import ByteStreams
-internal import KeychainModel
+internal import KCConsole
+internal import KCByteStreams
+internal import KCKeychainModel
 
 /// One run of one command, with its world, output style and subjects.
 final class Session {

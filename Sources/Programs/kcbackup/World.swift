@@ -1,10 +1,10 @@
-internal import AgeEncryption
-internal import Console
-internal import Cryptography
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
-internal import SecretService
+internal import KCAgeEncryption
+internal import KCConsole
+internal import KCCryptography
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCSecretService
 
 /// Everything outside the program that tests replace: time, environment, folders, terminal, outputs, costs.
 struct World {

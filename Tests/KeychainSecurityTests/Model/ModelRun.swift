@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import KCTestSupport
 
 @testable import KeychainSecurity
 

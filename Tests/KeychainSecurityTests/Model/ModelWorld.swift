@@ -1,12 +1,12 @@
-import ByteStreams
-import Cryptography
-import DeviceIdentity
+import KCByteStreams
+import KCCryptography
+import KCDeviceIdentity
 import Foundation
-import KeychainKeys
-import KeychainModel
-import TestSupport
+import KCKeychainKeys
+import KCKeychainModel
+import KCTestSupport
 
-@testable import KeychainStore
+@testable import KCKeychainStore
 @testable import KeychainSecurity
 
 /// A keychain of the library, on which the steps are performed in parallel to the model.

@@ -1,4 +1,4 @@
-import TestSupport
+import KCTestSupport
 
 @testable import KeychainSecurity
 

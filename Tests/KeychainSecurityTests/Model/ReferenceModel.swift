@@ -1,4 +1,4 @@
-import TestSupport
+import KCTestSupport
 @testable import KeychainSecurity
 
 /// A model of Apple's keychain as a list of items in memory, which returns the expected answers of the four calls.

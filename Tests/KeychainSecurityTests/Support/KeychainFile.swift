@@ -1,10 +1,10 @@
-import ByteStreams
-import Cryptography
+import KCByteStreams
+import KCCryptography
 import Foundation
-import KeychainModel
-import KeychainStore
-import LocalKeychains
-import TestSupport
+import KCKeychainModel
+import KCKeychainStore
+import KCLocalKeychains
+import KCTestSupport
 
 @testable import KeychainSecurity
 

@@ -1,9 +1,9 @@
-import ByteStreams
+import KCByteStreams
 import Foundation
-import KeychainModel
-import KeychainStore
+import KCKeychainModel
+import KCKeychainStore
 import Synchronization
-import TestSupport
+import KCTestSupport
 
 @testable import KeychainSecurity
 

@@ -1,9 +1,9 @@
-import ByteStreams
+import KCByteStreams
 import Foundation
-import KeychainModel
-import KeychainStore
+import KCKeychainModel
+import KCKeychainStore
 import SAMKeychain
-import TestSupport
+import KCTestSupport
 
 let service = "mail.example.org"
 let account = "ada"

@@ -1,18 +1,18 @@
-import AgeEncryption
-import BackupArchive
-import BackupCatalogue
-import BackupEngine
-import ByteStreams
-import Console
-import Cryptography
-import DeviceIdentity
-import ItemSources
-import KernelKeyring
-import KeychainKeys
-import KeychainModel
-import KeychainStore
-import LocalKeychains
-import SecretService
+import KCAgeEncryption
+import KCBackupArchive
+import KCBackupCatalogue
+import KCBackupEngine
+import KCByteStreams
+import KCConsole
+import KCCryptography
+import KCDeviceIdentity
+import KCItemSources
+import KCKernelKeyring
+import KCKeychainKeys
+import KCKeychainModel
+import KCKeychainStore
+import KCLocalKeychains
+import KCSecretService
 
 @testable import kcbackup
 
@@ -23,25 +23,25 @@ enum FailureExamples {
         ("UsageProblem", "Programs/kcbackup/Failures/UsageProblem.swift"),
         ("Refusal", "Programs/kcbackup/Failures/Refusal.swift"),
         ("SecretProblem", "Programs/kcbackup/Secrets/SecretSource.swift"),
-        ("TerminalFailure", "Programs/Console/Terminal.swift"),
-        ("Problem", "Foundations/ByteStreams/FileFailure.swift"),
-        ("Kind", "Foundations/ByteStreams/StreamFailure.swift"),
-        ("LocalKeychainFailure", "Keychain/LocalKeychains/LocalKeychainFailure.swift"),
-        ("SecretServiceFailure", "Sources/SecretService/SecretServiceFailure.swift"),
-        ("KeychainStoreError", "Keychain/KeychainStore/KeychainStoreError.swift"),
-        ("EscrowProblem", "Keychain/KeychainKeys/EscrowKey.swift"),
-        ("ItemProblem", "Keychain/KeychainModel/Item.swift"),
+        ("TerminalFailure", "Programs/KCConsole/Terminal.swift"),
+        ("Problem", "Base/KCByteStreams/FileFailure.swift"),
+        ("Kind", "Base/KCByteStreams/StreamFailure.swift"),
+        ("LocalKeychainFailure", "Keychain/KCLocalKeychains/LocalKeychainFailure.swift"),
+        ("SecretServiceFailure", "Importers/KCSecretService/SecretServiceFailure.swift"),
+        ("KeychainStoreError", "Keychain/KCKeychainStore/KeychainStoreError.swift"),
+        ("EscrowProblem", "Keychain/KCKeychainKeys/EscrowKey.swift"),
+        ("ItemProblem", "Keychain/KCKeychainModel/Item.swift"),
         ("ImportProblem", "Programs/kcbackup/Failures/Failure.swift"),
-        ("Problem", "Sources/ItemSources/ItemLines.swift"),
-        ("DeviceKeyFailure", "Device/DeviceIdentity/DeviceKeyFailure.swift"),
-        ("TrustedDevicesFailure", "Device/DeviceIdentity/TrustedDevices.swift"),
-        ("AgeFailure", "Formats/AgeEncryption/AgeFailure.swift"),
-        ("ArchiveFailure", "Archive/BackupArchive/ArchiveFailure.swift"),
-        ("RestoreRefusal", "Backup/BackupEngine/RestoreBackup.swift"),
-        ("ForeignFailure", "Sources/ItemSources/ForeignFailure.swift"),
+        ("Problem", "Importers/KCItemSources/ItemLines.swift"),
+        ("DeviceKeyFailure", "Device/KCDeviceIdentity/DeviceKeyFailure.swift"),
+        ("TrustedDevicesFailure", "Device/KCDeviceIdentity/TrustedDevices.swift"),
+        ("AgeFailure", "Formats/KCAgeEncryption/AgeFailure.swift"),
+        ("ArchiveFailure", "Archive/KCBackupArchive/ArchiveFailure.swift"),
+        ("RestoreRefusal", "Backup/KCBackupEngine/RestoreBackup.swift"),
+        ("ForeignFailure", "Importers/KCItemSources/ForeignFailure.swift"),
         ("Problem", "Programs/kcbackup/Jobs/Job.swift"),
-        ("CatalogueFailure", "Backup/BackupCatalogue/CatalogueFailure.swift"),
-        ("CryptographyFailure", "Foundations/Cryptography/LibCrypto.swift"),
+        ("CatalogueFailure", "Backup/KCBackupCatalogue/CatalogueFailure.swift"),
+        ("CryptographyFailure", "Base/KCCryptography/LibCrypto.swift"),
     ]
 
     static let device = DeviceID(publicKey: [UInt8](repeating: 0, count: 32))

@@ -1,6 +1,6 @@
 import Foundation
-import KernelKeyring
-import TestSupport
+import KCKernelKeyring
+import KCTestSupport
 import Testing
 
 @testable import kcbackup

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import KCTestSupport
 import Testing
 
 /// Makes archives that are valid except for one change, signed with a key of the forger, as anyone can who knows a

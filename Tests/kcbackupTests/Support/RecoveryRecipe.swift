@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import KCTestSupport
 import Testing
 
 /// The recovery script, run as it would be years later: in an empty folder, with only Debian's tools.

@@ -1,6 +1,6 @@
-import Cryptography
-import KeychainStore
-import TestSupport
+import KCCryptography
+import KCKeychainStore
+import KCTestSupport
 
 @testable import kcbackup
 

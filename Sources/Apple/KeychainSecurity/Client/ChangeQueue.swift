@@ -1,5 +1,5 @@
 internal import Glibc
-internal import KeychainStore
+internal import KCKeychainStore
 internal import Synchronization
 
 /// The pending changes of this process's threads.

@@ -1,4 +1,4 @@
-internal import ByteStreams
+internal import KCByteStreams
 internal import Foundation
 
 /// A program's entitlements, read from a property list; only its access groups are used.

@@ -1,9 +1,9 @@
-internal import Cryptography
-internal import DeviceIdentity
+internal import KCCryptography
+internal import KCDeviceIdentity
 public import Foundation
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
 
 /// Selects the keychain that this process uses, and its entitlements.
 ///

@@ -1,7 +1,7 @@
-internal import ByteStreams
+internal import KCByteStreams
 public import Foundation
-internal import KeychainStore
-internal import LocalKeychains
+internal import KCKeychainStore
+internal import KCLocalKeychains
 
 // For programs whose users do not run `kcbackup keychain`, such as services and programs in fresh containers.
 extension KeychainClient {

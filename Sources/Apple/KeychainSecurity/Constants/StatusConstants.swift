@@ -1,4 +1,4 @@
-internal import SecurityStatus
+internal import KCSecurityStatus
 
 // Apple's constants, with the numbers and messages of `SecurityStatus`.
 

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import KeychainModel
+internal import KCKeychainModel
 
 /// Converts attribute values between the API's dictionaries and the model.
 extension AttributeCode {

@@ -1,10 +1,10 @@
-internal import ByteStreams
-internal import Cryptography
-internal import DeviceIdentity
-internal import KernelKeyring
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
+internal import KCByteStreams
+internal import KCCryptography
+internal import KCDeviceIdentity
+internal import KCKernelKeyring
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
 
 /// Why a call failed: the status that its caller gets.
 struct CallFailure: Error, Hashable {

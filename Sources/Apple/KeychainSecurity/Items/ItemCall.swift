@@ -1,7 +1,7 @@
-internal import ByteStreams
+internal import KCByteStreams
 internal import Foundation
-internal import KeychainModel
-internal import KeychainStore
+internal import KCKeychainModel
+internal import KCKeychainStore
 
 /// One call on an open keychain, with the program's access groups and the current time.
 struct ItemCall {

@@ -1,6 +1,6 @@
-internal import Cryptography
+internal import KCCryptography
 internal import Foundation
-internal import KeychainModel
+internal import KCKeychainModel
 
 /// The `kSecMatch…` conditions that a keychain query cannot express.
 struct ItemFilters {

@@ -1,7 +1,7 @@
-internal import ByteStreams
+internal import KCByteStreams
 internal import Foundation
-internal import KeychainModel
-internal import KeychainStore
+internal import KCKeychainModel
+internal import KCKeychainStore
 
 /// A found item, with its secret if requested.
 struct FoundItem {

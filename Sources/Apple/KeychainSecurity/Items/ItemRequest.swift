@@ -1,6 +1,6 @@
 internal import Foundation
-internal import KeychainModel
-internal import KeychainStore
+internal import KCKeychainModel
+internal import KCKeychainStore
 
 /// The parsed dictionary of a call: every key is known, and every value has the right type.
 struct ItemRequest {

@@ -1,6 +1,6 @@
-internal import ByteStreams
+internal import KCByteStreams
 internal import Foundation
-internal import KeychainModel
+internal import KCKeychainModel
 
 /// Builds results: one kind of value is returned directly, several as a dictionary.
 extension ItemCall {

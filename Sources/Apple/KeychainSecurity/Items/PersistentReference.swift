@@ -1,5 +1,5 @@
 internal import Foundation
-internal import KeychainModel
+internal import KCKeychainModel
 
 /// A reference to an item that outlives the process: the four characters of its class and the 16 bytes of its UUID.
 ///

@@ -1,5 +1,5 @@
 // Fence: returns results through a pointer, as Apple's functions do.
-internal import SecurityStatus
+internal import KCSecurityStatus
 
 /// Adds an item.
 ///

@@ -1,7 +1,7 @@
-internal import ByteStreams
-internal import CertificateItems
-internal import Cryptography
-internal import KeychainModel
+internal import KCByteStreams
+internal import KCCertificateItems
+internal import KCCryptography
+internal import KCKeychainModel
 
 /// A parsed `SecKeyAlgorithm` identifier.
 enum KeyAlgorithm: Hashable {

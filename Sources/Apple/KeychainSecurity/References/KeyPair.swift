@@ -1,7 +1,7 @@
-internal import CertificateItems
-internal import Cryptography
+internal import KCCertificateItems
+internal import KCCryptography
 internal import Foundation
-internal import KeychainModel
+internal import KCKeychainModel
 
 /// A generated key, and the dictionaries that store it.
 struct KeyPair {

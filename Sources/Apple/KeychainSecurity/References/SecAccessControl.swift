@@ -1,6 +1,6 @@
 // Fence: returns an error through a pointer, as Apple's function does.
 public import Foundation
-internal import KeychainModel
+internal import KCKeychainModel
 
 /// When an item may be read, as an object; here, only its protection class.
 public final class SecAccessControl: Hashable, Sendable, CustomStringConvertible {

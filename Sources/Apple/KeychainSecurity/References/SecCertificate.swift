@@ -1,5 +1,5 @@
 // Fence: returns objects through pointers, as Apple's functions do.
-internal import Cryptography
+internal import KCCryptography
 public import Foundation
 
 /// An X.509 certificate.

@@ -1,5 +1,5 @@
 // Fence: returns objects through pointers, as Apple's functions do.
-internal import Cryptography
+internal import KCCryptography
 internal import Foundation
 
 /// Finds the private key for a certificate in the keychain, and joins the two into an identity.

@@ -1,9 +1,9 @@
 // Fence: takes parameters and returns data through pointers, as Apple's function does.
-internal import ByteStreams
-internal import CertificateItems
-internal import Cryptography
+internal import KCByteStreams
+internal import KCCertificateItems
+internal import KCCryptography
 public import Foundation
-internal import KeychainModel
+internal import KCKeychainModel
 
 /// Exports certificates, keys and identities as a file.
 ///

@@ -1,9 +1,9 @@
 // Fence: returns objects through pointers, as Apple's functions do.
-internal import ByteStreams
-internal import CertificateItems
-internal import Cryptography
+internal import KCByteStreams
+internal import KCCertificateItems
+internal import KCCryptography
 public import Foundation
-internal import KeychainModel
+internal import KCKeychainModel
 
 /// A key from the keychain or a PKCS #12 file.
 ///

@@ -1,9 +1,9 @@
 // Fence: returns an error through a pointer, as Apple's function does.
-internal import ByteStreams
-internal import CertificateItems
-internal import Cryptography
+internal import KCByteStreams
+internal import KCCertificateItems
+internal import KCCryptography
 public import Foundation
-internal import KeychainModel
+internal import KCKeychainModel
 
 /// Creates a key from its bytes, for use or for storing with `kSecValueRef`.
 ///

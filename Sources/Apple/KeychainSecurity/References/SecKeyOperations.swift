@@ -1,6 +1,6 @@
 // Fence: returns errors through a pointer, as Apple's functions do.
-internal import ByteStreams
-internal import Cryptography
+internal import KCByteStreams
+internal import KCCryptography
 public import Foundation
 
 /// An operation with a key.

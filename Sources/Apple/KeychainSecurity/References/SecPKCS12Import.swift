@@ -1,9 +1,9 @@
 // Fence: returns an array through a pointer, as Apple's function does.
-internal import ByteStreams
-internal import CertificateItems
-internal import Cryptography
+internal import KCByteStreams
+internal import KCCertificateItems
+internal import KCCryptography
 public import Foundation
-internal import KeychainModel
+internal import KCKeychainModel
 
 /// Reads the identities in a PKCS #12 file; adds nothing to a keychain.
 ///

@@ -1,6 +1,6 @@
 // Fence: fills the caller's memory.
-internal import ByteStreams
-internal import Cryptography
+internal import KCByteStreams
+internal import KCCryptography
 
 /// A source of random bytes; there is only one, and callers pass nil.
 public enum SecRandomRef: Hashable, Sendable {}

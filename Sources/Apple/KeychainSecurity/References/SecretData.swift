@@ -1,5 +1,5 @@
 // Fence: copies bytes directly out of wiped memory, so that there is no other copy.
-internal import ByteStreams
+internal import KCByteStreams
 internal import Foundation
 
 extension SecretBytes {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import BackupArchive
-internal import BackupEngine
-internal import ByteStreams
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCByteStreams
 
 /// The archives that a command reads, one after the other, and the keys that open them.
 struct ArchiveArguments: ParsableArguments {

@@ -1,9 +1,9 @@
-internal import BackupArchive
-internal import BackupEngine
-internal import ByteStreams
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
 
 /// `verify --drill`: restores an archive into a temporary keychain, and compares the two.
 struct ArchiveDrill {

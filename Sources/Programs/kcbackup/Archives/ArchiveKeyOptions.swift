@@ -1,10 +1,10 @@
-internal import Console
-internal import AgeEncryption
+internal import KCConsole
+internal import KCAgeEncryption
 internal import ArgumentParser
-internal import BackupArchive
-internal import BackupCatalogue
-internal import ByteStreams
-internal import Cryptography
+internal import KCBackupArchive
+internal import KCBackupCatalogue
+internal import KCByteStreams
+internal import KCCryptography
 
 /// The options for the keys that open a new archive.
 struct ArchiveKeyOptions: ParsableArguments {

@@ -1,10 +1,10 @@
-internal import AgeEncryption
-internal import BackupArchive
-internal import BackupEngine
-internal import ByteStreams
-internal import Console
-internal import KeychainModel
-internal import LocalKeychains
+internal import KCAgeEncryption
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCConsole
+internal import KCKeychainModel
+internal import KCLocalKeychains
 
 /// Opens the archives of a run with the given keys; each key is read or asked for only once.
 final class ArchiveOpener {

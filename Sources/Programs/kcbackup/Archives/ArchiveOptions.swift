@@ -1,11 +1,11 @@
-internal import AgeEncryption
+internal import KCAgeEncryption
 internal import ArgumentParser
-internal import BackupArchive
-internal import BackupEngine
-internal import Console
-internal import ByteStreams
-internal import ItemSources
-internal import KeychainModel
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCConsole
+internal import KCByteStreams
+internal import KCItemSources
+internal import KCKeychainModel
 
 /// The options for opening an archive.
 struct ArchiveOptions: ParsableArguments {

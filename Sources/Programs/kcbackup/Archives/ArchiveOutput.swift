@@ -1,8 +1,8 @@
-internal import BackupEngine
-internal import ByteStreams
-internal import Console
-internal import KeychainModel
-internal import LocalKeychains
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCConsole
+internal import KCKeychainModel
+internal import KCLocalKeychains
 
 /// The destination of a new archive, checked before anything is asked or read.
 final class ArchiveOutput {

@@ -1,9 +1,9 @@
 internal import ArgumentParser
-internal import BackupArchive
-internal import BackupEngine
-internal import ByteStreams
-internal import Console
-internal import KeychainModel
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCConsole
+internal import KCKeychainModel
 
 /// The option for opening the secrets of an unencrypted archive when no keychain can.
 struct ArchivePasscodeOption: ParsableArguments {

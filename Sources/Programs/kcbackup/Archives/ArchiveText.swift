@@ -1,9 +1,9 @@
-internal import BackupArchive
-internal import BackupEngine
-internal import Cryptography
-internal import DeviceIdentity
-internal import KeychainModel
-internal import LocalKeychains
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCCryptography
+internal import KCDeviceIdentity
+internal import KCKeychainModel
+internal import KCLocalKeychains
 
 // Descriptions of archives and their contents, as text and in JSON (docs/json.md, "Parts").
 

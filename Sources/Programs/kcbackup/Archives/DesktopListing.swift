@@ -1,5 +1,5 @@
-internal import KeychainModel
-internal import SecretService
+internal import KCKeychainModel
+internal import KCSecretService
 
 /// The list of what the desktop keyring holds now, without its secrets.
 struct DesktopListing {

@@ -1,13 +1,13 @@
-internal import BackupArchive
-internal import BackupCatalogue
-internal import BackupEngine
-internal import ByteStreams
-internal import Console
-internal import Cryptography
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
-internal import SecretService
+internal import KCBackupArchive
+internal import KCBackupCatalogue
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCConsole
+internal import KCCryptography
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCSecretService
 
 /// `create --to`: backs up one or all keychains to a backup folder.
 struct FolderBackup {

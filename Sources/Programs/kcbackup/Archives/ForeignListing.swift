@@ -1,5 +1,5 @@
-internal import ItemSources
-internal import KeychainModel
+internal import KCItemSources
+internal import KCKeychainModel
 
 /// The list of the items in another program's file, without their secrets.
 struct ForeignListing {

@@ -1,6 +1,6 @@
-internal import BackupEngine
-internal import ItemSources
-internal import KeychainModel
+internal import KCBackupEngine
+internal import KCItemSources
+internal import KCKeychainModel
 
 /// Describes another program's file, and the result of importing it or of the dry run, as text and in JSON.
 struct ImportText {

@@ -1,8 +1,8 @@
-internal import Console
-internal import BackupArchive
-internal import BackupEngine
-internal import ByteStreams
-internal import KeychainModel
+internal import KCConsole
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCKeychainModel
 
 /// The list of an archive's items: measured in a first pass, printed row by row in a second.
 ///

@@ -1,5 +1,5 @@
-internal import ByteStreams
-internal import KeychainModel
+internal import KCByteStreams
+internal import KCKeychainModel
 
 /// A table of items that are all in memory, below lines about where they come from.
 struct ItemRows {

@@ -1,11 +1,11 @@
-internal import LocalKeychains
-internal import BackupArchive
-internal import BackupEngine
-internal import ByteStreams
-internal import DeviceIdentity
-internal import KeychainKeys
-internal import KeychainModel
-internal import KeychainStore
+internal import KCLocalKeychains
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCDeviceIdentity
+internal import KCKeychainKeys
+internal import KCKeychainModel
+internal import KCKeychainStore
 
 /// The keychain that a restore writes to: an existing one, or a new one that gets its name only when it is complete.
 struct RestoreTarget {

@@ -1,6 +1,6 @@
-internal import BackupArchive
-internal import BackupEngine
-internal import KeychainModel
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCKeychainModel
 
 /// Describes the result of a restore or of its dry run, as text and in JSON.
 struct RestoreText {

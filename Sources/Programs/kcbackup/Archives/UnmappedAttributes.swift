@@ -1,5 +1,5 @@
-internal import KeychainModel
-internal import SecretService
+internal import KCKeychainModel
+internal import KCSecretService
 
 /// The attributes of written items that a Secret Service cannot store.
 struct UnmappedAttributes {

@@ -1,9 +1,9 @@
-internal import BackupArchive
-internal import BackupCatalogue
-internal import BackupEngine
-internal import ByteStreams
-internal import KeychainModel
-internal import LocalKeychains
+internal import KCBackupArchive
+internal import KCBackupCatalogue
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCKeychainModel
+internal import KCLocalKeychains
 
 /// One archive that `verify` checks.
 struct VerifySubject {

@@ -1,6 +1,6 @@
-internal import BackupArchive
-internal import BackupEngine
-internal import KeychainModel
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCKeychainModel
 
 /// Describes an archive that `verify` opened.
 struct VerifyText {

@@ -1,12 +1,12 @@
-internal import LocalKeychains
-internal import AgeEncryption
+internal import KCLocalKeychains
+internal import KCAgeEncryption
 internal import ArgumentParser
-internal import BackupArchive
-internal import BackupEngine
-internal import ItemSources
-internal import ByteStreams
-internal import KeychainModel
-internal import KeychainStore
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCItemSources
+internal import KCByteStreams
+internal import KCKeychainModel
+internal import KCKeychainStore
 
 /// `kcbackup create`: makes an archive from a keychain.
 struct CreateCommand: Verb {

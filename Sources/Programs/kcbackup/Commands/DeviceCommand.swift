@@ -1,7 +1,7 @@
-internal import LocalKeychains
+internal import KCLocalKeychains
 internal import ArgumentParser
-internal import ByteStreams
-internal import DeviceIdentity
+internal import KCByteStreams
+internal import KCDeviceIdentity
 
 /// `kcbackup device`: shows this device, and manages trusted ones.
 struct DeviceCommand: ParsableCommand {

@@ -1,12 +1,12 @@
-internal import BackupArchive
-internal import AgeEncryption
+internal import KCBackupArchive
+internal import KCAgeEncryption
 internal import ArgumentParser
-internal import ByteStreams
-internal import Console
-internal import DeviceIdentity
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
+internal import KCByteStreams
+internal import KCConsole
+internal import KCDeviceIdentity
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
 
 /// `kcbackup device export`.
 struct DeviceExportCommand: Verb {

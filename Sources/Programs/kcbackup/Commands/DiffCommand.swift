@@ -1,12 +1,12 @@
 internal import ArgumentParser
-internal import BackupArchive
-internal import BackupEngine
-internal import ByteStreams
-internal import Console
-internal import ItemSources
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCConsole
+internal import KCItemSources
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
 
 /// `kcbackup diff`: shows what changed between two archives, or since an archive was made; never shows secrets.
 struct DiffCommand: Verb {

@@ -1,9 +1,9 @@
 internal import ArgumentParser
-internal import ByteStreams
-internal import ForeignFormats
-internal import ItemSources
-internal import KeychainModel
-internal import KeychainStore
+internal import KCByteStreams
+internal import KCForeignFormats
+internal import KCItemSources
+internal import KCKeychainModel
+internal import KCKeychainStore
 
 /// `kcbackup export`: writes items to a file for another program.
 struct ExportCommand: Verb {

@@ -1,11 +1,11 @@
 internal import ArgumentParser
-internal import BackupEngine
-internal import ByteStreams
-internal import ForeignFormats
-internal import ItemSources
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCForeignFormats
+internal import KCItemSources
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
 
 /// `kcbackup import`: adds other programs' items to a keychain.
 struct ImportCommand: Verb {

@@ -1,12 +1,12 @@
 internal import ArgumentParser
-internal import BackupArchive
-internal import BackupEngine
-internal import ByteStreams
-internal import DeviceIdentity
-internal import ItemSources
-internal import KeychainModel
-internal import LocalKeychains
-internal import SecretService
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCDeviceIdentity
+internal import KCItemSources
+internal import KCKeychainModel
+internal import KCLocalKeychains
+internal import KCSecretService
 
 /// `kcbackup inspect`: lists the contents of an archive, never secrets.
 struct InspectCommand: Verb {

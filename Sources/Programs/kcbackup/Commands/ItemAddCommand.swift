@@ -1,9 +1,9 @@
 internal import ArgumentParser
-internal import ByteStreams
-internal import Cryptography
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
+internal import KCByteStreams
+internal import KCCryptography
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
 
 /// `kcbackup item add`.
 struct ItemAddCommand: Verb {

@@ -1,8 +1,8 @@
 internal import ArgumentParser
-internal import Console
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
+internal import KCConsole
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
 
 /// `kcbackup item delete`.
 struct ItemDeleteCommand: Verb {

@@ -1,8 +1,8 @@
-internal import Console
+internal import KCConsole
 internal import ArgumentParser
-internal import ByteStreams
-internal import KeychainModel
-internal import KeychainStore
+internal import KCByteStreams
+internal import KCKeychainModel
+internal import KCKeychainStore
 
 /// `kcbackup item find`.
 struct ItemFindCommand: Verb {

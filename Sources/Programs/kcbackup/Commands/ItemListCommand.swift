@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import KeychainModel
-internal import KeychainStore
+internal import KCKeychainModel
+internal import KCKeychainStore
 
 /// `kcbackup item list`.
 struct ItemListCommand: Verb {

@@ -1,9 +1,9 @@
 internal import ArgumentParser
-internal import ByteStreams
-internal import Console
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
+internal import KCByteStreams
+internal import KCConsole
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
 
 /// `kcbackup item update`.
 struct ItemUpdateCommand: Verb {

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import LocalKeychains
+internal import KCLocalKeychains
 
 /// `kcbackup keychain`: commands for keychains.
 struct KeychainCommand: ParsableCommand {

@@ -1,10 +1,10 @@
 internal import ArgumentParser
-internal import ByteStreams
-internal import DeviceIdentity
-internal import KernelKeyring
-internal import KeychainStore
-internal import LocalKeychains
-internal import PasscodeStrength
+internal import KCByteStreams
+internal import KCDeviceIdentity
+internal import KCKernelKeyring
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCPasscodeStrength
 
 /// `kcbackup keychain create`.
 struct KeychainCreateCommand: Verb {

@@ -1,9 +1,9 @@
-internal import LocalKeychains
-internal import Console
+internal import KCLocalKeychains
+internal import KCConsole
 internal import ArgumentParser
-internal import ByteStreams
-internal import KeychainModel
-internal import KeychainStore
+internal import KCByteStreams
+internal import KCKeychainModel
+internal import KCKeychainStore
 
 /// `kcbackup keychain delete`.
 struct KeychainDeleteCommand: Verb {

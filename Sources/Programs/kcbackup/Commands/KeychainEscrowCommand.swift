@@ -1,9 +1,9 @@
 internal import ArgumentParser
-internal import ByteStreams
-internal import KeychainKeys
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
+internal import KCByteStreams
+internal import KCKeychainKeys
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
 
 /// `kcbackup keychain escrow`: manages the key for unattended backups.
 struct KeychainEscrowCommand: ParsableCommand {

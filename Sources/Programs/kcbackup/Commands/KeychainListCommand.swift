@@ -1,10 +1,10 @@
-internal import LocalKeychains
+internal import KCLocalKeychains
 internal import ArgumentParser
-internal import Cryptography
-internal import DeviceIdentity
-internal import KeychainKeys
-internal import KeychainModel
-internal import KeychainStore
+internal import KCCryptography
+internal import KCDeviceIdentity
+internal import KCKeychainKeys
+internal import KCKeychainModel
+internal import KCKeychainStore
 
 /// `kcbackup keychain list`.
 struct KeychainListCommand: Verb {

@@ -1,8 +1,8 @@
 internal import ArgumentParser
-internal import ByteStreams
-internal import KeychainKeys
-internal import KeychainStore
-internal import LocalKeychains
+internal import KCByteStreams
+internal import KCKeychainKeys
+internal import KCKeychainStore
+internal import KCLocalKeychains
 
 /// `kcbackup keychain lock`.
 struct KeychainLockCommand: Verb {

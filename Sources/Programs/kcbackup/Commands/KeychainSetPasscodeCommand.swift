@@ -1,9 +1,9 @@
 internal import ArgumentParser
-internal import ByteStreams
-internal import KeychainKeys
-internal import KeychainStore
-internal import LocalKeychains
-internal import PasscodeStrength
+internal import KCByteStreams
+internal import KCKeychainKeys
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCPasscodeStrength
 
 /// `kcbackup keychain set-passcode`.
 struct KeychainSetPasscodeCommand: Verb {

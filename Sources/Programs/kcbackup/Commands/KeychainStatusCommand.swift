@@ -1,8 +1,8 @@
-internal import KernelKeyring
+internal import KCKernelKeyring
 internal import ArgumentParser
-internal import KeychainKeys
-internal import KeychainStore
-internal import LocalKeychains
+internal import KCKeychainKeys
+internal import KCKeychainStore
+internal import KCLocalKeychains
 
 /// `kcbackup keychain status`.
 struct KeychainStatusCommand: Verb {

@@ -1,7 +1,7 @@
-internal import Console
-internal import AgeEncryption
+internal import KCConsole
+internal import KCAgeEncryption
 internal import ArgumentParser
-internal import ByteStreams
+internal import KCByteStreams
 
 /// `kcbackup keygen`: generates an age identity.
 struct KeygenCommand: Verb {

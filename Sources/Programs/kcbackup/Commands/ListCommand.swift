@@ -1,11 +1,11 @@
 internal import ArgumentParser
-internal import BackupArchive
-internal import BackupCatalogue
-internal import BackupEngine
-internal import ByteStreams
-internal import Cryptography
-internal import DeviceIdentity
-internal import KeychainModel
+internal import KCBackupArchive
+internal import KCBackupCatalogue
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCCryptography
+internal import KCDeviceIdentity
+internal import KCKeychainModel
 
 /// `kcbackup list`.
 struct ListCommand: Verb {

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import BackupCatalogue
-internal import KeychainModel
+internal import KCBackupCatalogue
+internal import KCKeychainModel
 
 /// `kcbackup prune`.
 struct PruneCommand: Verb {

@@ -1,12 +1,12 @@
-internal import AgeEncryption
+internal import KCAgeEncryption
 internal import ArgumentParser
-internal import BackupArchive
-internal import BackupCatalogue
-internal import BackupEngine
-internal import ByteStreams
-internal import DeviceIdentity
-internal import KeychainModel
-internal import LocalKeychains
+internal import KCBackupArchive
+internal import KCBackupCatalogue
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCDeviceIdentity
+internal import KCKeychainModel
+internal import KCLocalKeychains
 
 /// `kcbackup rekey`.
 struct RekeyCommand: Verb {

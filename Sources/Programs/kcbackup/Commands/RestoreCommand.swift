@@ -1,13 +1,13 @@
-internal import LocalKeychains
-internal import Console
+internal import KCLocalKeychains
+internal import KCConsole
 internal import ArgumentParser
-internal import BackupArchive
-internal import BackupEngine
-internal import DeviceIdentity
-internal import KeychainKeys
-internal import KeychainModel
-internal import KeychainStore
-internal import SecretService
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCDeviceIdentity
+internal import KCKeychainKeys
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCSecretService
 
 /// `kcbackup restore`: restores an archive into a keychain.
 struct RestoreCommand: Verb {

@@ -1,8 +1,8 @@
 internal import ArgumentParser
-internal import BackupCatalogue
-internal import ByteStreams
-internal import Console
-internal import KeychainModel
+internal import KCBackupCatalogue
+internal import KCByteStreams
+internal import KCConsole
+internal import KCKeychainModel
 
 /// `kcbackup schedule`: manages jobs for unattended backups.
 struct ScheduleCommand: ParsableCommand {

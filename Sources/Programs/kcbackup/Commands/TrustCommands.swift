@@ -1,10 +1,10 @@
-internal import LocalKeychains
+internal import KCLocalKeychains
 internal import ArgumentParser
-internal import BackupArchive
-internal import BackupEngine
-internal import ByteStreams
-internal import DeviceIdentity
-internal import KeychainModel
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCDeviceIdentity
+internal import KCKeychainModel
 
 /// `kcbackup device list`.
 struct DeviceListCommand: Verb {

@@ -1,6 +1,6 @@
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
 
 /// What bringing back a kept state does to the items of a keychain.
 struct UndoPlan {

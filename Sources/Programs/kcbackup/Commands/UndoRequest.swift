@@ -1,7 +1,7 @@
-internal import ByteStreams
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
+internal import KCByteStreams
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
 
 /// `restore --undo` and `restore --list-undo`.
 struct UndoRequest {

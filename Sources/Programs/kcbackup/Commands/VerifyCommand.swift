@@ -1,10 +1,10 @@
 internal import ArgumentParser
-internal import BackupArchive
-internal import BackupCatalogue
-internal import BackupEngine
-internal import Console
-internal import KeychainModel
-internal import LocalKeychains
+internal import KCBackupArchive
+internal import KCBackupCatalogue
+internal import KCBackupEngine
+internal import KCConsole
+internal import KCKeychainModel
+internal import KCLocalKeychains
 
 /// `kcbackup verify`: reads an archive to its last byte; changes nothing except what catalogues record about it.
 struct VerifyCommand: Verb {

@@ -1,5 +1,5 @@
-internal import AgeEncryption
-internal import ByteStreams
+internal import KCAgeEncryption
+internal import KCByteStreams
 
 /// The output file of an export: a new file, readable only by its owner, that gets its name when it is complete.
 struct ExportFile {

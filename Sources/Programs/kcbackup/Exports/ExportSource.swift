@@ -1,10 +1,10 @@
-internal import BackupArchive
-internal import BackupEngine
-internal import ByteStreams
-internal import DeviceIdentity
-internal import ItemSources
-internal import KeychainModel
-internal import KeychainStore
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCDeviceIdentity
+internal import KCItemSources
+internal import KCKeychainModel
+internal import KCKeychainStore
 
 /// The source of exported items: a keychain or an archive, opened in the order in which mistakes show earliest.
 struct ExportSource {

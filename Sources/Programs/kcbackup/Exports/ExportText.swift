@@ -1,6 +1,6 @@
-internal import ForeignFormats
-internal import ItemSources
-internal import KeychainModel
+internal import KCForeignFormats
+internal import KCItemSources
+internal import KCKeychainModel
 
 /// Describes the result of an export, as text and in JSON.
 struct ExportText {

@@ -1,7 +1,7 @@
-internal import AgeEncryption
-internal import BackupArchive
-internal import BackupEngine
-internal import ByteStreams
+internal import KCAgeEncryption
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCByteStreams
 
 private let copyAgain = "the copy may be incomplete: copy it again from where it was made, or use another archive"
 

@@ -1,5 +1,5 @@
-internal import BackupCatalogue
-internal import KeychainModel
+internal import KCBackupCatalogue
+internal import KCKeychainModel
 
 /// Explains a failure of a backup folder.
 ///

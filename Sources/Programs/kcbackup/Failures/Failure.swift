@@ -1,16 +1,16 @@
-internal import AgeEncryption
-internal import BackupArchive
-internal import BackupCatalogue
-internal import BackupEngine
-internal import ByteStreams
-internal import Console
-internal import Cryptography
-internal import DeviceIdentity
-internal import ItemSources
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
-internal import SecretService
+internal import KCAgeEncryption
+internal import KCBackupArchive
+internal import KCBackupCatalogue
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCConsole
+internal import KCCryptography
+internal import KCDeviceIdentity
+internal import KCItemSources
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCSecretService
 
 /// Everything that can end a run unsuccessfully, with its subject.
 enum Failure: Error, Hashable, Sendable {

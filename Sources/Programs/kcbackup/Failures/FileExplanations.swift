@@ -1,7 +1,7 @@
-internal import ByteStreams
-internal import Cryptography
+internal import KCByteStreams
+internal import KCCryptography
 internal import Glibc
-internal import KeychainModel
+internal import KCKeychainModel
 
 /// Explains a file failure.
 func explainFile(_ failure: FileFailure) -> Explanation {

@@ -1,6 +1,6 @@
-internal import ForeignFormats
-internal import ItemSources
-internal import KeychainModel
+internal import KCForeignFormats
+internal import KCItemSources
+internal import KCKeychainModel
 
 /// Explains why another program's file cannot be read.
 func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {

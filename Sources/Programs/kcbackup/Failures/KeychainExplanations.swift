@@ -1,9 +1,9 @@
-internal import DeviceIdentity
-internal import KernelKeyring
-internal import ItemSources
-internal import KeychainKeys
-internal import KeychainModel
-internal import KeychainStore
+internal import KCDeviceIdentity
+internal import KCKernelKeyring
+internal import KCItemSources
+internal import KCKeychainKeys
+internal import KCKeychainModel
+internal import KCKeychainStore
 
 /// Explains a keychain failure.
 ///

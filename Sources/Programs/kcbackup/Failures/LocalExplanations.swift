@@ -1,4 +1,4 @@
-internal import LocalKeychains
+internal import KCLocalKeychains
 
 /// Explains a failed keychain lookup.
 func explainLocalKeychain(_ failure: LocalKeychainFailure) -> Explanation {

@@ -1,7 +1,7 @@
-internal import ByteStreams
-internal import DeviceIdentity
-internal import KernelKeyring
-internal import KeychainModel
+internal import KCByteStreams
+internal import KCDeviceIdentity
+internal import KCKernelKeyring
+internal import KCKeychainModel
 
 /// A rule of this program, or an answer from the user, that ends a run.
 enum Refusal: Error, Hashable, Sendable {

@@ -1,4 +1,4 @@
-internal import SecretService
+internal import KCSecretService
 
 /// Explains a failure of the Secret Service.
 func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {

@@ -1,4 +1,4 @@
-internal import KeychainModel
+internal import KCKeychainModel
 
 /// A command line that parses but is invalid.
 enum UsageProblem: Error, Hashable, Sendable {

@@ -1,9 +1,9 @@
-internal import ByteStreams
-internal import BackupCatalogue
-internal import Cryptography
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
+internal import KCByteStreams
+internal import KCBackupCatalogue
+internal import KCCryptography
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
 
 /// The state of all backups of a user, for each job and each keychain.
 struct BackupState {

@@ -1,7 +1,7 @@
-internal import ByteStreams
-internal import Console
-internal import KeychainStore
-internal import LocalKeychains
+internal import KCByteStreams
+internal import KCConsole
+internal import KCKeychainStore
+internal import KCLocalKeychains
 
 // The options of `create` as arguments for a later run, in another working folder and without a terminal.
 

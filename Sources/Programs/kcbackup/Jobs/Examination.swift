@@ -1,10 +1,10 @@
-internal import BackupCatalogue
-internal import ByteStreams
-internal import Console
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
-internal import SecretService
+internal import KCBackupCatalogue
+internal import KCByteStreams
+internal import KCConsole
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCSecretService
 
 /// Runs the checks of `doctor`.
 struct Examination {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import ByteStreams
-internal import KeychainModel
-internal import LocalKeychains
+internal import KCByteStreams
+internal import KCKeychainModel
+internal import KCLocalKeychains
 
 /// An unattended backup, as stored by `schedule add` and executed by `run`.
 struct Job: Hashable, Sendable {

@@ -1,6 +1,6 @@
-internal import ByteStreams
-internal import Console
-internal import LocalKeychains
+internal import KCByteStreams
+internal import KCConsole
+internal import KCLocalKeychains
 
 /// What starts a job by itself, as far as this program can see: timers of systemd, and cron.
 enum JobStarter: Hashable {

@@ -1,6 +1,6 @@
-internal import ByteStreams
-internal import Console
-internal import LocalKeychains
+internal import KCByteStreams
+internal import KCConsole
+internal import KCLocalKeychains
 
 /// The systemd service and timer of a job.
 struct SystemdUnits {

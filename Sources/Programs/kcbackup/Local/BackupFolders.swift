@@ -1,7 +1,7 @@
-internal import BackupCatalogue
-internal import ByteStreams
-internal import KeychainModel
-internal import LocalKeychains
+internal import KCBackupCatalogue
+internal import KCByteStreams
+internal import KCKeychainModel
+internal import KCLocalKeychains
 
 extension World {
     /// The folder that contains the catalogues of backup folders.

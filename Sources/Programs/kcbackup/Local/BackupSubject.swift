@@ -1,12 +1,12 @@
-internal import BackupArchive
-internal import BackupEngine
-internal import ByteStreams
-internal import ItemSources
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
-internal import KeychainKeys
-internal import SecretService
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCItemSources
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCKeychainKeys
+internal import KCSecretService
 
 /// What is to be backed up, as named by the user.
 enum BackupSubject {

@@ -1,6 +1,6 @@
-internal import ByteStreams
-internal import KeychainModel
-internal import SecretService
+internal import KCByteStreams
+internal import KCKeychainModel
+internal import KCSecretService
 
 /// The items in the desktop keyring that a command works on.
 struct DesktopItems {

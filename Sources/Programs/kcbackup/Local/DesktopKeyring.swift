@@ -1,9 +1,9 @@
-internal import BackupArchive
-internal import ByteStreams
-internal import Console
-internal import KeychainModel
-internal import LocalKeychains
-internal import SecretService
+internal import KCBackupArchive
+internal import KCByteStreams
+internal import KCConsole
+internal import KCKeychainModel
+internal import KCLocalKeychains
+internal import KCSecretService
 
 /// The desktop's Secret Service, as named by the user: `secret-service:` or `secret-service:LABEL`.
 struct DesktopKeyring: Hashable {

@@ -1,7 +1,7 @@
-internal import ByteStreams
-internal import Cryptography
-internal import KeychainModel
-internal import SecretService
+internal import KCByteStreams
+internal import KCCryptography
+internal import KCKeychainModel
+internal import KCSecretService
 
 /// The record of a restore into the desktop keyring that is being written, or was broken off.
 ///

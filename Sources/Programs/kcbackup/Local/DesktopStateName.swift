@@ -1,4 +1,4 @@
-internal import KeychainModel
+internal import KCKeychainModel
 
 /// The name of a kept state: the time when it was kept, and a number if that is not enough.
 struct DesktopStateName: Comparable {

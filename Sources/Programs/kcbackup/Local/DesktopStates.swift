@@ -1,13 +1,13 @@
 internal import ArgumentParser
-internal import BackupArchive
-internal import BackupEngine
-internal import ByteStreams
-internal import Cryptography
-internal import DeviceIdentity
-internal import KeychainKeys
-internal import KeychainModel
-internal import LocalKeychains
-internal import SecretService
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCCryptography
+internal import KCDeviceIdentity
+internal import KCKeychainKeys
+internal import KCKeychainModel
+internal import KCLocalKeychains
+internal import KCSecretService
 
 /// The states of the desktop keyring before restores, kept as unencrypted archives of this device.
 struct DesktopStates {

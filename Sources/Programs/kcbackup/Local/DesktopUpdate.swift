@@ -1,8 +1,8 @@
-internal import ByteStreams
-internal import Console
-internal import KeychainModel
-internal import KeychainStore
-internal import SecretService
+internal import KCByteStreams
+internal import KCConsole
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCSecretService
 
 /// Changes items of the desktop keyring.
 struct DesktopUpdate {

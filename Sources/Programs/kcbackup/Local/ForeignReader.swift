@@ -1,8 +1,8 @@
-internal import ByteStreams
-internal import Console
-internal import ForeignFormats
-internal import ItemSources
-internal import KeychainModel
+internal import KCByteStreams
+internal import KCConsole
+internal import KCForeignFormats
+internal import KCItemSources
+internal import KCKeychainModel
 
 /// Reads other programs' files and folders, as named by the user.
 struct ForeignReader {

@@ -1,6 +1,6 @@
-internal import ByteStreams
-internal import Console
-internal import ItemSources
+internal import KCByteStreams
+internal import KCConsole
+internal import KCItemSources
 
 /// `gpg`, which opens files with the keys of the user.
 enum GPG {

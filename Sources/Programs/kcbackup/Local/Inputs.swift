@@ -1,8 +1,8 @@
-internal import ByteStreams
-internal import Console
+internal import KCByteStreams
+internal import KCConsole
 internal import Glibc
-internal import ItemSources
-internal import KeychainModel
+internal import KCItemSources
+internal import KCKeychainModel
 
 extension InputFile {
     /// Returns the descriptor that a name refers to, which can be read only once; nil for a file.

@@ -1,9 +1,9 @@
-internal import BackupEngine
-internal import ByteStreams
-internal import DeviceIdentity
-internal import KeychainStore
-internal import LocalKeychains
-internal import SecretService
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCDeviceIdentity
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCSecretService
 
 extension LocalKeychain {
     /// Resolves a keychain name given by the user; nil means the default keychain.

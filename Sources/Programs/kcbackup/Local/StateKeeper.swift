@@ -1,8 +1,8 @@
-internal import ByteStreams
-internal import Console
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
+internal import KCByteStreams
+internal import KCConsole
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
 
 /// Keeps the state of a keychain while it is changed, and reports about kept states.
 struct StateKeeper {

@@ -1,8 +1,8 @@
-internal import ByteStreams
-internal import Console
-internal import DeviceIdentity
-internal import LocalKeychains
-internal import SecretService
+internal import KCByteStreams
+internal import KCConsole
+internal import KCDeviceIdentity
+internal import KCLocalKeychains
+internal import KCSecretService
 
 extension BackupSubject {
     /// Determines what to back up if the user may not have named anything.

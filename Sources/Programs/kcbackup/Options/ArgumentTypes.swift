@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import BackupEngine
-internal import KeychainModel
+internal import KCBackupEngine
+internal import KCKeychainModel
 
 /// Parsed by name.
 extension ConflictPolicy: ExpressibleByArgument {}

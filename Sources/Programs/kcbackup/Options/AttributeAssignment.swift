@@ -1,5 +1,5 @@
-internal import ByteStreams
-internal import KeychainModel
+internal import KCByteStreams
+internal import KCKeychainModel
 
 /// An attribute on the command line: `NAME=VALUE`, or `NAME:base64=VALUE` for bytes (docs/attributes.md).
 struct AttributeAssignment {

@@ -1,9 +1,9 @@
 internal import ArgumentParser
-internal import BackupEngine
-internal import KeychainKeys
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
+internal import KCBackupEngine
+internal import KCKeychainKeys
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
 
 /// The options for what to back up and how, shared by `create` and jobs.
 struct CreateOptions: ParsableArguments {

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import KeychainStore
+internal import KCKeychainStore
 
 /// The source of an escrow key: the path of a file, or any secret source except the terminal.
 struct EscrowSource: Hashable, Sendable, ExpressibleByArgument {

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import ByteStreams
+internal import KCByteStreams
 
 /// The backup folder, and what a run may do there.
 struct FolderOptions: ParsableArguments {

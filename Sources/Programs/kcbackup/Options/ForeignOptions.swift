@@ -1,8 +1,8 @@
 internal import ArgumentParser
-internal import ByteStreams
-internal import ForeignFormats
-internal import ItemSources
-internal import KeychainModel
+internal import KCByteStreams
+internal import KCForeignFormats
+internal import KCItemSources
+internal import KCKeychainModel
 
 /// The options for opening another program's file.
 struct ForeignOptions: ParsableArguments {

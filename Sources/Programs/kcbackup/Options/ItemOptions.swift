@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import KeychainModel
-internal import KeychainStore
+internal import KCKeychainModel
+internal import KCKeychainStore
 
 /// Common attributes with their own options, and all others by code.
 struct AttributeOptions: ParsableArguments {

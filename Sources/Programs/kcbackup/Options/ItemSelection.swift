@@ -1,4 +1,4 @@
-internal import KeychainModel
+internal import KCKeychainModel
 
 /// The options that select an item on a command line, as the user could type them.
 struct ItemSelection: Hashable, Sendable {

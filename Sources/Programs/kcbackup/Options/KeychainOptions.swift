@@ -1,10 +1,10 @@
 internal import ArgumentParser
-internal import ByteStreams
-internal import Console
-internal import KernelKeyring
-internal import KeychainModel
-internal import KeychainStore
-internal import LocalKeychains
+internal import KCByteStreams
+internal import KCConsole
+internal import KCKernelKeyring
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
 
 /// The options for the keychain and its passcode.
 struct KeychainOptions: ParsableArguments {

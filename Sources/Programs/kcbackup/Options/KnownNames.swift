@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import DeviceIdentity
-internal import LocalKeychains
+internal import KCDeviceIdentity
+internal import KCLocalKeychains
 
 /// The names for shell completion that only this device knows.
 ///

@@ -1,4 +1,4 @@
-internal import AgeEncryption
+internal import KCAgeEncryption
 internal import ArgumentParser
 
 /// The options for public keys to encrypt to.

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import BackupCatalogue
+internal import KCBackupCatalogue
 
 /// The options for which backups to keep.
 struct RetentionOptions: ParsableArguments {

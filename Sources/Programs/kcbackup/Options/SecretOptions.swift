@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import ByteStreams
-internal import Console
-internal import KeychainModel
+internal import KCByteStreams
+internal import KCConsole
+internal import KCKeychainModel
 
 /// The options for the secret of a new item.
 struct NewSecretOptions: ParsableArguments {

@@ -1,6 +1,6 @@
-internal import BackupArchive
-internal import BackupEngine
-internal import KeychainModel
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCKeychainModel
 
 /// The page for `inspect --html`: counted in a first pass, written row by row in a second.
 struct InspectReport {

@@ -1,4 +1,4 @@
-internal import KeychainModel
+internal import KCKeychainModel
 
 /// The data for a report's charts, counted item by item.
 struct ReportCounts {

@@ -1,5 +1,5 @@
-internal import ByteStreams
-internal import KeychainModel
+internal import KCByteStreams
+internal import KCKeychainModel
 
 /// The output file of a report: a new file that gets its name when it is complete.
 ///

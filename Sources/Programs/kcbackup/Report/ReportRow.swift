@@ -1,4 +1,4 @@
-internal import KeychainModel
+internal import KCKeychainModel
 
 /// The table of a report.
 enum ReportRow {

@@ -1,9 +1,9 @@
-internal import BackupArchive
-internal import BackupEngine
-internal import ByteStreams
-internal import Cryptography
-internal import DeviceIdentity
-internal import KeychainModel
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCCryptography
+internal import KCDeviceIdentity
+internal import KCKeychainModel
 
 // The part above the table: the archive in words and numbers.
 

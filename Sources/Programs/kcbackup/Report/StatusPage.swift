@@ -1,6 +1,6 @@
-internal import ByteStreams
-internal import Cryptography
-internal import KeychainModel
+internal import KCByteStreams
+internal import KCCryptography
+internal import KCKeychainModel
 
 /// A self-contained page about all backups, without a script.
 struct StatusPage {

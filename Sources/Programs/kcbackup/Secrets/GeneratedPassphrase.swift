@@ -1,6 +1,6 @@
-internal import ByteStreams
-internal import Console
-internal import Cryptography
+internal import KCByteStreams
+internal import KCConsole
+internal import KCCryptography
 
 /// Generates a passphrase for users who do not want to make one up.
 ///

@@ -1,5 +1,5 @@
-internal import ByteStreams
-internal import Cryptography
+internal import KCByteStreams
+internal import KCCryptography
 
 /// Generates the secret of a new item, with characters that password fields accept and a double click selects.
 enum GeneratedPassword {

@@ -1,6 +1,6 @@
-internal import AgeEncryption
-internal import ByteStreams
-internal import Console
+internal import KCAgeEncryption
+internal import KCByteStreams
+internal import KCConsole
 
 /// Identity and recipients files, either plain or encrypted with a passphrase.
 extension Session {

@@ -1,6 +1,6 @@
-internal import ByteStreams
-internal import Console
-internal import PasscodeStrength
+internal import KCByteStreams
+internal import KCConsole
+internal import KCPasscodeStrength
 
 extension Session {
     /// Rates a new passcode; a weak one is accepted with a warning.

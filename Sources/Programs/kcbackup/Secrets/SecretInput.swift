@@ -1,6 +1,6 @@
-internal import Console
-internal import ByteStreams
-internal import Cryptography
+internal import KCConsole
+internal import KCByteStreams
+internal import KCCryptography
 
 /// Reads passphrases, passcodes and secrets of items.
 protocol SecretInput {

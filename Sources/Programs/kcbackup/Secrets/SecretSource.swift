@@ -1,4 +1,4 @@
-internal import Console
+internal import KCConsole
 internal import ArgumentParser
 
 /// The source of a secret; never the command line itself or the environment.

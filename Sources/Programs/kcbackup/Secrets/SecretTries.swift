@@ -1,8 +1,8 @@
-internal import AgeEncryption
-internal import BackupArchive
-internal import ByteStreams
-internal import ItemSources
-internal import KeychainStore
+internal import KCAgeEncryption
+internal import KCBackupArchive
+internal import KCByteStreams
+internal import KCItemSources
+internal import KCKeychainStore
 
 extension Session {
     // The number of attempts, as in other programs that ask for a password.

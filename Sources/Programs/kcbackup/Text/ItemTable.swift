@@ -1,7 +1,7 @@
-internal import ByteStreams
-internal import Console
-internal import ItemSources
-internal import KeychainModel
+internal import KCByteStreams
+internal import KCConsole
+internal import KCItemSources
+internal import KCKeychainModel
 
 /// The table of `item list`: measured in a first pass, printed row by row in a second.
 ///

@@ -1,6 +1,6 @@
-internal import ByteStreams
-internal import DeviceIdentity
-internal import KeychainModel
+internal import KCByteStreams
+internal import KCDeviceIdentity
+internal import KCKeychainModel
 
 /// A value of the `--json` output (docs/json.md); members keep their order.
 indirect enum JSONValue: Sendable {

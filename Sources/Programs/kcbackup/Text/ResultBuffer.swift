@@ -1,5 +1,5 @@
-internal import ByteStreams
-internal import Console
+internal import KCByteStreams
+internal import KCConsole
 
 /// Collects the results of a run and writes them in large pieces; JSON is written as ASCII on a terminal.
 struct ResultBuffer {

@@ -1,5 +1,5 @@
-internal import ByteStreams
-internal import KeychainModel
+internal import KCByteStreams
+internal import KCKeychainModel
 
 /// Appends a secret in the form that imports use: a string if it is text, otherwise `{"base64":"…"}`.
 func appendSecretJSON(_ secret: borrowing Span<UInt8>, to line: inout some ByteBuffer & ~Copyable) {

@@ -1,4 +1,4 @@
-internal import KeychainModel
+internal import KCKeychainModel
 
 /// Rows below a header line, as wide as needed but no wider than the terminal.
 struct Table {

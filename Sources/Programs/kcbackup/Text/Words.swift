@@ -1,4 +1,4 @@
-internal import KeychainModel
+internal import KCKeychainModel
 
 /// Returns a number with its noun, as in "1 item" and "2 items".
 func counted(_ count: Int, _ noun: String, plural: String? = nil) -> String {

@@ -1,5 +1,5 @@
-internal import ByteStreams
-internal import Console
+internal import KCByteStreams
+internal import KCConsole
 
 /// A terminal whose prompts are broken between words, like messages.
 struct WrappingTerminal: Terminal {

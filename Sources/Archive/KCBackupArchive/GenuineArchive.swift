@@ -1,0 +1,168 @@
+package import KCAgeEncryption
+package import KCByteStreams
+internal import KCCryptography
+internal import KCKeychainModel
+
+/// An archive whose checksums were signed by a device; only `ArchiveFile.prove()` creates one.
+///
+/// The header and the identity have been verified. A stream is verified while it is read: its end is reported only if
+/// the complete stream matches its signed checksum, so a stream that was read to its end is genuine.
+///
+/// One kind of key opens the archive, and the result says which; it cannot be opened with two kinds at once.
+package struct GenuineArchive {
+    /// The contents of `kcbackup.json`.
+    package let header: ArchiveHeader
+    /// True if a passphrase opens the archive.
+    package let hasPassphrase: Bool
+    /// The Ed25519 public key of the signature, whose device ID is the one in the header.
+    package let signer: [UInt8]
+    let headerHash: SHA256Digest
+    private let recipients: StreamRecipients
+    let parts: ArchiveParts
+    private let digests: [ArchiveMember: SHA256Digest]
+
+    init(
+        header: ArchiveHeader, headerHash: SHA256Digest, hasPassphrase: Bool, signer: [UInt8],
+        recipients: StreamRecipients, parts: ArchiveParts, digests: [ArchiveMember: SHA256Digest]
+    ) {
+        self.header = header
+        self.headerHash = headerHash
+        self.hasPassphrase = hasPassphrase
+        self.signer = signer
+        self.recipients = recipients
+        self.parts = parts
+        self.digests = digests
+    }
+
+    /// Opens an unencrypted archive.
+    ///
+    /// - Throws: `ArchiveFailure.keyNeeded` for an encrypted one.
+    package func open() throws(ArchiveFailure) -> OpenedArchive {
+        guard header.mode == .unencrypted else { throw .keyNeeded(passphraseOpens: hasPassphrase) }
+        return OpenedArchive(self, opening: .withoutKey, metadata: .clear, secrets: .clear)
+    }
+
+    /// Opens an encrypted archive with identities of its recipients, which must open at least the metadata.
+    ///
+    /// - Throws: `ArchiveFailure` (`noMatchingIdentity`, `damaged`, `limit`, `stream`).
+    package func open(identities: [any Identity]) throws(ArchiveFailure) -> OpenedArchive {
+        let metadata = try opener(.metadata(header.mode), among: identities)
+        guard case .opened = metadata else { throw .noMatchingIdentity(recipients.metadata) }
+        let secrets = try opener(.secrets(header.mode), among: identities)
+        return OpenedArchive(self, opening: .identities, metadata: metadata, secrets: secrets)
+    }
+
+    /// Opens an encrypted archive with its passphrase, which means with its own identity and nothing else.
+    ///
+    /// - Throws: `ArchiveFailure` (`noPassphraseSet`, `wrongPassphrase`, `limit`, `damaged`, `stream`): `damaged` also
+    ///   if the identity does not open both streams, or if its note about being the only key is wrong.
+    package func open(passphrase: borrowing SecretBytes) throws(ArchiveFailure) -> OpenedArchive {
+        guard hasPassphrase else { throw .noPassphraseSet }
+        let (identity, isOnlyKey) = try ownIdentity(passphrase)
+        // Every key opens the metadata, so its recipients are all keys.
+        guard isOnlyKey == (recipients.metadata.count == 1) else {
+            throw .damaged(
+                rule: isOnlyKey
+                    ? "the passphrase is noted as its only key, and it has other recipients"
+                    : "the passphrase is noted as one of several keys, and it has no other recipient")
+        }
+        let metadata = try opener(.metadata(header.mode), among: [identity])
+        let secrets = try opener(.secrets(header.mode), among: [identity])
+        guard case .opened = metadata, case .opened = secrets else {
+            throw .damaged(rule: "a stream does not open with the identity that the passphrase opens")
+        }
+        return OpenedArchive(
+            self, opening: isOnlyKey ? .passphraseAlone : .passphrase, metadata: metadata, secrets: secrets)
+    }
+
+    /// Opens an archive that this process has just written, with the keys used for writing.
+    func open(metadata: StreamOpener, secrets: StreamOpener) -> OpenedArchive {
+        OpenedArchive(self, opening: .identities, metadata: metadata, secrets: secrets)
+    }
+
+    /// Opens `identity.age` and reads its note.
+    private func ownIdentity(
+        _ passphrase: borrowing SecretBytes
+    ) throws(ArchiveFailure) -> (identity: X25519Identity, isOnlyKey: Bool) {
+        do {
+            var decryptor = try AgeDecryptor(
+                source(.identity), identities: [ScryptIdentity(passphrase: passphrase)])
+            let text = try decryptor.readAll(limit: ArchiveLimits.identitySize, as: "identity size")
+            let parsed = try IdentityFile.parse(text)
+            guard parsed.identities.count == 1, let identity = parsed.identities.first else {
+                throw ArchiveFailure.damaged(rule: "'\(ArchiveMember.identity.name)' holds several identities")
+            }
+            guard parsed.comments.contains(IdentityNote.archive(header.archiveID)) else {
+                throw ArchiveFailure.damaged(rule: "the passphrase's identity belongs to another archive")
+            }
+            for isOnlyKey in [true, false] {
+                let expected = IdentityNote.text(of: identity, archiveID: header.archiveID, isOnlyKey: isOnlyKey)
+                if constantTimeEqual(text, expected) { return (identity, isOnlyKey) }
+            }
+            throw ArchiveFailure.damaged(
+                rule: "what '\(ArchiveMember.identity.name)' holds is not in its one spelling")
+        } catch {
+            throw ArchiveFailure(any: error)
+        }
+    }
+
+    /// The identity among `identities` that opens a stream.
+    private func opener(
+        _ member: ArchiveMember, among identities: [any Identity]
+    ) throws(ArchiveFailure) -> StreamOpener {
+        let slice = try parts.slice(member)
+        do throws(AgeFailure) {
+            let decryptor = try AgeDecryptor(slice, identities: identities)
+            return .opened(by: identities[decryptor.opener])
+        } catch {
+            // A damaged header must not look like a wrong key.
+            try proveStreams()
+            guard case .noMatchingIdentity(let kinds) = error else { throw ArchiveFailure(error) }
+            return .closed(recipients: kinds)
+        }
+    }
+
+    /// Reads and verifies both streams without interpreting them, for callers that will not read both themselves.
+    ///
+    /// - Parameter step: called once per piece.
+    /// - Throws: `ArchiveFailure` (`damaged`, `stream`).
+    package func proveStreams(_ step: () -> Void = {}) throws(ArchiveFailure) {
+        try parts.requireStreams(header.mode, digests, step)
+    }
+
+    /// The sizes of both streams and of the metadata, and the number of bytes read from the file so far.
+    var extent: (streams: UInt64, metadata: UInt64, read: UInt64) {
+        let metadata = parts.size(.metadata(header.mode))
+        return (metadata + parts.size(.secrets(header.mode)), metadata, parts.file.bytesRead)
+    }
+
+    /// Runs `body`; if it fails, verifies the streams first, since damage may be the cause.
+    func blamingDamageFirst<R>(_ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch {
+            try proveStreams()
+            throw error
+        }
+    }
+
+    /// The bytes of a member; the source reaches its end only if the bytes are those that were signed.
+    func source(_ member: ArchiveMember) throws(ArchiveFailure) -> ProvenSource {
+        guard let digest = digests[member] else { throw .damaged(rule: "'\(member.name)' is missing") }
+        return try ProvenSource(parts.slice(member), of: member, expected: digest)
+    }
+
+    /// The bytes of a member for a second reading; the caller compares the content with that of the first.
+    func sourceAgain(_ member: ArchiveMember) throws(ArchiveFailure) -> ProvenSource {
+        try ProvenSource(parts.slice(member), of: member, expected: nil)
+    }
+}
+
+/// How a stream is opened.
+enum StreamOpener {
+    /// It is not encrypted.
+    case clear
+    case opened(by: any Identity)
+    /// None of the given identities opens it; the value lists the kinds of its recipients.
+    case closed(recipients: [String])
+}

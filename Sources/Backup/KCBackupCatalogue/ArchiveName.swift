@@ -1,0 +1,70 @@
+package import KCDeviceIdentity
+package import KCKeychainModel
+
+/// The file name of an archive in a backup folder: `login-KC-BXI34FJM-20261121T030000Z.kcb`.
+///
+/// The name consists of the series, the start of the device ID and the time in UTC. The archives of one keychain
+/// therefore sort by time, and archives from several devices can share a folder.
+package struct ArchiveName: Hashable, Sendable {
+    package let series: String
+    /// The start of the device ID: `KC-` and eight characters.
+    package let device: String
+    /// The time, to the second.
+    package let time: Timestamp
+    /// 1, or a higher number if the name without it was taken.
+    package let number: Int
+
+    /// The file name extension of all archives.
+    package static let ending = ".kcb"
+    // In bytes: the maximum length of a file name on Linux, less the other parts.
+    private static let seriesLimit = 180
+
+    /// Creates the name for an archive made at `time`.
+    package init(series: String, device: DeviceID, time: Timestamp, number: Int = 1) {
+        self.series = series
+        self.device = Self.short(device)
+        self.time = Timestamp(microseconds: time.seconds * 1_000_000) ?? time
+        self.number = number
+    }
+
+    /// The file name.
+    package var fileName: String {
+        let stamp = time.description.prefix(19).filter { $0 != "-" && $0 != ":" }
+        return "\(series)-\(device)-\(stamp)Z\(number == 1 ? "" : "-\(number)")\(Self.ending)"
+    }
+
+    /// Parses a file name; nil if it is not an archive name.
+    package init?(_ fileName: String) {
+        guard let match = fileName.wholeMatch(of: /(.+)-(KC-[A-Z2-7]{8})-(\d{8}T\d{6})Z(?:-([1-9]\d{0,3}))?\.kcb/),
+            Self.series(of: String(match.1)) == match.1
+        else { return nil }
+        var text = String(match.3)
+        for (offset, mark) in [(4, "-"), (7, "-"), (13, ":"), (16, ":")] {
+            text.insert(contentsOf: mark, at: text.index(text.startIndex, offsetBy: offset))
+        }
+        guard let time = Timestamp(text + ".000000Z") else { return nil }
+        series = String(match.1)
+        device = String(match.2)
+        self.time = time
+        number = match.4.flatMap { Int($0) } ?? 1
+        guard self.fileName == fileName else { return nil }
+    }
+
+    /// Returns the series for a keychain or file with this name: unsuitable characters are replaced.
+    package static func series(of name: String) -> String {
+        var series = ""
+        for scalar in name.unicodeScalars {
+            let isPlain = scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+            let kept = isPlain || (series.isEmpty ? "_" : "._- ").unicodeScalars.contains(scalar)
+            let next = kept ? String(scalar) : "_"
+            if series.utf8.count + next.utf8.count > seriesLimit { break }
+            series += next
+        }
+        return series.isEmpty ? "_" : series
+    }
+
+    /// Returns the start of a device ID as used in file names: `KC-` and eight characters.
+    package static func short(_ device: DeviceID) -> String {
+        "KC-" + device.description.dropFirst(3).filter { $0 != "-" }.prefix(8)
+    }
+}

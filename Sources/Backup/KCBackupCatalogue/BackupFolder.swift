@@ -1,0 +1,237 @@
+package import KCBackupArchive
+package import KCByteStreams
+package import KCDeviceIdentity
+package import KCKeychainModel
+
+/// A backup folder, locked for one run, together with its catalogue.
+///
+/// Every change is recorded in the catalogue before it is made, so that the next run can complete what a killed run
+/// left unfinished.
+package final class BackupFolder {
+    /// The folder as the user named it, for messages.
+    package let name: String
+    /// The path of the folder.
+    package let path: String
+    /// What is known about the folder and its archives.
+    package private(set) var catalogue: Catalogue
+    /// The key of this device.
+    package let device: DeviceKey
+    /// What the folder will be pinned to once this run has made an archive.
+    private(set) var pin: BackupPin?
+    private let file: CatalogueFile
+    private let lock: FileLock
+
+    /// The subfolder where removed archives are kept for a time before they are deleted.
+    package static let trashName = ".trash"
+
+    /// Opens a folder for a run that changes it, and completes what a killed run left unfinished.
+    ///
+    /// - Parameters:
+    ///   - name: the folder as the user named it.
+    ///   - catalogues: the folder that contains this user's catalogues.
+    ///   - wait: how long to wait for another run.
+    ///   - mayBeNew: create the folder if it does not exist and nothing was ever backed up to it.
+    ///   - maySwitch: create the folder even if it had backups.
+    ///   - isRebuilt: treat a catalogue that is altered or too new as missing.
+    /// - Throws: `CatalogueFailure` (`altered`, `newerFormat`, `folderGone`, `trashIsNoFolder`, `file`: also
+    ///   `sharedFolder` and `foreignFolder` if other users could change the folder's contents, and `busy`),
+    ///   `ArchiveFailure`.
+    package init(
+        _ path: String, named name: String, catalogues: String, device: DeviceKey, waitingAtMost wait: Duration,
+        mayBeNew: Bool = false, maySwitch: Bool = false, isRebuilt: Bool = false
+    ) throws {
+        let file = CatalogueFile(of: path, in: catalogues, device: device)
+        lock = try file.lock(waitingAtMost: wait)
+        let known: Catalogue?
+        do throws(CatalogueFailure) {
+            known = try file.load()
+        } catch {
+            switch error {
+            case .altered where isRebuilt, .newerFormat where isRebuilt: known = nil
+            default: throw error
+            }
+        }
+        if !Path.isFolder(path) {
+            let archives = known?.complete.count ?? 0
+            if archives > 0, !maySwitch { throw CatalogueFailure.folderGone(folder: name, archives: archives) }
+            if mayBeNew { try Path.makeFolder(path) }
+        }
+        try PrivateFolder.require(path)
+        let trash = "\(path)/\(Self.trashName)"
+        guard try Path.isMissingOrOwnFolder(trash) else { throw CatalogueFailure.trashIsNoFolder(path: trash) }
+        self.name = name
+        self.path = path
+        self.file = file
+        self.device = device
+        catalogue = known ?? Catalogue(folder: file.folder)
+        pin = catalogue.pin
+        try StaleFiles.remove(in: path)
+        try finishWhatWasBegun()
+    }
+
+    /// The path of an archive in the folder.
+    package func path(of entry: CatalogueEntry) -> String { "\(path)/\(entry.name)" }
+
+    /// The path of an archive in the trash.
+    func trashPath(of entry: CatalogueEntry) -> String { "\(path)/\(Self.trashName)/\(entry.name)" }
+
+    /// True if the file of an entry is in the folder and has the recorded size.
+    package func isPresent(_ entry: CatalogueEntry) throws(FileFailure) -> Bool {
+        try Self.size(of: path(of: entry)) == entry.size
+    }
+
+    /// Returns the size of a regular file; nil if there is none.
+    static func size(of path: String) throws(FileFailure) -> UInt64? {
+        do throws(FileFailure) {
+            return try OpenFile.reading(path).size()
+        } catch {
+            if error.problem == .notFound || error.problem == .notRegular { return nil }
+            throw error
+        }
+    }
+
+    /// Changes the catalogue, durably.
+    ///
+    /// - Throws: `CatalogueFailure` (`file`, `cryptography`); the catalogue is then unchanged.
+    func change(_ body: (inout Catalogue) -> Void) throws(CatalogueFailure) {
+        var changed = catalogue
+        body(&changed)
+        if changed == catalogue { return }
+        try file.save(changed)
+        catalogue = changed
+    }
+
+    /// Changes one entry.
+    package func change(
+        _ entry: CatalogueEntry, _ body: (inout CatalogueEntry) -> Void
+    ) throws(CatalogueFailure) {
+        try change { catalogue in
+            for index in catalogue.entries.indices where catalogue.entries[index].archiveID == entry.archiveID {
+                body(&catalogue.entries[index])
+            }
+        }
+    }
+
+    /// Records which archives were found intact, and which of them passed a trial restore.
+    ///
+    /// - Throws: `CatalogueFailure` (`file`, `cryptography`).
+    package func note(_ found: [CheckedArchive], now: Timestamp) throws(CatalogueFailure) {
+        var drills: [[UInt8]: Bool] = [:]
+        for archive in found { drills[archive.archiveID, default: false] = archive.isDrilled }
+        try change { catalogue in
+            for index in catalogue.entries.indices {
+                guard let isDrilled = drills[catalogue.entries[index].archiveID] else { continue }
+                // If the clock was set back, a recorded check must not become older.
+                catalogue.entries[index].verified = max(catalogue.entries[index].verified, now)
+                guard isDrilled else { continue }
+                catalogue.entries[index].drilled = max(catalogue.entries[index].drilled ?? now, now)
+                catalogue.drilled = max(catalogue.drilled ?? now, now)
+            }
+        }
+    }
+
+    /// Replaces an archive with a rekeyed version.
+    ///
+    /// - Parameter keys: what opens it, as in `BackupPin`.
+    /// - Throws: `FileFailure`, `CatalogueFailure`; the folder then contains either the old archive or the new one,
+    ///   intact.
+    package func replace(_ entry: CatalogueEntry, by archive: FinishedArchive, keys: [String], now: Timestamp) throws {
+        try archive.replace(entry.name)
+        try change { catalogue in
+            for index in catalogue.entries.indices where catalogue.entries[index].archiveID == entry.archiveID {
+                catalogue.entries[index] = entry.rekeyed(keys, size: archive.size, verified: now)
+            }
+        }
+    }
+
+    /// Pins the folder to other keys.
+    ///
+    /// - Throws: `CatalogueFailure` (`file`, `cryptography`).
+    package func pin(keys: [String]) throws(CatalogueFailure) {
+        try change { $0.pin?.keys = keys.sorted() }
+    }
+
+    /// Checks that the run does not switch what the folder is used for; the run's first archive updates the pin.
+    ///
+    /// - Parameter maySwitch: true if the user allowed the run to switch.
+    /// - Throws: `CatalogueFailure` (`switches`, `folderGone`, `file`, `cryptography`).
+    package func use(for run: BackupPin, maySwitch: Bool) throws {
+        let known = catalogue.complete
+        if !maySwitch {
+            if let difference = catalogue.pin?.difference(from: run) {
+                throw CatalogueFailure.switches(folder: name, difference)
+            }
+            // An empty mount point looks like a folder that has lost all its backups.
+            if !known.isEmpty, try !known.contains(where: { try Self.size(of: path(of: $0)) != nil }) {
+                throw CatalogueFailure.folderGone(folder: name, archives: known.count)
+            }
+        }
+        pin = catalogue.pin?.following(run) ?? run
+    }
+
+    /// Unpins a keychain that no longer exists.
+    ///
+    /// - Throws: `CatalogueFailure` (`file`, `cryptography`).
+    package func forget(series: String) throws(CatalogueFailure) {
+        pin?.subjects[series] = nil
+        try change { $0.pin?.subjects[series] = nil }
+    }
+
+    /// True if the file of an entry is in the folder and intact.
+    package func isWhole(_ entry: CatalogueEntry) throws -> Bool {
+        try isPresent(entry) && isGenuine(entry)
+    }
+
+    /// Returns the names of this device's archives in the folder that are not in the catalogue.
+    ///
+    /// - Throws: `FileFailure`.
+    package func unlisted() throws(FileFailure) -> [String] {
+        let known = Set(catalogue.entries.map(\.name))
+        let short = ArchiveName.short(device.id)
+        return try Path.names(in: path).filter { !known.contains($0) && ArchiveName($0)?.device == short }.sorted()
+    }
+
+    /// Completes what a killed run left unfinished: entries whose archives already have their names, rekeyed archives,
+    /// and moves to the trash.
+    private func finishWhatWasBegun() throws {
+        var kept: [CatalogueEntry] = []
+        for var entry in catalogue.entries {
+            switch entry.state {
+            case .complete:
+                // The archive was rekeyed, but the run was killed before it could record that.
+                let size = try Self.size(of: path(of: entry))
+                if let size, size != entry.size, try isGenuine(entry) {
+                    entry = entry.rekeyed([], size: size, verified: entry.verified)
+                }
+                kept.append(entry)
+            case .writing:
+                // The archive passed its checks before it got its name, so it is complete.
+                guard try holds(entry, at: path(of: entry)) else { continue }
+                entry.state = .complete
+                kept.append(entry)
+            case .trashed:
+                if try Self.size(of: trashPath(of: entry)) != nil {
+                    kept.append(entry)
+                } else if try Self.size(of: path(of: entry)) != nil {
+                    try Path.makeFolder("\(path)/\(Self.trashName)")
+                    try Path.move(path(of: entry), to: trashPath(of: entry))
+                    kept.append(entry)
+                }
+            }
+        }
+        try change { $0.entries = kept }
+    }
+
+    /// True if the file at a path is the archive of an entry.
+    func holds(_ entry: CatalogueEntry, at path: String) throws -> Bool {
+        guard try Self.size(of: path) == entry.size else { return false }
+        do throws(ArchiveFailure) {
+            return try ArchiveFile(path: path).header.archiveID == entry.archiveID
+        } catch {
+            switch error {
+            case .notAnArchive, .newerFormat, .damaged, .limit: return false
+            default: throw error
+            }
+        }
+    }
+}

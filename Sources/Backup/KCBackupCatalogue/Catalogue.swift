@@ -1,0 +1,203 @@
+internal import KCByteStreams
+internal import KCCryptography
+package import KCDeviceIdentity
+package import KCKeychainModel
+
+/// The record of one backup folder: what the folder is used for, and every archive that was made there.
+///
+/// It is stored in the data folder and authenticated by the device, so that the contents of the backup folder alone
+/// decide nothing.
+package struct Catalogue: Hashable, Sendable {
+    /// The absolute path of the folder, with symbolic links resolved.
+    package let folder: String
+    /// What the folder is used for; nil after a catalogue was rebuilt.
+    package internal(set) var pin: BackupPin?
+    /// All archives, in the order in which they were made.
+    package internal(set) var entries: [CatalogueEntry]
+    /// When the first archive was recorded; nil if unknown.
+    package internal(set) var begun: Timestamp?
+    /// When an archive last passed a trial restore, even if that archive has since been removed.
+    package internal(set) var drilled: Timestamp?
+
+    /// Creates the catalogue of a folder; by default, without archives.
+    init(folder: String, pin: BackupPin? = nil, entries: [CatalogueEntry] = []) {
+        self.folder = folder
+        self.pin = pin
+        self.entries = entries
+    }
+
+    /// The archives that are complete and not in the trash.
+    package var complete: [CatalogueEntry] { entries.filter { $0.state == .complete } }
+
+    /// The time of the last trial restore, or of the first backup if there was none; nil if there is no archive.
+    package var undrilledSince: Timestamp? {
+        complete.isEmpty ? nil : drilled ?? begun ?? entries.map(\.created).min()
+    }
+
+    /// Returns the newest archive of a series.
+    package func newest(of series: String) -> CatalogueEntry? {
+        entries.last { $0.series == series && $0.state == .complete }
+    }
+
+    /// The newest archive of a series that lacks nothing.
+    func newestComplete(of series: String) -> CatalogueEntry? {
+        entries.last { $0.series == series && $0.state == .complete && $0.isComplete == true }
+    }
+}
+
+/// The file that stores a catalogue.
+package struct CatalogueFile {
+    /// The absolute path of the backup folder, with symbolic links resolved.
+    package let folder: String
+    private let path: String
+    private let device: DeviceKey
+
+    // In bytes; enough for about 20,000 archives.
+    private static let sizeLimit = 16 << 20
+    private static let context = Array("backup catalogue".utf8)
+
+    /// Locates the file for a backup folder.
+    ///
+    /// - Parameter catalogues: the folder that contains all catalogues.
+    package init(of folder: String, in catalogues: String, device: DeviceKey) {
+        self.folder = Self.place(of: folder)
+        path = Self.path(of: self.folder, in: catalogues, device)
+        self.device = device
+    }
+
+    /// Includes the device ID: a renewed device starts new catalogues.
+    private static func ending(_ device: DeviceKey) -> String { "-\(ArchiveName.short(device.id)).catalogue" }
+
+    /// Resolves symbolic links in the path of a folder that may not exist yet.
+    private static func place(of folder: String) -> String {
+        if let place = Path.real(folder) { return place }
+        let (parent, name) = Path.split(folder.hasSuffix("/") ? String(folder.dropLast()) : folder)
+        guard let place = Path.real(parent) else { return folder }
+        return place == "/" ? "/" + name : "\(place)/\(name)"
+    }
+
+    private static func path(of place: String, in catalogues: String, _ device: DeviceKey) -> String {
+        "\(catalogues)/\(SHA256.hash(place.utf8.span).hex.prefix(16))\(ending(device))"
+    }
+
+    /// Returns all catalogues of this device, ordered by folder, and the reasons why others cannot be read.
+    ///
+    /// - Throws: `CatalogueFailure.file` if the folder of catalogues cannot be listed.
+    package static func all(
+        in catalogues: String, device: DeviceKey
+    ) throws(CatalogueFailure) -> (found: [Catalogue], failures: [CatalogueFailure]) {
+        let names: [String]
+        do {
+            try PrivateFolder.require(catalogues, mayBeMissing: true)
+            names = try Path.names(in: catalogues).filter { $0.hasSuffix(ending(device)) }
+        } catch {
+            throw .file(error)
+        }
+        var found: [Catalogue] = []
+        var failures: [CatalogueFailure] = []
+        for name in names.sorted() {
+            let path = "\(catalogues)/\(name)"
+            do throws(CatalogueFailure) {
+                guard let catalogue = try read(path, device, folder: path) else { continue }
+                // A genuine catalogue under another catalogue's file name is rejected too.
+                guard Self.path(of: catalogue.folder, in: catalogues, device) == path else {
+                    throw .altered(folder: path)
+                }
+                found.append(catalogue)
+            } catch {
+                failures.append(error)
+            }
+        }
+        return (found.sorted { $0.folder < $1.folder }, failures)
+    }
+
+    /// Returns the catalogue; nil if there is none.
+    ///
+    /// - Throws: `CatalogueFailure` (`altered`, `newerFormat`, `file`, `cryptography`).
+    package func load() throws(CatalogueFailure) -> Catalogue? {
+        guard let catalogue = try Self.read(path, device, folder: folder) else { return nil }
+        guard catalogue.folder == folder else { throw .altered(folder: folder) }
+        return catalogue
+    }
+
+    /// Replaces the catalogue, durably.
+    ///
+    /// - Throws: `CatalogueFailure` (`file`, `cryptography`).
+    func save(_ catalogue: Catalogue) throws(CatalogueFailure) {
+        var text = catalogue.spelling
+        do {
+            let code = try Self.code(text, device)
+            CanonicalJSON.literal("{\"hmac\":\"\(Hexadecimal.encode(code))\"}\n", into: &text)
+        } catch {
+            throw .cryptography(error)
+        }
+        do {
+            try PrivateFile.replace(path, text.span)
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// Forgets everything about the folder.
+    ///
+    /// - Parameter wait: how long to wait for another run.
+    /// - Throws: `CatalogueFailure.file`.
+    package func remove(waitingAtMost wait: Duration) throws(CatalogueFailure) {
+        let lock = try lock(waitingAtMost: wait)
+        defer { withExtendedLifetime(lock) {} }
+        do {
+            try Path.remove(path)
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// Locks out every other run that would change the catalogue or its folder.
+    ///
+    /// - Throws: `CatalogueFailure.file` (`busy` if the lock was not released in time).
+    func lock(waitingAtMost wait: Duration) throws(CatalogueFailure) -> FileLock {
+        do {
+            try Path.makeFolder(Path.split(path).folder)
+            return try FileLock(path + ".lock", waitingAtMost: wait)
+        } catch {
+            throw .file(FileFailure(error.problem == .busy ? folder : error.path, error.problem))
+        }
+    }
+
+    private static func read(
+        _ path: String, _ device: DeviceKey, folder: String
+    ) throws(CatalogueFailure) -> Catalogue? {
+        var bytes: [UInt8]
+        do {
+            bytes = try PrivateFile.read(path, limit: sizeLimit).withBytes { span in span.indices.map { span[$0] } }
+        } catch {
+            if error.problem == .notFound { return nil }
+            throw .file(error)
+        }
+        // The prefix `{"hmac":"`, 64 digits, and the suffix `"}` with a line feed.
+        let length = 9 + 64 + 3
+        guard bytes.count > length else { throw .altered(folder: folder) }
+        let last = Array(bytes.suffix(length))
+        bytes.removeLast(length)
+        let code: [UInt8]
+        do {
+            code = try Self.code(bytes, device)
+        } catch {
+            throw .cryptography(error)
+        }
+        guard constantTimeEqual(last, Array("{\"hmac\":\"\(Hexadecimal.encode(code))\"}\n".utf8)) else {
+            throw .altered(folder: folder)
+        }
+        do {
+            return try Catalogue(parsing: bytes.span)
+        } catch {
+            // The MAC shows that this device wrote it, so it comes from a newer version of the program.
+            throw .newerFormat(folder: folder)
+        }
+    }
+
+    private static func code(_ text: [UInt8], _ device: DeviceKey) throws(CryptographyFailure) -> [UInt8] {
+        var hmac = try HMACSHA256(key: device.stateMACKey(context: context))
+        return try hmac.authenticate(text.span)
+    }
+}

@@ -1,0 +1,148 @@
+package import KCKeychainModel
+
+/// One archive in a backup folder, as recorded in the catalogue.
+package struct CatalogueEntry: Hashable, Sendable {
+    /// The progress of creating or removing an archive.
+    package enum State: String, CaseIterable, Sendable {
+        /// The archive is about to be given its name.
+        case writing
+        case complete
+        /// The archive is in the folder's trash.
+        case trashed
+    }
+
+    /// The file name, within the folder.
+    package let name: String
+    /// 32 bytes, unique to this archive.
+    package let archiveID: [UInt8]
+    /// When the archive was made, by the clock of the device that made it.
+    package let created: Timestamp
+    /// The name shared by all archives of one keychain: the first part of their file names.
+    package let series: String
+    package let mode: ArchiveMode
+    /// What opens the archive, as in `BackupPin`; empty if that is not known anymore.
+    package let keys: [String]
+    /// The size in bytes.
+    package let size: UInt64
+    /// What the archive contains; nil after the catalogue was rebuilt, since reading it takes a key.
+    package let content: Content?
+    package var state: State
+    /// When the archive was last read to its last byte and found intact.
+    package var verified: Timestamp
+    /// When the archive last passed a trial restore.
+    package var drilled: Timestamp?
+    /// When a backup last found nothing changed since this archive.
+    package var confirmed: Timestamp?
+    /// When the archive was moved to the trash.
+    package var trashed: Timestamp?
+
+    /// What an archive contains.
+    package struct Content: Hashable, Sendable {
+        package let counts: ItemCounts
+        /// The number of items in each access group.
+        package let groups: [String: Int]
+        /// The number of items that could not be read when the archive was made.
+        package let damaged: Int
+        /// See `FinishedArchive.fingerprint`.
+        package let fingerprint: [UInt8]
+
+        /// Creates a description of an archive's contents.
+        package init(counts: ItemCounts, groups: [String: Int], damaged: Int, fingerprint: [UInt8]) {
+            self.counts = counts
+            self.groups = groups
+            self.damaged = damaged
+            self.fingerprint = fingerprint
+        }
+    }
+
+    /// Creates an entry.
+    package init(
+        name: String, archiveID: [UInt8], created: Timestamp, series: String, mode: ArchiveMode, keys: [String],
+        size: UInt64, content: Content?, state: State, verified: Timestamp
+    ) {
+        self.name = name
+        self.archiveID = archiveID
+        self.created = created
+        self.series = series
+        self.mode = mode
+        self.keys = keys
+        self.size = size
+        self.content = content
+        self.state = state
+        self.verified = verified
+    }
+
+    /// Returns the entry of the same archive with other keys.
+    func rekeyed(_ keys: [String], size: UInt64, verified: Timestamp) -> CatalogueEntry {
+        var entry = CatalogueEntry(
+            name: name, archiveID: archiveID, created: created, series: series, mode: mode, keys: keys, size: size,
+            content: content, state: state, verified: verified)
+        entry.drilled = drilled
+        entry.confirmed = confirmed
+        return entry
+    }
+
+    /// False if some items could not be read when the archive was made; nil if that is unknown.
+    package var isComplete: Bool? { content.map { $0.damaged == 0 } }
+
+    /// The last time that a successful backup created or confirmed this archive.
+    package var lastGood: Timestamp { max(created, confirmed ?? created) }
+}
+
+/// What all backups in a folder have in common; a run that would change it is refused unless the user allows it.
+package struct BackupPin: Hashable, Sendable {
+    /// True if the folder is used to back up all keychains of the user.
+    package var isOfAll: Bool
+    package var mode: ArchiveMode
+    /// What opens the archives, sorted: public keys, `inspect:` with a public key, `passphrase`.
+    package var keys: [String]
+    /// The subject of each series: the ID of a keychain file, in hexadecimal, or the path of a file of items.
+    package var subjects: [String: String]
+
+    /// Creates the pin for a run.
+    package init(isOfAll: Bool, mode: ArchiveMode, keys: [String], subjects: [String: String]) {
+        self.isOfAll = isOfAll
+        self.mode = mode
+        self.keys = keys.sorted()
+        self.subjects = subjects
+    }
+
+    /// Returns the first difference between what the folder is used for and what a run would do; nil if there is none.
+    ///
+    /// If all keychains are backed up, a new keychain is not a difference.
+    package func difference(from run: BackupPin) -> Difference? {
+        if mode != run.mode { return .mode(was: mode) }
+        if keys != run.keys {
+            return .keys(
+                lost: keys.filter { !run.keys.contains($0) }.count, added: run.keys.filter { !keys.contains($0) }.count)
+        }
+        // In a run over all keychains, a replaced keychain fails on its own, not the whole run.
+        if isOfAll, run.isOfAll { return nil }
+        for (series, subject) in run.subjects.sorted(by: { $0.key < $1.key }) {
+            if let known = subjects[series], known != subject { return .replaced(series: series) }
+            if subjects[series] == nil, !isOfAll { return .otherKeychain(was: subjects.keys.sorted()) }
+        }
+        if isOfAll, !run.isOfAll { return .oneOfAll }
+        return nil
+    }
+
+    /// What a run would switch.
+    package enum Difference: Hashable, Sendable {
+        case mode(was: ArchiveMode)
+        case keys(lost: Int, added: Int)
+        /// A keychain other than the one that the folder is used for.
+        case otherKeychain(was: [String])
+        /// A keychain with the same name as the previous one, but another ID.
+        case replaced(series: String)
+        /// One keychain, in a folder used for all of them.
+        case oneOfAll
+    }
+
+    /// Returns the pin of the folder after a run that may switch.
+    func following(_ run: BackupPin) -> BackupPin {
+        BackupPin(
+            isOfAll: run.isOfAll, mode: run.mode, keys: run.keys,
+            subjects: run.isOfAll || isOfAll == run.isOfAll && subjects.keys == run.subjects.keys
+                ? subjects.merging(run.subjects) { $1 } : run.subjects)
+    }
+}

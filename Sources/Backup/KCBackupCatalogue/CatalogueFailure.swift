@@ -1,0 +1,56 @@
+package import KCByteStreams
+package import KCCryptography
+
+/// Why a backup folder cannot be used as requested.
+package enum CatalogueFailure: Error, Hashable, Sendable {
+    /// The catalogue was changed by something other than this device.
+    case altered(folder: String)
+    /// A newer program wrote the catalogue.
+    case newerFormat(folder: String)
+    /// The folder had backups, and is now missing or empty.
+    case folderGone(folder: String, archives: Int)
+    /// The run would change what the folder is used for.
+    case switches(folder: String, BackupPin.Difference)
+    /// There is far less to back up than last time.
+    case shrunk(Shrinkage)
+    /// A keychain that was backed up to a folder for all keychains no longer exists.
+    case vanished(series: String)
+    /// There are no retention rules.
+    case noRule
+    /// An archive was damaged after it was made.
+    case notWhole(name: String)
+    /// The file of a recorded archive is missing.
+    case missing(name: String)
+    /// A genuine archive has the name of a recorded archive, but is not that archive.
+    case replaced(name: String, CatalogueEntry.Difference)
+    /// There are no archives in the folder.
+    case noArchives(folder: String)
+    /// The trash contains nothing that could be moved back.
+    case nothingInTrash(folder: String)
+    /// An archive in the trash cannot be rekeyed; it stays exactly as it was removed.
+    case inTrash(path: String)
+    /// The trash is a symbolic link, or something else that is not a folder.
+    case trashIsNoFolder(path: String)
+    /// No backups are recorded for this folder.
+    case unknownFolder(String)
+    case file(FileFailure)
+    case cryptography(CryptographyFailure)
+}
+
+/// What a backup lacks compared with the previous one.
+package struct Shrinkage: Hashable, Sendable {
+    /// The series of the keychain.
+    package let series: String
+    package let before: Int
+    package let now: Int
+    /// The kinds of items that are missing entirely: item classes, followed by access groups.
+    package let gone: [String]
+
+    /// Creates a description of a loss.
+    package init(series: String, before: Int, now: Int, gone: [String]) {
+        self.series = series
+        self.before = before
+        self.now = now
+        self.gone = gone
+    }
+}

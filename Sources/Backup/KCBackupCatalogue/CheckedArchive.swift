@@ -1,0 +1,60 @@
+package import KCBackupEngine
+package import KCByteStreams
+
+/// An archive that was found to match its entry in the catalogue.
+package struct CheckedArchive: Hashable, Sendable {
+    package let archiveID: [UInt8]
+    /// True if it also passed a trial restore.
+    package let isDrilled: Bool
+
+    /// Creates the record of a check.
+    package init(archiveID: [UInt8], isDrilled: Bool) {
+        self.archiveID = archiveID
+        self.isDrilled = isDrilled
+    }
+}
+
+extension CatalogueEntry {
+    /// How the archive with the name of an entry differs from the recorded archive.
+    package enum Difference: Hashable, Sendable {
+        /// It is another archive of this device.
+        case archive
+        /// Another device signed it.
+        case origin
+        /// Its contents are not what was put into it.
+        case content
+    }
+
+    /// Returns how a genuine archive differs from this entry; nil if no difference is known.
+    ///
+    /// - Parameters:
+    ///   - archiveID: the ID in the archive's header.
+    ///   - fingerprint: the fingerprint of its contents; nil if the contents were not read.
+    package func difference(archiveID: [UInt8], origin: Origin, fingerprint: [UInt8]?) -> Difference? {
+        if origin != .thisDevice { return .origin }
+        if archiveID != self.archiveID { return .archive }
+        if let fingerprint, let content, content.fingerprint != fingerprint { return .content }
+        return nil
+    }
+}
+
+extension Catalogue {
+    /// Returns the archives that are in the folder or about to be given their names, and the names of other archives
+    /// there.
+    ///
+    /// - Throws: `FileFailure` (`system`, …) if the folder cannot be read.
+    package func contents(of path: String) throws(FileFailure) -> (listed: [CatalogueEntry], unlisted: [String]) {
+        let names = try Self.archiveNames(in: path)
+        let listed = entries.filter { entry in
+            entry.state == .complete || entry.state == .writing && names.contains(entry.name)
+        }
+        return (listed, names.subtracting(listed.map(\.name)).sorted())
+    }
+
+    /// Returns the names of the files in a folder that may be archives.
+    ///
+    /// - Throws: `FileFailure`.
+    package static func archiveNames(in path: String) throws(FileFailure) -> Set<String> {
+        Set(try Path.names(in: path).filter { $0.hasSuffix(ArchiveName.ending) })
+    }
+}

@@ -1,0 +1,120 @@
+package import KCBackupArchive
+package import KCBackupEngine
+internal import KCByteStreams
+internal import KCDeviceIdentity
+internal import KCKeychainModel
+
+/// A backup folder as the destination for one keychain's archive.
+package final class SeriesDestination: ArchiveDestination {
+    /// The result of a backup.
+    package enum Outcome: Hashable, Sendable {
+        /// The archive was saved under this entry.
+        case saved(CatalogueEntry)
+        /// Nothing has changed since this archive.
+        case unchanged(CatalogueEntry)
+    }
+
+    package let workFolder: String
+    /// Nil until the archive has been received.
+    package private(set) var outcome: Outcome?
+    /// Why the saved archive could not be marked complete in the catalogue; the next run does that.
+    package private(set) var entryFailure: CatalogueFailure?
+    private let folder: BackupFolder
+    private let series: String
+    private let rules: Rules
+
+    /// The user's choices for the run.
+    package struct Rules: Hashable, Sendable {
+        /// Save no archive if nothing has changed.
+        package var skipsUnchanged: Bool
+        /// Save the archive even if it has far fewer items than the previous one.
+        package var acceptsShrinkage: Bool
+        /// Save an incomplete archive even if it has far fewer items, since it is known why.
+        package var acceptsMissing: Bool
+
+        /// Creates the choices for a run.
+        package init(skipsUnchanged: Bool = false, acceptsShrinkage: Bool = false, acceptsMissing: Bool = false) {
+            self.skipsUnchanged = skipsUnchanged
+            self.acceptsShrinkage = acceptsShrinkage
+            self.acceptsMissing = acceptsMissing
+        }
+    }
+
+    /// Prepares for an archive of a series.
+    package init(_ folder: BackupFolder, series: String, rules: Rules = Rules()) {
+        self.folder = folder
+        self.series = series
+        self.rules = rules
+        workFolder = folder.path
+    }
+
+    /// Compares the archive with the previous one, and saves it under a name with an entry in the catalogue.
+    ///
+    /// - Throws: `CatalogueFailure` (`shrunk`, `file`, `cryptography`), `FileFailure`; the folder then has no new
+    ///   archive.
+    package func receive(_ archive: FinishedArchive, _ report: CreateReport) throws {
+        let last = folder.catalogue.newest(of: series)
+        let keys = folder.pin?.keys ?? []
+        let now = archive.header.created
+        if let last {
+            if rules.skipsUnchanged, last.content?.fingerprint == archive.fingerprint, last.mode == archive.header.mode,
+                last.keys == keys, last.content?.damaged == report.damaged.count, try folder.isWhole(last)
+            {
+                try folder.change(last) { $0.confirmed = max(now, $0.lastGood) }
+                try folder.change { $0.pin = folder.pin }
+                outcome = .unchanged(folder.catalogue.newest(of: series) ?? last)
+                return
+            }
+            // What an incomplete archive leaves out must not hide a loss from the next complete one.
+            let isComplete = report.damaged.isEmpty
+            let base = isComplete ? folder.catalogue.newestComplete(of: series) ?? last : last
+            if !rules.acceptsShrinkage, isComplete || !rules.acceptsMissing,
+                let loss = ShrinkGuard.judge(base, counts: report.contents.counts, groups: report.groups)
+            {
+                throw CatalogueFailure.shrunk(loss)
+            }
+        }
+        var number = 1
+        while true {
+            let name = ArchiveName(series: series, device: folder.device.id, time: now, number: number).fileName
+            number += 1
+            let entry = CatalogueEntry(
+                name: name, archiveID: archive.header.archiveID, created: now, series: series,
+                mode: archive.header.mode, keys: keys, size: archive.size,
+                content: CatalogueEntry.Content(
+                    counts: report.contents.counts, groups: report.groups, damaged: report.damaged.count,
+                    fingerprint: archive.fingerprint),
+                state: .writing, verified: now)
+            if try Path.exists(folder.path(of: entry)) || folder.catalogue.entries.contains(where: { $0.name == name })
+            {
+                continue
+            }
+            try folder.change { catalogue in
+                catalogue.pin = folder.pin
+                catalogue.entries.append(entry)
+                catalogue.begun = catalogue.begun ?? now
+            }
+            do throws(FileFailure) {
+                try archive.publish(as: name)
+            } catch {
+                try forget(entry)
+                if error.problem == .exists { continue }
+                throw error
+            }
+            do {
+                try folder.change(entry) { $0.state = .complete }
+            } catch {
+                // The archive is saved and durable; the next run completes its entry.
+                entryFailure = error
+            }
+            var complete = entry
+            complete.state = .complete
+            outcome = .saved(complete)
+            return
+        }
+    }
+
+    private func forget(_ entry: CatalogueEntry) throws(CatalogueFailure) {
+        try folder.change { $0.entries.removeAll { $0.archiveID == entry.archiveID } }
+    }
+}

@@ -1,0 +1,23 @@
+package import KCKeychainModel
+
+/// Detects a keychain that lost more than tidying up explains: many of its items, or all items of a kind.
+package enum ShrinkGuard {
+    /// The percentage of items that may be missing.
+    package static let allowance = 20
+
+    /// Compares a new backup with the previous one; returns nil if it may be saved.
+    package static func judge(
+        _ before: CatalogueEntry, counts: ItemCounts, groups: [String: Int]
+    ) -> Shrinkage? {
+        guard let content = before.content else { return nil }
+        let goneClasses = ItemClass.allCases.filter { content.counts[$0] > 0 && counts[$0] == 0 }
+        let goneGroups = content.groups.keys.filter { groups[$0] == nil }.sorted()
+        let old = content.counts.total
+        let new = counts.total
+        let isFarLess = (old - new) * 100 > old * allowance
+        guard isFarLess || !goneClasses.isEmpty || !goneGroups.isEmpty else { return nil }
+        return Shrinkage(
+            series: before.series, before: old, now: new,
+            gone: goneClasses.map(\.rawValue) + goneGroups)
+    }
+}

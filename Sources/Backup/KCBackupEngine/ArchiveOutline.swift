@@ -1,0 +1,30 @@
+package import KCBackupArchive
+internal import KCKeychainModel
+
+/// What an archive shows without any key.
+///
+/// None of it is verified.
+package struct ArchiveOutline: Hashable, Sendable {
+    /// The contents of `kcbackup.json`.
+    package let header: ArchiveHeader
+    /// The size of the file in bytes.
+    package let size: UInt64
+    /// True if a passphrase opens the archive.
+    package let hasPassphrase: Bool
+    /// The kinds of recipients of the metadata stream, one for each recipient.
+    package let metadataRecipients: [String]
+    /// The kinds of recipients of the secrets stream, one for each recipient.
+    package let secretsRecipients: [String]
+
+    /// Reads the outline.
+    ///
+    /// - Throws: `ArchiveFailure` (`damaged`, `stream`).
+    package init(_ file: ArchiveFile) throws(ArchiveFailure) {
+        header = file.header
+        size = file.size
+        hasPassphrase = file.hasPassphrase
+        let recipients = try file.recipients()
+        metadataRecipients = recipients.metadata
+        secretsRecipients = recipients.secrets
+    }
+}

@@ -1,0 +1,148 @@
+package import KCBackupArchive
+internal import KCByteStreams
+package import KCDeviceIdentity
+package import KCKeychainModel
+
+/// Makes an archive of everything that a source contains.
+package struct CreateBackup {
+    private let source: ArchiveSource
+    private let device: DeviceKey
+    private let tool: String
+    private let destination: any ArchiveDestination
+    private let now: Timestamp
+
+    /// Prepares a backup.
+    ///
+    /// - Parameters:
+    ///   - source: the source to name in the archive.
+    ///   - tool: the program's name and version, for the header.
+    package init(
+        of source: ArchiveSource, device: DeviceKey, tool: String, to destination: any ArchiveDestination,
+        now: Timestamp
+    ) {
+        self.source = source
+        self.device = device
+        self.tool = tool
+        self.destination = destination
+        self.now = now
+    }
+
+    /// Makes an archive that opens with `keys`, on any device.
+    ///
+    /// - Parameters:
+    ///   - bound: called for each item that only this device can restore.
+    ///   - step: called for each item.
+    /// - Throws: `ArchiveFailure`, and what the source and the destination throw; no archive exists then.
+    package func encrypted(
+        _ source: some ItemSource, with keys: ArchiveKeys, bound: @escaping (Item) -> Void = { _ in },
+        step: @escaping () -> Void = {}
+    ) throws -> CreateReport {
+        var visitor = try visitor(.encrypted(keys), opens: { _ in true }, bound: bound, step)
+        try source.visitItems(&visitor)
+        return try finish(visitor)
+    }
+
+    /// Makes an archive of the secrets as `source` stores them, which opens only on this device.
+    ///
+    /// - Parameter step: called for each item.
+    /// - Throws: as `encrypted`.
+    package func unencrypted(
+        _ source: some StoredItemSource, step: @escaping () -> Void = {}
+    ) throws -> CreateReport {
+        try finish(
+            source.visitStoredItems { keychain in
+                try visitor(.unencrypted(keychain), opens: { source.canOpen($0) }, bound: { _ in }, step)
+            })
+    }
+
+    private func visitor(
+        _ protection: ArchiveProtection, opens: @escaping (Accessibility) -> Bool, bound: @escaping (Item) -> Void,
+        _ step: @escaping () -> Void
+    ) throws(ArchiveFailure) -> ArchivingVisitor {
+        try ArchivingVisitor(
+            ArchiveWriter(protection, of: source, device: device, folder: destination.workFolder),
+            mode: protection.mode,
+            opens: opens, bound: bound, step)
+    }
+
+    private func finish(_ visitor: ArchivingVisitor) throws -> CreateReport {
+        let archive = try visitor.finish(created: now, tool: tool)
+        let report = CreateReport(
+            header: archive.header, contents: archive.contents, size: archive.size, groups: visitor.groups,
+            omitted: visitor.omitted, damaged: visitor.damaged, boundToThisDevice: visitor.boundToThisDevice,
+            notOpened: visitor.notOpened)
+        try destination.receive(archive, report)
+        return report
+    }
+}
+
+/// The result of a backup.
+package struct CreateReport: Sendable {
+    /// The contents of the archive's `kcbackup.json`.
+    package let header: ArchiveHeader
+    /// How much the archive contains.
+    package let contents: ArchiveContents
+    /// The size of the archive in bytes.
+    package let size: UInt64
+    /// The number of items in each access group.
+    package let groups: [String: Int]
+    /// The items that archives leave out by rule.
+    package let omitted: [Item]
+    /// The items that could not be read; nil if not even the attributes form an item.
+    package let damaged: [Item?]
+    /// The number of items that only this device can restore.
+    package let boundToThisDevice: Int
+    /// The number of items whose seals were not checked, because no key for them was available.
+    package let notOpened: Int
+}
+
+/// Passes items on to the archive, and keeps track of those that are not in it.
+private final class ArchivingVisitor: ItemVisitor {
+    private var writer: ArchiveWriter?
+    private let mode: ArchiveMode
+    private let opens: (Accessibility) -> Bool
+    private let bound: (Item) -> Void
+    private let step: () -> Void
+    private(set) var notOpened = 0
+    private(set) var omitted: [Item] = []
+    private(set) var damaged: [Item?] = []
+    private(set) var boundToThisDevice = 0
+    private(set) var groups: [String: Int] = [:]
+
+    init(
+        _ writer: consuming ArchiveWriter, mode: ArchiveMode, opens: @escaping (Accessibility) -> Bool,
+        bound: @escaping (Item) -> Void, _ step: @escaping () -> Void
+    ) {
+        self.opens = opens
+        self.bound = bound
+        self.writer = consume writer
+        self.mode = mode
+        self.step = step
+    }
+
+    func wants(_ item: Item) -> Bool {
+        step()
+        if Travel(item.accessibility) != .nowhere { return true }
+        omitted.append(item)
+        return false
+    }
+
+    func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
+        if Verdict.decide(item.accessibility, in: mode, onSameDevice: false) != .restores {
+            boundToThisDevice += 1
+            bound(item)
+        }
+        if !opens(item.accessibility) { notOpened += 1 }
+        groups[item.accessGroup, default: 0] += 1
+        try writer?.append(item, line: line, secret: secret)
+    }
+
+    func skip(damaged item: Item?) {
+        damaged.append(item)
+    }
+
+    func finish(created: Timestamp, tool: String) throws(ArchiveFailure) -> FinishedArchive {
+        guard let writer = writer.take() else { preconditionFailure("an archive is finished once") }
+        return try writer.finish(omitted: omitted.count, damaged: damaged.count, created: created, tool: tool)
+    }
+}

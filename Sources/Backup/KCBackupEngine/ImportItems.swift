@@ -1,0 +1,343 @@
+internal import KCByteStreams
+internal import KCBackupArchive
+package import KCKeychainModel
+
+/// Imports the items of a source other than an archive, such as another program's file.
+///
+/// It makes a plan first, then writes in the same transaction. The source holds its items in memory, so they cannot
+/// change in between.
+package struct ImportItems {
+    private let isDryRun: Bool
+    private let rules: RestoreRules
+
+    /// Prepares an import.
+    ///
+    /// - Parameter policy: what happens to items that already exist.
+    package init(policy: ConflictPolicy, isDryRun: Bool) {
+        self.isDryRun = isDryRun
+        // Origin does not matter here: anyone who can read the file has its secrets.
+        rules = RestoreRules(
+            mode: .encrypted, isSameDevice: true, policy: policy, replaced: nil, filter: nil,
+            verdict: { _, _, _ in .restores })
+    }
+
+    /// Imports into `target`.
+    ///
+    /// - Parameters:
+    ///   - keep: called before anything is written, in the same transaction; not called if nothing is.
+    ///   - step: called for each item during planning, and again during writing.
+    ///   - observe: called during planning with each item and the decision about it, in order; the calls are meaningful
+    ///     only if `run` returns.
+    /// - Throws: `RestoreRefusal` (`conflicts`), and what the source, the target and `keep` throw; nothing is written
+    ///   then.
+    package func run(
+        _ source: some ItemSource, into target: some ItemTarget, keep: () throws -> Void = {},
+        step: @escaping () -> Void = {}, observe: @escaping (Item, RestoreAction) -> Void = { _, _ in }
+    ) throws -> ImportReport {
+        if isDryRun {
+            return try target.readItems { existing in try plan(source, existing, step, observe).report }
+        }
+        return try target.writeItems { writer in
+            let plan = try plan(source, writer, step, observe)
+            if plan.report.counts.create + plan.report.counts.update > 0 { try keep() }
+            var visitor = WritingVisitor(
+                actions: plan.actions, changes: plan.changes, writer: writer, step: step)
+            try source.visitItems(&visitor)
+            // After a signal during the last items, the transaction must not be committed.
+            if Interruption.isRequested { throw StreamFailure(.writing, .interrupted) }
+            return plan.report
+        }
+    }
+
+    private func plan(
+        _ source: some ItemSource, _ existing: any ExistingItems, _ step: @escaping () -> Void,
+        _ observe: @escaping (Item, RestoreAction) -> Void
+    ) throws -> (report: ImportReport, actions: ActionList, changes: [Int: Change]) {
+        let records = try AlikeRecords(in: source, and: existing)
+        var visitor = PlanVisitor(
+            rules: rules, existing: existing, isEmpty: try existing.isEmpty, records: records, step: step,
+            observe: observe)
+        try source.visitItems(&visitor)
+        let counts = visitor.actions.counts
+        if rules.policy == .fail, counts.update > 0 { throw RestoreRefusal.conflicts(counts.update) }
+        let report = ImportReport(
+            counts: counts, replaced: visitor.replaced, kept: visitor.kept, unclear: visitor.unclear,
+            beside: visitor.beside, failing: visitor.failing, skipped: visitor.skipped, isDryRun: isDryRun)
+        return (report, visitor.actions, visitor.changes)
+    }
+}
+
+/// The result of an import or of its dry run.
+package struct ImportReport: Sendable {
+    /// The number of items for each decision.
+    package let counts: RestoreCounts
+    /// The items of the keychain that get another secret, with the modification dates that they get.
+    package let replaced: [(item: Item, date: Timestamp)]
+    /// The items of the source for which the keychain keeps its own version, and whether their secrets differ.
+    package let kept: [(item: Item, hasOtherSecret: Bool)]
+    /// The items that were created because several alike items exist and it is unclear which of them changed.
+    package let unclear: [Item]
+    /// The items that were created beside an item with the same unique key, which belongs to another record.
+    package let beside: [Item]
+    /// The items that cannot be written.
+    package let failing: [(item: Item, problem: RestoreAction.Problem)]
+    /// The items that the source could not read; nil for one without a name.
+    package let skipped: [Item?]
+    /// True if this was a dry run.
+    package let isDryRun: Bool
+}
+
+/// How the item that is written differs from the item of the source.
+private struct Change {
+    /// The UUID of a new item.
+    let uuid: ItemUUID
+    /// The item that is replaced and whose UUID is kept; nil for a new item.
+    var target: ItemUUID?
+    /// True if the item gets an import mark because another item has its unique key.
+    var isMarked = false
+
+    /// The item as it is written.
+    ///
+    /// - Parameter replaced: the target.
+    func applied(to item: Item, replacing replaced: Item?) throws(ItemProblem) -> Item {
+        let result =
+            if let replaced {
+                try item.merged(into: replaced)
+            } else {
+                try item.with(uuid: uuid, attributes: item.attributes)
+            }
+        if !isMarked { return result }
+        var attributes = result.attributes
+        guard attributes.mark(result.itemClass, for: result.uuid) else { return result }
+        return try result.with(uuid: result.uuid, attributes: attributes)
+    }
+}
+
+/// The first pass, which decides.
+private struct PlanVisitor: ItemVisitor {
+    let rules: RestoreRules
+    let existing: any ExistingItems
+    let isEmpty: Bool
+    let records: AlikeRecords
+    let step: () -> Void
+    let observe: (Item, RestoreAction) -> Void
+    var actions = ActionList()
+    var changes: [Int: Change] = [:]
+    var replaced: [(item: Item, date: Timestamp)] = []
+    var kept: [(item: Item, hasOtherSecret: Bool)] = []
+    var unclear: [Item] = []
+    var beside: [Item] = []
+    var failing: [(item: Item, problem: RestoreAction.Problem)] = []
+    var skipped: [Item?] = []
+    /// The items of the keychain that items of the source belong to; each is used once.
+    private var targets: Set<ItemUUID> = []
+
+    init(
+        rules: RestoreRules, existing: any ExistingItems, isEmpty: Bool, records: AlikeRecords,
+        step: @escaping () -> Void, observe: @escaping (Item, RestoreAction) -> Void
+    ) {
+        self.rules = rules
+        self.existing = existing
+        self.isEmpty = isEmpty
+        self.records = records
+        self.step = step
+        self.observe = observe
+    }
+
+    func wants(_ item: Item) -> Bool { true }
+
+    mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
+        if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
+        step()
+        var action: RestoreAction
+        do {
+            action = try self.action(for: item, secret)
+        } catch is ItemProblem {
+            action = .fail(.overLimit)
+        }
+        actions.append(action)
+        observe(item, action)
+        if case .fail(let problem) = action { failing.append((item, problem)) }
+    }
+
+    mutating func skip(damaged item: Item?) { skipped.append(item) }
+
+    private mutating func action(for item: Item, _ secret: borrowing SecretBytes) throws -> RestoreAction {
+        if let obstacle = existing.obstacle(to: item) { return .fail(RestoreAction.Problem(obstacle)) }
+        if isEmpty { return .create }
+        let (place, isUnclear) = try records.place(of: item, secret)
+        var change =
+            switch place {
+            case .own: Change(uuid: item.uuid)
+            case .item(let uuid), .new(let uuid): Change(uuid: uuid)
+            }
+        let byUUID = try existing.item(withUUID: change.uuid)
+        change.target = byUUID?.uuid
+        var row = try change.applied(to: item, replacing: byUUID)
+        var byKey = try existing.item(withKeyOf: row)
+        if let other = byKey, other.uuid != row.uuid {
+            let isBeside = try place == .own && isOfAnotherRecord(other, than: item, secret)
+            let hasOwn = byUUID != nil && item.freeAttribute("source.format") != nil
+            if isBeside || place != .own || records.isTaken(other.uuid) || hasOwn {
+                // The other item belongs to another record, which may be missing in the source as a duplicate of this
+                // one; a mark lets both exist.
+                change.isMarked = true
+                if isBeside, byUUID == nil { beside.append(row) }
+                row = try change.applied(to: item, replacing: byUUID)
+                byKey = try existing.item(withKeyOf: row)
+                if let byKey, byKey.uuid != row.uuid { return .fail(.identityTaken) }
+            } else if byUUID == nil {
+                change.target = other.uuid
+                row = try change.applied(to: item, replacing: other)
+            }
+        }
+        let target = byUUID ?? byKey
+        if let target, !targets.insert(target.uuid).inserted { return .fail(.identityTaken) }
+        let action = try decide(row, target, byKey, byUUID, secret)
+        switch action {
+        case .create where change.uuid != item.uuid || change.isMarked:
+            changes[actions.count] = change
+        case .update:
+            changes[actions.count] = change
+            if let target, try !existing.secret(of: target, equals: secret, in: .plain) {
+                replaced.append((target, row.modified))
+            }
+        case .keep:
+            let isEqual = try target.map { try existing.secret(of: $0, equals: secret, in: .plain) } ?? false
+            kept.append((item, !isEqual))
+        default: break
+        }
+        if isUnclear, action == .create { unclear.append(row) }
+        return action
+    }
+
+    /// True if an item that has the unique key of a record does not belong to it, so that replacing it would lose a
+    /// secret.
+    ///
+    /// The unique key of an internet password names its server. That of a generic password from another program is
+    /// often no more than a title and a user name, which records of different files have in common.
+    private func isOfAnotherRecord(
+        _ other: Item, than item: Item, _ secret: borrowing SecretBytes
+    ) throws -> Bool {
+        guard let format = item.freeAttribute("source.format") else { return false }
+        if try existing.secret(of: other, equals: secret, in: .plain) { return false }
+        if let id = item.freeAttribute("source.id"), let otherID = other.freeAttribute("source.id"),
+            format == other.freeAttribute("source.format")
+        {
+            return id != otherID
+        }
+        return item.itemClass == .genericPassword && rules.policy != .overwrite
+    }
+
+    private func decide(
+        _ row: Item, _ target: Item?, _ byKey: Item?, _ byUUID: Item?, _ secret: borrowing SecretBytes
+    ) throws -> RestoreAction {
+        // Items without dates of their own have the file's, which another copy of the same file has not.
+        if let target, try row.dated(as: target) == target,
+            try existing.secret(of: target, equals: secret, in: .plain)
+        {
+            return .same
+        }
+        return try rules.action(for: row, byKey: byKey, byUUID: byUUID, problem: nil) { counterpart in
+            try existing.secret(of: counterpart, equals: secret, in: .plain)
+        }
+    }
+}
+
+/// The second pass, which carries out the plan.
+private struct WritingVisitor: ItemVisitor {
+    let actions: ActionList
+    let changes: [Int: Change]
+    let writer: any ItemWriter
+    let step: () -> Void
+    private var ordinal = 0
+
+    init(actions: ActionList, changes: [Int: Change], writer: any ItemWriter, step: @escaping () -> Void) {
+        self.actions = actions
+        self.changes = changes
+        self.writer = writer
+        self.step = step
+    }
+
+    func wants(_ item: Item) -> Bool { true }
+
+    mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
+        defer { ordinal += 1 }
+        step()
+        guard actions.writes(ordinal) else { return }
+        guard let change = changes[ordinal] else {
+            return try writer.put(item, line: line, secret: secret, in: .plain, replacing: nil)
+        }
+        // Each item is replaced at most once, so it has not changed since the plan was made.
+        let replaced = try change.target.flatMap { try writer.item(withUUID: $0) }
+        let item = try change.applied(to: item, replacing: replaced)
+        var line = SecretBytes(capacity: 1_024)
+        ItemLine.encode(item, into: &line)
+        try line.withBytes { line in
+            try writer.put(item, line: line, secret: secret, in: .plain, replacing: replaced)
+        }
+    }
+
+    /// Does nothing: the plan has collected them.
+    func skip(damaged item: Item?) {}
+}
+
+extension Item {
+    /// The item as it replaces one that is there: what the source does not say, and what the user decides, such as who
+    /// may read it, stays as it is.
+    fileprivate func merged(into old: Item) throws(ItemProblem) -> Item {
+        guard old.itemClass == itemClass else { return self }
+        var merged = attributes
+        for entry in old.attributes.entries where merged[entry.code] == nil && !isComplete(entry.code, for: old) {
+            merged[entry.code] = entry.value
+        }
+        for code in [AttributeCode.agrp, .sync, .cdat] { merged[code] = old.attributes[code] }
+        // A key that may not be extracted stays so.
+        if old.attributes.number(.extr) == 0 { merged[.extr] = old.attributes[.extr] }
+        // It keeps its accessibility; from another device's point of view it may only become stricter.
+        if !accessibility.isThisDeviceOnly || old.isSynchronizable { merged[.pdmn] = old.attributes[.pdmn] }
+        if likeness == old.likeness {
+            for code in [AttributeCode.svce, .sdmn, .musr] { merged[code] = old.attributes[code] }
+        }
+        let kept = old.extra.filter { !replaces($0, of: old) }
+        let all = (extra + kept).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        return try Item(
+            itemClass: itemClass, uuid: old.uuid, attributes: merged, extra: all, secretSize: secretSize)
+    }
+
+    /// True if the source says all about an attribute, so that a missing one is removed.
+    ///
+    /// A source that has an address has all its parts. A record with an ID says whether it has a user name.
+    private func isComplete(_ code: AttributeCode, for old: Item) -> Bool {
+        guard let format = freeAttribute("source.format") else { return false }
+        switch code {
+        case .port, .path, .sdmn, .ptcl, .atyp: return attributes[.srvr] != nil
+        case .acct:
+            let id = freeAttribute("source.id")
+            return id != nil && id == old.freeAttribute("source.id") && format == old.freeAttribute("source.format")
+        default: return false
+        }
+    }
+
+    /// True if a free attribute of the existing item is removed.
+    ///
+    /// A record with an ID is complete. A row of a table may lack columns, but has all its addresses.
+    private func replaces(_ attribute: ExtraAttribute, of old: Item) -> Bool {
+        if extra.contains(where: { $0.name == attribute.name }) { return true }
+        guard let format = freeAttribute("source.format"), format == old.freeAttribute("source.format") else {
+            return false
+        }
+        if let id = freeAttribute("source.id"), id == old.freeAttribute("source.id") { return true }
+        return attribute.name.hasPrefix("url.") && freeAttribute("url.1") != nil
+    }
+
+    fileprivate func freeAttribute(_ name: String) -> String? { extra.first { $0.name == name }?.value }
+
+    /// The same item with the dates of another.
+    fileprivate func dated(as other: Item) throws(ItemProblem) -> Item {
+        var attributes = attributes
+        attributes[.cdat] = other.attributes[.cdat]
+        attributes[.mdat] = other.attributes[.mdat]
+        return try with(uuid: uuid, attributes: attributes)
+    }
+}

@@ -1,0 +1,212 @@
+package import KCBackupArchive
+internal import KCByteStreams
+internal import KCKeychainKeys
+package import KCDeviceIdentity
+package import KCKeychainModel
+
+/// The options of a restore.
+package struct RestoreOptions: Hashable, Sendable {
+    /// What happens to items that already exist.
+    package var conflictPolicy: ConflictPolicy = .newer
+    /// The local items to remove first, as in Apple's device restore; nil for none.
+    package var replacing: LocalItems?
+    /// Refuse the restore if any item would stay behind.
+    package var requiresAll = false
+    /// Read everything and plan, but write nothing.
+    package var isDryRun = false
+    /// Which items of the archive to restore; nil for all of them.
+    package var filter: ItemFilter?
+    /// The only local items that a replacing restore may remove without replacing them; nil for any.
+    package var removable: Set<ItemUUID>?
+    /// The only items of the archive that may be written over others; nil for any.
+    package var updatable: Set<ItemUUID>?
+    /// The device of unknown origin that the user accepts.
+    package var acceptedOrigin: DeviceID?
+
+    /// Creates the default options.
+    package init() {}
+}
+
+/// Why a restore is refused before anything is written.
+package enum RestoreRefusal: Error, Hashable, Sendable {
+    /// The archive is unencrypted, and from another device.
+    case unencryptedElsewhere(device: DeviceID)
+    /// The signer is neither this device nor trusted, and no passphrase authenticates the archive.
+    case unknownOrigin(device: DeviceID)
+    /// This many items of the archive are broken, and intact ones would be removed first.
+    case wouldRemoveForBroken(Int)
+    /// This many items were not in the source's reach when the archive was made, and would be removed.
+    case wouldRemoveUnread(Int)
+    /// This many items of the archive were not opened, so intact items might be replaced with broken ones.
+    case wouldRemoveUnopened(Int)
+    /// No item in the archive matches the filter.
+    case nothingMatches
+    /// This many items would stay behind, but all are required.
+    case itemsStayBehind(Int)
+    /// This many items conflict, and the policy does not allow conflicts.
+    case conflicts(Int)
+    /// Items would be removed or changed that `removable` and `updatable` do not allow.
+    case unconfirmed
+}
+
+/// The result of a restore or of its dry run.
+package struct RestoreReport: Sendable {
+    /// The number of items for each decision.
+    package let counts: RestoreCounts
+    /// How much the archive contains.
+    package let contents: ArchiveContents
+    /// The items that stay behind, with the reasons.
+    package let stayingBehind: [(item: Item, reason: Verdict.Reason)]
+    /// The local items that a replacing restore removes and the archive does not bring back.
+    package let vanishing: [Item]
+    /// The items that cannot be written.
+    package let failing: [(item: Item, problem: RestoreAction.Problem)]
+    /// The number of secrets that are stored without checking their seals, because no key was available.
+    package let notOpened: Int
+    /// True if this was a dry run.
+    package let isDryRun: Bool
+
+    /// False if a new keychain would be empty although items were selected.
+    package var makesKeychain: Bool { counts.create > 0 || counts.stayBehind + counts.fail == 0 }
+    /// True if anything in the target is changed or removed.
+    package var losesSomething: Bool { counts.update > 0 || counts.remove > 0 }
+}
+
+/// Restores an archive: reads it completely to make a plan, then writes in the same transaction.
+///
+/// The transaction writes nothing until the plan is complete. The plan therefore cannot become stale, and a failure at
+/// any point leaves the target as it was.
+package struct RestoreBackup {
+    private let archive: ProvenArchive
+    private let options: RestoreOptions
+    private let rules: RestoreRules
+
+    /// Prepares a restore.
+    ///
+    /// - Throws: `RestoreRefusal` (`unencryptedElsewhere`, `unknownOrigin`).
+    package init(_ archive: ProvenArchive, options: RestoreOptions) throws(RestoreRefusal) {
+        try self.init(archive, options: options) { accessibility, mode, onSameDevice in
+            Verdict.decide(accessibility, in: mode, onSameDevice: onSameDevice)
+        }
+    }
+
+    /// Prepares a restore with another verdict function, for the test that shows that keys, not the verdict, protect
+    /// items.
+    init(
+        _ archive: ProvenArchive, options: RestoreOptions,
+        verdict: @escaping @Sendable (Accessibility, ArchiveMode, Bool) -> Verdict
+    ) throws(RestoreRefusal) {
+        let header = archive.header
+        let refusesAll = verdict(.whenUnlocked, header.mode, archive.isFromThisDevice) != .restores
+        if header.mode == .unencrypted, refusesAll { throw .unencryptedElsewhere(device: header.device) }
+        if archive.origin == .unknown, options.acceptedOrigin != header.device {
+            throw .unknownOrigin(device: header.device)
+        }
+        self.archive = archive
+        self.options = options
+        rules = RestoreRules(
+            mode: header.mode, isSameDevice: archive.isFromThisDevice, policy: options.conflictPolicy,
+            replaced: options.replacing, filter: options.filter, verdict: verdict)
+    }
+
+    /// Restores into `target`.
+    ///
+    /// - Parameters:
+    ///   - keep: called before anything is changed or removed, in the same transaction; not called if nothing is.
+    ///   - step: called for each item during planning, and again during writing.
+    ///   - observe: called during planning with each item and the decision about it, in archive order; for `keep`, with
+    ///     the keychain's own version. The calls are meaningful only if `run` returns.
+    /// - Throws: `ArchiveFailure` (`passcodeNeeded` if the target's class keys differ from the archive's),
+    ///   `RestoreRefusal` (`nothingMatches`, `itemsStayBehind`, `conflicts`, `unconfirmed`, `wouldRemoveForBroken`,
+    ///   `wouldRemoveUnread`, `wouldRemoveUnopened`), and what the target and `keep` throw; nothing is written then.
+    package func run(
+        into target: some ItemTarget, keep: () throws -> Void = {}, step: @escaping () -> Void = {},
+        observe: ((Item, RestoreAction) -> Void)? = nil
+    ) throws -> RestoreReport {
+        try restore(into: target, keep: keep, step, observe: observe) { try form(for: target) }
+    }
+
+    /// Writes stored secrets unchanged, whatever the target's keys, for the test that shows what keys protect.
+    func write(into target: some ItemTarget) throws -> RestoreReport {
+        try restore(into: target, keep: {}, {}, observe: nil) { .stored }
+    }
+
+    private func restore(
+        into target: some ItemTarget, keep: () throws -> Void, _ step: @escaping () -> Void,
+        observe: ((Item, RestoreAction) -> Void)?, form: () throws -> SecretForm
+    ) throws -> RestoreReport {
+        let observe = { (item: Item, action: RestoreAction) in
+            step()
+            observe?(item, action)
+        }
+        // The form is determined within the transaction, where the target's class keys cannot change anymore.
+        if options.isDryRun {
+            return try target.readItems { existing in try plan(existing, form(), observe).report }
+        }
+        return try target.writeItems { writer in
+            let plan = try plan(writer, form(), observe)
+            if plan.report.losesSomething { try keep() }
+            return try plan.apply(to: writer, step)
+        }
+    }
+
+    /// Returns the form in which secrets are written to the target.
+    private func form(for target: some ItemTarget) throws -> SecretForm {
+        guard let stored = archive.stored else { return .plain }
+        if let target = target as? any StoredItemTarget, try target.form(ofSecretsUnder: stored.keybag) == .stored {
+            return .stored
+        }
+        if stored.needsPasscode { throw ArchiveFailure.passcodeNeeded }
+        return .plain
+    }
+
+    /// Reads the archive to its last byte and decides about each item; writes nothing.
+    private func plan(
+        _ existing: any ExistingItems, _ form: SecretForm, _ observe: @escaping (Item, RestoreAction) -> Void
+    ) throws -> RestorePlan {
+        if existing.needsAnnouncements {
+            var announcing = AnnouncingVisitor(existing: existing)
+            _ = try archive.read(form, &announcing)
+        }
+        let places = try AlikePlaces(of: archive, form, in: existing)
+        var rules = rules
+        rules.replacesInPlace = existing.needsAnnouncements
+        var isConfirmed = true
+        var visitor = try PlanningVisitor(rules, existing, places, form: form) { item, action in
+            if action == .update, options.updatable?.contains(item.uuid) == false { isConfirmed = false }
+            observe(item, action)
+        }
+        let streams = try archive.read(form, &visitor)
+        var counts = visitor.actions.counts
+        if options.filter != nil, counts.notSelected == visitor.actions.count { throw RestoreRefusal.nothingMatches }
+        if options.requiresAll, counts.stayBehind > 0 { throw RestoreRefusal.itemsStayBehind(counts.stayBehind) }
+        if options.conflictPolicy == .fail, counts.update > 0, options.replacing == nil || !rules.replacesInPlace {
+            throw RestoreRefusal.conflicts(counts.update)
+        }
+        var vanishing: [Item] = []
+        if let replaced = options.replacing {
+            try existing.localItems(replaced) { item in
+                let vanishes = !visitor.restored.contains(item)
+                if vanishes { vanishing.append(item) }
+                if vanishes || !rules.replacesInPlace { counts.remove += 1 }
+            }
+        }
+        if let removable = options.removable, vanishing.contains(where: { !removable.contains($0.uuid) }) {
+            isConfirmed = false
+        }
+        if !isConfirmed { throw RestoreRefusal.unconfirmed }
+        if counts.remove > 0 {
+            let broken = visitor.failing.count { $0.problem == .broken }
+            if broken > 0 { throw RestoreRefusal.wouldRemoveForBroken(broken) }
+            // Items that could not be read when the archive was made would not be restored either.
+            if streams.contents.damaged > 0 { throw RestoreRefusal.wouldRemoveUnread(streams.contents.damaged) }
+            if visitor.notOpened > 0 { throw RestoreRefusal.wouldRemoveUnopened(visitor.notOpened) }
+        }
+        let report = RestoreReport(
+            counts: counts, contents: streams.contents, stayingBehind: visitor.stayingBehind, vanishing: vanishing,
+            failing: visitor.failing, notOpened: visitor.notOpened, isDryRun: options.isDryRun)
+        return RestorePlan(
+            report: report, archive: archive, streams: streams, form: form, actions: visitor.actions, places: places,
+            replaced: options.replacing)
+    }
+}

@@ -1,0 +1,189 @@
+internal import KCBackupArchive
+internal import KCByteStreams
+internal import KCKeychainModel
+
+/// The decisions about all items of a restore, made from the complete archive and the unchanged target.
+///
+/// A plan is made in the transaction in which it is applied, so it cannot be out of date.
+struct RestorePlan {
+    let report: RestoreReport
+    let archive: ProvenArchive
+    let streams: ReadStreams
+    let form: SecretForm
+    let actions: ActionList
+    let places: AlikePlaces
+    let replaced: LocalItems?
+
+    /// Writes the planned items; if this throws, the transaction is rolled back.
+    func apply(to writer: any ItemWriter, _ step: @escaping () -> Void) throws -> RestoreReport {
+        if let replaced { _ = try writer.removeLocalItems(replaced) }
+        var visitor = ApplyingVisitor(actions, places, writer, form: form, step)
+        try archive.readAgain(streams, form, &visitor)
+        // After a signal during the last items, the transaction must not be committed.
+        if Interruption.isRequested { throw ArchiveFailure.stream(StreamFailure(.writing, .interrupted)) }
+        return report
+    }
+}
+
+/// Announces all items to a target that needs it.
+struct AnnouncingVisitor: RecordVisitor {
+    let existing: any ExistingItems
+
+    func take(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
+    ) throws {
+        try existing.announce(item, secret: secret, hasSecret: state == .open || state == .absent)
+    }
+}
+
+/// The pass that decides.
+struct PlanningVisitor: RecordVisitor {
+    private let rules: RestoreRules
+    private let existing: any ExistingItems
+    private let places: AlikePlaces
+    /// Whether the target is empty; planning writes nothing, so this does not change.
+    private let isEmpty: Bool
+    /// The items that will be written; recorded only if local items are removed first.
+    private(set) var restored = RestoredItems()
+    private let form: SecretForm
+    private let observe: (Item, RestoreAction) -> Void
+    private(set) var actions = ActionList()
+    private(set) var stayingBehind: [(item: Item, reason: Verdict.Reason)] = []
+    private(set) var failing: [(item: Item, problem: RestoreAction.Problem)] = []
+    private(set) var notOpened = 0
+
+    init(
+        _ rules: RestoreRules, _ existing: any ExistingItems, _ places: AlikePlaces, form: SecretForm,
+        observe: @escaping (Item, RestoreAction) -> Void
+    ) throws {
+        self.rules = rules
+        self.existing = existing
+        self.places = places
+        isEmpty = try existing.isEmpty
+        self.form = form
+        self.observe = observe
+    }
+
+    mutating func take(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
+    ) throws {
+        let (item, action, counterpart, kept) = try decisionInPlace(about: item, secret: secret, state: state)
+        let stays = action == .create || action == .update || action == .same && rules.replacesInPlace
+        // A target from which the others are removed must be told of items that stay as they are.
+        actions.append(action, isWritten: stays && rules.replaced != nil)
+        if state == .stored, action != .notSelected { notOpened += 1 }
+        observe(action == .keep ? kept ?? item : item, action)
+        if rules.replaced != nil, stays {
+            // Where items with the same attributes are told apart by comparison, their own names say nothing.
+            if let restored = existing.needsAnnouncements ? counterpart : item { self.restored.insert(restored) }
+        }
+        switch action {
+        case .staysBehind(let reason): stayingBehind.append((item, reason))
+        case .fail(let problem): failing.append((item, problem))
+        case .create, .update, .same, .keep, .notSelected: break
+        }
+    }
+
+    /// Returns the item under the identity that it has in the target, and the decision about it.
+    private func decisionInPlace(
+        about item: Item, secret: borrowing SecretBytes, state: SecretState
+    ) throws -> (item: Item, action: RestoreAction, counterpart: Item?, kept: Item?) {
+        guard rules.selects(item) else { return (item, .notSelected, nil, nil) }
+        let placed: Item
+        do throws(ItemProblem) {
+            placed = try places.placed(item)
+        } catch {
+            return (item, .fail(.overLimit), nil, nil)
+        }
+        let (action, counterpart, kept) = try decision(about: placed, secret: secret, state: state)
+        return (placed, action, counterpart, kept)
+    }
+
+    /// Returns what to do with `item`, its counterpart by unique key, and the version of it in the keychain.
+    private func decision(
+        about item: Item, secret: borrowing SecretBytes, state: SecretState
+    ) throws -> (action: RestoreAction, counterpart: Item?, kept: Item?) {
+        if item.isKeptApart, !existing.takesItemsKeptApart { return (.staysBehind(.inNoArchive), nil, nil) }
+        if let obstacle = existing.obstacle(to: item) { return (.fail(RestoreAction.Problem(obstacle)), nil, nil) }
+        let byKey = isEmpty ? nil : try existing.item(withKeyOf: item)
+        let byUUID = isEmpty ? nil : try existing.item(withUUID: item.uuid)
+        var problem: RestoreAction.Problem? =
+            switch state {
+            case .sealedElsewhere: .noKey
+            case .broken: .broken
+            case .absent, .open, .stored, .storedWhole, .notRead: nil
+            }
+        if places.isNew(item), byKey ?? byUUID != nil { problem = .identityTaken }
+        let action = try rules.action(
+            for: item, byKey: byKey, byUUID: byUUID, problem: problem, isProvedWhole: state != .stored,
+            isHeld: { counterpart in existing.holds(item, as: counterpart) },
+            hasSecret: { counterpart in try existing.secret(of: counterpart, equals: secret, in: form) })
+        return (action, byKey, byKey ?? byUUID)
+    }
+}
+
+/// The items that a restore writes, by UUID and by unique key.
+///
+/// Only hashes are kept, since an archive may have a million items. The hashes are seeded randomly, so that an archive
+/// cannot contain items chosen to collide.
+struct RestoredItems {
+    private var hashes: Set<Int> = []
+
+    mutating func insert(_ item: Item) {
+        hashes.insert(item.uuid.hashValue)
+        hashes.insert(Self.keyHash(item))
+    }
+
+    /// True if `item`, or an item with its UUID or unique key, was inserted.
+    func contains(_ item: Item) -> Bool {
+        hashes.contains(item.uuid.hashValue) || hashes.contains(Self.keyHash(item))
+    }
+
+    private static func keyHash(_ item: Item) -> Int {
+        var hasher = Hasher()
+        hasher.combine(item.itemClass)
+        for code in item.itemClass.uniqueKey {
+            let value = item.attributes[code] ?? Item.keyDefault(code)
+            if let bytes = value.keyBytes { hasher.combine(bytes) } else { hasher.combine(value) }
+        }
+        return hasher.finalize()
+    }
+}
+
+/// The pass that carries out the plan.
+private struct ApplyingVisitor: RecordVisitor {
+    private let actions: ActionList
+    private let places: AlikePlaces
+    private let writer: any ItemWriter
+    private let form: SecretForm
+    private let step: () -> Void
+    private var ordinal = 0
+
+    init(
+        _ actions: ActionList, _ places: AlikePlaces, _ writer: any ItemWriter, form: SecretForm,
+        _ step: @escaping () -> Void
+    ) {
+        self.actions = actions
+        self.places = places
+        self.writer = writer
+        self.form = form
+        self.step = step
+    }
+
+    mutating func take(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
+    ) throws {
+        defer { ordinal += 1 }
+        step()
+        guard actions.writes(ordinal) else { return }
+        let placed = try places.placed(item)
+        let replaced =
+            actions.updates(ordinal) ? try writer.item(withKeyOf: placed) ?? writer.item(withUUID: placed.uuid) : nil
+        if placed == item { return try writer.put(item, line: line, secret: secret, in: form, replacing: replaced) }
+        var line = SecretBytes(capacity: 1_024)
+        ItemLine.encode(placed, into: &line)
+        try line.withBytes { line in
+            try writer.put(placed, line: line, secret: secret, in: form, replacing: replaced)
+        }
+    }
+}

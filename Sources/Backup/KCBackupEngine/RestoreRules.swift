@@ -1,0 +1,202 @@
+package import KCKeychainModel
+
+/// What happens if an item already exists.
+package enum ConflictPolicy: String, CaseIterable, Hashable, Sendable {
+    /// The item with the later modification date wins; on a tie, the existing item stays.
+    case newer
+    case keep
+    case overwrite
+    /// Refuse the restore if there is any conflict.
+    case fail
+}
+
+/// What a restore does with one item of the archive.
+package enum RestoreAction: Hashable, Sendable {
+    case create
+    case update
+    /// The keychain already has exactly this item.
+    case same
+    /// The keychain has its own version, which the policy keeps.
+    case keep
+    case staysBehind(Verdict.Reason)
+    case fail(Problem)
+    /// The item was not selected.
+    case notSelected
+
+    /// Why an item cannot be written although the rules allow it.
+    package enum Problem: String, CaseIterable, Hashable, Sendable {
+        /// The keychain has the item's UUID on one item and its unique key on another.
+        case identityTaken = "identity-taken"
+        /// No available key opens its secret.
+        case noKey = "no-key"
+        /// Its seal is broken: it was damaged in the keychain before the archive was made.
+        case broken
+        /// The target cannot store items of its class.
+        case noPlace = "no-place"
+        /// Its accessibility needs a passcode, and the keychain has none.
+        case noPasscode = "no-passcode"
+        /// With what stays of the keychain's own version it would be over a limit.
+        case overLimit = "over-limit"
+
+        /// The problem that an obstacle is.
+        init(_ obstacle: ItemObstacle) {
+            self =
+                switch obstacle {
+                case .noPasscode: .noPasscode
+                case .noPlace: .noPlace
+                }
+        }
+
+        /// The problem in words.
+        package var words: String {
+            switch self {
+            case .identityTaken: "its UUID belongs to one item of the keychain and its key to another"
+            case .noKey: "no key opens its secret"
+            case .noPlace: "items of its class have no place there"
+            case .noPasscode:
+                "WhenPasscodeSetThisDeviceOnly items need a keychain with a passcode: 'kcbackup keychain set-passcode'"
+            case .overLimit: "together with what the keychain has beside it, it is over a limit"
+            case .broken: "it was damaged before the archive was made: its seal is broken"
+            }
+        }
+    }
+
+    /// The stable name used in tables and JSON.
+    package var name: String {
+        switch self {
+        case .create: "create"
+        case .update: "update"
+        case .same: "same"
+        case .keep: "keep"
+        case .staysBehind: "stay-behind"
+        case .fail: "fail"
+        case .notSelected: "not-selected"
+        }
+    }
+
+    /// True if the action writes to the keychain.
+    var writes: Bool { self == .create || self == .update }
+}
+
+/// The rules for one restore, as pure functions.
+package struct RestoreRules: Sendable {
+    /// The mode of the archive.
+    let mode: ArchiveMode
+    /// True if this device made the archive.
+    let isSameDevice: Bool
+    /// What happens to items that already exist.
+    let policy: ConflictPolicy
+    /// The local items that are removed first, as in Apple's device restore.
+    let replaced: LocalItems?
+    /// True if items that are removed are compared with those of the archive, since only the others are removed.
+    var replacesInPlace = false
+    /// Which items are restored; nil for all of them.
+    var filter: ItemFilter?
+    /// Decides what may be restored; replaced only in the test that shows that keys, not this function, protect items.
+    let verdict: @Sendable (Accessibility, ArchiveMode, Bool) -> Verdict
+
+    /// Decides what to do with `item`, given its counterparts in the keychain.
+    ///
+    /// - Parameters:
+    ///   - byKey: the live item with the same unique key.
+    ///   - byUUID: the live item with the same UUID; if only this one exists, the item was renamed since.
+    ///   - problem: why its secret is not available, if it is not.
+    ///   - isProvedWhole: false if the secret is stored ciphertext that could not be opened for lack of a key.
+    ///   - isHeld: returns whether an existing item equals `item` as far as the target can store it; its dates may
+    ///     differ.
+    ///   - hasSecret: returns whether an existing item has the secret of `item`; called only if everything else is
+    ///     equal.
+    func action(
+        for item: Item, byKey: Item?, byUUID: Item?, problem: RestoreAction.Problem?, isProvedWhole: Bool = true,
+        isHeld: (Item) -> Bool = { _ in false }, hasSecret: (Item) throws -> Bool
+    ) rethrows -> RestoreAction {
+        if case .staysBehind(let reason) = verdict(item.accessibility, mode, isSameDevice) {
+            return .staysBehind(reason)
+        }
+        if let problem { return .fail(problem) }
+        // Items that are removed first cannot conflict.
+        let byKey = remains(byKey)
+        let byUUID = remains(byUUID)
+        if let byKey, let byUUID, byKey.uuid != byUUID.uuid { return .fail(.identityTaken) }
+        guard let existing = byKey ?? byUUID else { return .create }
+        if existing == item || isHeld(existing) {
+            if try hasSecret(existing) { return .same }
+            // A changed secret has a changed date. If only the secret differs, one of the two is damaged: the
+            // keychain's, unless the archive's secret could not be checked.
+            if policy == .newer, existing == item { return isProvedWhole ? .update : .keep }
+        }
+        switch isReplaced(existing) ? .overwrite : policy {
+        case .newer: return item.modified > existing.modified ? .update : .keep
+        case .keep: return .keep
+        case .overwrite, .fail: return .update
+        }
+    }
+
+    /// True if `item` is selected.
+    func selects(_ item: Item) -> Bool {
+        filter?.matches(item) ?? true
+    }
+
+    private func remains(_ existing: Item?) -> Item? {
+        existing.flatMap { isReplaced($0) && !replacesInPlace ? nil : $0 }
+    }
+
+    private func isReplaced(_ existing: Item) -> Bool { replaced?.includes(existing) == true }
+}
+
+/// The actions for all items of an archive, in order, one byte each (0 leave, 1 create, 2 update), and their counts.
+struct ActionList {
+    private var codes: [UInt8] = []
+    private(set) var counts = RestoreCounts()
+
+    /// - Parameter isWritten: true to write an item that is there already, as if it were updated.
+    mutating func append(_ action: RestoreAction, isWritten: Bool = false) {
+        let writes: UInt8 = action == .create ? 1 : action == .update || isWritten ? 2 : 0
+        codes.append(writes)
+        counts.add(action)
+    }
+
+    /// True if the item with this ordinal is to be written; false beyond the end.
+    func writes(_ ordinal: Int) -> Bool {
+        ordinal < codes.count && codes[ordinal] != 0
+    }
+
+    /// True if the item with this ordinal replaces another one.
+    func updates(_ ordinal: Int) -> Bool {
+        ordinal < codes.count && codes[ordinal] == 2
+    }
+
+    var count: Int { codes.count }
+}
+
+/// The number of items for each action.
+package struct RestoreCounts: Hashable, Sendable {
+    /// Items written that did not exist before.
+    package private(set) var create = 0
+    /// Items written over existing ones.
+    package private(set) var update = 0
+    /// Items that already existed, unchanged.
+    package private(set) var same = 0
+    /// Items for which the keychain's own version stays.
+    package private(set) var keep = 0
+    /// Items that the rules leave behind.
+    package private(set) var stayBehind = 0
+    /// Items that cannot be written.
+    package private(set) var fail = 0
+    /// Items that were not selected.
+    package private(set) var notSelected = 0
+    /// Local items that a replacing restore removes first.
+    package var remove = 0
+
+    mutating func add(_ action: RestoreAction) {
+        switch action {
+        case .create: create += 1
+        case .update: update += 1
+        case .same: same += 1
+        case .keep: keep += 1
+        case .staysBehind: stayBehind += 1
+        case .fail: fail += 1
+        case .notSelected: notSelected += 1
+        }
+    }
+}

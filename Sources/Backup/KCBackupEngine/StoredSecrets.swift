@@ -1,0 +1,132 @@
+package import KCBackupArchive
+package import KCByteStreams
+package import KCCryptography
+internal import KCDeviceIdentity
+internal import KCKeychainModel
+package import KCKeychainKeys
+
+/// The secrets of an unencrypted archive, as its keychain stored them, and the keys that open them.
+///
+/// The device that made the archive opens secrets that need no passcode. The others open with the passcode that was set
+/// when the archive was made, or with a keychain that has the same class keys. On another device, none of them open.
+package final class StoredSecrets {
+    /// The keybag, to which a keychain may lend its class keys.
+    package let keybag: ArchivedKeybag
+
+    /// Parses the keybag in an archive's header, and authenticates it if the key of the device that made the archive is
+    /// given.
+    ///
+    /// - Throws: `ArchiveFailure` (`damaged`, `limit` (also for a newer keybag version), `cryptography`).
+    init(_ header: ArchiveHeader, _ keychain: StoredKeychain, device: DeviceKey?) throws(ArchiveFailure) {
+        do {
+            keybag = try ArchivedKeybag(text: keychain.keybag, of: header.device, deviceKey: device)
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    /// True if the archived passcode would open more secrets than are open now.
+    package var needsPasscode: Bool { keybag.hasPasscode && !keybag.isOpen }
+
+    /// True if a passcode was set when the archive was made.
+    package var hasPasscode: Bool { keybag.hasPasscode }
+
+    /// Opens all secrets with the passcode that was set when the archive was made.
+    ///
+    /// - Parameter minimumCost: as in `Keychain.open`.
+    /// - Throws: `ArchiveFailure` (`wrongPasscode`, `limit`, `damaged`, `cryptography`).
+    package func unlock(
+        passcode: borrowing SecretBytes, minimumCost: ScryptCost? = nil
+    ) throws(ArchiveFailure) {
+        do {
+            try keybag.unlock(passcode: passcode, minimumCost: minimumCost)
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    /// Checks one stored secret, and opens it into `secret` if a key is available.
+    func open(
+        _ item: Item, line: borrowing Span<UInt8>, stored: borrowing SecretBytes, into secret: inout SecretBytes
+    ) throws(ArchiveFailure) -> ArchivedKeybag.Finding {
+        do {
+            return try keybag.open(item, line: line, stored: stored, into: &secret)
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    /// Reports a failure of the keybag as a failure of the archive.
+    private static func failure(_ error: KeybagFailure) -> ArchiveFailure {
+        switch error {
+        case .wrongPasscode: .wrongPasscode
+        case .newerFormat(let found, let known):
+            .limit("version of the keybag: \(found) where \(known) is the newest that is known")
+        case .damaged(let rule): .damaged(rule: rule)
+        case .escrow: .damaged(rule: "the keybag has an escrow record")
+        case .otherDevice: .damaged(rule: "the keybag belongs to another device")
+        case .limit(let what, let found, let allowed): .limit("\(what): \(found) where \(allowed) is the limit")
+        case .cryptography(let failure): .cryptography(failure)
+        }
+    }
+}
+
+extension ProvenArchive {
+    /// Reads both streams to the end, checking every stored secret and opening it if a key is available.
+    ///
+    /// - Parameter form: the form in which the visitor wants stored secrets.
+    /// - Returns: what was found, for `readAgain`.
+    /// - Throws: `ArchiveFailure` and what the visitor throws; nothing that the visitor received may be trusted then.
+    func read<Visitor: RecordVisitor>(_ form: SecretForm, _ visitor: inout Visitor) throws -> ReadStreams {
+        guard let stored else { return try opened.readAll(device: device, &visitor) }
+        var checking = CheckingVisitor(next: visitor, secrets: stored, form: form)
+        defer { visitor = checking.next }
+        return try opened.readAll(device: nil, &checking)
+    }
+
+    /// Reads both streams again and requires the contents that `read` found.
+    ///
+    /// - Throws: as `read`, and `damaged` if the contents have changed.
+    func readAgain<Visitor: RecordVisitor>(
+        _ first: ReadStreams, _ form: SecretForm, _ visitor: inout Visitor
+    ) throws {
+        guard let stored else { return try opened.readAgain(first, device: device, &visitor) }
+        var checking = CheckingVisitor(next: visitor, secrets: stored, form: form)
+        defer { visitor = checking.next }
+        try opened.readAgain(first, device: nil, &checking)
+    }
+}
+
+/// Checks stored secrets and passes them on in the requested form.
+private struct CheckingVisitor<Next: RecordVisitor>: RecordVisitor {
+    var next: Next
+    let secrets: StoredSecrets
+    let form: SecretForm
+    private let opened = Opened()
+
+    /// The buffer for opened secrets; a class, because visitors are copied.
+    private final class Opened {
+        var secret = SecretBytes(capacity: 4096)
+    }
+
+    init(next: Next, secrets: StoredSecrets, form: SecretForm) {
+        self.next = next
+        self.secrets = secrets
+        self.form = form
+    }
+
+    mutating func take(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
+    ) throws {
+        switch (try secrets.open(item, line: line, stored: secret, into: &opened.secret), form) {
+        case (.malformed, _): throw ArchiveFailure.damaged(rule: "a stored secret does not fit its item")
+        case (.broken, _): try next.take(item, line: line, secret: opened.secret, state: .broken)
+        case (.closed, .plain): throw ArchiveFailure.passcodeNeeded
+        case (.closed, .stored): try next.take(item, line: line, secret: secret, state: .stored)
+        case (.opened, .stored): try next.take(item, line: line, secret: secret, state: .storedWhole)
+        case (.opened, .plain):
+            try next.take(
+                item, line: line, secret: opened.secret, state: item.secretSize == nil ? .absent : .open)
+        }
+    }
+}

@@ -1,0 +1,186 @@
+package import KCByteStreams
+package import KCCryptography
+
+/// This installation's key and everything derived from it; the key itself is never exposed.
+///
+/// Derivations use HKDF-SHA-256 (RFC 5869) with the labels in `DerivationLabel`. They give the same results on any
+/// machine and in any version.
+package final class DeviceKey: Sendable {
+    /// The length of the secret that a provider keeps, in bytes.
+    package static let secretLength = 32
+
+    /// The ID of the device, derived from its public key.
+    package let id: DeviceID
+    /// The 32-byte Ed25519 public key of the device.
+    package let signingPublicKey: [UInt8]
+    private let expander: any KeyExpander
+    private let signingSeed: SecretBytes
+
+    /// Derives a device from the 32 random bytes that its provider stores.
+    ///
+    /// - Throws: `CryptographyFailure` (`unsupportedParameters` for another length, `library`).
+    package convenience init(secret: borrowing SecretBytes) throws(CryptographyFailure) {
+        guard secret.count == Self.secretLength else { throw .unsupportedParameters("device key length") }
+        let key = try HKDF.extract(salt: DerivationLabel.deviceKey.bytes, inputKey: secret)
+        try self.init(PseudoRandomKey(key: key))
+    }
+
+    /// Creates a device from an object that holds its key.
+    ///
+    /// - Throws: `CryptographyFailure`.
+    package init(_ expander: any KeyExpander) throws(CryptographyFailure) {
+        let seed = try expander.expand(info: DerivationLabel.signingSeed.bytes, count: 32)
+        let publicKey = try Ed25519.publicKey(seed: seed)
+        id = DeviceID(publicKey: publicKey)
+        signingPublicKey = publicKey
+        signingSeed = seed
+        self.expander = expander
+    }
+
+    /// Creates a new device in memory only; `DeviceKeyProvider.create` creates a persistent one.
+    ///
+    /// - Throws: `CryptographyFailure.library`.
+    package static func generate() throws(CryptographyFailure) -> DeviceKey {
+        try DeviceKey(secret: RandomBytes.secret(count: secretLength))
+    }
+
+    /// Returns the 64-byte Ed25519 signature of `message`.
+    ///
+    /// Do not sign data that another party fully controls: archives use `SSHSignature`, which states what is signed.
+    ///
+    /// - Throws: `CryptographyFailure.library`.
+    package func sign(_ message: [UInt8]) throws(CryptographyFailure) -> [UInt8] {
+        try Ed25519.sign(message.span, seed: signingSeed)
+    }
+
+    /// Returns the 32-byte key that wraps the class keys that only the device may open.
+    ///
+    /// - Parameter context: the purpose of the key, such as the UUID of a keybag; each context yields a different key.
+    /// - Throws: `CryptographyFailure` (`library`).
+    package func wrappingKey(context: [UInt8] = []) throws(CryptographyFailure) -> SecretBytes {
+        try expand(.keybagWrapping, context)
+    }
+
+    /// Returns the 32-byte key that authenticates a keybag.
+    ///
+    /// - Parameter context: the purpose of the key, such as the UUID of a keybag; each context yields a different key.
+    /// - Throws: `CryptographyFailure` (`library`).
+    package func keybagMACKey(context: [UInt8] = []) throws(CryptographyFailure) -> SecretBytes {
+        try expand(.keybagMAC, context)
+    }
+
+    /// Returns the 32-byte key that wraps a class key of an unlocked keychain between commands.
+    ///
+    /// - Parameter context: identifies the class key, its keychain and the keychain's state; each context yields a
+    ///   different key.
+    /// - Throws: `CryptographyFailure` (`library`).
+    package func sessionKey(context: [UInt8]) throws(CryptographyFailure) -> SecretBytes {
+        try expand(.session, context)
+    }
+
+    /// Returns the 32-byte key that authenticates a small file of this device, such as the list of trusted devices.
+    ///
+    /// - Parameter context: the kind of file; each context yields a different key.
+    /// - Throws: `CryptographyFailure` (`library`).
+    package func stateMACKey(context: [UInt8]) throws(CryptographyFailure) -> SecretBytes {
+        try expand(.stateMAC, context)
+    }
+
+    /// Returns a 32-byte key for sealing secrets that are not from a keychain in an unencrypted archive.
+    ///
+    /// - Parameter context: the purpose of the key, such as an accessibility; each context yields a different key.
+    /// - Throws: `CryptographyFailure` (`library`).
+    package func sourceSealKey(context: String) throws(CryptographyFailure) -> SecretBytes {
+        try expand(.sourceSeal, Array(context.utf8))
+    }
+
+    /// Returns 96 bytes derived from the passcode and the device together: three keys of 32 bytes for the caller.
+    ///
+    /// - Parameters:
+    ///   - scryptOutput: the output of scrypt for the passcode, at least 32 bytes.
+    ///   - context: the purpose of the keys, such as the UUID of a keybag.
+    /// - Throws: `CryptographyFailure` (`unsupportedParameters` for a short `scryptOutput`, `library`).
+    package func mixIntoPasscodeKey(
+        scryptOutput: borrowing SecretBytes, context: [UInt8]
+    ) throws(CryptographyFailure) -> SecretBytes {
+        guard scryptOutput.count >= 32 else { throw .unsupportedParameters("scrypt output length") }
+        let share = try expand(.passcodeShare, [])
+        var inputKey = SecretBytes(capacity: scryptOutput.count + share.count)
+        scryptOutput.withBytes { inputKey.append($0) }
+        share.withBytes { inputKey.append($0) }
+        let label = DerivationLabel.passcodeKeys.bytes
+        return try HKDF.derive(inputKey: inputKey, salt: label, info: label + context, count: 96)
+    }
+
+    /// Returns key material derived from an escrow key and the device together.
+    ///
+    /// - Parameters:
+    ///   - sharedSecret: the 32-byte result of an X25519 key exchange.
+    ///   - context: the purpose of the keys and the public keys of the exchange.
+    ///   - count: 1...8160 bytes.
+    /// - Throws: `CryptographyFailure` (`unsupportedParameters` for another length, `library`).
+    package func mixIntoEscrowKey(
+        sharedSecret: borrowing SecretBytes, context: [UInt8], count: Int
+    ) throws(CryptographyFailure) -> SecretBytes {
+        guard sharedSecret.count == 32 else { throw .unsupportedParameters("shared secret length") }
+        let share = try expand(.escrowShare, [])
+        var inputKey = SecretBytes(capacity: sharedSecret.count + share.count)
+        sharedSecret.withBytes { inputKey.append($0) }
+        share.withBytes { inputKey.append($0) }
+        let label = DerivationLabel.escrowKeys.bytes
+        return try HKDF.derive(inputKey: inputKey, salt: label, info: label + context, count: count)
+    }
+
+    /// Returns the keys that seal ThisDeviceOnly secrets in one archive.
+    ///
+    /// - Parameters:
+    ///   - archiveID: 32 bytes, never used for another archive.
+    ///   - mode: the name of the archive's mode, at most 255 bytes; an input of the derivation.
+    /// - Throws: `CryptographyFailure` (`unsupportedParameters`, `library`).
+    package func sealKeys(archiveID: [UInt8], mode: String) throws(CryptographyFailure) -> SealKeys {
+        guard archiveID.count == 32 else { throw .unsupportedParameters("archive ID length") }
+        guard let modeLength = UInt8(exactly: mode.utf8.count) else { throw .unsupportedParameters("mode length") }
+        let keys = try expand(.sealKeys, [modeLength] + Array(mode.utf8) + archiveID, count: 64)
+        return keys.withBytes { bytes in
+            SealKeys(
+                key: SecretBytes(bytes.extracting(..<32)),
+                commitment: (32..<64).map { bytes[$0] })
+        }
+    }
+
+    private func expand(
+        _ label: DerivationLabel, _ fields: [UInt8], count: Int = 32
+    ) throws(CryptographyFailure) -> SecretBytes {
+        try expander.expand(info: label.bytes + fields, count: count)
+    }
+}
+
+/// Holds the key of a device and derives other keys from it, so that the key can be kept in a security chip.
+package protocol KeyExpander: Sendable {
+    /// HKDF-Expand with SHA-256 (RFC 5869) under the device key.
+    ///
+    /// - Parameter count: 1...8160 bytes.
+    /// - Throws: `CryptographyFailure`.
+    func expand(info: [UInt8], count: Int) throws(CryptographyFailure) -> SecretBytes
+}
+
+/// A key in this process's memory.
+private final class PseudoRandomKey: KeyExpander {
+    private let key: SecretBytes
+
+    init(key: consuming SecretBytes) {
+        self.key = key
+    }
+
+    func expand(info: [UInt8], count: Int) throws(CryptographyFailure) -> SecretBytes {
+        try HKDF.expand(pseudoRandomKey: key, info: info, count: count)
+    }
+}
+
+/// The keys that seal the ThisDeviceOnly secrets of one archive.
+package struct SealKeys: ~Copyable {
+    /// 32 bytes, for AES-256-GCM.
+    package let key: SecretBytes
+    /// 32 public bytes that distinguish another device's seal from a damaged one before the key is tried.
+    package let commitment: [UInt8]
+}

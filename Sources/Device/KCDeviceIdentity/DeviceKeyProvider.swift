@@ -1,0 +1,80 @@
+package import KCByteStreams
+
+/// Stores a device key, for example in a file or a security chip.
+package protocol DeviceKeyProvider: Sendable {
+    /// Where the key is stored, as a description or a path, for messages.
+    var location: String { get }
+
+    /// True if a key exists, whether or not it can be used.
+    ///
+    /// - Throws: `DeviceKeyFailure` (`file`).
+    var holdsKey: Bool { get throws(DeviceKeyFailure) }
+
+    /// Loads the key of this device.
+    ///
+    /// - Throws: `DeviceKeyFailure`; `notFound` if there is none, `otherMachine` if it belongs to another machine.
+    func load() throws(DeviceKeyFailure) -> DeviceKey
+
+    /// Creates the key of this device, once.
+    ///
+    /// - Throws: `DeviceKeyFailure`; `exists` if there already is a key, which is left alone.
+    func create() throws(DeviceKeyFailure) -> DeviceKey
+
+    /// Returns which device the key belongs to and whether it was created on this machine, even if `load` refuses the
+    /// key.
+    ///
+    /// - Throws: `DeviceKeyFailure`; `notFound` if there is none.
+    func status() throws(DeviceKeyFailure) -> DeviceKeyStatus
+
+    /// Confirms that this machine is still the key's device although the machine ID has changed.
+    ///
+    /// - Throws: `DeviceKeyFailure`; `notFound` if there is none.
+    func adopt() throws(DeviceKeyFailure) -> DeviceKey
+
+    /// Returns the key as text that can be installed on any machine.
+    ///
+    /// - Throws: `DeviceKeyFailure`; `notFound` if there is none.
+    func exported() throws(DeviceKeyFailure) -> SecretBytes
+
+    /// Returns the device that an exported text belongs to.
+    ///
+    /// - Throws: `DeviceKeyFailure` (`damaged` with `origin`, `cryptography`).
+    func device(exportedAs text: borrowing SecretBytes, from origin: String) throws(DeviceKeyFailure) -> DeviceID
+
+    /// Makes an exported key the key of this device, on this machine.
+    ///
+    /// - Parameter origin: where the text comes from, for messages.
+    /// - Throws: `DeviceKeyFailure`; `exists` if there is another key, which is left alone.
+    func install(
+        _ text: borrowing SecretBytes, from origin: String
+    ) throws(DeviceKeyFailure) -> DeviceKey
+
+    /// Makes an exported key the key of this device, in place of another one, which is kept as by `renew`.
+    ///
+    /// - Parameter origin: where the text comes from, for messages.
+    /// - Throws: `DeviceKeyFailure`; the old key is then still in place.
+    func replace(by text: borrowing SecretBytes, from origin: String) throws(DeviceKeyFailure) -> DeviceKeyRenewal
+
+    /// Confirms that this is a new device: it gets a new key, and the old one is kept.
+    ///
+    /// - Throws: `DeviceKeyFailure`; the old key is then still in place.
+    func renew() throws(DeviceKeyFailure) -> DeviceKeyRenewal
+}
+
+/// What is known about a device key without using it.
+package struct DeviceKeyStatus: Hashable, Sendable {
+    /// The ID of the device.
+    package let device: DeviceID
+    /// Whether the key was created or adopted on this machine.
+    package let machine: MachineMatch
+}
+
+/// The result of renewing a device.
+package struct DeviceKeyRenewal: Sendable {
+    /// The new device.
+    package let device: DeviceKey
+    /// The previous device.
+    package let retired: DeviceID
+    /// Where the old key is kept.
+    package let retiredPath: String
+}

@@ -1,0 +1,82 @@
+package import KCByteStreams
+internal import KCCryptography
+
+/// Encrypts the bytes written to it into an age file.
+package struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyable {
+    /// An identity that opens the file being written, even without an identity of any of its recipients.
+    ///
+    /// It holds the file key, so anything that keeps it can decrypt the file.
+    package let reader: any Identity
+    private var downstream: Downstream
+    private var cipher: ChunkCipher
+    private var chunk: SecretBytes
+    private var sealed: SecretBytes
+
+    /// Writes the header; each of `recipients` can open the file.
+    ///
+    /// - Throws: `AgeFailure`: `noRecipients`, `headerTooLarge` for more recipients than a reader accepts, `mixedPassphrase`,
+    ///   `incompatibleRecipients`, `malformedRecipient`, `cryptography`, `stream`.
+    package init(recipients: [any Recipient], to downstream: consuming Downstream) throws(AgeFailure) {
+        let fileKey = try cryptography { () throws(CryptographyFailure) in try RandomBytes.secret(count: fileKeySize) }
+        let nonce = try cryptography { () throws(CryptographyFailure) in
+            try RandomBytes.bytes(count: ChunkCipher.nonceSize)
+        }
+        let header = Array(try AgeHeader(wrapping: fileKey, for: recipients).text.utf8)
+        let cipher = try ChunkCipher(fileKey: fileKey, nonce: nonce)
+        var downstream = downstream
+        do {
+            try downstream.write(header.span)
+            try downstream.write(nonce.span)
+        } catch {
+            throw .stream(error)
+        }
+        reader = WrittenFileKey(fileKey)
+        // A noncopyable value cannot be abandoned half-initialized, so all properties are set together.
+        self.downstream = downstream
+        self.cipher = cipher
+        chunk = SecretBytes(capacity: ChunkCipher.plaintextSize)
+        sealed = SecretBytes(capacity: ChunkCipher.ciphertextSize)
+    }
+
+    /// Encrypts all of `bytes`.
+    package mutating func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
+        var offset = 0
+        while offset < bytes.count {
+            // A full chunk is held until more data comes, since it may be the last one.
+            if chunk.count == ChunkCipher.plaintextSize { try passOn(isLast: false) }
+            let end = min(bytes.count, offset + ChunkCipher.plaintextSize - chunk.count)
+            chunk.append(bytes.extracting(offset..<end))
+            offset = end
+        }
+    }
+
+    /// Writes the last chunk and finishes the downstream sink.
+    package consuming func finish() throws(StreamFailure) -> Downstream.Output {
+        try passOn(isLast: true)
+        return try downstream.finish()
+    }
+
+    private mutating func passOn(isLast: Bool) throws(StreamFailure) {
+        sealed.removeAll()
+        do {
+            try chunk.withBytes { bytes throws(CryptographyFailure) in
+                try cipher.seal(bytes, isLast: isLast, into: &sealed)
+            }
+        } catch {
+            throw StreamFailure(.encrypting, .library("\(error)"))
+        }
+        chunk.removeAll()
+        try sealed.withBytes { bytes throws(StreamFailure) in try downstream.write(bytes) }
+    }
+}
+
+/// An identity that holds the file key of a file written by this process.
+final class WrittenFileKey: Identity {
+    private let fileKey: SecretBytes
+
+    init(_ fileKey: borrowing SecretBytes) {
+        self.fileKey = fileKey.copy()
+    }
+
+    func unwrap(_ stanzas: [Stanza]) -> SecretBytes? { fileKey.copy() }
+}

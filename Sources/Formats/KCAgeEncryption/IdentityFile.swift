@@ -1,0 +1,79 @@
+package import KCByteStreams
+
+/// A file of identities, one per line, with comments (as `age-keygen` writes it).
+package struct IdentityFile: Sendable {
+    /// The identities in order, at least one.
+    package let identities: [X25519Identity]
+    /// The comment lines without `# `, in order; those that contain a private key are omitted.
+    package let comments: [String]
+
+    /// Reads the text of an identity file.
+    ///
+    /// - Throws: `AgeFailure`: `malformedIdentityLine`, `unsupportedIdentity`, `noIdentities`,
+    ///   `identityFileNeedsPassphrase` for a file that `EncryptedKeyFile` opens.
+    package static func parse(_ text: borrowing SecretBytes) throws(AgeFailure) -> IdentityFile {
+        var identities: [X25519Identity] = []
+        var comments: [String] = []
+        try text.withBytes { bytes throws(AgeFailure) in
+            if bytes.starts(with: AgeHeader.versionPrefix) || bytes.starts(with: AgeHeader.armorPrefix) {
+                throw .identityFileNeedsPassphrase
+            }
+            try bytes.forEachLine { line, number throws(AgeFailure) in
+                let line = line.extracting(..<trimmedCount(line))
+                if line.isEmpty { return }
+                if line[0] == UInt8(ascii: "#") {
+                    if !holdsPrivateKey(line) { comments.append(comment(line)) }
+                    return
+                }
+                identities.append(try identity(line, line: number))
+            }
+        }
+        guard !identities.isEmpty else { throw .noIdentities }
+        return IdentityFile(identities: identities, comments: comments)
+    }
+
+    /// The text of a new identity file.
+    ///
+    /// - Parameter comments: lines without line feeds, which are written before the identity.
+    package static func text(of identity: X25519Identity, comments: [String]) -> SecretBytes {
+        var text = SecretBytes(capacity: 1_024)
+        for comment in comments + ["public key: \(identity.recipient)"] {
+            precondition(!comment.utf8.contains { $0 == 0x0a || $0 == 0x0d }, "a comment is one line")
+            text.append("# ".utf8.span)
+            text.append(Array(comment.utf8).span)
+            text.append(UInt8(ascii: "\n"))
+        }
+        identity.encode(into: &text)
+        text.append(UInt8(ascii: "\n"))
+        return text
+    }
+
+    private static func identity(_ line: borrowing Span<UInt8>, line number: Int) throws(AgeFailure) -> X25519Identity {
+        if let identity = try X25519Identity.parse(line) { return identity }
+        if line.starts(with: "AGE-SECRET-KEY-PQ-") { throw .unsupportedIdentity(line: number, kind: "post-quantum") }
+        if line.starts(with: "AGE-PLUGIN-") { throw .unsupportedIdentity(line: number, kind: "plug-in") }
+        if line.starts(with: "-----BEGIN ") { throw .unsupportedIdentity(line: number, kind: "SSH or PEM key") }
+        throw .malformedIdentityLine(number)
+    }
+
+    /// True if the line contains a commented-out key, in any case and with any prefix, since that is still a secret.
+    private static func holdsPrivateKey(_ line: borrowing Span<UInt8>) -> Bool {
+        let mark = Array("secret-key-".utf8)
+        guard line.count >= mark.count else { return false }
+        return (0...line.count - mark.count).contains { start in
+            mark.indices.allSatisfy { line[start + $0] | 0x20 == mark[$0] }
+        }
+    }
+
+    private static func comment(_ line: borrowing Span<UInt8>) -> String {
+        let start = line.starts(with: "# ") ? 2 : 1
+        return String(decoding: (start..<line.count).map { line[$0] }, as: UTF8.self)
+    }
+
+    /// The length of a line without the white space at its end.
+    private static func trimmedCount(_ line: borrowing Span<UInt8>) -> Int {
+        var end = line.count
+        while end > 0, [0x20, 0x09, 0x0d].contains(line[end - 1]) { end -= 1 }
+        return end
+    }
+}

@@ -1,0 +1,123 @@
+package import KCByteStreams
+internal import CKCLibArchive
+internal import Glibc
+
+/// Reads zip files of other programs in memory; nothing from them is ever written to disk.
+package enum ZipFile {
+    /// The maximum size of all members that are read, in bytes; it and the ratio to the file's size stop a zip bomb.
+    ///
+    /// Text and images stay far below both limits.
+    private static let sizeLimit = 1 << 30
+    private static let ratioLimit = 200
+    /// The maximum number of members; a record has one or none.
+    private static let memberLimit = 100_000
+
+    /// True if the bytes begin like a zip file.
+    package static func begins(_ bytes: borrowing Span<UInt8>) -> Bool {
+        bytes.count >= 4 && bytes[0] == UInt8(ascii: "P") && bytes[1] == UInt8(ascii: "K") && bytes[2] == 3
+            && bytes[3] == 4
+    }
+
+    /// The names of all members.
+    ///
+    /// - Throws: the same as `read`.
+    package static func names(in bytes: borrowing Span<UInt8>) throws(StreamFailure) -> Set<String> {
+        try read(bytes) { _ in
+            false
+        } body: { _, _ in
+        }
+    }
+
+    /// Passes each wanted member to `body`, once it has been read to its end and its checksum has been verified.
+    ///
+    /// - Returns: the names of all members.
+    /// - Throws: `StreamFailure` (`malformed` for damage, encryption, duplicate names and names that lead out of the
+    ///   folder; `limitExceeded`, `library`).
+    package static func read(
+        _ bytes: borrowing Span<UInt8>, wants: (String) -> Bool, body: (String, consuming SecretBytes) -> Void
+    ) throws(StreamFailure) -> Set<String> {
+        // libarchive converts names to the character set of the thread's locale; that of "C" has only 128 characters.
+        let locale = unsafe newlocale(Int32(LC_CTYPE_MASK), "C.UTF-8", nil)
+        let earlier = unsafe uselocale(locale)
+        defer {
+            unsafe uselocale(earlier)
+            if let locale = unsafe locale { unsafe freelocale(locale) }
+        }
+        guard let archive = unsafe archive_read_new() else { throw unavailable }
+        defer { unsafe archive_read_free(archive) }
+        guard unsafe archive_read_support_format_zip_seekable(archive) == ARCHIVE_OK else { throw unavailable }
+        return try unsafe bytes.withUnsafeBufferPointer { buffer throws(StreamFailure) in
+            guard unsafe archive_read_open_memory(archive, buffer.baseAddress, buffer.count) == ARCHIVE_OK else {
+                throw malformed("it is not whole")
+            }
+            return try unsafe members(of: archive, size: buffer.count, wants, body)
+        }
+    }
+
+    private static func members(
+        of archive: OpaquePointer, size: Int, _ wants: (String) -> Bool, _ body: (String, consuming SecretBytes) -> Void
+    ) throws(StreamFailure) -> Set<String> {
+        var names: Set<String> = []
+        var room = size > sizeLimit / ratioLimit ? sizeLimit : max(size * ratioLimit, 1 << 16)
+        while true {
+            if Interruption.isRequested { throw StreamFailure(.readingContainer, .interrupted) }
+            var next: OpaquePointer?
+            let status = unsafe archive_read_next_header(archive, &next)
+            if status == ARCHIVE_EOF { return names }
+            guard status == ARCHIVE_OK, let entry = unsafe next,
+                let pointer = unsafe archive_entry_pathname_utf8(entry),
+                let name = unsafe String(validatingCString: pointer)
+            else { throw malformed("a member cannot be read") }
+            guard names.count < memberLimit else {
+                throw StreamFailure(
+                    .readingContainer,
+                    .limitExceeded("members", found: UInt64(names.count) + 1, allowed: memberLimit))
+            }
+            guard isSafe(name) else { throw malformed("a name leads out of its folder") }
+            guard names.insert(name).inserted else { throw malformed("two members have one name") }
+            guard unsafe archive_entry_is_encrypted(entry) == 0 else { throw malformed("a member is encrypted") }
+            guard unsafe archive_entry_filetype(entry) == kcb_regular_file, wants(name) else { continue }
+            body(name, try unsafe content(of: archive, &room))
+        }
+    }
+
+    private static func content(of archive: OpaquePointer, _ room: inout Int) throws(StreamFailure) -> SecretBytes {
+        var content = SecretBytes(capacity: 4_096)
+        while true {
+            if Interruption.isRequested { throw StreamFailure(.readingContainer, .interrupted) }
+            let before = content.count
+            // Reads as much again as there is, so that a large member is copied only a few times.
+            var status = 0
+            content.append(upTo: min(max(before, 65_536), 16 << 20)) { output in
+                status = unsafe output.withUnsafeMutableBufferPointer { buffer, filled in
+                    let count = unsafe archive_read_data(archive, buffer.baseAddress, buffer.count)
+                    if count > 0 { filled = Int(count) }
+                    return Int(count)
+                }
+            }
+            // libarchive reports a wrong checksum as a warning.
+            guard status >= 0 else { throw malformed("a member is damaged") }
+            if status == 0 { return content }
+            room -= content.count - before
+            guard room >= 0 else {
+                throw StreamFailure(
+                    .readingContainer,
+                    .limitExceeded("bytes of the members", found: nil, allowed: sizeLimit))
+            }
+        }
+    }
+
+    /// True for a relative path that stays below its folder.
+    private static func isSafe(_ name: String) -> Bool {
+        !name.isEmpty && !name.hasPrefix("/")
+            && !name.split(separator: "/").contains { $0 == ".." }
+    }
+
+    private static func malformed(_ rule: String) -> StreamFailure {
+        StreamFailure(.readingContainer, .malformed(rule))
+    }
+
+    private static var unavailable: StreamFailure {
+        StreamFailure(.readingContainer, .library("libarchive cannot read zip"))
+    }
+}

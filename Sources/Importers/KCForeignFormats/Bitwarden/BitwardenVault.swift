@@ -1,0 +1,225 @@
+internal import KCByteStreams
+internal import KCItemSources
+internal import KCKeychainModel
+
+/// The records of an unencrypted Bitwarden export.
+struct BitwardenVault {
+    private let json: ForeignJSON
+    /// The names of folders and collections, by ID.
+    private var folders: [String: String] = [:]
+    private let zip: ForeignZip?
+    /// The files attached to records, by the record's ID, with their paths in the zip file.
+    private var attachments: [String: [(name: String, path: String)]] = [:]
+
+    /// - Parameter zip: the export with attachments, if it is one.
+    init(_ json: ForeignJSON, _ zip: ForeignZip?) throws(ForeignFailure) {
+        self.json = json
+        self.zip = zip
+        for path in zip?.rest ?? [] {
+            let parts = path.split(separator: "/", maxSplits: 2).map(String.init)
+            if parts.count == 3 { attachments[parts[1], default: []].append((parts[2], path)) }
+        }
+        for list in ["folders", "collections"] {
+            for folder in try json.list(json.root[list]) {
+                guard let id = try text(folder["id"]), let name = try text(folder["name"]) else { continue }
+                folders[id] = name
+            }
+        }
+    }
+
+    /// Adds the items of all records.
+    ///
+    /// - Throws: as `RecordCollector.add`, `ForeignFailure.damaged`.
+    func add(to collector: inout RecordCollector, format: String) throws(ForeignFailure) {
+        let items = try json.list(json.root["items"], required: "its list of items")
+        var ids: Set<String> = []
+        var ordinals: [[String]: Int] = [:]
+        for item in items {
+            guard item.isObject else { throw .damaged("one of its items is not an object") }
+            let id = try text(item["id"])
+            if let id, !id.isEmpty, !ids.insert(id).inserted { throw .damaged("two of its items have the same ID") }
+            if try isLeftOut(item, &collector) { continue }
+            var addresses: [String] = []
+            let login = try json.object(item["login"])
+            for uri in try json.list(login?["uris"]) {
+                if let address = try text(json.object(uri)?["uri"]) { addresses.append(address) }
+                if json.integer(uri["match"]) != nil { collector.leaveOut("rule for matching an address") }
+            }
+            let user = try text(login?["username"])
+            let title = try text(item["name"]) ?? ""
+            let key = RecordWriter.names(
+                title: title, addresses: addresses, user: user, password: json.secret(login?["password"]))
+            let ordinal = ordinals[key, default: 0]
+            ordinals[key] = ordinal + 1
+            let identity = id.flatMap { $0.isEmpty ? nil : $0 }
+            var record = RecordWriter(
+                format: format, identity: identity ?? RecordWriter.identity(of: key),
+                ordinal: identity == nil ? ordinal : 0, title: title)
+            record.id = identity
+            record.addresses = addresses
+            record.folder = try folder(of: item)
+            record.created = try date(item["creationDate"], &collector)
+            record.modified = try date(item["revisionDate"], &collector)
+            try addParts(of: item, user, &record, to: &collector)
+            for attachment in attachments[id ?? ""] ?? [] {
+                guard let member = zip?.take(attachment.path) else { continue }
+                try record.addAttachment(attachment.name, member.bytes.copy(), to: &collector)
+            }
+            try record.finish(to: &collector)
+        }
+    }
+
+    private func addParts(
+        of item: ForeignJSON.Value, _ user: String?, _ record: inout RecordWriter,
+        to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let type = json.integer(item["type"])
+        if type != 1 { try record.addUser(user, to: &collector) }
+        switch type {
+        case 1: try addLogin(item, user, &record, to: &collector)
+        case 2: break
+        case 3: try addObject("card", item["card"], &record, to: &collector)
+        case 4: try addObject("identity", item["identity"], &record, to: &collector)
+        case 5: try addKey(item["sshKey"], &record, to: &collector)
+        case .some:
+            // Records of unknown types are kept in full.
+            return try record.addObject("record of another type", json.source(item), to: &collector)
+        case nil: throw .damaged("an item has no type")
+        }
+        if let notes = try secret(item["notes"]), !notes.isEmpty {
+            try record.addNote(notes, isWhole: type == 2, to: &collector)
+        }
+        for field in try json.list(item["fields"]) {
+            // A linked field only repeats another part of the record.
+            if json.integer(field["type"]) == 3 {
+                collector.leaveOut("linked field")
+            } else if type == 1, try exportedBytes(of: item) != nil, try text(field["name"]) == ExportName.bytes {
+                // The field holds the secret of the login.
+                continue
+            } else if let value = try secret(field["value"]) {
+                try record.addField(try text(field["name"]) ?? "", value, to: &collector)
+            } else {
+                collector.leaveOut("field without a value")
+            }
+        }
+    }
+
+    private func addLogin(
+        _ item: ForeignJSON.Value, _ user: String?, _ record: inout RecordWriter,
+        to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        guard let login = item["login"], login.isObject else { throw .damaged("a login has no 'login'") }
+        let passkeys = try json.list(login["fido2Credentials"])
+        if let password = try secret(login["password"]) {
+            try record.addLogin(user: user, password: password, to: &collector)
+        } else if let bytes = try exportedBytes(of: item) {
+            try record.addLogin(user: user, password: bytes, to: &collector)
+        } else if user != nil || passkeys.isEmpty && !record.addresses.isEmpty {
+            try record.addLogin(user: user, password: nil, to: &collector)
+        }
+        if let seed = try secret(login["totp"]), !seed.isEmpty {
+            try record.addOneTimePassword(seed, to: &collector)
+        }
+        for passkey in passkeys { try addPasskey(passkey, &record, to: &collector) }
+    }
+
+    /// The secret that kcbackup's export wrote as a field because it is not text; nil if there is none.
+    private func exportedBytes(of item: ForeignJSON.Value) throws(ForeignFailure) -> SecretBytes? {
+        guard item["login"]?["password"]?.isString != true else { return nil }
+        for field in try json.list(item["fields"]) where try text(field["name"]) == ExportName.bytes {
+            guard let value = try secret(field["value"]) else { return nil }
+            var bytes = SecretBytes(capacity: value.count)
+            guard value.withBytes({ Base64.decode($0, into: &bytes) }) else { return nil }
+            return consume bytes
+        }
+        return nil
+    }
+
+    /// Adds a passkey in the form of the Credential Exchange Format.
+    private func addPasskey(
+        _ passkey: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        guard let host = try text(passkey["rpId"]), let key = try secret(passkey["keyValue"]) else {
+            throw .damaged("a passkey has no key")
+        }
+        let user = try text(passkey["userName"])
+        var object = SecretJSON()
+        object.add("type", "passkey")
+        object.add("credentialId", try text(passkey["credentialId"]).map(Self.credentialID))
+        object.add("rpId", host)
+        object.add("username", user ?? "")
+        object.add("userDisplayName", try text(passkey["userDisplayName"]) ?? "")
+        object.add("userHandle", try text(passkey["userHandle"]) ?? "")
+        object.add("key", text: key)
+        // The standard has no counter, but a server may refuse one that is lower than the last it has seen.
+        if let counter = try text(passkey["counter"]), counter != "0" { object.add("counter", counter) }
+        try record.addPasskey(host: host, user: user, object.finish(), to: &collector)
+    }
+
+    /// The ID of a credential in base64url; Bitwarden writes the IDs that it generates as UUIDs.
+    private static func credentialID(_ text: String) -> String {
+        if text.hasPrefix("b64.") { return String(text.dropFirst(4)) }
+        guard let uuid = ItemUUID(text) else { return text }
+        return Base64.encode(uuid.bytes, padded: false).replacing("+", with: "-").replacing("/", with: "_")
+    }
+
+    private func addKey(
+        _ key: ForeignJSON.Value?, _ record: inout RecordWriter, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        guard let key, let secret = try secret(key["privateKey"]) else { throw .damaged("a key has no 'privateKey'") }
+        for name in ["publicKey", "keyFingerprint"] {
+            if let text = try text(key[name]) { record.extra.append(ExtraAttribute(name: name, value: text)) }
+        }
+        try record.addPrivateKey(secret, to: &collector)
+    }
+
+    private func addObject(
+        _ kind: String, _ object: ForeignJSON.Value?, _ record: inout RecordWriter,
+        to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        guard let object, object.isObject else { throw .damaged("an item does not have the members of its type") }
+        try record.addObject(kind, json.source(object), to: &collector)
+    }
+
+    /// Counts what has no place in a keychain; true if the whole record is left out.
+    private func isLeftOut(
+        _ item: ForeignJSON.Value, _ collector: inout RecordCollector
+    ) throws(ForeignFailure) -> Bool {
+        if try text(item["deletedDate"]) != nil {
+            collector.leaveOut("record in the trash")
+            return true
+        }
+        if try text(item["archivedDate"]) != nil {
+            collector.leaveOut("archived record")
+            return true
+        }
+        if item["favorite"]?.flag == true { collector.leaveOut("favorite mark") }
+        if let reprompt = json.integer(item["reprompt"]), reprompt != 0 { collector.leaveOut("reprompt mark") }
+        collector.leaveOut("earlier password", try json.list(item["passwordHistory"]).count)
+        return false
+    }
+
+    private func folder(of item: ForeignJSON.Value) throws(ForeignFailure) -> String? {
+        if let id = try text(item["folderId"]), let name = folders[id] { return name }
+        var names: [String] = []
+        for collection in try json.list(item["collectionIds"]) {
+            if let id = try text(collection), let name = folders[id] { names.append(name) }
+        }
+        return names.isEmpty ? nil : names.joined(separator: ", ")
+    }
+
+    private func date(
+        _ value: ForeignJSON.Value?, _ collector: inout RecordCollector
+    ) throws(ForeignFailure) -> Timestamp? {
+        guard let text = try text(value) else { return nil }
+        let date = ForeignDate.iso(text)
+        if date == nil { collector.leaveOut("unreadable date") }
+        return date
+    }
+
+    private func text(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> String? { try json.optionalText(value) }
+
+    private func secret(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> SecretBytes? {
+        try json.optionalSecret(value)
+    }
+}

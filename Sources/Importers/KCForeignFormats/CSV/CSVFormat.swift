@@ -1,0 +1,153 @@
+internal import KCByteStreams
+package import KCItemSources
+internal import KCKeychainModel
+
+/// Tables of passwords, one record per row, as exported by browsers and password managers.
+///
+/// Source: RFC 4180; the exports of the products. Columns are found by name, never by position.
+package struct CSVFormat: ForeignFormat {
+    package let name = "csv"
+    package let title = "CSV file"
+    /// The column names for each role, if the user chose them.
+    private let chosen: [CSVRole: String]?
+
+    /// Reads tables of known programs.
+    package init() {
+        chosen = nil
+    }
+
+    /// Reads a table with columns named by the user, ignoring the case of ASCII letters; other columns become fields.
+    package init(columns: [CSVRole: String]) {
+        chosen = columns
+    }
+
+    package func recognises(_ input: ForeignInput) throws -> Bool {
+        guard let file = input.file else { return false }
+        return finding(in: file).problem == nil
+    }
+
+    package func problem(with input: ForeignInput) throws -> ForeignFailure? {
+        input.file.flatMap { finding(in: $0).problem }
+    }
+
+    /// True if the input is a table with a column for passwords.
+    static func isTable(_ input: ForeignInput) -> Bool {
+        input.file.map { CSVFormat().finding(in: $0).hasPasswords } ?? false
+    }
+
+    package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
+        guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
+        var collector = RecordCollector(format: name, date: file.modified)
+        let product = try Self.withText(of: file) { bytes throws(ForeignFailure) in
+            try read(bytes, into: &collector)
+        }
+        return try collector.finish(details: product.map { "of \($0)" } ?? "", isPlaintext: true)
+    }
+
+    /// Reads the rows of a table; returns the name of the program that wrote it, if known.
+    func read(
+        _ bytes: borrowing Span<UInt8>, into collector: inout RecordCollector
+    ) throws(ForeignFailure) -> String? {
+        let table: CSVTable
+        switch find(in: bytes) {
+        case .success(let found): table = found
+        case .failure(let misfit): throw failure(misfit, bytes)
+        }
+        let product = chosen == nil ? CSVProduct.of(table.columns.map(\.name)) : nil
+        let roles = roles(of: table, product)
+        try requireOnce(roles, table, bytes)
+        var reader = table.reader
+        reader.hasEscapes = product?.hasEscapes == true
+        var ordinals: [[String]: Int] = [:]
+        while let row = try reader.next(in: bytes) {
+            let count = table.columns.count
+            guard row.cells.count == count || row.cells.count > count && product?.repeatsLast == true else {
+                collector.refuse(
+                    "line \(row.line)", .damaged("it has \(row.cells.count) cells, where the first line has \(count)"))
+                continue
+            }
+            var record = CSVRecord(row: row, roles: roles, names: table.columns.map(\.cell), product: product)
+            try record.add(to: &collector, bytes, format: name, &ordinals)
+        }
+        return product?.name
+    }
+
+    // MARK: Columns
+
+    private func find(in bytes: borrowing Span<UInt8>) -> Result<CSVTable, CSVTable.Misfit> {
+        guard let chosen else {
+            return CSVTable.find(CSVProduct.names, in: bytes) { CSVProduct.of($0) != nil }
+        }
+        let names = chosen.values.sorted()
+        return CSVTable.find(names, in: bytes) { Set(names).isSubset(of: $0.compactMap { $0 }) }
+    }
+
+    /// Whether a file is a table that can be read.
+    private struct Finding {
+        /// Why the file cannot be read as a table; nil if it can.
+        let problem: ForeignFailure?
+        /// True if the table has a column for passwords.
+        let hasPasswords: Bool
+    }
+
+    private func finding(in file: ForeignFile) -> Finding {
+        do throws(ForeignFailure) {
+            return try Self.withText(of: file) { bytes in
+                switch find(in: bytes) {
+                case .success: return Finding(problem: nil, hasPasswords: true)
+                case .failure(let misfit):
+                    let columns = misfit.nearest?.columns ?? []
+                    return Finding(
+                        problem: failure(misfit, bytes),
+                        hasPasswords: columns.contains { $0.cell.contains("pass", in: bytes) })
+                }
+            }
+        } catch {
+            return Finding(problem: error, hasPasswords: false)
+        }
+    }
+
+    private func failure(_ misfit: CSVTable.Misfit, _ bytes: borrowing Span<UInt8>) -> ForeignFailure {
+        guard let nearest = misfit.nearest else { return misfit.failure ?? missing(in: nil, bytes) }
+        return missing(in: nearest, bytes)
+    }
+
+    private func missing(in table: CSVTable?, _ bytes: borrowing Span<UInt8>) -> ForeignFailure {
+        guard let chosen else { return .unknownColumns }
+        let there = Set(table?.columns.compactMap(\.name) ?? [])
+        let missing = CSVRole.allCases.lazy.compactMap { chosen[$0] }.first { !there.contains($0) }
+        let names = table.map { $0.hasNames(in: bytes) ? $0.texts(in: bytes) : [] } ?? []
+        return missing.map { .noSuchColumn($0, columns: names) } ?? .unknownColumns
+    }
+
+    private func roles(of table: CSVTable, _ product: CSVProduct?) -> [CSVRole?] {
+        table.columns.map { column in
+            guard let name = column.name else { return nil }
+            guard let chosen else { return product?.roles[name] }
+            return chosen.first { $0.value == name }?.key
+        }
+    }
+
+    /// Refuses a table in which two columns with a role have the same name; other columns may share names.
+    private func requireOnce(
+        _ roles: [CSVRole?], _ table: CSVTable, _ bytes: borrowing Span<UInt8>
+    ) throws(ForeignFailure) {
+        var names: Set<String> = []
+        for (role, column) in zip(roles, table.columns) where role != nil {
+            guard let name = column.name, names.insert(name).inserted else {
+                throw .columnTwice(column.cell.text(in: bytes))
+            }
+        }
+    }
+
+    /// Calls `body` with the text of a file as UTF-8.
+    private static func withText<Result>(
+        of file: ForeignFile, _ body: (borrowing Span<UInt8>) throws(ForeignFailure) -> Result
+    ) throws(ForeignFailure) -> Result {
+        let converted = try file.bytes.withBytes { bytes throws(ForeignFailure) in try CSVText.utf8(bytes) }
+        switch consume converted {
+        case .some(let text): return try text.withBytes(body)
+        case .none: return try file.bytes.withBytes(body)
+        }
+    }
+}

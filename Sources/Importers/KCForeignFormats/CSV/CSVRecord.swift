@@ -1,0 +1,264 @@
+internal import KCByteStreams
+internal import KCItemSources
+internal import KCKeychainModel
+
+/// A row of a table, and the items that it becomes.
+struct CSVRecord {
+    let row: CSVReader.Row
+    /// The meaning of each column; nil for columns without a role.
+    let roles: [CSVRole?]
+    /// The names of the columns.
+    let names: [CSVReader.Cell]
+    let product: CSVProduct?
+
+    /// Adds the items of the row.
+    ///
+    /// - Parameter ordinals: the number of earlier rows with the same title, address and user, for rows without an ID.
+    /// - Throws: as `RecordCollector.add`.
+    mutating func add(
+        to collector: inout RecordCollector, _ bytes: borrowing Span<UInt8>, format: String,
+        _ ordinals: inout [[String]: Int]
+    ) throws(ForeignFailure) {
+        if leavesOut(&collector, bytes) { return }
+        let addresses = addresses(bytes)
+        let user =
+            text(.username, bytes) ?? text(.email, bytes) ?? text(.secondUser, bytes) ?? text(.thirdUser, bytes)
+        let title = text(.title, bytes) ?? ""
+        let password = cell(.password).map { $0.secret(in: bytes) }
+        let key = RecordWriter.names(title: title, addresses: addresses, user: user, password: password)
+        let ordinal = ordinals[key, default: 0]
+        ordinals[key] = ordinal + 1
+        let id = text(.id, bytes)
+        var record = RecordWriter(
+            format: format,
+            identity: RecordWriter.identity(of: id.map { [$0] } ?? key),
+            ordinal: id == nil ? ordinal : 0,
+            title: title)
+        record.id = id
+        record.addresses = addresses
+        record.folder = text(.folder, bytes)
+        record.authentication = authentication(bytes)
+        record.created = date(.createdMilliseconds, .createdSeconds, .created, &collector, bytes)
+        record.modified = date(.changedMilliseconds, .changedSeconds, .changed, &collector, bytes)
+        if let tags = text(.tags, bytes) { record.extra.append(ExtraAttribute(name: "tags", value: tags)) }
+        let roles: [(CSVRole, String)] = [(.secondUser, "username.2"), (.thirdUser, "username.3"), (.email, "email")]
+        let others = roles.compactMap { role, name in
+            text(role, bytes).flatMap { $0 == user ? nil : ExtraAttribute(name: name, value: $0) }
+        }
+        try addParts(of: &record, user, others, to: &collector, bytes)
+    }
+
+    private func addParts(
+        of record: inout RecordWriter, _ user: String?, _ others: [ExtraAttribute],
+        to collector: inout RecordCollector, _ bytes: borrowing Span<UInt8>
+    ) throws(ForeignFailure) {
+        var isSomething = false
+        let type = text(.type, bytes)?.lowercased() ?? "login"
+        let isWebNote = product?.hasWebForms == true && record.addresses == ["http://sn"]
+        let isNote = ["note", "securenote"].contains(type) || isWebNote
+        if isWebNote { record.addresses = [] }
+        let isAlias = product?.notesAreObjects == true && type == "alias"
+        if isAlias { collector.leaveOut("alias of an address") }
+        // If the program quotes every value, an empty password differs from a missing one.
+        let tellsNull = product?.tellsNull == true
+        let password = cell(.password).flatMap { (tellsNull ? $0.isNull : $0.isEmpty) ? nil : $0 }
+        if let password {
+            try record.addLogin(user: user, others: others, password: password.secret(in: bytes), to: &collector)
+            isSomething = true
+        } else if !isNote, !isAlias, user != nil || !record.addresses.isEmpty {
+            try record.addLogin(user: user, others: others, password: nil, to: &collector)
+            isSomething = true
+        } else {
+            try record.addUser(user, others: others, to: &collector)
+        }
+        if let password, product?.hasWebForms == true, password.contains("&amp;", in: bytes) {
+            collector.remark("passwords have '&amp;' in them, which some versions of LastPass write for '&'")
+        }
+        if let cell = cell(.totp), !cell.isEmpty {
+            try record.addOneTimePassword(cell.secret(in: bytes), to: &collector)
+            isSomething = true
+        }
+        if let cell = cell(.notes), !cell.isEmpty {
+            if product?.notesAreObjects == true, ["creditcard", "identity", "custom", "sshkey", "wifi"].contains(type) {
+                try record.addObject(type == "creditcard" ? "card" : type, cell.secret(in: bytes), to: &collector)
+            } else {
+                try record.addNote(cell.secret(in: bytes), isWhole: !isSomething, to: &collector)
+            }
+            isSomething = true
+        }
+        if let cell = cell(.fields), !cell.isEmpty {
+            try addFields(cell.secret(in: bytes), of: &record, to: &collector)
+            isSomething = true
+        }
+        for (index, cell) in row.cells.enumerated() where !cell.isEmpty {
+            // Extra cells belong to the last column.
+            let column = min(index, names.count - 1)
+            if roles[column] == nil || roles[column] == .urlList && furtherAddresses(bytes) == nil
+                || isFurther(column, bytes)
+            {
+                try record.addField(names[column].text(in: bytes), cell.secret(in: bytes), to: &collector)
+            } else if roles[column] == .formFields {
+                try addFormField(cell.secret(in: bytes), of: &record, to: &collector)
+            } else {
+                continue
+            }
+            isSomething = true
+        }
+        if !isAlias { try record.finish(to: &collector) }
+    }
+
+    /// Adds a field of the form `name: value`.
+    ///
+    /// A value may have several lines, and one of them may look like a field. Names are readable and values are secret,
+    /// so the text is split only if it is a single line; otherwise it is kept as one secret.
+    private func addFields(
+        _ text: borrowing SecretBytes, of record: inout RecordWriter, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let (isOne, colon) = text.withBytes { bytes in
+            (
+                bytes.firstIndex(of: UInt8(ascii: "\n")) == nil,
+                bytes.indices.first { index in
+                    bytes[index] == UInt8(ascii: ":")
+                        && (index + 1 == bytes.count || bytes[index + 1] == UInt8(ascii: " "))
+                }
+            )
+        }
+        guard isOne, let colon, let name = text.withBytes({ $0.extracting(0..<colon).utf8Text }) else {
+            return try record.addField("fields", text.copy(), to: &collector)
+        }
+        let value = text.withBytes { bytes in SecretBytes(bytes.extracting(min(colon + 2, bytes.count)...)) }
+        try record.addField(name, value, to: &collector)
+    }
+
+    /// Adds a field of the form `name,…,…,type,value`, as RoboForm writes the fields of a web form.
+    private func addFormField(
+        _ text: borrowing SecretBytes, of record: inout RecordWriter, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let commas = text.withBytes { bytes in
+            Array(bytes.indices.filter { bytes[$0] == UInt8(ascii: ",") }.prefix(4))
+        }
+        let name = commas.first.flatMap { end in text.withBytes { $0.extracting(0..<end).utf8Text } }
+        guard commas.count == 4, let name, name.hasSuffix("$") || name == "-no-name-" else {
+            return try record.addField("field", text.copy(), to: &collector)
+        }
+        let value = text.withBytes { bytes in SecretBytes(bytes.extracting((commas[3] + 1)...)) }
+        if value.isEmpty { return }
+        switch name {
+        case "TOTP KEY$": try record.addOneTimePassword(value, to: &collector)
+        case "-no-name-": try record.addField("", value, to: &collector)
+        default: try record.addField(String(name.dropLast()), value, to: &collector)
+        }
+    }
+
+    /// Counts what is left out, such as archived records and the browser's own keys; true if the whole record is.
+    private func leavesOut(_ collector: inout RecordCollector, _ bytes: borrowing Span<UInt8>) -> Bool {
+        if isSet(.archived, bytes) {
+            collector.leaveOut("archived record")
+            return true
+        }
+        if text(.url, bytes)?.hasPrefix("chrome://FirefoxAccounts") == true {
+            collector.leaveOut("key of a Firefox account")
+            return true
+        }
+        if product?.hasWebForms == true, text(.url, bytes) == "http://group", text(.username, bytes) == nil,
+            cell(.password)?.isEmpty == true
+        {
+            collector.leaveOut("empty folder")
+            return true
+        }
+        if isSet(.favorite, bytes) { collector.leaveOut("favorite mark") }
+        return false
+    }
+
+    private func addresses(_ bytes: borrowing Span<UInt8>) -> [String] {
+        let given = roles.indices.filter { roles[$0] == .url && !row.cells[$0].isEmpty }
+        if !given.isEmpty {
+            var addresses: [String] = []
+            for address in given.map({ row.cells[$0].text(in: bytes) }) + (furtherAddresses(bytes) ?? [])
+            where !addresses.contains(address) {
+                addresses.append(address)
+            }
+            return addresses
+        }
+        guard let joined = text(.urls, bytes) else { return [] }
+        var addresses: [String] = []
+        /// The pieces since the last one with a scheme.
+        var pieces: [Substring] = []
+        func flush() {
+            // A comma may be part of an address. If an '@' follows, it may be in a password, no part of which may look
+            // like an address of its own.
+            let isOne = pieces.dropFirst().contains { $0.utf8.contains(UInt8(ascii: "@")) }
+            for (index, piece) in pieces.enumerated() {
+                let trimmed = String(piece.drop { $0 == " " })
+                if index > 0, isOne || WebAddress(trimmed) == nil {
+                    addresses[addresses.count - 1] += "," + piece
+                } else {
+                    addresses.append(trimmed)
+                }
+            }
+            pieces = []
+        }
+        for piece in joined.split(separator: ",", omittingEmptySubsequences: false) {
+            if piece.contains("://") { flush() }
+            pieces.append(piece)
+        }
+        flush()
+        return addresses
+    }
+
+    /// The addresses in a list; nil if the cell is not such a list, and is imported as a field.
+    private func furtherAddresses(_ bytes: borrowing Span<UInt8>) -> [String]? {
+        guard text(.url, bytes) != nil, let cell = cell(.urlList), !cell.isEmpty else { return nil }
+        do throws(ForeignFailure) {
+            let list = try ForeignJSON(cell.secret(in: bytes))
+            let addresses = list.root.values.compactMap { list.text($0) }
+            return list.root.isArray && addresses.count == list.root.values.count ? addresses : nil
+        } catch {
+            return nil
+        }
+    }
+
+    private func authentication(_ bytes: borrowing Span<UInt8>) -> RecordWriter.Authentication {
+        guard let realm = cell(.realm) else { return .unknown }
+        return realm.isNull ? .form : .http(realm: realm.text(in: bytes))
+    }
+
+    private func date(
+        _ milliseconds: CSVRole, _ seconds: CSVRole, _ iso: CSVRole, _ collector: inout RecordCollector,
+        _ bytes: borrowing Span<UInt8>
+    ) -> Timestamp? {
+        var found: (text: String, date: Timestamp?)?
+        if let text = text(milliseconds, bytes) { found = (text, ForeignDate.milliseconds(Int64(text))) }
+        if let text = text(seconds, bytes) { found = (text, ForeignDate.seconds(Int64(text))) }
+        if let text = text(iso, bytes) { found = (text, ForeignDate.iso(text)) }
+        guard let found else { return nil }
+        if found.date == nil { collector.leaveOut("unreadable date") }
+        return found.date
+    }
+
+    private func isSet(_ role: CSVRole, _ bytes: borrowing Span<UInt8>) -> Bool {
+        text(role, bytes).map { !["0", "false"].contains($0.lowercased()) } ?? false
+    }
+
+    // Of several columns with one of these roles, each may hold something else.
+    private static let distinct: Set<CSVRole> = [
+        .title, .username, .password, .notes, .totp, .folder, .urls, .email, .secondUser, .thirdUser, .tags, .fields,
+    ]
+
+    /// True if another column has the same role and another value, which `cell` returns.
+    private func isFurther(_ column: Int, _ bytes: borrowing Span<UInt8>) -> Bool {
+        guard let role = roles[column], Self.distinct.contains(role), let first = cell(role) else { return false }
+        return !first.secret(in: bytes).isEqual(to: row.cells[column].secret(in: bytes))
+    }
+
+    /// The cell with a role; of several, the first that is not empty.
+    private func cell(_ role: CSVRole) -> CSVReader.Cell? {
+        let cells = roles.indices.lazy.filter { roles[$0] == role }.map { row.cells[$0] }
+        return cells.first { !$0.isEmpty } ?? cells.first
+    }
+
+    /// The text of a cell that is not a secret; nil if it is empty.
+    private func text(_ role: CSVRole, _ bytes: borrowing Span<UInt8>) -> String? {
+        cell(role).flatMap { $0.isEmpty ? nil : $0.text(in: bytes) }
+    }
+}

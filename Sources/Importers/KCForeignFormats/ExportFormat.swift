@@ -1,0 +1,33 @@
+package import KCItemSources
+package import KCKeychainModel
+
+/// A format to which items can be exported; a new one is a case here and a writer in a folder beside this file.
+package enum ExportFormat: String, CaseIterable, Hashable, Sendable {
+    case bitwarden, csv, cxf, kdbx
+
+    /// The name in messages.
+    package var title: String {
+        switch self {
+        case .bitwarden: "Bitwarden JSON, protected with a password"
+        case .csv: "list of passwords as CSV, in the clear"
+        case .cxf: "CXF 1.0 JSON"
+        case .kdbx: "KeePass database (KDBX 4)"
+        }
+    }
+
+    /// True for a format that is encrypted with a password.
+    package var takesPassword: Bool { self == .bitwarden || self == .kdbx }
+
+    /// Starts a file.
+    ///
+    /// - Parameter date: the date of the file.
+    /// - Throws: `CryptographyFailure`.
+    package func start(date: Timestamp) throws -> StartedExport {
+        switch self {
+        case .bitwarden: .protected(BitwardenWriter())
+        case .csv: .plain(AppleCSVWriter())
+        case .cxf: .plain(CXFWriter(date: date))
+        case .kdbx: .protected(try KDBXWriter(date: date))
+        }
+    }
+}

@@ -1,0 +1,184 @@
+internal import KCByteStreams
+package import KCItemSources
+internal import KCKeychainModel
+
+/// The file of `git credential-store`: one address per line, with user and password before the `@`.
+///
+/// Source: git-credential-store(1), and `credential.c` of git, which decodes each part after splitting the address.
+package struct GitCredentialsFormat: ForeignFormat {
+    package let name = "git-credentials"
+    package let title = "git credentials file"
+
+    package init() {}
+
+    package func recognises(_ input: ForeignInput) throws -> Bool {
+        guard let file = input.file else { return false }
+        return file.bytes.withBytes { bytes in
+            var lines = Lines(bytes.count)
+            while let first = lines.next(in: bytes) {
+                if CredentialLine.isWithoutHost(first.range, in: bytes) { continue }
+                guard let line = CredentialLine(first.range, in: bytes) else { return false }
+                return line.password != nil || line.isToken(in: bytes)
+            }
+            return false
+        }
+    }
+
+    package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
+        guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
+        var collector = RecordCollector(format: name, date: file.modified)
+        try file.bytes.withBytes { bytes throws(ForeignFailure) in
+            var lines = Lines(bytes.count)
+            var ordinals: [String: Int] = [:]
+            while let line = lines.next(in: bytes) {
+                if CredentialLine.isWithoutHost(line.range, in: bytes) {
+                    collector.leaveOut("address without a host")
+                    continue
+                }
+                guard let parts = CredentialLine(line.range, in: bytes) else {
+                    throw .damagedLine(line.number, "it is not a URL with a host")
+                }
+                guard parts.password != nil || parts.isToken(in: bytes) else {
+                    collector.leaveOut("address without a password")
+                    continue
+                }
+                let (draft, isCut) = try parts.draft(in: bytes, line.number)
+                if isCut { collector.leaveOut("part of an address behind '?', '#' or ';'") }
+                let names = [AttributeCode.srvr, .acct, .path].map { draft.attributes.text($0) ?? "" }
+                let port = draft.attributes.number(.port).map(String.init) ?? ""
+                let key = RecordWriter.identity(of: names + [port, parts.scheme])
+                let ordinal = ordinals[key, default: 0]
+                ordinals[key] = ordinal + 1
+                for (kind, range) in parts.secrets(in: bytes) {
+                    try collector.add(
+                        RecordPart(
+                            kind, draft, secret: CredentialLine.decoded(range, in: bytes),
+                            record: key, ordinal: RecordPart.Ordinal(record: ordinal), part: kind, name: names[0]))
+                }
+            }
+        }
+        return try collector.finish(details: "", isPlaintext: true)
+    }
+}
+
+/// An address, split as git splits it.
+private struct CredentialLine {
+    let scheme: String
+    let user: Range<Int>
+    /// Nil if there is none, as distinct from an empty one.
+    let password: Range<Int>?
+    let host: Range<Int>
+    /// All that follows the host.
+    let path: Range<Int>
+
+    /// True for an address with a path but no host: git keeps the passwords of certificates' files as
+    /// `cert://:password@/path`.
+    static func isWithoutHost(_ line: Range<Int>, in bytes: borrowing Span<UInt8>) -> Bool {
+        guard let colon = line.first(where: { bytes[$0] == UInt8(ascii: ":") }), colon > line.lowerBound,
+            colon + 3 < line.upperBound, bytes[colon + 1] == UInt8(ascii: "/"), bytes[colon + 2] == UInt8(ascii: "/"),
+            let end = (colon + 3..<line.upperBound).first(where: { bytes[$0] == UInt8(ascii: "/") })
+        else { return false }
+        return end == colon + 3 || bytes[end - 1] == UInt8(ascii: "@")
+    }
+
+    init?(_ line: Range<Int>, in bytes: borrowing Span<UInt8>) {
+        func first(_ characters: String, _ range: Range<Int>) -> Int? {
+            range.first { characters.utf8.contains(bytes[$0]) }
+        }
+        guard let colon = first(":", line), colon > line.lowerBound, colon + 2 < line.upperBound,
+            bytes[colon + 1] == UInt8(ascii: "/"), bytes[colon + 2] == UInt8(ascii: "/"),
+            (line.lowerBound..<colon).allSatisfy({ (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(bytes[$0] | 0x20) })
+        else { return nil }
+        scheme = String(decoding: (line.lowerBound..<colon).map { bytes[$0] | 0x20 }, as: UTF8.self)
+        let start = colon + 3
+        let end = first("/?#", start..<line.upperBound) ?? line.upperBound
+        guard let at = first("@", start..<end) else { return nil }
+        let middle = first(":", start..<at)
+        user = start..<(middle ?? at)
+        password = middle.map { $0 + 1..<at }
+        host = at + 1..<end
+        guard !host.isEmpty else { return nil }
+        path = end..<line.upperBound
+    }
+
+    /// True if an access token is in the place of the user name.
+    func isToken(in bytes: borrowing Span<UInt8>) -> Bool {
+        let password = password.map { Self.decoded($0, in: bytes) }
+        return Self.decoded(user, in: bytes).withBytes { AccessToken.isToken($0, password: password) }
+    }
+
+    /// The secret parts, by kind.
+    func secrets(in bytes: borrowing Span<UInt8>) -> [(kind: String, range: Range<Int>)] {
+        let password = password.map { ("password", $0) }
+        guard isToken(in: bytes) else { return password.map { [$0] } ?? [] }
+        let isSpare = AccessToken.isSpare(self.password.map { Self.decoded($0, in: bytes) })
+        return [("access token", user)] + (isSpare ? [] : password.map { [$0] } ?? [])
+    }
+
+    /// The item without its secret, and whether a part of the path, which may be a secret, is missing in it.
+    func draft(
+        in bytes: borrowing Span<UInt8>, _ line: Int
+    ) throws(ForeignFailure) -> (item: ItemDraft, isCut: Bool) {
+        func text(_ range: Range<Int>) throws(ForeignFailure) -> String {
+            guard let text = Self.decoded(range, in: bytes).utf8Text else {
+                throw .damagedLine(line, "its names are not UTF-8")
+            }
+            return text
+        }
+        // git percent-encodes the colon of a port. What it takes for the host may have the end of a password in it.
+        let host = try text(host)
+        guard !host.utf8.contains(where: "@/?#;".utf8.contains), let address = WebAddress("\(scheme)://\(host)") else {
+            throw .damagedLine(line, "its host is not one; a password has '%40' for each '@', and '%2F' for each '/'")
+        }
+        var draft = ItemDraft(itemClass: .internetPassword)
+        if !isToken(in: bytes) { draft.attributes[.acct] = .text(try text(user)) }
+        address.describe(&draft)
+        let whole = try text(path)
+        let path = String(WebAddress.beforeQuery(whole[...]))
+        if !path.isEmpty, path != "/" { draft.attributes[.path] = .text(path) }
+        draft.attributes[.labl] = .text(address.host)
+        draft.extra = [ExtraAttribute(name: "source.format", value: "git-credentials")]
+        return (draft, path.utf8.count < whole.utf8.count)
+    }
+
+    /// Decodes percent-encoded bytes; a `%` without two digits is kept.
+    static func decoded(_ range: Range<Int>, in bytes: borrowing Span<UInt8>) -> SecretBytes {
+        var decoded = SecretBytes(capacity: range.count)
+        var position = range.lowerBound
+        while position < range.upperBound {
+            if bytes[position] == UInt8(ascii: "%"), position + 2 < range.upperBound,
+                let byte = bytes.byte(ofHexadecimalAt: position + 1)
+            {
+                decoded.append(byte)
+                position += 3
+            } else {
+                decoded.append(bytes[position])
+                position += 1
+            }
+        }
+        return decoded
+    }
+}
+
+/// Iterates over the lines of a file that are not empty.
+private struct Lines {
+    private var position = 0
+    private var number = 0
+    private let count: Int
+
+    init(_ count: Int) {
+        self.count = count
+    }
+
+    mutating func next(in bytes: borrowing Span<UInt8>) -> (range: Range<Int>, number: Int)? {
+        while position < count {
+            let start = position
+            let end = (start..<count).first { bytes[$0] == UInt8(ascii: "\n") } ?? count
+            position = end + 1
+            number += 1
+            let last = end > start && bytes[end - 1] == UInt8(ascii: "\r") ? end - 1 : end
+            if start < last { return (start..<last, number) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,159 @@
+internal import KCByteStreams
+internal import KCItemSources
+internal import KCKeychainModel
+
+/// A folder of keyrings, such as `~/.local/share/keyrings`, which are read together with one password.
+struct KeyringFolder {
+    private let path: String
+    private let keyrings: [ForeignFile]
+    /// Files that are named like keyrings and do not begin like one.
+    private let strangers: [ForeignFile]
+
+    /// Finds the keyrings directly in a folder; nil if there are none.
+    ///
+    /// - Throws: `FileFailure`, `StreamFailure`.
+    init?(_ path: String) throws {
+        var (keyrings, strangers): ([ForeignFile], [ForeignFile]) = ([], [])
+        for name in try Path.names(in: path).sorted() where Self.hasEnding(name) {
+            guard try Path.kind(of: path + "/" + name) == .file else { continue }
+            let file = try ForeignFile(reading: OpenFile.reading(path + "/" + name))
+            let isKeyring = try GnomeKeyringFormat().recognises(ForeignInput(path: path + "/" + name, .file(file)))
+            if isKeyring { keyrings.append(file) } else { strangers.append(file) }
+        }
+        if keyrings.isEmpty { return nil }
+        self.path = path
+        self.keyrings = keyrings
+        self.strangers = strangers
+    }
+
+    private static func hasEnding(_ name: String) -> Bool { name.hasSuffix(".keyring") && !name.hasPrefix(".") }
+
+    /// Reads all keyrings that the password opens; damaged ones and those with another password are refused by name.
+    ///
+    /// - Throws: if no keyring can be read, the failure of the first one; `ForeignFailure` (`limit`).
+    func read(_ secrets: any ForeignSecrets) throws -> ForeignContents {
+        var reading = Reading()
+        for file in keyrings where !Self.isEncrypted(file) { try reading.attempt(file, NoSecrets()) }
+        let encrypted = keyrings.indices.filter { Self.isEncrypted(keyrings[$0]) }
+        if encrypted.isEmpty {
+            try reading.number(keyrings, NoSecrets())
+        } else {
+            try secrets.password("password of the keyrings") { password in
+                let given = OnePassword(text: password.copy())
+                for index in encrypted { try reading.attempt(keyrings[index], given) }
+                guard encrypted.contains(where: { reading.contents[keyrings[$0].name] != nil }) else {
+                    throw encrypted.compactMap { reading.failures[keyrings[$0].name] }.first
+                        ?? .wrongPasswordOrDamaged
+                }
+                try reading.number(keyrings, given)
+            }
+        }
+        if reading.contents.isEmpty {
+            throw keyrings.compactMap { reading.failures[$0.name] }.first ?? .damaged("it has no keyring")
+        }
+        return try collected(reading)
+    }
+
+    private func collected(_ reading: Reading) throws -> ForeignContents {
+        var collector = RecordCollector(format: "gnome-keyring", date: .reference)
+        var details: [String] = []
+        for file in keyrings {
+            if let contents = reading.contents[file.name] {
+                details.append(file.name)
+                try collector.add(contents, of: file.name) { item in KeyringCollector.kind(of: item.attributes) }
+                if contents.exposesSecrets, file.isReadableByOthers {
+                    collector.remark(
+                        "\(file.name) can be read by others, and holds secrets; if they are real, run 'chmod 600'")
+                }
+            } else if let failure = reading.failures[file.name] {
+                collector.refuse(file.name, .damaged(failure.keyringWords))
+            }
+        }
+        for file in strangers {
+            let problem: ForeignFailure = file.isBlank ? .empty : .damaged("it does not begin like a keyring")
+            collector.refuse(file.name, .damaged(problem.keyringWords))
+        }
+        let folder = try ForeignFolder(path)
+        let others = folder.files.count + folder.others - keyrings.count - strangers.count
+        // A keyring may have been removed in the meantime.
+        collector.leaveOut("file beside the keyrings", max(0, others))
+        collector.leaveOut("file whose name is not UTF-8", folder.unreadable)
+        return try collector.finish(
+            details: "\(details.count) of a folder: " + details.joined(separator: ", "),
+            isPlaintext: reading.contents.values.contains(where: \.isPlaintext))
+    }
+
+    private static func isEncrypted(_ file: ForeignFile) -> Bool { file.starts(with: GnomeKeyringFormat.magic) }
+}
+
+/// What was read of several keyrings, by the names of their files.
+private struct Reading {
+    private(set) var contents: [String: ForeignContents] = [:]
+    private(set) var failures: [String: ForeignFailure] = [:]
+
+    mutating func attempt(_ file: ForeignFile, _ secrets: any ForeignSecrets) throws {
+        do {
+            contents[file.name] = try GnomeKeyringFormat.read(file, secrets, number: 0)
+        } catch let failure as ForeignFailure {
+            failures[file.name] = failure
+        }
+    }
+
+    /// Numbers the keyrings with the same label in the order in which the daemon makes their files.
+    ///
+    /// A copy, which has nothing that an earlier one lacks, is no other keyring.
+    mutating func number(_ files: [ForeignFile], _ secrets: any ForeignSecrets) throws {
+        let ordered = files.sorted { ($0.name.utf8.count, $0.name) < ($1.name.utf8.count, $1.name) }
+        var earlier: [[UInt8]: [ForeignContents]] = [:]
+        for file in ordered {
+            guard let found = contents[file.name], let label = KeyringMapping.keyring(of: found.items) else { continue }
+            let others = earlier[label, default: []]
+            if others.contains(where: { $0.items.hasAll(of: found.items) }) { continue }
+            earlier[label, default: []].append(found)
+            if others.isEmpty { continue }
+            contents[file.name] = try GnomeKeyringFormat.read(file, secrets, number: others.count)
+        }
+    }
+}
+
+extension ForeignFailure {
+    /// Why one of several keyrings cannot be read; contains no foreign text.
+    fileprivate var keyringWords: String {
+        switch self {
+        case .wrongPassword: "another password opens it: import it by itself"
+        case .wrongPasswordOrDamaged: "another password opens it, or it is damaged: import it by itself"
+        case .damaged(let rule): "it is damaged: \(rule)"
+        case .damagedLine(let line, let rule): "line \(line): \(rule)"
+        case .unknownVariant(let what): "it is of an unknown kind: \(what)"
+        case .limit(let what, let found, let allowed): "over a limit: \(what) \(found), and \(allowed) is allowed"
+        case .empty: "it is empty"
+        // Reading a keyring throws none of these.
+        case .wrongPasswordOrNoKeyFile, .noKeyOpens, .needsKeyFile, .needsFile, .refused, .own, .needsProgram,
+            .folderOfFiles, .unknownFormat, .notUTF8, .unknownColumns, .noSuchColumn, .columnTwice, .notOfFormat,
+            .ambiguous:
+            "it cannot be read"
+        }
+    }
+}
+
+/// A password that was asked for once and is used for several keyrings.
+private final class OnePassword: ForeignSecrets {
+    private let text: SecretBytes
+
+    init(text: consuming SecretBytes) {
+        self.text = text
+    }
+
+    func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws { try use(text) }
+
+    func keyFile() -> ForeignFile? { nil }
+}
+
+/// The secrets for keyrings in plain text, which need none.
+private struct NoSecrets: ForeignSecrets {
+    func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
+        preconditionFailure("a keyring in plain text has no password")
+    }
+
+    func keyFile() -> ForeignFile? { nil }
+}

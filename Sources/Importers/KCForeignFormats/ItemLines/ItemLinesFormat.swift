@@ -1,0 +1,45 @@
+internal import KCByteStreams
+package import KCItemSources
+internal import KCKeychainModel
+
+/// Items, one JSON object per line, as written by `item find --reveal --json` or by hand (docs/json.md, "Import").
+package struct ItemLinesFormat: ForeignFormat {
+    package let name = "kcbackup-items"
+    package let title = "file of items, one JSON object a line"
+
+    package init() {}
+
+    /// True if the first line is such an object or resembles one.
+    package func recognises(_ input: ForeignInput) throws -> Bool {
+        guard let file = input.file else { return false }
+        // A file of white space is more likely the output of a failed command.
+        return !file.isBlank && file.bytes.withBytes { Self.recognises($0) }
+    }
+
+    /// True if `bytes` can be the beginning of such a file.
+    package static func recognises(_ bytes: borrowing Span<UInt8>) -> Bool {
+        let start = bytes.indices.first { ![0x20, 0x09, 0x0d, 0x0a].contains(bytes[$0]) }
+        guard let start else { return true }
+        guard bytes[start] == UInt8(ascii: "{") else { return false }
+        let end = (start..<bytes.count).first { bytes[$0] == UInt8(ascii: "\n") } ?? bytes.count
+        let line = bytes.extracting(start..<min(end, start + 4_096))
+        // Items of the Credential Exchange Format may contain such objects.
+        return ["\"class\"", "\"attributes\""].contains { line.contains($0) } && !line.contains("\"credentials\"")
+    }
+
+    package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
+        guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
+        let items = try ItemLines(ForeignFileSource(file: file), date: file.modified).collected()
+        return ForeignContents(items: items, kind: "item", isPlaintext: true)
+    }
+}
+
+extension Span<UInt8> {
+    fileprivate func contains(_ text: StaticString) -> Bool {
+        let wanted = Array("\(text)".utf8)
+        guard wanted.count <= count else { return false }
+        return (0...(count - wanted.count)).contains { start in
+            wanted.indices.allSatisfy { self[start + $0] == wanted[$0] }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+internal import KCByteStreams
+package import KCItemSources
+internal import KCKeychainModel
+
+/// KDE wallets (`*.kwl`, each with a `*.salt` beside it).
+///
+/// Source: kwallet, `backend/backendpersisthandler.cpp`, and the output of its daemon.
+package struct KWalletFormat: ForeignFormat {
+    package let name = "kwallet"
+    package let title = "KDE wallet"
+
+    package init() {}
+
+    static let magic = Array("KWALLET\n\r\0\r\n".utf8)
+    private static let headerLength = magic.count + 4
+    /// The maximum number of folders in a wallet, which is also KDE's limit.
+    private static let folderLimit = 65_535
+    /// The maximum number of entries in a folder: a thousand times as many as people have.
+    private static let entryLimit = 1_000_000
+    /// The maximum size of a salt in bytes; KDE writes 56.
+    private static let saltLimit = 1_024
+
+    package func recognises(_ input: ForeignInput) throws -> Bool { input.file?.starts(with: Self.magic) == true }
+
+    package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
+        guard let file = input.file, try recognises(input) else { throw ForeignFailure.notOfFormat(title: title) }
+        let stem = file.name.hasSuffix(".kwl") ? String(file.name.dropLast(4)) : file.name
+        let (kind, derivation) = try file.bytes.withBytes { bytes throws(ForeignFailure) in try Self.head(bytes) }
+        var salt: [UInt8] = []
+        if derivation == .pbkdf2 {
+            guard let file = try input.sibling(stem + ".salt") else {
+                throw ForeignFailure.needsFile(displayed(stem) + ".salt")
+            }
+            let count = file.bytes.count
+            guard count > 0, count <= Self.saltLimit else {
+                throw ForeignFailure.damaged("it has a salt that its cipher does not use")
+            }
+            salt = file.bytes.withBytes { $0.array(0..<count) }
+        }
+        let cipher = WalletCipher(kind: kind, derivation: derivation, salt: salt)
+        let (index, ciphertext) = try file.bytes.withBytes { bytes throws(ForeignFailure) in try Self.parts(bytes) }
+        var plain = SecretBytes(capacity: 0)
+        try secrets.password("password of the wallet") { password in
+            plain = try file.bytes.withBytes { try cipher.open($0.extracting(ciphertext), password) }
+        }
+        var wallet = WalletReader(file)
+        try plain.withBytes { bytes throws(ForeignFailure) in try wallet.add(bytes, entryLimit: Self.entryLimit) }
+        guard try WalletIndex(of: wallet.names) == index else {
+            throw ForeignFailure.damaged("its index does not match its contents")
+        }
+        return try wallet.finish(details: "wallet '\(stem)'")
+    }
+
+    private static func head(
+        _ bytes: borrowing Span<UInt8>
+    ) throws(ForeignFailure) -> (WalletCipher.Kind, WalletCipher.Derivation) {
+        guard bytes.count >= headerLength else { throw .damaged("it ends within its last record") }
+        let (major, minor) = (bytes[magic.count], bytes[magic.count + 1])
+        guard major == 0, minor <= 1 else { throw .unknownVariant("version \(major).\(minor)") }
+        if bytes[magic.count + 2] == 2 {
+            throw .refused(
+                title: "a KDE wallet encrypted by GnuPG",
+                hint: "open it in Plasma, and convert it to a wallet with Blowfish in KWalletManager")
+        }
+        guard let kind = WalletCipher.Kind(rawValue: bytes[magic.count + 2]),
+            let derivation = WalletCipher.Derivation(rawValue: bytes[magic.count + 3])
+        else { throw .unknownVariant("a cipher or hash other than KDE's") }
+        return (kind, derivation)
+    }
+
+    /// The clear part, and the position of the encrypted one.
+    private static func parts(
+        _ bytes: borrowing Span<UInt8>
+    ) throws(ForeignFailure) -> (index: WalletIndex, ciphertext: Range<Int>) {
+        var cursor = ByteCursor(headerLength..<bytes.count)
+        let count = try cursor.count(ofAtLeast: 20, "folders", limit: folderLimit, in: bytes)
+        var folders: [WalletIndex.Folder] = []
+        for _ in 0..<count {
+            let name = bytes.array(try cursor.take(16))
+            let entries = try cursor.count(ofAtLeast: 16, "entries", limit: entryLimit, in: bytes)
+            var keys: [[UInt8]] = []
+            for _ in 0..<entries { keys.append(bytes.array(try cursor.take(16))) }
+            folders.append(WalletIndex.Folder(name: name, keys: keys))
+        }
+        guard cursor.left > 0, cursor.left.isMultiple(of: 8) else {
+            throw .damaged("its encrypted part does not consist of whole blocks")
+        }
+        return (WalletIndex(folders), cursor.position..<cursor.end)
+    }
+}

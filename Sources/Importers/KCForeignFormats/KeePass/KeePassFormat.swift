@@ -1,0 +1,66 @@
+internal import KCByteStreams
+internal import KCCryptography
+package import KCItemSources
+internal import KCKeychainModel
+internal import KCXMLDocuments
+
+/// KeePass databases: KDBX 4, 3.1 and 2, from KeePass, KeePassXC, KeePassDX, Strongbox and others.
+package struct KeePassFormat: ForeignFormat {
+    package let name = "keepass"
+    package let title = "KeePass database"
+
+    package init() {}
+
+    package func recognises(_ input: ForeignInput) -> Bool {
+        input.file?.starts(with: KDBX.signature) ?? false
+    }
+
+    package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
+        guard let file = input.file, recognises(input) else { throw ForeignFailure.notOfFormat(title: title) }
+        let header = try file.bytes.withBytes { bytes in try KDBXHeader(bytes) }
+        let content = try open(file, header, secrets)
+        let database = try KDBXDatabase(content, header, of: file)
+        let reader = KeePassRecords(database, date: file.modified)
+        return try reader.read(format: name, version: header.major)
+    }
+
+    private func open(_ file: ForeignFile, _ header: KDBXHeader, _ secrets: any ForeignSecrets) throws -> SecretBytes {
+        let keyFile = try secrets.keyFile()
+        var opened: SecretBytes?
+        try secrets.password("password of the KeePass database") { password in
+            // An empty password makes another key than no password; databases with a key file often have none.
+            let tries = password.isEmpty && keyFile != nil ? [false, true] : [true]
+            for takesPassword in tries {
+                var key = KDBXCompositeKey()
+                if takesPassword { try key.add(password: password) }
+                if let keyFile { key.add(keyFile: try KeePassKeyFile.key(keyFile)) }
+                do {
+                    opened = try Self.opened(file, header, key.bytes())
+                    return
+                } catch let failure as ForeignFailure
+                    where !takesPassword && [.wrongPassword, .wrongPasswordOrDamaged].contains(failure)
+                {
+                    continue
+                } catch let failure as ForeignFailure where keyFile == nil {
+                    switch failure {
+                    case .wrongPassword: throw ForeignFailure.wrongPasswordOrNoKeyFile(orDamaged: false)
+                    case .wrongPasswordOrDamaged: throw ForeignFailure.wrongPasswordOrNoKeyFile(orDamaged: true)
+                    default: throw failure
+                    }
+                }
+            }
+        }
+        guard let content = opened.take() else { throw ForeignFailure.wrongPassword }
+        return content
+    }
+
+    private static func opened(
+        _ file: ForeignFile, _ header: KDBXHeader, _ key: borrowing SecretBytes
+    ) throws -> SecretBytes {
+        try file.bytes.withBytes { bytes in try KDBXOpening(bytes, header, key: key).takePayload() }
+    }
+}
+
+extension KDBXOpening {
+    consuming func takePayload() -> SecretBytes { payload }
+}

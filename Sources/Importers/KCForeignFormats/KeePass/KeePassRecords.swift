@@ -1,0 +1,266 @@
+internal import KCByteStreams
+internal import KCItemSources
+internal import KCKeychainModel
+internal import KCXMLDocuments
+
+/// Makes keychain items from the entries of a KeePass database.
+final class KeePassRecords {
+    let database: KDBXDatabase
+    private let date: Timestamp
+    private(set) var entries: [KeePassEntry] = []
+    /// The indices of entries, by the 32 hexadecimal digits of their UUID.
+    private(set) var places: [String: Int] = [:]
+    /// The indices of entries that references by other fields lead to; nil for those that lead nowhere.
+    var found: [KeePassReference: Int?] = [:]
+    /// The number of bytes that searches for references have visited, and the cost of each visit.
+    var visits = 0
+    private var groups: [KeePassGroup] = []
+    private var trashed = 0
+
+    // The maximum length of a chain of references between entries.
+    private static let referenceDepth = 10
+    /// The maximum number of bytes that searches for references visit, so that many of them end in seconds.
+    static let visitLimit = 2_000_000_000
+    /// What the visit of a value costs, in bytes.
+    static let visitCost = 16
+
+    init(_ database: KDBXDatabase, date: Timestamp) {
+        self.database = database
+        self.date = date
+    }
+
+    /// - Throws: `ForeignFailure` (`damaged`, `limit`), `StreamFailure` (`interrupted`).
+    func read(format: String, version: Int) throws -> ForeignContents {
+        let document = database.document
+        guard let root = document.child("Root", of: document.root), let top = document.child("Group", of: root) else {
+            throw ForeignFailure.damaged("its XML has no groups")
+        }
+        let meta = document.child("Meta", of: document.root)
+        let bin = meta.flatMap { document.child("RecycleBinUUID", of: $0) }.map { document.string(of: $0) }
+        let isBinUsed =
+            meta.flatMap { document.child("RecycleBinEnabled", of: $0) }
+            .map { document.string(of: $0).lowercased() == "true" } ?? true
+        try collect(top, path: [], bin: isBinUsed ? bin : nil, isTrashed: false)
+
+        var collector = RecordCollector(format: format, date: date)
+        for entry in entries { try add(entry, format, to: &collector) }
+        try add(groups, format, to: &collector)
+        collector.leaveOut("trashed entry", trashed)
+        if let text = meta.flatMap({ document.child("DatabaseDescription", of: $0) }), !isEmpty(text) {
+            collector.leaveOut("description of the database")
+        }
+        if let deleted = document.child("DeletedObjects", of: root) {
+            collector.leaveOut("record of a deletion", document.children("DeletedObject", of: deleted).count)
+        }
+        if version == 3 {
+            collector.remark("this version of KDBX does not protect the file against changes; KDBX 4 does")
+        }
+        let name = meta.flatMap { document.child("DatabaseName", of: $0) }.map { document.string(of: $0) } ?? ""
+        return try collector.finish(
+            details: "KDBX \(version)" + (name.isEmpty ? "" : " '\(name)'"), isPlaintext: false)
+    }
+
+    private func collect(
+        _ group: XMLDocument.Element, path: [String], bin: String?, isTrashed: Bool
+    ) throws(ForeignFailure) {
+        let document = database.document
+        let uuid = document.child("UUID", of: group).map { document.string(of: $0) }
+        let isTrashed = isTrashed || uuid != nil && uuid == bin
+        groups.append(KeePassGroup(group, in: database, path: path, isTrashed: isTrashed))
+        for element in document.children("Entry", of: group) {
+            if isTrashed {
+                trashed += 1
+                continue
+            }
+            let entry = try KeePassEntry(element, in: database, folder: path.joined(separator: "/"))
+            guard places.updateValue(entries.count, forKey: entry.digits) == nil else {
+                throw .damaged("two of its entries have the same ID")
+            }
+            entries.append(entry)
+        }
+        for child in document.children("Group", of: group) {
+            let name = document.child("Name", of: child).map { document.string(of: $0) } ?? ""
+            try collect(child, path: path + [name], bin: bin, isTrashed: isTrashed)
+        }
+    }
+
+    private func add(
+        _ entry: KeePassEntry, _ format: String, to collector: inout RecordCollector
+    ) throws {
+        collector.leaveOut("older version of an entry", entry.historyCount)
+        collector.leaveOut("auto-type setting", entry.autoTypeCount)
+        collector.leaveOut("setting of another program", entry.otherDataCount)
+        if entry.hasOverride { collector.leaveOut("override of an address") }
+        if entry.hasIcon { collector.leaveOut("icon") }
+        if ["Title", "UserName", "URL"].contains(where: { entry.isProtected($0, in: database) }) {
+            collector.remark("protected titles, user names or addresses become attributes, which are not secret")
+        }
+        let title = try resolved(entry, "Title", &collector) ?? ""
+        var record = RecordWriter(format: format, identity: entry.digits, title: title)
+        record.id = entry.uuid.description
+        record.folder = entry.folder
+        var user = try resolved(entry, "UserName", &collector)
+        if user?.isEmpty == true { user = nil }
+        for key in entry.addressKeys {
+            if let address = try resolved(entry, key, &collector), !address.isEmpty { record.addresses.append(address) }
+        }
+        record.created = entry.created
+        record.modified = entry.modified
+        if let tags = entry.tags { record.extra.append(ExtraAttribute(name: "tags", value: tags)) }
+        if let expires = entry.expires { record.extra.append(ExtraAttribute(name: "expires", value: expires)) }
+
+        var rest = KeePassEntry.Rest(entry)
+        var isNote = false
+        if let returned = returned(entry, title: title, user, record, &collector) {
+            let secret = rest.takeSecret(of: returned.kind, title: title, user: user, in: database)
+            try collector.add(
+                RecordPart(
+                    "item", returned.draft, secret: secret, record: entry.digits, part: "item", name: record.title))
+            record.omitLogin(of: user)
+        } else {
+            isNote = try !addLogin(&rest, user, &record, to: &collector)
+        }
+        try addOthers(&rest, &record, isNote: isNote, to: &collector)
+    }
+
+    /// - Returns: false if the entry is not a login.
+    private func addLogin(
+        _ rest: inout KeePassEntry.Rest, _ user: String?, _ record: inout RecordWriter,
+        to collector: inout RecordCollector
+    ) throws -> Bool {
+        let element = rest.take("Password")
+        let isEmpty = element.map { database.value($0).isEmpty } ?? true
+        if isEmpty, user == nil, record.addresses.isEmpty {
+            // Every entry has a password, which is empty if the entry is a note.
+            if !rest.hasContent(in: database) { collector.leaveOut("empty entry") }
+            return false
+        }
+        guard let element else {
+            try record.addLogin(user: user, password: nil, to: &collector)
+            return true
+        }
+        try record.addLogin(user: user, password: followed(database.value(element), &collector), to: &collector)
+        return true
+    }
+
+    private func addOthers(
+        _ rest: inout KeePassEntry.Rest, _ record: inout RecordWriter, isNote: Bool,
+        to collector: inout RecordCollector
+    ) throws {
+        if let code = rest.takeOneTimePassword(in: database) { try record.addOneTimePassword(code, to: &collector) }
+        if let code = rest.takeCounterPassword(in: database) { try record.addOneTimePassword(code, to: &collector) }
+        if let passkey = rest.takePasskey(in: database) {
+            try record.addPasskey(host: passkey.host, user: passkey.user, passkey.object.copy(), to: &collector)
+        }
+        if let element = rest.take("Notes") {
+            let notes = try followed(database.value(element), &collector)
+            if !notes.isEmpty { try record.addNote(notes, isWhole: isNote, to: &collector) }
+        }
+        for (key, element) in rest.takeAll() {
+            let value = database.value(element)
+            if value.isEmpty, KeePassEntry.standardKeys.contains(key) { continue }
+            try record.addField(key, followed(value, &collector), to: &collector)
+        }
+        for (name, reference) in rest.binaries {
+            if name == "KeeAgent.settings" {
+                collector.leaveOut("setting of KeeAgent")
+                continue
+            }
+            guard let bytes = database.binary(reference) else {
+                throw ForeignFailure.damaged("an attachment is missing")
+            }
+            guard bytes.count <= ItemLimits.secretSize else {
+                collector.refuse(record.title, .item(.secretTooLarge(bytes.count)))
+                continue
+            }
+            try record.addAttachment(name, bytes, to: &collector)
+        }
+    }
+
+    /// Adds the notes of groups.
+    private func add(
+        _ groups: [KeePassGroup], _ format: String, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        var ordinals: [String: Int] = [:]
+        for group in groups {
+            if !group.isTrashed { collector.leaveOut("setting of another program", group.otherDataCount) }
+            guard let notes = group.notes, !isEmpty(notes) else { continue }
+            if group.isTrashed {
+                collector.leaveOut("note of a trashed group")
+                continue
+            }
+            let identity = "group \(group.id)"
+            let ordinal = ordinals[identity, default: 0]
+            ordinals[identity] = ordinal + 1
+            var record = RecordWriter(format: format, identity: identity, ordinal: ordinal, title: group.name)
+            record.folder = group.folder
+            record.modified = group.modified
+            try record.addNote(database.value(notes), isWhole: true, to: &collector)
+        }
+    }
+
+    private func isEmpty(_ element: XMLDocument.Element) -> Bool { database.withValue(element) { $0.isEmpty } }
+
+    /// The item from which kcbackup's export made this entry; nil for an ordinary entry.
+    private func returned(
+        _ entry: KeePassEntry, title: String, _ user: String?, _ record: RecordWriter,
+        _ collector: inout RecordCollector
+    ) -> ReturnedItem? {
+        guard let element = entry.exported else { return nil }
+        let value = database.value(element)
+        let isLine = value.withBytes { !$0.isEmpty && $0[0] == UInt8(ascii: "{") }
+        var line = SecretBytes(capacity: value.count)
+        if isLine {
+            value.withBytes { line.append($0) }
+        } else {
+            guard value.withBytes({ Base64.decode($0, into: &line) }) else { return nil }
+        }
+        return ReturnedItem(
+            line: line, id: entry.uuid, title: title, account: user, addresses: record.addresses,
+            modified: entry.modified)
+    }
+
+    /// The text of a string that is a name, with references resolved.
+    private func resolved(
+        _ entry: KeePassEntry, _ key: String, _ collector: inout RecordCollector
+    ) throws -> String? {
+        guard let element = entry.value(key) else { return nil }
+        let value = try followed(database.value(element), isReadable: true, &collector)
+        return value.withBytes { bytes in
+            String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+        }
+    }
+
+    /// The value that a reference to another entry leads to; any other value is returned unchanged.
+    ///
+    /// - Parameter isReadable: true for a value that becomes an attribute, which must not be another entry's secret.
+    private func followed(
+        _ value: consuming SecretBytes, isReadable: Bool = false, _ collector: inout RecordCollector
+    ) throws -> SecretBytes {
+        var value = value
+        for _ in 0..<Self.referenceDepth {
+            guard let reference = KeePassReference(value) else {
+                if KeePassReference.isMentioned(in: value) {
+                    collector.remark("references within longer text, and by a password, were left unresolved")
+                }
+                return value
+            }
+            if isReadable, !reference.wanted.isReadable {
+                collector.remark(
+                    "references to passwords and notes in titles, user names or addresses were left unresolved")
+                return value
+            }
+            let place = try place(of: reference)
+            if let place, reference.wanted == .id {
+                return SecretBytes(copying: entries[place].digits.uppercased().utf8)
+            }
+            guard let place, let element = reference.wanted.key.flatMap({ entries[place].value($0) }) else {
+                collector.remark("references to missing entries were left unresolved")
+                return value
+            }
+            value = database.value(element)
+        }
+        collector.remark("circular references were left unresolved")
+        return value
+    }
+}

@@ -1,0 +1,77 @@
+internal import KCByteStreams
+package import KCItemSources
+
+/// The formats that can be read, and the lookup of an input's format.
+package enum KnownFormats {
+    /// All formats that can be read; a new one is a folder beside this file and a line here.
+    package static let all: [any ForeignFormat] = [
+        GnomeKeyringFormat(),
+        ItemLinesFormat(),
+        KWalletFormat(),
+        CSVFormat(),
+        MacKeychainFormat(),
+        BitwardenFormat(),
+        OnePasswordFormat(),
+        DashlaneFormat(),
+        ProtonPassFormat(),
+        GitCredentialsFormat(),
+        PassFormat(),
+        PassageFormat(),
+        CXFFormat(),
+        KeePassFormat(),
+        AppleBackupFormat(),
+        NetrcFormat(),
+    ]
+
+    /// The format with the given name, as used by `--from`.
+    package static func named(_ name: String) -> (any ForeignFormat)? {
+        all.first { $0.name == name }
+    }
+
+    /// Determines the format of `input` by its content alone.
+    ///
+    /// - Throws: `ForeignFailure` (`empty`, `unknownFormat`, `unknownColumns`, `folderOfFiles`, `ambiguous`; what is
+    ///   wrong with a zip file, or with a file named like a table), `FileFailure`, `StreamFailure`.
+    package static func recognise(_ input: ForeignInput) throws -> any ForeignFormat {
+        if input.file?.isBlank == true { throw ForeignFailure.empty }
+        let fitting = try all.filter { try $0.recognises(input) }
+        guard let format = fitting.first else {
+            if let refused = try RefusedFormat.all.first(where: { try $0.recognises(input) }) { return refused }
+            if case .folder = input.content { try refuseFolderOfFiles(input.path) }
+            throw try problem(with: input)
+        }
+        if fitting.count > 1 { throw ForeignFailure.ambiguous(names: fitting.map(\.name)) }
+        return format
+    }
+
+    /// The maximum size of the files in a folder that are examined for a better message.
+    private static let glanceLimit = 16 << 20
+
+    /// Refuses a folder that contains a file of a known format.
+    private static func refuseFolderOfFiles(_ path: String) throws {
+        var unreadable = 0
+        let names = try Path.names(in: path, unreadable: &unreadable).sorted().prefix(1_000)
+        for name in names where !name.hasPrefix(".") {
+            let place = path + "/" + name
+            guard try Path.kind(of: place) == .file else { continue }
+            let file = try OpenFile.reading(place)
+            guard try file.size() <= glanceLimit else { continue }
+            let input = ForeignInput(path: place, .file(try ForeignFile(reading: file)))
+            if let format = try all.first(where: { try $0.recognises(input) }) {
+                throw ForeignFailure.folderOfFiles(name: name, title: format.title)
+            }
+        }
+    }
+
+    /// Why no format recognizes an input.
+    private static func problem(with input: ForeignInput) throws -> ForeignFailure {
+        if CSVFormat.isTable(input) { return .unknownColumns }
+        let name = input.file?.name.lowercased() ?? ""
+        if [".csv", ".tsv"].contains(where: name.hasSuffix) {
+            return try CSVFormat().problem(with: input) ?? .unknownFormat
+        }
+        // If the file is not valid JSON, that is the problem to report for every JSON format.
+        if name.hasSuffix(".json") { return CXFFormat().problem(with: input) ?? .unknownFormat }
+        return .unknownFormat
+    }
+}

@@ -1,0 +1,240 @@
+internal import KCByteStreams
+internal import KCItemSources
+internal import KCKeychainModel
+
+/// Reads the records of a 1PUX file.
+struct OnePasswordReader {
+    let json: ForeignJSON
+    let zip: ForeignZip
+    let format: String
+    private var ids: Set<String> = []
+
+    init(json: ForeignJSON, zip: ForeignZip, format: String) {
+        self.json = json
+        self.zip = zip
+        self.format = format
+    }
+
+    /// Adds the items of one record.
+    ///
+    /// - Throws: as `RecordCollector.add`, `ForeignFailure.damaged`.
+    mutating func add(
+        _ item: ForeignJSON.Value, of vault: ForeignJSON.Value, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        guard item.isObject, let id = json.text(item["uuid"]), let details = item["details"], details.isObject else {
+            throw .damaged("a record has no ID or no details")
+        }
+        guard ids.insert(id).inserted else { throw .damaged("two of its records have the same ID") }
+        guard try text(item["state"]) ?? "active" == "active" else { return collector.leaveOut("archived record") }
+        if let index = json.integer(item["favIndex"]), index != 0 { collector.leaveOut("favorite mark") }
+        collector.leaveOut("earlier password", try json.list(details["passwordHistory"]).count)
+        let overview = try json.object(item["overview"])
+        var record = RecordWriter(format: format, identity: id, title: try text(overview?["title"]) ?? "")
+        record.id = id
+        record.folder = try text(json.object(vault["attrs"])?["name"])
+        record.created = ForeignDate.seconds(json.integer(item["createdAt"]))
+        record.modified = ForeignDate.seconds(json.integer(item["updatedAt"]))
+        for url in try json.list(overview?["urls"]) {
+            if let address = try text(json.object(url)?["url"]), !address.isEmpty { record.addresses.append(address) }
+        }
+        if let address = try text(overview?["url"]), !address.isEmpty, !record.addresses.contains(address) {
+            record.addresses.insert(address, at: 0)
+        }
+        let tags = try texts(overview?["tags"])
+        if !tags.isEmpty { record.extra.append(ExtraAttribute(name: "tags", value: tags.joined(separator: ", "))) }
+        try addDetails(details, try text(item["categoryUuid"]) ?? "", &record, to: &collector)
+    }
+
+    private func addDetails(
+        _ details: ForeignJSON.Value, _ category: String, _ record: inout RecordWriter,
+        to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let logins = try LoginFields(json.list(details["loginFields"]), json)
+        if let kind = ["002": "card", "004": "identity", "101": "bank account"][category] {
+            try record.addUser(logins.user, to: &collector)
+            try record.addObject(kind, json.source(details), to: &collector)
+            _ = try addFiles(of: details, &record, to: &collector)
+            return
+        }
+        var hasPassword = false
+        for login in logins.pairs {
+            guard let password = json.secret(login.password) else { continue }
+            try record.addLogin(user: login.user, password: password, to: &collector)
+            hasPassword = true
+        }
+        if hasPassword {
+            // What the record's own password belongs to has a password.
+        } else if let password = try fieldSecret(details["password"]), !password.isEmpty {
+            try record.addLogin(user: logins.user, password: password, to: &collector)
+        } else if category == "001", logins.user != nil || !record.addresses.isEmpty {
+            try record.addLogin(user: logins.user, password: nil, to: &collector)
+        } else {
+            try record.addUser(logins.user, to: &collector)
+        }
+        for field in logins.others {
+            guard let value = try fieldSecret(field["value"]) else { continue }
+            try record.addField(try first(field["name"], field["id"], field["designation"]), value, to: &collector)
+        }
+        if hasPassword, let password = try fieldSecret(details["password"]), !password.isEmpty {
+            try record.addField("password", password, to: &collector)
+        }
+        if let note = try fieldSecret(details["notesPlain"]), !note.isEmpty {
+            try record.addNote(note, isWhole: category == "003", to: &collector)
+        }
+        for section in try json.list(details["sections"]) {
+            for field in try json.list(section["fields"]) {
+                try addField(field, &record, to: &collector)
+            }
+        }
+        try addUnknown(of: details, &record, to: &collector)
+        if try addFiles(of: details, &record, to: &collector) { try record.finish(to: &collector) }
+    }
+
+    /// Adds a field of a section; its value is an object with one member, whose name is the kind of the field.
+    private func addField(
+        _ field: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let name = try first(field["title"], field["id"])
+        for member in try json.object(field["value"])?.members ?? [] where !member.value.isNull {
+            try addField(name, member, &record, to: &collector)
+        }
+    }
+
+    private func addField(
+        _ name: String, _ member: ForeignJSON.Member, _ record: inout RecordWriter,
+        to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        switch member.name {
+        case "totp":
+            if let seed = try fieldSecret(member.value), !seed.isEmpty {
+                try record.addOneTimePassword(seed, to: &collector)
+            }
+        case "sshKey":
+            guard let key = try fieldSecret(member.value["privateKey"]) else { throw .damaged("a key is missing") }
+            try record.addPrivateKey(key, to: &collector)
+        case "reference": collector.leaveOut("reference to another record")
+        // `addFiles` adds it.
+        case "file": return
+        case "email" where member.value.isObject:
+            if let address = try fieldSecret(member.value["email_address"]), !address.isEmpty {
+                try record.addField(name, address, to: &collector)
+            }
+        default:
+            if let value = try fieldSecret(member.value), !value.isEmpty {
+                try record.addField(name, value, to: &collector)
+            }
+        }
+    }
+
+    /// Adds the files that a record refers to, which are stored beside the JSON; false if one is missing.
+    private func addFiles(
+        of details: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
+    ) throws(ForeignFailure) -> Bool {
+        var files: [ForeignJSON.Value] = []
+        if let document = details["documentAttributes"], document.isObject { files.append(document) }
+        for section in try json.list(details["sections"]) {
+            for field in try json.list(section["fields"]) {
+                if let file = field["value"]?["file"], file.isObject { files.append(file) }
+            }
+        }
+        var isComplete = true
+        for file in files {
+            guard let name = try text(file["fileName"]), let id = try text(file["documentId"]) else {
+                throw .damaged("an attachment has no name")
+            }
+            if let attachment = zip.take("files/\(id)__\(name)") {
+                try record.addAttachment(name, attachment.bytes.copy(), to: &collector)
+            } else {
+                collector.refuse(record.title, .damaged("one of its attachments is missing from the export"))
+                isComplete = false
+            }
+        }
+        return isComplete
+    }
+
+    /// Adds unknown members as fields, so that nothing is lost.
+    private func addUnknown(
+        of details: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let known: Set = [
+            "loginFields", "notesPlain", "sections", "password", "passwordHistory", "documentAttributes",
+        ]
+        for member in details.members where !known.contains(member.name) {
+            if member.name.hasPrefix("html") {
+                collector.leaveOut("form of a web page")
+            } else if let value = try fieldSecret(member.value), !value.isEmpty {
+                try record.addField(member.name, value, to: &collector)
+            }
+        }
+    }
+
+    /// The text of a string, or the JSON of any other value; nil if it is null or empty.
+    private func fieldSecret(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> SecretBytes? {
+        guard let value, !value.isNull else { return nil }
+        if value.isString { return json.secret(value) }
+        return json.isEmpty(value) ? nil : json.source(value)
+    }
+
+    private func text(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> String? { try json.optionalText(value) }
+
+    /// The first text that is present; empty if there is none.
+    private func first(_ values: ForeignJSON.Value?...) throws(ForeignFailure) -> String {
+        for value in values { if let text = try text(value) { return text } }
+        return ""
+    }
+
+    private func texts(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> [String] {
+        var texts: [String] = []
+        for value in try json.list(value) { if let text = try text(value) { texts.append(text) } }
+        return texts
+    }
+}
+
+/// The login fields of a record, with each password beside its user name.
+private struct LoginFields {
+    /// Those with a password; the user name may be missing.
+    private(set) var pairs: [(user: String?, password: ForeignJSON.Value)] = []
+    /// The fields that are neither, and user names without a password.
+    private(set) var others: [ForeignJSON.Value] = []
+    /// The user name of the first login.
+    let user: String?
+
+    /// - Throws: `ForeignFailure.damaged`.
+    init(_ fields: [ForeignJSON.Value], _ json: ForeignJSON) throws(ForeignFailure) {
+        var (found, others): ([(user: ForeignJSON.Value?, password: ForeignJSON.Value?)], [ForeignJSON.Value]) = (
+            [], []
+        )
+        for field in fields {
+            guard let value = field["value"], !value.isNull else { continue }
+            let designation = try json.optionalText(field["designation"])
+            if json.secret(value)?.isEmpty == true { continue }
+            let last = found.count - 1
+            switch designation {
+            case "username" where value.isString:
+                if last >= 0, found[last].user == nil {
+                    found[last].user = field
+                } else {
+                    found.append((field, nil))
+                }
+            case "password" where value.isString:
+                if last >= 0, found[last].password == nil {
+                    found[last].password = field
+                } else {
+                    found.append((nil, field))
+                }
+            default: others.append(field)
+            }
+        }
+        let names = found.map { json.text($0.user?["value"]) }
+        let first = found.firstIndex { $0.password != nil } ?? 0
+        user = found.isEmpty ? nil : names[first]
+        for (index, login) in found.enumerated() {
+            if let value = login.password?["value"] {
+                pairs.append((names[index], value))
+            } else if index != first, let field = login.user {
+                others.append(field)
+            }
+        }
+        self.others = others
+    }
+}

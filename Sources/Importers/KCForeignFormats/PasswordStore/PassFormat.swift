@@ -1,0 +1,52 @@
+internal import KCByteStreams
+package import KCItemSources
+internal import KCKeychainModel
+
+/// The folder of pass, the standard Unix password manager, and of gopass: one file per password, encrypted by gpg.
+package struct PassFormat: ForeignFormat {
+    package let name = "pass"
+    package let title = "password store of pass"
+
+    private static let ending = ".gpg"
+
+    package init() {}
+
+    package func recognises(_ input: ForeignInput) throws -> Bool {
+        guard case .folder = input.content else { return false }
+        return try Path.kind(of: input.path + "/.gpg-id") == .file
+    }
+
+    package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
+        guard try recognises(input) else { throw ForeignFailure.notOfFormat(title: title) }
+        let folder = try ForeignFolder(input.path)
+        var collector = RecordCollector(format: name, date: .reference)
+        var opened = 0
+        var locked = 0
+        for file in folder.files where file.hasSuffix(Self.ending) {
+            let path = String(file.dropLast(Self.ending.count))
+            do {
+                let entry = try StoreEntry(path: path, format: name, modified: folder.modified(file))
+                let content = try secrets.decryptedByGPG(folder.path(of: file), limit: StoreEntry.sizeLimit)
+                opened += 1
+                try entry.add(content, to: &collector)
+            } catch let problem as UnopenedFile {
+                if problem == .noKey { locked += 1 }
+                collector.refuse(path, problem.problem(of: "no gpg key"))
+            } catch let failure as FileFailure {
+                collector.refuse(path, try StoreEntry.problem(of: failure))
+            }
+        }
+        if opened == 0, locked > 0 { throw ForeignFailure.noKeyOpens("keys of gpg") }
+        folder.countRest(to: &collector, ending: Self.ending)
+        return try collector.finish(details: "", isPlaintext: false)
+    }
+}
+
+extension ForeignFolder {
+    /// Counts the files that are not passwords.
+    func countRest(to collector: inout RecordCollector, ending: String) {
+        collector.leaveOut("file without a password", files.count { !$0.hasSuffix(ending) })
+        collector.leaveOut("file of another kind (link, device)", others)
+        collector.leaveOut("file whose name is not UTF-8", unreadable)
+    }
+}

@@ -1,0 +1,112 @@
+internal import KCAgeEncryption
+internal import KCByteStreams
+package import KCItemSources
+internal import KCKeychainModel
+
+/// The folder of passage: like that of pass, but encrypted with age.
+package struct PassageFormat: ForeignFormat {
+    package let name = "passage"
+    package let title = "password store of passage"
+
+    private static let ending = ".age"
+
+    package init() {}
+
+    package func recognises(_ input: ForeignInput) throws -> Bool {
+        guard case .folder = input.content, try Path.kind(of: input.path + "/.gpg-id") == nil else { return false }
+        if try Self.isWhole(input) || Path.kind(of: input.path + "/.age-recipients") == .file { return true }
+        func contains(_ isIt: (String) -> Bool) throws -> Bool {
+            try ForeignFolder.first(below: input.path, where: isIt) != nil
+        }
+        // A folder without such files may be anyone's, with some encrypted files among others.
+        if try Path.kind(of: input.path + "/../identities") != .file, try contains({ !$0.hasSuffix(Self.ending) }) {
+            return false
+        }
+        return try contains { $0.hasSuffix(Self.ending) }
+    }
+
+    /// True for a folder that contains both the store and the identities.
+    private static func isWhole(_ input: ForeignInput) throws -> Bool {
+        try Path.kind(of: input.path + "/store") == .folder && Path.kind(of: input.path + "/identities") == .file
+    }
+
+    package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
+        guard case .folder = input.content else { throw ForeignFailure.notOfFormat(title: title) }
+        let isWhole = try Self.isWhole(input)
+        let folder = try ForeignFolder(isWhole ? input.path + "/store" : input.path)
+        guard let keys = try secrets.keyFile() ?? Self.identities(beside: input, isWhole: isWhole) else {
+            throw ForeignFailure.needsKeyFile
+        }
+        let identities = try Self.identities(in: keys, secrets)
+        var collector = RecordCollector(format: name, date: .reference)
+        var opened = 0
+        var locked = 0
+        for file in folder.files where file.hasSuffix(Self.ending) {
+            let path = String(file.dropLast(Self.ending.count))
+            do {
+                let encrypted = try folder.read(file)
+                let content = try Self.open(encrypted, identities)
+                opened += 1
+                try StoreEntry(path: path, format: name, modified: encrypted.modified).add(content, to: &collector)
+            } catch let problem as UnopenedFile {
+                if problem == .noKey { locked += 1 }
+                collector.refuse(path, problem.problem(of: "no identity"))
+            } catch let failure as FileFailure {
+                collector.refuse(path, try StoreEntry.problem(of: failure))
+            }
+        }
+        if opened == 0, locked > 0 { throw ForeignFailure.noKeyOpens("identities") }
+        folder.countRest(to: &collector, ending: Self.ending)
+        return try collector.finish(details: "", isPlaintext: false)
+    }
+
+    /// The identities file that passage itself uses.
+    private static func identities(beside input: ForeignInput, isWhole: Bool) throws -> ForeignFile? {
+        let path = isWhole ? input.path + "/identities" : input.path + "/../identities"
+        guard try Path.kind(of: path) == .file else { return nil }
+        return try ForeignFile(reading: OpenFile.reading(path))
+    }
+
+    /// The identities in a file, which may be encrypted with a passphrase.
+    private static func identities(
+        in file: ForeignFile, _ secrets: any ForeignSecrets
+    ) throws -> [any Identity] {
+        guard let encrypted = try EncryptedKeyFile(file.bytes) else {
+            return try IdentityFile.parse(file.bytes).identities
+        }
+        try encrypted.requirePassphrase()
+        var identities: [any Identity] = []
+        try secrets.password("passphrase of the identities") { passphrase in
+            do throws(AgeFailure) {
+                let text = try encrypted.open(with: [ScryptIdentity(passphrase: passphrase)])
+                identities = try IdentityFile.parse(text).identities
+            } catch {
+                throw error == .wrongPassphrase ? ForeignFailure.wrongPassword : error
+            }
+        }
+        return identities
+    }
+
+    /// - Throws: `UnopenedFile`; `StreamFailure` if the cause is not the file itself.
+    private static func open(_ file: ForeignFile, _ identities: [any Identity]) throws -> SecretBytes {
+        do {
+            var decryptor = try AgeDecryptor(ForeignFileSource(file: file), identities: identities)
+            return try decryptor.readAll(limit: StoreEntry.sizeLimit, as: "size of a secret")
+        } catch AgeFailure.noMatchingIdentity {
+            throw UnopenedFile.noKey
+        } catch let failure as AgeFailure {
+            if case .stream(let failure) = failure { throw Self.problem(of: failure) }
+            throw UnopenedFile.damaged
+        } catch let failure as StreamFailure {
+            throw Self.problem(of: failure)
+        }
+    }
+
+    private static func problem(of failure: StreamFailure) -> any Error {
+        switch failure.kind {
+        case .limitExceeded: UnopenedFile.tooLarge(limit: StoreEntry.sizeLimit)
+        case .interrupted: failure
+        default: failure.systemCode == nil ? UnopenedFile.damaged : failure
+        }
+    }
+}

@@ -1,0 +1,193 @@
+internal import KCByteStreams
+package import KCItemSources
+internal import KCKeychainModel
+
+/// Proton Pass's export: a zip file with JSON.
+///
+/// Source: ProtonMail/WebClients, `packages/pass/lib/export`.
+package struct ProtonPassFormat: ForeignFormat {
+    package let name = "proton-pass"
+    package let title = "Proton Pass export"
+
+    package init() {}
+
+    private static let member = "Proton Pass/data.json"
+
+    package func recognises(_ input: ForeignInput) throws -> Bool {
+        if let names = try ForeignZip.names(in: input) { return names.contains(Self.member) }
+        return input.file?.bytes.withBytes { JSONHead.names(["encrypted", "vaults"], in: $0).count == 2 } ?? false
+    }
+
+    package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
+        guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
+        let json: ForeignJSON
+        var zip: ForeignZip?
+        if try ForeignZip.names(in: input) != nil {
+            let opened = try ForeignZip(file) { $0 == Self.member }
+            json = try opened.json(Self.member)
+            zip = opened
+        } else {
+            json = try ForeignJSON(file)
+        }
+        if json.root["encrypted"]?.flag == true {
+            throw ForeignFailure.refused(
+                title: "an encrypted Proton Pass export", hint: "export it again as ZIP, or as CSV")
+        }
+        guard let vaults = json.root["vaults"], vaults.isObject else {
+            throw ForeignFailure.damaged("its vaults are missing")
+        }
+        var collector = RecordCollector(format: name, date: file.modified)
+        var reader = ProtonPassReader(json: json, format: name)
+        for vault in vaults.members {
+            for item in try json.list(vault.value["items"], required: "a list of items") {
+                try reader.add(item, of: vault, to: &collector)
+            }
+        }
+        zip?.countRest(to: &collector)
+        return try collector.finish(details: "", isPlaintext: true)
+    }
+}
+
+/// Reads the records of a Proton Pass export.
+private struct ProtonPassReader {
+    let json: ForeignJSON
+    let format: String
+    private var ids: Set<[String]> = []
+
+    init(json: ForeignJSON, format: String) {
+        self.json = json
+        self.format = format
+    }
+
+    mutating func add(
+        _ item: ForeignJSON.Value, of vault: ForeignJSON.Member, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        guard let id = json.text(item["itemId"]), let data = item["data"], let type = json.text(data["type"]) else {
+            throw .damaged("a record has no ID or no type")
+        }
+        guard ids.insert([vault.name, id]).inserted else { throw .damaged("two of its records have the same ID") }
+        // 1 is active, 2 in the trash.
+        guard json.integer(item["state"]) ?? 1 == 1 else { return collector.leaveOut("record in the trash") }
+        let content = try json.object(data["content"])
+        let metadata = try json.object(data["metadata"])
+        var record = RecordWriter(
+            format: format, identity: RecordWriter.identity(of: [vault.name, id]),
+            title: try text(metadata?["name"]) ?? "")
+        record.id = id
+        record.folder = try text(vault.value["name"])
+        record.created = ForeignDate.seconds(json.integer(item["createTime"]))
+        record.modified = ForeignDate.seconds(json.integer(item["modifyTime"]))
+        switch type {
+        case "login": try addLogin(content, &record, to: &collector)
+        case "note": break
+        case "alias":
+            if let alias = try text(item["aliasEmail"]) {
+                record.extra.append(ExtraAttribute(name: "email", value: alias))
+            }
+            collector.leaveOut("alias of an address")
+        case "sshKey":
+            if let key = try text(content?["publicKey"]) {
+                record.extra.append(ExtraAttribute(name: "publicKey", value: key))
+            }
+            if let key = try secret(content?["privateKey"]) { try record.addPrivateKey(key, to: &collector) }
+            for section in try json.list(content?["sections"]) {
+                for field in try json.list(json.object(section)?["sectionFields"]) {
+                    try addField(field, &record, to: &collector)
+                }
+            }
+            try addUnknown(of: content, except: ["privateKey", "publicKey", "sections"], &record, to: &collector)
+        default:
+            // Cards, identities, networks, and types that are not known here.
+            if let content, content.isObject {
+                try record.addObject(Self.kind(type), json.source(content), to: &collector)
+            }
+        }
+        if let note = try secret(metadata?["note"]), !note.isEmpty {
+            try record.addNote(note, isWhole: type == "note", to: &collector)
+        }
+        for field in try json.list(data["extraFields"]) { try addField(field, &record, to: &collector) }
+        if type != "alias" { try record.finish(to: &collector) }
+    }
+
+    /// Adds an extra field; a value of an unknown kind is kept as JSON.
+    private func addField(
+        _ field: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let name = try text(field["fieldName"]) ?? ""
+        var isEmpty = true
+        var others = SecretJSON()
+        for member in try json.object(field["data"])?.members ?? [] where !json.isEmpty(member.value) {
+            if !["totpUri", "content"].contains(member.name) {
+                others.add(member.name, json: json.source(member.value))
+            } else if let value = try secret(member.value) {
+                isEmpty = false
+                try member.name == "content"
+                    ? record.addField(name, value, to: &collector) : record.addOneTimePassword(value, to: &collector)
+            }
+        }
+        let rest = others.finish()
+        if rest.count > "{}".utf8.count {
+            try record.addField(name, rest, to: &collector)
+        } else if isEmpty {
+            collector.leaveOut("field without a value")
+        }
+    }
+
+    private func addLogin(
+        _ content: ForeignJSON.Value?, _ record: inout RecordWriter, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        guard let content else { throw .damaged("a login has no content") }
+        for url in try json.list(content["urls"]) {
+            if let address = try text(url), !address.isEmpty { record.addresses.append(address) }
+        }
+        // Versions before 1.18 have the user name under another key.
+        let names = [try text(content["itemUsername"]), try text(content["username"]), try text(content["itemEmail"])]
+            .compactMap { $0 }.filter { !$0.isEmpty }
+        let others = names.dropFirst().prefix(1).map { ExtraAttribute(name: "email", value: $0) }
+        let passkeys = try json.list(content["passkeys"])
+        if let password = try secret(content["password"]), !password.isEmpty {
+            try record.addLogin(user: names.first, others: others, password: password, to: &collector)
+        } else if !names.isEmpty || passkeys.isEmpty && !record.addresses.isEmpty {
+            try record.addLogin(user: names.first, others: others, password: nil, to: &collector)
+        }
+        if let seed = try secret(content["totpUri"]), !seed.isEmpty {
+            try record.addOneTimePassword(seed, to: &collector)
+        }
+        for passkey in passkeys {
+            let (id, domain) = (try text(passkey["rpId"]), try text(passkey["domain"]))
+            guard let host = id ?? domain else { throw .damaged("a passkey has no host") }
+            try record.addPasskey(
+                host: host, user: try text(passkey["userName"]), json.source(passkey), to: &collector)
+        }
+        let known: Set = ["itemUsername", "username", "itemEmail", "urls", "passkeys", "password", "totpUri"]
+        try addUnknown(of: content, except: known, &record, to: &collector)
+    }
+
+    /// Adds unknown members as fields, so that nothing is lost.
+    private func addUnknown(
+        of content: ForeignJSON.Value?, except known: Set<String>, _ record: inout RecordWriter,
+        to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        for member in content?.members ?? [] where !known.contains(member.name) && !json.isEmpty(member.value) {
+            let value = try member.value.isString ? secret(member.value) : json.source(member.value)
+            if let value { try record.addField(member.name, value, to: &collector) }
+        }
+    }
+
+    /// The kind of a record of a type, for people.
+    private static func kind(_ type: String) -> String {
+        switch type {
+        case "creditCard": "card"
+        case "identity": "identity"
+        case "wifi": "Wi-Fi network"
+        case "custom": "record of its own kind"
+        default: "record of another type"
+        }
+    }
+
+    private func text(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> String? { try json.optionalText(value) }
+
+    private func secret(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> SecretBytes? {
+        try json.optionalSecret(value)
+    }
+}

@@ -1,0 +1,142 @@
+internal import KCByteStreams
+package import KCItemSources
+
+/// A known kind of file that is not supported, with a way that does work.
+package struct RefusedFormat: ForeignFormat {
+    package let name: String
+    package let title: String
+    private let hint: String
+    private var isOwn = false
+    private let test: @Sendable (ForeignInput) throws -> Bool
+
+    package func recognises(_ input: ForeignInput) throws -> Bool { try test(input) }
+
+    package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
+        throw isOwn ? ForeignFailure.own(title: title, hint: hint) : .refused(title: title, hint: hint)
+    }
+
+    /// - Parameters:
+    ///   - hint: what to do instead; messages replace `FILE` by the path.
+    ///   - isOwn: true for a file of kcbackup itself.
+    private init(
+        name: String, title: String, hint: String, isOwn: Bool = false,
+        test: @escaping @Sendable (ForeignInput) throws -> Bool
+    ) {
+        self.name = name
+        self.title = title
+        self.hint = hint
+        self.isOwn = isOwn
+        self.test = test
+    }
+
+    /// All refused formats.
+    package static let all: [RefusedFormat] = [
+        RefusedFormat(
+            name: "kcbackup-archive", title: "a kcbackup archive",
+            hint: "'kcbackup restore FILE' restores it, and 'kcbackup inspect FILE' lists its items", isOwn: true
+        ) { $0.file?.starts(with: "kcbackup.json\0".utf8) == true },
+        RefusedFormat(
+            name: "kcbackup-keychain", title: "a kcbackup keychain",
+            hint: "'kcbackup item list --keychain FILE' lists its items, 'kcbackup create --keychain FILE' backs it up",
+            isOwn: true
+        ) { $0.isSQLite(["genp", "inet"], applicationID: "kcbk") },
+        RefusedFormat(
+            name: "keychain-2", title: "the keychain-2.db of macOS or iOS, whose keys are in the Secure Enclave",
+            hint: "on the Mac, export the passwords from the Passwords app (File, Export) as CSV"
+        ) { $0.isSQLite(["genp", "inet"]) },
+        RefusedFormat(
+            name: "firefox-profile", title: "a Firefox database",
+            hint: "in Firefox, export the passwords as CSV: about:logins, Export Passwords"
+        ) { input in
+            input.isSQLite(["nssPrivate"]) || input.isJSON(["nextId", "logins"]) || input.isJSON(["encryptedPassword"])
+        },
+        RefusedFormat(
+            name: "chromium-profile", title: "a database of Chrome, Chromium or a browser like them",
+            hint: "in the browser, export the passwords as CSV: Settings, Passwords"
+        ) { $0.isSQLite(["password_value"]) },
+        RefusedFormat(
+            name: "keepass-1", title: "a KeePass 1 database",
+            hint: "KeePassXC imports it (Import, KeePass 1 Database) and saves it as KDBX, which is read"
+        ) { $0.file?.starts(with: [0x03, 0xd9, 0xa2, 0x9a, 0x65, 0xfb, 0x4b, 0xb5]) == true },
+        RefusedFormat(
+            name: "opvault", title: "a 1Password opvault",
+            hint: "1Password 8 imports it, and exports it as 1PUX, which is read"
+        ) { input in
+            try ["default/profile.js", "data/default/encryptionKeys.js"].contains { try input.hasMember($0) }
+        },
+        RefusedFormat(
+            name: "enpass", title: "an Enpass export",
+            hint: "Bitwarden imports it, and exports JSON protected with a password, which is read"
+        ) { $0.isJSON(["template_type", "items"]) || $0.isJSON(["parent_uuid", "folders"]) },
+        RefusedFormat(
+            name: "systemd-credential", title: "a systemd credential, which is bound to its machine",
+            hint: "'systemd-creds decrypt' shows it there"
+        ) { input in
+            // The beginnings of the IDs of its three kinds of key, in base64.
+            ["Whxqht+dQJax1aZeCGLxmg", "DHzAexF2RZGcSwvqCLwg/", "k6iUCUh0RJCQyvL8k8q1U"].contains { id in
+                input.file?.starts(with: id.utf8) == true
+            }
+        },
+        RefusedFormat(
+            name: "openpgp", title: "a file encrypted with OpenPGP",
+            hint: "'gpg -d FILE > FILE.zip' decrypts it; import that, and delete it"
+        ) { $0.file?.starts(with: "-----BEGIN PGP MESSAGE-----".utf8) == true },
+        RefusedFormat(
+            name: "kcbackup-device-key", title: "a device key",
+            hint: "'kcbackup device import FILE' imports it", isOwn: true
+        ) { input in
+            // Its content is encrypted; without the name it may be anything.
+            let isNamed = input.file?.name.hasPrefix("device-key") == true && input.isAge
+            return isNamed || input.file?.starts(with: "# kcbackup device key of ".utf8) == true
+        },
+        RefusedFormat(
+            name: "age-passphrase", title: "a file encrypted with age",
+            hint: "'age -d FILE | kcbackup import -' imports what is in it"
+        ) { $0.isAge && $0.file?.starts(with: "age-encryption.org/v1\n-> scrypt ".utf8) == true },
+        RefusedFormat(
+            name: "age", title: "a file encrypted with age",
+            hint: "'age -d -i IDENTITY FILE | kcbackup import -' imports what is in it"
+        ) { $0.isAge },
+    ]
+}
+
+extension ForeignInput {
+    /// True for a binary age file.
+    fileprivate var isAge: Bool { file?.starts(with: "age-encryption.org/v1\n".utf8) == true }
+
+    /// The number of bytes of a database that are searched for names; the schema is at the beginning.
+    private static let schemaSize = 1 << 20
+
+    /// True for an SQLite database that contains these names in its schema.
+    fileprivate func isSQLite(_ names: [String], applicationID: String = "") -> Bool {
+        guard let file, file.starts(with: "SQLite format 3\0".utf8) else { return false }
+        return file.bytes.withBytes { bytes in
+            let head = bytes.extracting(0..<min(bytes.count, Self.schemaSize))
+            // The application ID is at offset 68.
+            if !applicationID.isEmpty {
+                guard head.count >= 72, zip(68..<72, applicationID.utf8).allSatisfy({ head[$0] == $1 }) else {
+                    return false
+                }
+            }
+            return names.allSatisfy { name in
+                let wanted = Array(name.utf8)
+                return head.count >= wanted.count
+                    && (0...(head.count - wanted.count)).contains { start in
+                        wanted.indices.allSatisfy { head[start + $0] == wanted[$0] }
+                    }
+            }
+        }
+    }
+
+    /// True for a JSON object that has members of these names near its beginning.
+    fileprivate func isJSON(_ names: [String]) -> Bool {
+        guard let file else { return false }
+        return file.bytes.withBytes { JSONHead.names(names, in: $0).count == names.count }
+    }
+
+    /// True for a folder that contains this file.
+    fileprivate func hasMember(_ name: String) throws -> Bool {
+        guard case .folder = content else { return false }
+        return try Path.exists(path + "/" + name)
+    }
+}

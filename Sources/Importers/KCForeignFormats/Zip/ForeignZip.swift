@@ -1,0 +1,75 @@
+internal import KCByteStreams
+internal import KCItemSources
+internal import KCTarArchive
+
+/// An export that is a zip file, with its members in wiped memory.
+final class ForeignZip {
+    /// The names of all members.
+    let names: Set<String>
+    private var members: [String: ForeignAttachment] = [:]
+    /// The number of members that were taken.
+    private var taken = 0
+
+    /// Reads the members for which `wants` returns true.
+    ///
+    /// - Throws: `ForeignFailure` (`damaged`, `limit`); `StreamFailure` if the cause is not the file itself.
+    init(_ file: ForeignFile, wants: (String) -> Bool) throws {
+        var members: [String: ForeignAttachment] = [:]
+        names = try file.bytes.withBytes { bytes in
+            try Self.explaining { () throws(StreamFailure) in
+                try ZipFile.read(bytes, wants: wants) { name, bytes in
+                    members[name] = ForeignAttachment(name: name, bytes)
+                }
+            }
+        }
+        self.members = members
+    }
+
+    /// The names of the members; nil if the file does not begin like a zip file.
+    ///
+    /// - Throws: as `init`.
+    static func names(in input: ForeignInput) throws -> Set<String>? {
+        guard let file = input.file else { return nil }
+        return try file.bytes.withBytes { bytes in
+            guard ZipFile.begins(bytes) else { return nil }
+            return try explaining { () throws(StreamFailure) in try ZipFile.names(in: bytes) }
+        }
+    }
+
+    /// Removes and returns a member; nil if there is none.
+    func take(_ name: String) -> ForeignAttachment? {
+        guard let member = members.removeValue(forKey: name) else { return nil }
+        taken += 1
+        return member
+    }
+
+    /// Counts the files that were not taken, whether they were read or not.
+    func countRest(to collector: inout RecordCollector) {
+        collector.leaveOut("file of no imported record", names.count { !$0.hasSuffix("/") } - taken)
+    }
+
+    /// The names of the members that were read but not taken.
+    var rest: [String] { members.keys.sorted() }
+
+    /// Takes a member and parses it as JSON.
+    ///
+    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
+    func json(_ name: String) throws(ForeignFailure) -> ForeignJSON {
+        guard let member = take(name) else { throw .damaged("'\(name)' is missing from it") }
+        return try ForeignJSON(member.bytes.copy())
+    }
+
+    private static func explaining<Result>(_ body: () throws(StreamFailure) -> Result) throws -> Result {
+        do throws(StreamFailure) {
+            return try body()
+        } catch {
+            switch error.kind {
+            case .malformed(let rule): throw ForeignFailure.damaged("it is a zip file: \(rule)")
+            case .truncated: throw ForeignFailure.damaged("it is a zip file that ends too early")
+            case .limitExceeded(let name, let found, let allowed):
+                throw ForeignFailure.limit(name, found: found ?? UInt64(allowed) + 1, allowed: UInt64(allowed))
+            default: throw error
+            }
+        }
+    }
+}

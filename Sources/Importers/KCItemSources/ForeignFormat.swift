@@ -1,0 +1,125 @@
+package import KCByteStreams
+package import KCKeychainModel
+
+/// A form in which another program keeps items: a file, or a folder of files.
+///
+/// Each format has its own folder in `KCForeignFormats` and one line in its list. Reading is all or nothing: a format
+/// returns items only after everything was read and has passed every check that the format allows.
+package protocol ForeignFormat: Sendable {
+    /// The name for `--from`, in lower case with dashes, such as `gnome-keyring`.
+    var name: String { get }
+
+    /// The name in messages, such as "GNOME keyring file".
+    var title: String { get }
+
+    /// True if `input` is of this format, judging by its content and not by its name.
+    ///
+    /// - Throws: `FileFailure`, `StreamFailure`; `ForeignFailure.damaged` for a damaged input that can only be of this
+    ///   format.
+    func recognises(_ input: ForeignInput) throws -> Bool
+
+    /// Why an input is not recognized although the user or its name says that it is of this format.
+    ///
+    /// - Returns: nil if there is nothing to add.
+    ///
+    /// - Throws: `FileFailure`, `StreamFailure`.
+    func problem(with input: ForeignInput) throws -> ForeignFailure?
+
+    /// Reads all items.
+    ///
+    /// - Throws: `ForeignFailure`, `ItemLines.Failure`, `AgeFailure`, `FileFailure`, `StreamFailure`,
+    ///   `CryptographyFailure`, and what `secrets` throws.
+    func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents
+}
+
+extension ForeignFormat {
+    package func problem(with input: ForeignInput) throws -> ForeignFailure? { nil }
+}
+
+/// Provides passwords and keys for encrypted files.
+package protocol ForeignSecrets {
+    /// Passes the password to `use`, which throws `ForeignFailure.wrongPassword` if it is wrong.
+    ///
+    /// If the user typed the password, it may then be asked for again.
+    ///
+    /// - Parameter what: the name of the password in messages: "password of the KeePass database".
+    /// - Throws: whatever asking for the password and `use` throw.
+    func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws
+
+    /// The key file that opens `input`, with a password or without one; nil if none was given.
+    ///
+    /// - Throws: `FileFailure`, `StreamFailure`.
+    func keyFile() throws -> ForeignFile?
+
+    /// The content of a file, decrypted by `gpg` with the keys of the user; at most `limit` bytes.
+    ///
+    /// - Throws: `UnopenedFile` for a problem with this file; `ForeignFailure.needsProgram` if no file could be opened;
+    ///   `StreamFailure`.
+    func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes
+}
+
+extension ForeignSecrets {
+    /// The default for implementations that do not run programs.
+    package func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes {
+        throw ForeignFailure.needsProgram("gpg", problem: "it cannot be started")
+    }
+}
+
+/// The contents of a file or folder of another program.
+package struct ForeignContents {
+    /// An item that was not imported, and why.
+    package struct Refused: Hashable, Sendable {
+        /// The item's name in its program; foreign text.
+        package let name: String
+        package let problem: Problem
+    }
+
+    /// Why an item cannot be imported.
+    package enum Problem: Hashable, Sendable {
+        /// It violates a rule for items; for example, it is too large.
+        case item(ItemProblem)
+        /// Another item has the same unique key, and nothing distinguishes the two.
+        case sameKey
+        /// It is damaged in its file; the text says what is wrong and contains no foreign text.
+        case damaged(String)
+    }
+
+    /// The items, in archive order.
+    package let items: CollectedItems
+    /// A more exact description than the format's title; may contain foreign text: "keyring 'login', encrypted".
+    package let details: String
+    /// The number of items per kind of part, such as "password" and "note", in order of first appearance.
+    package let parts: [(kind: String, count: Int)]
+    /// The number of things that have no place in a keychain, by kind, such as "password history".
+    package let leftOut: [(kind: String, count: Int)]
+    /// Items that should have been imported but were not.
+    package let refused: [Refused]
+    /// The number of items that equal another one, including the secret, and are imported only once.
+    package let duplicates: Int
+    /// Items that differ from another only in their secret, and were marked to distinguish them.
+    package let marked: [Item]
+    /// What the user should know: repaired items, weak encryption; one sentence each, without a period.
+    package let remarks: [String]
+    /// True if the input holds secrets in the clear.
+    package let isPlaintext: Bool
+}
+
+extension ForeignContents {
+    /// True if there are secrets and they are in the clear.
+    package var exposesSecrets: Bool { isPlaintext && (items.count > 0 || !refused.isEmpty) }
+
+    /// Creates contents of one kind of item, all of which were imported.
+    package init(items: CollectedItems, kind: String, isPlaintext: Bool) {
+        self.init(
+            items: items, details: "", parts: items.count == 0 ? [] : [(kind, items.count)], leftOut: [], refused: [],
+            duplicates: 0, marked: [], remarks: [], isPlaintext: isPlaintext)
+    }
+}
+
+extension ForeignContents: ItemSource {
+    /// Visits every item; refused items are reported as unreadable.
+    package func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
+        try items.visitItems(&visitor)
+        for _ in refused { try visitor.skip(damaged: nil) }
+    }
+}

@@ -1,0 +1,129 @@
+package import KCByteStreams
+package import Glibc
+package import KCKeychainModel
+
+/// An input to read: a file, whose content is in memory, or a folder.
+package struct ForeignInput: Sendable {
+    /// Whether the input is a file or a folder.
+    package enum Content: Sendable {
+        case file(ForeignFile)
+        case folder
+    }
+
+    /// The path, absolute or relative to the working folder; `-` for a pipe.
+    package let path: String
+    package let content: Content
+
+    /// Describes an input.
+    package init(path: String, _ content: Content) {
+        self.path = path
+        self.content = content
+    }
+
+    /// The file; nil for a folder.
+    package var file: ForeignFile? {
+        if case .file(let file) = content { file } else { nil }
+    }
+
+    /// The file with the given name in the same folder; nil if there is none.
+    ///
+    /// - Throws: `FileFailure`, `StreamFailure`.
+    package func sibling(_ name: String) throws -> ForeignFile? {
+        guard path != InputFile.standardInputName else { return nil }
+        let folder = Path.split(path).folder
+        do {
+            return try ForeignFile(reading: OpenFile.reading(folder + "/" + name))
+        } catch let failure as FileFailure where failure.problem == .notFound {
+            return nil
+        }
+    }
+}
+
+/// A file of another program, read once into wiped memory so that it cannot change between two reads.
+package final class ForeignFile: Sendable {
+    /// The last component of its path; foreign text.
+    package let name: String
+    package let bytes: SecretBytes
+    /// When it was last changed.
+    package let modified: Timestamp
+    /// True if group or others can read it.
+    package let isReadableByOthers: Bool
+
+    /// The maximum size in bytes: far above any real file, and what the program is willing to hold in memory.
+    package static let sizeLimit = 1 << 30
+
+    /// Holds bytes that came through a pipe.
+    package init(name: String, _ bytes: consuming SecretBytes, modified: Timestamp) {
+        self.name = name
+        self.bytes = bytes
+        self.modified = modified
+        isReadableByOthers = false
+    }
+
+    /// Reads a file from its start to its end.
+    ///
+    /// - Throws: `FileFailure` (`tooLarge`, `system`), `StreamFailure` (`malformed` if it changes during the read).
+    package init(reading file: OpenFile) throws {
+        let status = try file.status()
+        guard try file.size() <= Self.sizeLimit else {
+            throw FileFailure(file.path, .tooLarge(limit: Self.sizeLimit))
+        }
+        var slice = try FileSlice(whole: file)
+        name = Path.split(file.path).name
+        bytes = try slice.readAll(limit: Self.sizeLimit, as: "size")
+        try Self.requireUnchanged(file, since: status)
+        modified = Self.modified(status)
+        isReadableByOthers = Self.isReadableByOthers(status)
+    }
+
+    /// Refuses a file that was written while it was read, since part of what was read may be old.
+    ///
+    /// - Throws: `FileFailure`, `StreamFailure` (`malformed`).
+    static func requireUnchanged(_ file: OpenFile, since status: stat) throws {
+        let now = try file.status()
+        guard now.st_size == status.st_size, now.st_mtim.tv_sec == status.st_mtim.tv_sec,
+            now.st_mtim.tv_nsec == status.st_mtim.tv_nsec
+        else { throw StreamFailure(.reading, .malformed("it was changed at the same time")) }
+    }
+
+    /// True if group or others can read a file.
+    package static func isReadableByOthers(_ status: stat) -> Bool { status.st_mode & 0o044 != 0 }
+
+    /// When a file was last changed; the reference date if no item can have that date.
+    static func modified(_ status: stat) -> Timestamp {
+        let (whole, isTooLarge) = Int64(status.st_mtim.tv_sec).multipliedReportingOverflow(by: 1_000_000)
+        let (sum, overflow) = whole.addingReportingOverflow(Int64(status.st_mtim.tv_nsec) / 1_000)
+        return isTooLarge || overflow ? .reference : Timestamp(microseconds: sum) ?? .reference
+    }
+
+    /// True if the file contains only white space.
+    package var isBlank: Bool {
+        bytes.withBytes { span in span.indices.allSatisfy { [0x20, 0x09, 0x0d, 0x0a].contains(span[$0]) } }
+    }
+
+    /// True if the file begins with these bytes.
+    package func starts(with prefix: some Collection<UInt8>) -> Bool {
+        bytes.withBytes { span in
+            span.count >= prefix.count && zip(span.indices, prefix).allSatisfy { span[$0] == $1 }
+        }
+    }
+}
+
+/// Streams the bytes of a file.
+package struct ForeignFileSource: ByteSource {
+    private let file: ForeignFile
+    private var offset = 0
+
+    /// Begins at the start of `file`.
+    package init(file: ForeignFile) {
+        self.file = file
+    }
+
+    package mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
+        let end = min(file.bytes.count, offset + output.freeCapacity)
+        file.bytes.withBytes { bytes in
+            for index in offset..<end { output.append(bytes[index]) }
+        }
+        offset = end
+    }
+}

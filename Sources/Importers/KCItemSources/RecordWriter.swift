@@ -1,0 +1,341 @@
+package import KCByteStreams
+package import KCKeychainModel
+
+/// Makes the items of one record of a password manager, one per secret (docs/import.md, "What becomes of a record").
+///
+/// Only titles, addresses, user names, folders, and the names of fields and files become attributes, because attributes
+/// are readable while a keychain is locked.
+///
+/// ```swift
+/// var record = RecordWriter(format: "bitwarden", identity: id, title: "Bank")
+/// record.addresses = ["https://bank.example/login"]
+/// try record.addLogin(user: "ada", password: password, to: &collector)
+/// try record.addNote(text, to: &collector)
+/// ```
+package struct RecordWriter {
+    /// How a server asks for the password, if that is known.
+    package enum Authentication: Hashable, Sendable {
+        case unknown
+        case form
+        /// HTTP authentication for a realm.
+        case http(realm: String)
+    }
+
+    private let format: String
+    private let identity: String
+    private let ordinal: Int
+    private let givenTitle: String
+    /// The record's ID in its program, if it has one; it becomes a readable attribute.
+    package var id: String?
+    /// The folder, vault or group of the record.
+    package var folder: String?
+    /// The user whose name the items beside the login have.
+    ///
+    /// It comes only from the methods that add a login or a user. They make an item of an access token in its place, so
+    /// that no token is lost or becomes readable.
+    private var user: String?
+    /// Seeded hashes of the tokens in the place of user names, which other parts may repeat.
+    private var tokens: Set<Int> = []
+    /// The addresses as its program stores them, some of which may hold secrets; set before any part is added.
+    package var addresses: [String] = []
+    /// The addresses that become attributes; nil until those that cannot have become items.
+    private var places: [WebAddress]?
+    /// True once an item has the addresses as attributes.
+    private var areAddressesKept = false
+    package var authentication = Authentication.unknown
+    package var created: Timestamp?
+    package var modified: Timestamp?
+    /// Further attributes that are not secret and have no column, by name.
+    package var extra: [ExtraAttribute] = []
+    /// The number of parts with each name so far.
+    private var ordinals: [String: Int] = [:]
+
+    /// Begins a record.
+    ///
+    /// - Parameters:
+    ///   - format: the name of the format.
+    ///   - identity: identifies the record in its file; UUIDs are derived from it, so it never contains a secret.
+    ///   - ordinal: the number of earlier records with this identity; 0 for a record with an ID.
+    ///   - title: the record's name in its program; may be empty.
+    package init(format: String, identity: String, ordinal: Int = 0, title: String) {
+        self.format = format
+        self.identity = identity
+        self.ordinal = ordinal
+        givenTitle = title
+    }
+
+    /// The record's title, or a substitute if it has none.
+    package var title: String {
+        if !givenTitle.isEmpty { return givenTitle }
+        return host ?? user ?? "untitled"
+    }
+
+    /// The host or the app of the first address.
+    private var host: String? {
+        if let places { return places.first?.host }
+        return addresses.lazy.compactMap { WebAddress($0)?.host }.first
+    }
+
+    /// Adds a login, whose password may be missing; the first one with a user gives the other parts its name.
+    ///
+    /// An access token in the place of the user name becomes the secret of the login.
+    ///
+    /// - Parameter others: further names of the user, which become attributes of all items unless they are tokens.
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func addLogin(
+        user name: String?, others: [ExtraAttribute] = [], password: consuming SecretBytes?,
+        to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let isToken = AccessToken.isToken(name, password: password)
+        let account = isToken ? nil : name
+        user = user ?? account
+        if isToken, let name { tokens.insert(name.hashValue) }
+        let others = split(others, password)
+        let places = try settleAddresses(to: &collector)
+        var draft: ItemDraft
+        if let address = places.first, !Self.isApp(address.scheme) {
+            draft = ItemDraft(itemClass: .internetPassword)
+            if let account { draft.attributes[.acct] = .text(account) }
+            address.describe(&draft)
+            switch authentication {
+            case .unknown: draft.attributes[.atyp] = .text("dflt")
+            case .form: draft.attributes[.atyp] = .text("form")
+            case .http(let realm):
+                draft.attributes[.atyp] = .text("http")
+                draft.attributes[.sdmn] = .text(realm)
+            }
+        } else {
+            draft = ItemDraft(itemClass: .genericPassword)
+            draft.attributes[.svce] = .text(places.first?.host ?? title)
+            if let account { draft.attributes[.acct] = .text(account) }
+        }
+        keep(places, in: &draft)
+        areAddressesKept = true
+        if isToken, let name {
+            try add("access token", "token", draft, SecretBytes(copying: name.utf8), to: &collector)
+            if let password, !AccessToken.isSpare(password) { try addField("password", password, to: &collector) }
+        } else {
+            let kind: String
+            switch password {
+            case .some: kind = "password"
+            case .none: kind = "login without a password"
+            }
+            try add(kind, "password", draft, password, to: &collector)
+        }
+        for token in others { try addField(token.name, SecretBytes(copying: token.value.utf8), to: &collector) }
+    }
+
+    /// Adds the user of a record that has no login: a name for the other parts, or a login if it is an access token.
+    ///
+    /// - Parameter others: as for `addLogin`.
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func addUser(
+        _ name: String?, others: [ExtraAttribute] = [], to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        if AccessToken.isToken(name, password: nil) {
+            return try addLogin(user: name, others: others, password: nil, to: &collector)
+        }
+        user = user ?? name
+        for token in split(others, nil) {
+            try addField(token.name, SecretBytes(copying: token.value.utf8), to: &collector)
+        }
+    }
+
+    /// Keeps further names as attributes, and returns the access tokens among them.
+    private mutating func split(
+        _ names: [ExtraAttribute], _ password: borrowing SecretBytes?
+    ) -> [ExtraAttribute] {
+        var tokens: [ExtraAttribute] = []
+        for name in names {
+            if AccessToken.isToken(name.value, password: password) { tokens.append(name) } else { extra.append(name) }
+        }
+        return tokens
+    }
+
+    /// Adds a one-time password: an `otpauth:` address, or a base32 seed, from which one is made.
+    ///
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func addOneTimePassword(
+        _ secret: borrowing SecretBytes, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let address = OneTimePasswordAddress.make(of: secret, issuer: title, user: user)
+        let draft = draft(service: host ?? title, account: "one-time password", kind: "one-time password")
+        try add("one-time password", "totp", draft, address, to: &collector)
+    }
+
+    /// Adds a note of the record.
+    ///
+    /// - Parameter isWhole: true if the record consists only of this note.
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func addNote(
+        _ text: consuming SecretBytes, isWhole: Bool = false, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        var draft = draft(service: title, account: isWhole ? nil : "note", kind: "secure note")
+        // Apple marks a secure note with the characters "note".
+        draft.attributes[.type] = .number(1_852_798_053)
+        try add("note", "note", draft, text, to: &collector)
+    }
+
+    /// Adds another field, whether its program hides it or not.
+    ///
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func addField(
+        _ name: String, _ value: consuming SecretBytes, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let name = name.isEmpty ? "field" : name
+        let draft = draft(service: title, account: name, kind: "field")
+        try add("field", "field \(name)", draft, value, to: &collector)
+    }
+
+    /// Adds all fields of a card, an identity or a similar record as one JSON object.
+    ///
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func addObject(
+        _ kind: String, _ json: consuming SecretBytes, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        try add(kind, kind, draft(service: title, account: nil, kind: kind), json, to: &collector)
+    }
+
+    /// Adds a passkey, as the JSON object of FIDO's Credential Exchange Format.
+    ///
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func addPasskey(
+        host: String, user: String?, _ json: consuming SecretBytes, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        var draft = draft(service: host, account: nil, kind: "passkey")
+        let name = user.flatMap { AccessToken.isToken($0, password: nil) || tokens.contains($0.hashValue) ? nil : $0 }
+        draft.attributes[.acct] = .text(name.map { "passkey (\($0))" } ?? "passkey")
+        try add("passkey", "passkey \(host)", draft, json, to: &collector)
+    }
+
+    /// Adds a private key in the form in which its program stores it.
+    ///
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func addPrivateKey(
+        _ key: consuming SecretBytes, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let draft = draft(service: title, account: "private key", kind: "private key")
+        try add("private key", "private key", draft, key, to: &collector)
+    }
+
+    /// Adds the password of a Wi-Fi network, with the attributes that Apple uses for it.
+    ///
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func addNetwork(
+        _ name: String, _ password: consuming SecretBytes?, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        var draft = ItemDraft(itemClass: .genericPassword)
+        draft.attributes[.svce] = .text("AirPort")
+        draft.attributes[.acct] = .text(name)
+        draft.attributes[.desc] = .text("AirPort network password")
+        if givenTitle.isEmpty { draft.attributes[.labl] = .text(name) }
+        try add("Wi-Fi password", "wifi \(name)", draft, password, to: &collector)
+    }
+
+    /// Adds an attachment.
+    ///
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func addAttachment(
+        _ name: String, _ bytes: consuming SecretBytes, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let draft = draft(service: title, account: name.isEmpty ? "attachment" : name, kind: "attachment")
+        try add("attachment", "attachment \(name)", draft, bytes, to: &collector)
+    }
+
+    /// A generic password beside the login; its account distinguishes it from those of other logins with this title.
+    private func draft(service: String, account: String?, kind: String) -> ItemDraft {
+        var draft = ItemDraft(itemClass: .genericPassword)
+        draft.attributes[.svce] = .text(service)
+        draft.attributes[.desc] = .text(kind)
+        if let account {
+            draft.attributes[.acct] = .text(user.map { $0.isEmpty ? account : "\(account) (\($0))" } ?? account)
+        } else if let user, !user.isEmpty {
+            draft.attributes[.acct] = .text(user)
+        }
+        return draft
+    }
+
+    private mutating func add(
+        _ kind: String, _ part: String, _ draft: ItemDraft, _ secret: consuming SecretBytes?,
+        to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let places = try settleAddresses(to: &collector)
+        let number = ordinals[part, default: 0]
+        ordinals[part] = number + 1
+        var draft = draft
+        if !areAddressesKept { keep(places, in: &draft) }
+        if draft.attributes[.labl] == nil { draft.attributes[.labl] = .text(title) }
+        if let created { draft.attributes[.cdat] = .date(created) }
+        if let modified { draft.attributes[.mdat] = .date(modified) }
+        draft.extra += extra
+        draft.extra.append(ExtraAttribute(name: "source.format", value: format))
+        draft.extra.append(ExtraAttribute(name: "source.part", value: part))
+        if let id { draft.extra.append(ExtraAttribute(name: "source.id", value: id)) }
+        if let folder, !folder.isEmpty { draft.extra.append(ExtraAttribute(name: "source.folder", value: folder)) }
+        try collector.add(
+            RecordPart(
+                kind, draft, secret: secret, record: identity,
+                ordinal: RecordPart.Ordinal(record: ordinal, part: number), part: part, name: title))
+    }
+
+    private static func isApp(_ scheme: String) -> Bool {
+        ["android", "androidapp", "iosapp"].contains(scheme)
+    }
+}
+
+extension RecordWriter {
+    /// Ends the record, once all its parts were added: adds what has only been in its addresses, and counts a record
+    /// without any part.
+    ///
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func finish(to collector: inout RecordCollector) throws(ForeignFailure) {
+        let places = try settleAddresses(to: &collector)
+        guard ordinals.isEmpty, !areAddressesKept else { return }
+        if user == nil, places.isEmpty { return collector.leaveOut("record without a secret") }
+        try addLogin(user: user, password: nil, to: &collector)
+    }
+
+    /// States that another item is the login of this user at these addresses, so that parts added later have only the
+    /// name of the user, if it is one.
+    package mutating func omitLogin(of name: String?) {
+        user = AccessToken.isToken(name, password: nil) ? nil : name
+        places = []
+        areAddressesKept = true
+    }
+
+    /// Adds, once, the addresses that cannot be attributes: some programs keep the seeds of one-time passwords among
+    /// them, and text that is not a well-formed address may hold a password.
+    private mutating func settleAddresses(to collector: inout RecordCollector) throws(ForeignFailure) -> [WebAddress] {
+        if let places { return places }
+        var accepted: [WebAddress] = []
+        var refused: [String] = []
+        for text in addresses {
+            if let address = WebAddress(text) { accepted.append(address) } else { refused.append(text) }
+        }
+        collector.leaveOut("further address", max(0, accepted.count - Self.addressLimit))
+        accepted = Array(accepted.prefix(Self.addressLimit))
+        collector.leaveOut("password in an address", accepted.count(where: \.hasSecret))
+        collector.leaveOut("part of an address behind '?', '#' or ';'", accepted.count(where: \.isCut))
+        places = accepted
+        for address in refused {
+            let text = address.drop { $0.isWhitespace }
+            if text.isEmpty { continue }
+            if OneTimePasswordAddress.isOne(text) {
+                try addOneTimePassword(SecretBytes(copying: text.utf8), to: &collector)
+            } else {
+                try addField("address", SecretBytes(copying: address.utf8), to: &collector)
+                collector.remark("addresses that are not well-formed may hold passwords, and became secrets")
+            }
+        }
+        return accepted
+    }
+
+    /// The maximum number of addresses of a record, so that an item does not have more attributes than it may have.
+    private static let addressLimit = 200
+
+    private func keep(_ places: [WebAddress], in draft: inout ItemDraft) {
+        for (index, address) in places.enumerated() {
+            draft.extra.append(ExtraAttribute(name: "url.\(index + 1)", value: address.readable))
+        }
+    }
+}

@@ -1,0 +1,19 @@
+package import KCCryptography
+package import KCDeviceIdentity
+
+/// Why a keybag could not be read or opened.
+package enum KeybagFailure: Error, Hashable, Sendable {
+    /// It has a newer version than this program knows.
+    case newerFormat(found: Int, known: Int)
+    /// It breaks a rule, or is not as its device wrote it; the text contains nothing from the keybag.
+    case damaged(String)
+    /// It belongs to a device other than the given one.
+    case otherDevice(DeviceID)
+    /// A limit is exceeded: its name, the value found and the largest value allowed.
+    case limit(String, found: Int, allowed: Int)
+    case wrongPasscode
+    /// An escrow key or an escrow record cannot be used.
+    case escrow(EscrowProblem)
+    /// libcrypto failed for a reason other than the data.
+    case cryptography(CryptographyFailure)
+}

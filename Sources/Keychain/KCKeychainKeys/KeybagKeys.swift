@@ -1,0 +1,118 @@
+package import KCByteStreams
+package import KCCryptography
+package import KCDeviceIdentity
+package import KCKeychainModel
+
+/// Opens the class keys of a keybag: with the device key alone, or together with the passcode.
+extension Keybag {
+    /// Wraps class keys in a new keybag.
+    ///
+    /// - Parameters:
+    ///   - retired: the class keys of earlier generations, newest first.
+    ///   - escrow: an escrow record to be renewed for `keys`; it is dropped if there is no passcode.
+    /// - Throws: `CryptographyFailure`.
+    package static func wrapping(
+        _ keys: ClassKeys, retired: [ClassKeys] = [], uuid: ItemUUID, generation: Int, deviceKey: DeviceKey,
+        passcode: borrowing SecretBytes?, cost: ScryptCost, lockSettings: LockSettings = .default,
+        escrow: EscrowRecord? = nil
+    ) throws(CryptographyFailure) -> Keybag {
+        var contents = Contents(
+            uuid: uuid, device: deviceKey.id, generation: generation, salt: try RandomBytes.bytes(count: saltSize),
+            wrappedKeys: [:], cost: nil, lockSettings: lockSettings)
+        let deviceKeys = try DeviceKeys(deviceKey, uuid)
+        var passcodeKeys: PasscodeKeys?
+        switch passcode {
+        case .none: break
+        case .some(let passcode):
+            contents.cost = cost
+            passcodeKeys = try PasscodeKeys(passcode, salt: contents.salt, cost: cost, uuid: uuid, deviceKey)
+        }
+        for accessibility in Accessibility.allCases {
+            guard let key = keys[accessibility] else { continue }
+            switch passcodeKeys {
+            case .some(let passcodeKeys) where !accessibility.isReadableWithoutPasscode:
+                contents.wrappedKeys[accessibility] = try AESKeyWrap.wrap(key.secret, with: passcodeKeys.wrapping)
+            default:
+                contents.wrappedKeys[accessibility] = try AESKeyWrap.wrap(key.secret, with: deviceKeys.wrapping)
+            }
+        }
+        for set in retired { contents.retired.append(try RetiredKeys.wrap(set, under: keys)) }
+        switch passcodeKeys {
+        case .some(let passcodeKeys):
+            contents.escrow = try escrow.map { old throws(CryptographyFailure) in
+                try EscrowRecord(keys, for: old.key, since: old.since, contents, deviceKey, passcodeKeys)
+            }
+        case .none: break
+        }
+        return try Keybag(contents, passcodeKeys, deviceKeys)
+    }
+
+    /// The same keybag with different lock settings, which needs only the device key.
+    ///
+    /// - Throws: `CryptographyFailure`.
+    package func with(_ settings: LockSettings, _ deviceKey: DeviceKey) throws(CryptographyFailure) -> Keybag {
+        var contents = contents
+        contents.lockSettings = settings
+        return try Keybag(contents, passcodeCode: passcodeCode, DeviceKeys(deviceKey, uuid))
+    }
+
+    /// The class keys that the device alone opens, after verifying that this device wrote the keybag.
+    ///
+    /// - Throws: `otherDevice`, `damaged`, `cryptography`.
+    package func deviceOnlyKeys(_ deviceKey: DeviceKey) throws(KeybagFailure) -> ClassKeys {
+        guard device == deviceKey.id else { throw .otherDevice(device) }
+        do {
+            let deviceKeys = try DeviceKeys(deviceKey, uuid)
+            guard try hasDeviceCode(under: deviceKeys.code) else { throw KeybagFailure.damaged(Self.forged) }
+            return try unwrap(deviceKeys.wrapping) { !hasPasscode || $0.isReadableWithoutPasscode }
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    /// The class keys that need the passcode, which is verified only after the full key derivation.
+    ///
+    /// - Throws: `wrongPasscode`, `limit` before any work if the cost is out of range, `damaged`, `cryptography`,
+    ///   `escrow` (`forged`).
+    package func passcodeKeys(
+        _ passcode: borrowing SecretBytes, _ deviceKey: DeviceKey, minimumCost: ScryptCost?
+    ) throws(KeybagFailure) -> ClassKeys {
+        guard let cost else { return try deviceOnlyKeys(deviceKey) }
+        let lowest = minimumCost?.logN ?? Self.costRange.lowerBound
+        guard cost.logN <= Self.costRange.upperBound else {
+            throw .limit("work factor of the keybag", found: cost.logN, allowed: Self.costRange.upperBound)
+        }
+        guard cost.logN >= lowest else { throw .damaged("the work factor of the keybag is too low") }
+        do {
+            let keys = try PasscodeKeys(passcode, salt: salt, cost: cost, uuid: uuid, deviceKey)
+            guard try hasPasscodeCode(under: keys.code) else { throw KeybagFailure.wrongPasscode }
+            // Checked before a passcode change could renew the record for someone who planted it.
+            if let escrow, try !escrow.hasCode(under: keys.escrowCode) { throw KeybagFailure.escrow(.forged) }
+            return try unwrap(keys.wrapping) { !$0.isReadableWithoutPasscode }
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    private func unwrap(
+        _ wrappingKey: borrowing SecretBytes, where condition: (Accessibility) -> Bool
+    ) throws(CryptographyFailure) -> ClassKeys {
+        var keys = ClassKeys()
+        for accessibility in Accessibility.allCases where condition(accessibility) {
+            guard let wrapped = wrappedKeys[accessibility] else { continue }
+            keys[accessibility] = try ClassKey(AESKeyWrap.unwrap(wrapped, with: wrappingKey))
+        }
+        return keys
+    }
+
+    private static let forged = "the keybag is not as this device wrote it"
+
+    static func failure(_ error: any Error) -> KeybagFailure {
+        switch error {
+        case let error as KeybagFailure: error
+        case CryptographyFailure.authentication: .damaged(forged)
+        case let error as CryptographyFailure: .cryptography(error)
+        default: .damaged(forged)
+        }
+    }
+}

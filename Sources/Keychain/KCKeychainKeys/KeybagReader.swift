@@ -1,0 +1,129 @@
+internal import KCCryptography
+internal import KCDeviceIdentity
+internal import KCKeychainModel
+
+/// Parses the members of a keybag in order.
+struct KeybagReader {
+    private var scanner = CanonicalScanner()
+
+    mutating func read(_ bytes: borrowing Span<UInt8>) throws -> Keybag {
+        try scanner.literal("{\"version\":", in: bytes)
+        let version = try scanner.integer(in: bytes)
+        guard version <= Keybag.version else {
+            throw KeybagFailure.newerFormat(found: Int(version), known: Keybag.version)
+        }
+        guard version >= 1 else { throw malformed("the version is unknown") }
+        try scanner.literal(",\"uuid\":", in: bytes)
+        let spelling = try scanner.string(in: bytes)
+        guard let uuid = ItemUUID(spelling), uuid.description == spelling else { throw malformed("the UUID is wrong") }
+        try scanner.literal(",\"device\":", in: bytes)
+        let name = try scanner.string(in: bytes)
+        guard let device = DeviceID(name), device.description == name else { throw malformed("the device is wrong") }
+        try scanner.literal(",\"generation\":", in: bytes)
+        let generation = try scanner.integer(in: bytes)
+        guard generation >= 1 else { throw malformed("the generation is wrong") }
+        try scanner.literal(",\"salt\":", in: bytes)
+        let salt = try sized(Keybag.saltSize, bytes)
+        let keys = try keys(bytes)
+        let retired = try retired(version, bytes)
+        var cost: ScryptCost?
+        var passcodeCode: [UInt8]?
+        if scanner.skip(",\"scrypt\":", in: bytes) {
+            // The allowed range is checked when the keybag is opened, before the derivation.
+            guard let found = ScryptCost(logN: Int(clamping: try scanner.integer(in: bytes))) else {
+                throw malformed("the cost is wrong")
+            }
+            cost = found
+            try scanner.literal(",\"passcode\":", in: bytes)
+            passcodeCode = try sized(Keybag.codeSize, bytes)
+        }
+        guard (keys[.whenPasscodeSetThisDeviceOnly] != nil) == (cost != nil) else { throw malformed("keys") }
+        let lockSettings = try lockSettings(version, bytes)
+        let escrow = try escrow(version, hasPasscode: cost != nil, bytes)
+        try scanner.literal(",\"mac\":", in: bytes)
+        let deviceCode = try sized(Keybag.codeSize, bytes)
+        try scanner.literal("}", in: bytes)
+        try scanner.end(in: bytes)
+        let contents = Keybag.Contents(
+            uuid: uuid, device: device, generation: Int(generation), salt: salt, wrappedKeys: keys,
+            retired: retired, cost: cost, lockSettings: lockSettings, escrow: escrow)
+        return Keybag(
+            contents, passcodeCode: passcodeCode, deviceCode: deviceCode, text: bytes.indices.map { bytes[$0] })
+    }
+
+    private mutating func keys(_ bytes: borrowing Span<UInt8>) throws -> [Accessibility: [UInt8]] {
+        try scanner.literal(",\"keys\":{", in: bytes)
+        var keys: [Accessibility: [UInt8]] = [:]
+        for accessibility in Accessibility.inKeybag {
+            let member = (keys.isEmpty ? "\"" : ",\"") + accessibility.rawValue + "\":"
+            guard scanner.skip(member, in: bytes) else {
+                guard accessibility == .whenPasscodeSetThisDeviceOnly else { throw malformed("a key is missing") }
+                continue
+            }
+            keys[accessibility] = try sized(ClassKey.size + AESKeyWrap.overhead, bytes)
+        }
+        try scanner.literal("}", in: bytes)
+        return keys
+    }
+
+    private mutating func retired(_ version: Int64, _ bytes: borrowing Span<UInt8>) throws -> [[UInt8]] {
+        guard version >= 3, scanner.skip(",\"retired\":[", in: bytes) else {
+            if version == 3 { throw malformed("the retired keys are missing") }
+            return []
+        }
+        var sets: [[UInt8]] = []
+        repeat {
+            guard sets.count < Keybag.retiredLimit else {
+                throw KeybagFailure.limit(
+                    "retired class keys", found: sets.count + 1, allowed: Keybag.retiredLimit)
+            }
+            sets.append(try sized(RetiredKeys.size, bytes))
+        } while scanner.skip(",", in: bytes)
+        try scanner.literal("]", in: bytes)
+        return sets
+    }
+
+    private mutating func lockSettings(_ version: Int64, _ bytes: borrowing Span<UInt8>) throws -> LockSettings {
+        if version == 1 { return .default }
+        var lockAfter: Int?
+        if scanner.skip(",\"lockAfter\":", in: bytes) { lockAfter = Int(try scanner.integer(in: bytes)) }
+        guard scanner.skip(",\"lockOnSuspend\":", in: bytes) else {
+            if version == 2 || lockAfter != nil { throw malformed("the lock settings are missing") }
+            return .default
+        }
+        let lockOnSuspend = scanner.skip("true", in: bytes)
+        if !lockOnSuspend { try scanner.literal("false", in: bytes) }
+        // The encoding is unique: default settings must be absent.
+        guard let settings = LockSettings(lockAfter: lockAfter, lockOnSuspend: lockOnSuspend), settings != .default
+        else { throw malformed("the lock settings are wrong") }
+        return settings
+    }
+
+    private mutating func escrow(
+        _ version: Int64, hasPasscode: Bool, _ bytes: borrowing Span<UInt8>
+    ) throws -> EscrowRecord? {
+        guard version == 4 else { return nil }
+        // Without a passcode, the device opens everything, so there is nothing to hold in escrow.
+        guard hasPasscode else { throw malformed("escrow") }
+        try scanner.literal(",\"escrow\":{\"since\":", in: bytes)
+        guard let since = Timestamp(try scanner.string(in: bytes)) else { throw malformed("the date is wrong") }
+        try scanner.literal(",\"key\":", in: bytes)
+        let key = EscrowPublicKey(bytes: try sized(EscrowPublicKey.size, bytes))
+        try scanner.literal(",\"share\":", in: bytes)
+        let share = try sized(EscrowPublicKey.size, bytes)
+        try scanner.literal(",\"keys\":", in: bytes)
+        let keys = try sized(EscrowRecord.keysSize, bytes)
+        try scanner.literal(",\"code\":", in: bytes)
+        let code = try sized(Keybag.codeSize, bytes)
+        try scanner.literal("}", in: bytes)
+        return EscrowRecord(since: since, key: key, share: share, wrappedKeys: keys, code: code)
+    }
+
+    private mutating func sized(_ count: Int, _ bytes: borrowing Span<UInt8>) throws -> [UInt8] {
+        let value = try scanner.base64(in: bytes)
+        guard value.count == count else { throw malformed("a value has the wrong length") }
+        return value
+    }
+
+    private func malformed(_ rule: String) -> MalformedLine { MalformedLine(rule, at: scanner.position) }
+}

@@ -1,0 +1,197 @@
+package import KCByteStreams
+
+/// One line of an import file: an item as a person or script writes it, with its secret (docs/json.md, "Import").
+///
+/// Unlike the lines of an archive, it may be any valid JSON. The secret goes directly into wiped memory, never into a
+/// `String`.
+package struct ImportLine: ~Copyable {
+    /// The item as given.
+    package var draft: ItemDraft
+    /// The secret; nil if the line has none.
+    package var secret: SecretBytes?
+
+    /// Why a line is rejected.
+    package enum Problem: Error, Hashable, Sendable {
+        /// The line is not such a JSON object; the rule contains no foreign text.
+        case malformed(MalformedLine)
+        case item(ItemProblem)
+    }
+
+    /// Parses one line.
+    ///
+    /// - Throws: `Problem`.
+    package init(_ bytes: borrowing Span<UInt8>) throws(Problem) {
+        var parser = ImportParser()
+        do {
+            try parser.parse(bytes)
+        } catch let error as MalformedLine {
+            throw .malformed(error)
+        } catch let error as ItemProblem {
+            throw .item(error)
+        } catch {
+            throw .malformed(MalformedLine("the line cannot be read", at: 0))
+        }
+        if let rule = parser.ruleBrokenByFacts { throw .malformed(MalformedLine(rule, at: 0)) }
+        guard let itemClass = parser.itemClass else {
+            throw .malformed(MalformedLine("'class' is missing", at: 0))
+        }
+        draft = ItemDraft(itemClass: itemClass, uuid: parser.uuid, attributes: parser.attributes, extra: parser.extra)
+        secret = parser.takeSecret()
+    }
+}
+
+extension ImportLine {
+    /// The ranges of the items in a line: the line itself, or each item of `{"items":[…]}`, as `item find --json`
+    /// prints them.
+    ///
+    /// - Throws: `Problem`.
+    package static func items(in bytes: borrowing Span<UInt8>) throws(Problem) -> [Range<Int>] {
+        var scanner = JSONScanner()
+        do throws(MalformedLine) {
+            guard scanner.peek(in: bytes) == UInt8(ascii: "{") else { return [0..<bytes.count] }
+            try scanner.punctuation("{", in: bytes)
+            guard scanner.peek(in: bytes) == UInt8(ascii: "\""), try scanner.string(in: bytes) == "items" else {
+                return [0..<bytes.count]
+            }
+            try scanner.punctuation(":", in: bytes)
+            let ranges = try scanner.objects(in: bytes)
+            try scanner.punctuation("}", in: bytes)
+            scanner.skipSpace(in: bytes)
+            guard scanner.position == bytes.count else {
+                throw MalformedLine("something follows the object", at: scanner.position)
+            }
+            return ranges
+        } catch {
+            throw .malformed(error)
+        }
+    }
+}
+
+/// Parses the members of an import line in any order, each at most once.
+private struct ImportParser: ~Copyable {
+    var itemClass: ItemClass?
+    var uuid: ItemUUID?
+    var attributes = Attributes()
+    var extra: [ExtraAttribute] = []
+    private var secret: SecretBytes?
+    /// Facts that `item find --json` prints with an item; they must match the item.
+    private var accessibility: String?
+    private var size: Int64?
+    private var scanner = JSONScanner()
+
+    init() {}
+
+    /// The rule that the item breaks by contradicting these facts; nil if it matches them.
+    var ruleBrokenByFacts: String? {
+        if let accessibility {
+            let stated = attributes.text(.pdmn).flatMap(Accessibility.init(rawValue:))?.name
+            if accessibility != stated { return "'accessibility' does not fit the attribute 'pdmn'" }
+        }
+        guard let size else { return nil }
+        switch secret {
+        case .none: return "'size' says that there is a secret, but it is missing: was '--reveal' forgotten?"
+        case .some(let secret): return size == secret.count ? nil : "'size' does not fit the secret"
+        }
+    }
+
+    mutating func takeSecret() -> SecretBytes? { secret.take() }
+
+    mutating func parse(_ bytes: borrowing Span<UInt8>) throws {
+        try forEachMember(bytes) { parser, name, bytes throws in
+            switch name {
+            case "class":
+                guard let itemClass = ItemClass(rawValue: try parser.scanner.string(in: bytes)) else {
+                    throw MalformedLine("'class' is not one of genp, inet, cert, keys", at: parser.scanner.position)
+                }
+                parser.itemClass = itemClass
+            case "uuid":
+                guard let uuid = ItemUUID(try parser.scanner.string(in: bytes)) else {
+                    throw MalformedLine("'uuid' is not a UUID", at: parser.scanner.position)
+                }
+                parser.uuid = uuid
+            case "attributes":
+                try parser.forEachMember(bytes) { parser, name, bytes throws in try parser.attribute(name, bytes) }
+            case "extra":
+                try parser.forEachMember(bytes) { parser, name, bytes throws in
+                    parser.extra.append(ExtraAttribute(name: name, value: try parser.scanner.string(in: bytes)))
+                }
+            case "secret": try parser.readSecret(bytes)
+            case "accessibility": parser.accessibility = try parser.scanner.string(in: bytes)
+            case "size": parser.size = try parser.scanner.integer(in: bytes)
+            default:
+                throw MalformedLine(
+                    "a member is none of class, uuid, attributes, extra, secret", at: parser.scanner.position)
+            }
+        }
+        scanner.skipSpace(in: bytes)
+        guard scanner.position == bytes.count else {
+            throw MalformedLine("something follows the object", at: scanner.position)
+        }
+    }
+
+    private mutating func attribute(_ name: String, _ bytes: borrowing Span<UInt8>) throws {
+        guard let code = AttributeCode(code: name) else { throw ItemProblem.unknownAttribute(name) }
+        attributes[code] = try value(of: code, bytes)
+    }
+
+    private mutating func value(of code: AttributeCode, _ bytes: borrowing Span<UInt8>) throws -> AttributeValue {
+        switch scanner.peek(in: bytes) {
+        case UInt8(ascii: "\""):
+            let text = try scanner.string(in: bytes)
+            guard code.kind == .date else { return .text(text) }
+            guard let date = Timestamp(text) else {
+                throw MalformedLine("a date is not like 2026-03-01T09:30:00.000000Z", at: scanner.position)
+            }
+            return .date(date)
+        case UInt8(ascii: "{"):
+            var data = SecretBytes(capacity: 0)
+            try base64Object(bytes, into: &data)
+            return .data(data.withBytes { span in span.indices.map { span[$0] } })
+        default: return .number(try scanner.integer(in: bytes))
+        }
+    }
+
+    private mutating func readSecret(_ bytes: borrowing Span<UInt8>) throws {
+        var value = SecretBytes(capacity: 0)
+        if scanner.peek(in: bytes) == UInt8(ascii: "{") {
+            try base64Object(bytes, into: &value)
+        } else {
+            try scanner.string(in: bytes, into: &value)
+        }
+        secret = consume value
+    }
+
+    /// Parses `{"base64": "…"}`.
+    private mutating func base64Object(_ bytes: borrowing Span<UInt8>, into data: inout SecretBytes) throws {
+        try scanner.punctuation("{", in: bytes)
+        guard try scanner.string(in: bytes) == "base64" else {
+            throw MalformedLine("bytes are given as {\"base64\": \"…\"}", at: scanner.position)
+        }
+        try scanner.punctuation(":", in: bytes)
+        var text = SecretBytes(capacity: 0)
+        try scanner.string(in: bytes, into: &text)
+        let position = scanner.position
+        let isValid = text.withBytes { span in Base64.decode(span, into: &data) }
+        guard isValid else { throw MalformedLine("the text is not canonical base 64", at: position) }
+        try scanner.punctuation("}", in: bytes)
+    }
+
+    private mutating func forEachMember(
+        _ bytes: borrowing Span<UInt8>,
+        _ body: (inout ImportParser, String, borrowing Span<UInt8>) throws -> Void
+    ) throws {
+        try scanner.punctuation("{", in: bytes)
+        if scanner.peek(in: bytes) == UInt8(ascii: "}") { return try scanner.punctuation("}", in: bytes) }
+        var names: Set<[UInt8]> = []
+        while true {
+            let name = try scanner.string(in: bytes)
+            guard names.insert(Array(name.utf8)).inserted else {
+                throw MalformedLine("a member is given twice", at: scanner.position)
+            }
+            try scanner.punctuation(":", in: bytes)
+            try body(&self, name, bytes)
+            if scanner.peek(in: bytes) == UInt8(ascii: "}") { return try scanner.punctuation("}", in: bytes) }
+            try scanner.punctuation(",", in: bytes)
+        }
+    }
+}

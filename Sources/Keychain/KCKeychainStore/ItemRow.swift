@@ -1,0 +1,248 @@
+internal import KCByteStreams
+internal import KCKeychainKeys
+internal import KCKeychainModel
+
+/// The table layout of one item class: its SQL, and the conversion between items and rows.
+struct ItemRow {
+    /// The class.
+    let itemClass: ItemClass
+    /// The attributes in the order of their columns.
+    private let columns: [(code: AttributeCode, kind: AttributeCode.Kind)]
+
+    // The order of the columns in `selection`, and of the parameters (from 1) in `insertion` and `replacement`.
+    private static let own = ["uuid", "tomb", "odd", "extra", "data"]
+    private static let uuidColumn = 0
+    private static let tombColumn = 1
+    private static let oddColumn = 2
+    private static let extraColumn = 3
+    private static let dataColumn = 4
+    private static let firstAttribute = own.count
+
+    /// The layouts of all classes, in class order.
+    static let all = ItemClass.allCases.map { ItemRow($0) }
+
+    /// The layout of `itemClass`.
+    static func of(_ itemClass: ItemClass) -> ItemRow { all[itemClass.position] }
+
+    private init(_ itemClass: ItemClass) {
+        self.itemClass = itemClass
+        columns = Schema.columns(of: itemClass).map { ($0, $0.kind) }
+    }
+
+    // MARK: SQL
+
+    private var names: [String] { Self.own + columns.map { Schema.quoted($0.code) } }
+
+    /// The start of every query for rows; a condition or order may follow.
+    var selection: String { "SELECT \(names.joined(separator: ",")) FROM \(itemClass.rawValue)" }
+
+    /// The condition for a tombstone.
+    static let isTombstone = "(tomb = 1 AND data IS NULL)"
+
+    /// The condition for all other rows; a flipped bit must not hide an item, so a tombstone with a secret is live.
+    static let isLive = "(tomb IS NOT 1 OR data IS NOT NULL)"
+
+    /// The condition for `Item.isLocal`.
+    static let isLocal: String = {
+        let bound = Accessibility.allCases.filter(\.isThisDeviceOnly)
+        let codes = bound.map { code in "x'" + code.rawValue.utf8.map { String($0, radix: 16) }.joined() + "'" }
+        return "(\(Schema.keyTerm(.sync)) = 0 OR \(Schema.quoted(.pdmn)) IN (\(codes.joined(separator: ","))))"
+    }()
+
+    /// The clause for the order of a query.
+    func clause(for order: ItemQuery.Order) -> String {
+        switch order {
+        case .archive: " ORDER BY \(Schema.keyTerms(of: itemClass).joined(separator: ","))"
+        case .insertion: " ORDER BY id"
+        }
+    }
+
+    /// The condition for the row with a unique key; `bindKey` binds its parameters.
+    var hasKey: String { " WHERE " + Schema.keyTerms(of: itemClass).map { $0 + "=?" }.joined(separator: " AND ") }
+
+    /// Inserts a row.
+    var insertion: String {
+        let marks = names.map { _ in "?" }.joined(separator: ",")
+        return "INSERT INTO \(itemClass.rawValue)(\(names.joined(separator: ","))) VALUES(\(marks))"
+    }
+
+    /// Updates all columns of the row with a UUID, the last parameter.
+    var replacement: String {
+        "UPDATE \(itemClass.rawValue) SET \(names.map { $0 + "=?" }.joined(separator: ",")) WHERE uuid=?"
+    }
+
+    /// The index of the UUID parameter in `replacement`.
+    var replacementKey: Int { names.count + 1 }
+
+    /// The first row with a rowid at or above the parameter; its rowid is `number`.
+    var rowFromNumber: String {
+        "SELECT \(names.joined(separator: ",")),id FROM \(itemClass.rawValue) WHERE id>=? ORDER BY id LIMIT 1"
+    }
+
+    /// Updates the sealed secret (first parameter) of the row with a rowid (second parameter).
+    var resealing: String { "UPDATE \(itemClass.rawValue) SET data=? WHERE id=?" }
+
+    // MARK: Binding
+
+    /// Binds the UUID, the attributes and everything else except the sealed secret (`bindData`).
+    ///
+    /// - Parameter text: a scratch buffer.
+    func bind(
+        _ item: Item, isTombstone: Bool, to statement: SQLStatement, text: inout [UInt8]
+    ) throws(KeychainStoreError) {
+        try statement.bind(item.uuid.bytes.span, Self.uuidColumn + 1)
+        try statement.bind(isTombstone ? 1 : 0, Self.tombColumn + 1)
+        let entries = item.attributes.entries
+        var next = 0
+        var otherKinds = ""
+        for (index, column) in columns.enumerated() {
+            let parameter = Self.firstAttribute + index + 1
+            guard next < entries.count, entries[next].code == column.code else {
+                try statement.bindNull(parameter)
+                continue
+            }
+            try Self.bind(entries[next].value, parameter, to: statement)
+            if Self.hasOtherKind(entries[next].value, column.kind) {
+                otherKinds += (otherKinds.isEmpty ? "" : ",") + column.code.code
+            }
+            next += 1
+        }
+        if otherKinds.isEmpty {
+            try statement.bindNull(Self.oddColumn + 1)
+        } else {
+            try statement.bindText(otherKinds.utf8.span, Self.oddColumn + 1)
+        }
+        if item.extra.isEmpty {
+            try statement.bindNull(Self.extraColumn + 1)
+        } else {
+            ExtraColumn.encode(item.extra, into: &text)
+            try statement.bindText(text.span, Self.extraColumn + 1)
+        }
+    }
+
+    /// Binds the sealed secret.
+    func bindData(_ blob: borrowing Span<UInt8>, to statement: SQLStatement) throws(KeychainStoreError) {
+        try statement.bind(blob, Self.dataColumn + 1)
+    }
+
+    /// Binds NULL for the sealed secret of a tombstone.
+    func bindNoData(to statement: SQLStatement) throws(KeychainStoreError) {
+        try statement.bindNull(Self.dataColumn + 1)
+    }
+
+    /// Binds the unique key of `item` to the parameters of `hasKey`, starting at index `first`.
+    func bindKey(of item: Item, to statement: SQLStatement, from first: Int = 1) throws(KeychainStoreError) {
+        for (index, code) in itemClass.uniqueKey.enumerated() {
+            try Self.bind(item.attributes[code] ?? Item.keyDefault(code), first + index, to: statement)
+        }
+    }
+
+    /// Binds an attribute value in the form that its column stores.
+    static func bind(_ value: AttributeValue, _ index: Int, to statement: SQLStatement) throws(KeychainStoreError) {
+        switch value {
+        case .number(let number): try statement.bind(number, index)
+        case .date(let date): try statement.bind(date.microseconds, index)
+        case .text(let text): try statement.bindBytes(of: text, index)
+        case .data(let bytes): try statement.bind(bytes.span, index)
+        }
+    }
+
+    /// True if a value is not of its attribute's natural kind, which is then recorded in the column `odd`.
+    private static func hasOtherKind(_ value: AttributeValue, _ kind: AttributeCode.Kind) -> Bool {
+        switch (value, kind) {
+        case (.data, .textOrData), (.text, .dataOrText): true
+        default: false
+        }
+    }
+
+    // MARK: Reading
+
+    /// The rowid of the current row of `rowFromNumber`.
+    func number(_ row: SQLStatement) -> Int64 { row.integer(Self.firstAttribute + columns.count) }
+
+    /// The UUID of the current row, or nil if invalid.
+    func uuid(_ row: SQLStatement) -> ItemUUID? {
+        guard row.type(Self.uuidColumn) == .blob else { return nil }
+        return row.withBytes(Self.uuidColumn) { ItemUUID(bytes: $0) }
+    }
+
+    /// True if the current row is a tombstone.
+    func isTombstone(_ row: SQLStatement) -> Bool {
+        row.type(Self.tombColumn) == .integer && row.integer(Self.tombColumn) == 1
+            && row.type(Self.dataColumn) == .null
+    }
+
+    /// Passes the sealed secret of the current row to `body`; it is empty in a tombstone.
+    func withData<Result: ~Copyable, E: Error>(
+        _ row: SQLStatement, _ body: (borrowing Span<UInt8>) throws(E) -> Result
+    ) throws(E) -> Result {
+        try row.withBytes(Self.dataColumn, body)
+    }
+
+    /// The item of the current row, or nil if the row is not a valid item.
+    func item(_ row: SQLStatement) -> Item? {
+        guard let uuid = uuid(row), let attributes = attributes(row), let extra = extra(row) else { return nil }
+        // A tombstone has no secret and no seal.
+        let size: Int?
+        if isTombstone(row) {
+            size = nil
+        } else {
+            guard row.type(Self.tombColumn) == .integer, row.integer(Self.tombColumn) == 0,
+                let frame = row.withBytes(Self.dataColumn, { SealedFrame(measuring: $0) })
+            else { return nil }
+            size = frame.secretSize
+        }
+        return try? Item(
+            itemClass: itemClass, uuid: uuid, attributes: attributes, extra: extra, secretSize: size)
+    }
+
+    private func attributes(_ row: SQLStatement) -> Attributes? {
+        guard let otherKinds = codesOfOtherKind(row) else { return nil }
+        var attributes = Attributes(capacity: 12)
+        for (index, column) in columns.enumerated() {
+            let type = row.type(Self.firstAttribute + index)
+            if type == .null { continue }
+            guard
+                let value = value(
+                    row, Self.firstAttribute + index, type, column.kind,
+                    !otherKinds.isEmpty && otherKinds.contains(column.code))
+            else { return nil }
+            attributes.append(column.code, value)
+        }
+        return attributes
+    }
+
+    private func value(
+        _ row: SQLStatement, _ index: Int, _ type: SQLStatement.ColumnType, _ kind: AttributeCode.Kind,
+        _ hasOtherKind: Bool
+    ) -> AttributeValue? {
+        switch (kind, type) {
+        case (.number, .integer): return .number(row.integer(index))
+        case (.date, .integer): return Timestamp(microseconds: row.integer(index)).map { .date($0) }
+        case (.string, .blob), (.textOrData, .blob), (.dataOrText, .blob), (.data, .blob):
+            let isText = kind == .string || (kind == .textOrData) != hasOtherKind && kind != .data
+            return row.withBytes(index) { bytes in
+                guard isText else { return .data(bytes.indices.map { bytes[$0] }) }
+                guard let text = try? UTF8Span(validating: bytes.extracting(...)) else { return nil }
+                return .text(String(copying: text))
+            }
+        default: return nil
+        }
+    }
+
+    /// The attributes whose values are not of their natural kind; nil if the column is invalid.
+    private func codesOfOtherKind(_ row: SQLStatement) -> [AttributeCode]? {
+        if row.type(Self.oddColumn) == .null { return [] }
+        return row.withBytes(Self.oddColumn) { bytes in
+            let text = String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+            let codes = text.split(separator: ",", omittingEmptySubsequences: false)
+            let known = codes.compactMap { AttributeCode(code: String($0)) }
+            return known.count == codes.count ? known : nil
+        }
+    }
+
+    private func extra(_ row: SQLStatement) -> [ExtraAttribute]? {
+        if row.type(Self.extraColumn) == .null { return [] }
+        return row.withBytes(Self.extraColumn) { bytes in try? ExtraColumn.decode(bytes) }
+    }
+}

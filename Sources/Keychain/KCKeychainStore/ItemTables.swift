@@ -1,0 +1,202 @@
+internal import KCByteStreams
+internal import KCKeychainModel
+
+/// The item tables within one transaction, with cached statements.
+final class ItemTables {
+    let database: Database
+
+    private enum Use: Int, CaseIterable {
+        case byKey, byUUID, bySeries, insert, replace, remove
+    }
+
+    private var statements: [SQLStatement?]
+    /// The scratch buffer for the text of free attributes.
+    private var text: [UInt8] = []
+
+    init(_ database: Database) {
+        self.database = database
+        statements = Array(repeating: nil, count: ItemClass.allCases.count * Use.allCases.count)
+    }
+
+    /// The contents of a row: its item, if valid, and its sealed secret.
+    struct Found {
+        let uuid: ItemUUID?
+        let isTombstone: Bool
+        /// Nil if the row is not a valid item.
+        let item: Item?
+        /// Ciphertext, or public data.
+        let blob: [UInt8]
+    }
+
+    /// The row (tombstone or live) with the unique key of `item`.
+    func row(withKeyOf item: Item) throws(KeychainStoreError) -> Found? {
+        let row = ItemRow.of(item.itemClass)
+        let statement = try statement(.byKey, row)
+        try row.bindKey(of: item, to: statement)
+        return try found(statement, row)
+    }
+
+    /// The row (tombstone or live) with this UUID.
+    func row(_ itemClass: ItemClass, _ uuid: ItemUUID) throws(KeychainStoreError) -> Found? {
+        let row = ItemRow.of(itemClass)
+        let statement = try statement(.byUUID, row)
+        try statement.bind(uuid.bytes.span, 1)
+        let found = try found(statement, row)
+        guard found == nil || found?.uuid == uuid else { throw .indexMismatch }
+        return found
+    }
+
+    /// Checks that a row that is missing from the index is also missing from the table.
+    ///
+    /// - Throws: `damaged` if it is, `sqlite`.
+    func requireGone(_ itemClass: ItemClass, _ uuid: ItemUUID) throws(KeychainStoreError) {
+        let name = itemClass.rawValue
+        let statement = try SQLStatement("SELECT 1 FROM \(name) NOT INDEXED WHERE uuid=?", on: database)
+        try statement.bind(uuid.bytes.span, 1)
+        if try statement.step() { throw .indexMismatch }
+    }
+
+    /// The row (tombstone or live) of any class with this UUID.
+    func row(_ uuid: ItemUUID) throws(KeychainStoreError) -> Found? {
+        for itemClass in ItemClass.allCases {
+            if let found = try row(itemClass, uuid) { return found }
+        }
+        return nil
+    }
+
+    /// The live items of a class whose UUIDs differ from that of `item` in the ordinal alone, by ordinal.
+    func series(of item: Item) throws(KeychainStoreError) -> [Item] {
+        let row = ItemRow.of(item.itemClass)
+        let statement = try statement(.bySeries, row)
+        defer { statement.reset() }
+        try statement.bind(item.uuid.with(ordinal: 0).bytes.span, 1)
+        try statement.bind(item.uuid.with(ordinal: .max).bytes.span, 2)
+        var items: [Item] = []
+        while try statement.step() {
+            if !row.isTombstone(statement), let item = row.item(statement) { items.append(item) }
+        }
+        return items
+    }
+
+    /// True if a live password has a derived UUID.
+    var hasDerivedUUIDs: Bool {
+        get throws(KeychainStoreError) {
+            // The version is in the seventh byte.
+            let isDerived = "substr(uuid,7,1) BETWEEN x'80' AND x'8f'"
+            for itemClass in [ItemClass.genericPassword, .internetPassword] {
+                let sql = "SELECT EXISTS(SELECT 1 FROM \(itemClass.rawValue) WHERE \(ItemRow.isLive) AND \(isDerived))"
+                if try number(sql) != 0 { return true }
+            }
+            return false
+        }
+    }
+
+    /// Adds a row; the unique key and the UUID must be free.
+    ///
+    /// - Throws: `duplicateItem` if one is taken; nothing is then changed.
+    func insert(_ item: Item, blob: borrowing SecretBytes) throws(KeychainStoreError) {
+        try write(.insert, item, blob: blob)
+    }
+
+    /// Adds a tombstone.
+    func insert(tombstone item: Item) throws(KeychainStoreError) {
+        try write(.insert, tombstone: item)
+    }
+
+    /// Updates the row with the UUID of `item`.
+    func replace(_ item: Item, blob: borrowing SecretBytes) throws(KeychainStoreError) {
+        try write(.replace, item, blob: blob)
+    }
+
+    /// Turns the row with the UUID of `item` into a tombstone.
+    func replace(tombstone item: Item) throws(KeychainStoreError) {
+        try write(.replace, tombstone: item)
+    }
+
+    /// Removes a row of any kind.
+    func remove(_ itemClass: ItemClass, _ uuid: ItemUUID) throws(KeychainStoreError) {
+        let statement = try statement(.remove, ItemRow.of(itemClass))
+        try statement.bind(uuid.bytes.span, 1)
+        try statement.run()
+    }
+
+    /// An upper bound of the number of rows of every class, determined without counting.
+    func rowBound() throws(KeychainStoreError) -> Int {
+        var sum: Int64 = 0
+        for itemClass in ItemClass.allCases {
+            let (next, overflow) = sum.addingReportingOverflow(
+                max(0, try number("SELECT max(id) FROM \(itemClass.rawValue)")))
+            sum = overflow ? .max : next
+        }
+        return Int(sum)
+    }
+
+    /// The number of rows of a class, including tombstones, according to the UUID index.
+    func rowCount(_ itemClass: ItemClass) throws(KeychainStoreError) -> Int {
+        Int(try number("SELECT count(*) FROM \(itemClass.rawValue) INDEXED BY \(itemClass.rawValue)_uuid"))
+    }
+
+    /// The number of rows of a class, including tombstones, in the table and in its UUID index.
+    ///
+    /// - Throws: `damaged` if the two differ.
+    func checkedRowCount(_ itemClass: ItemClass) throws(KeychainStoreError) -> Int {
+        let count = Int(try number("SELECT count(*) FROM \(itemClass.rawValue) NOT INDEXED"))
+        guard try count == rowCount(itemClass) else { throw .indexMismatch }
+        return count
+    }
+
+    /// The single number that a query returns; NULL is 0.
+    func number(_ sql: String) throws(KeychainStoreError) -> Int64 {
+        let statement = try SQLStatement(sql, on: database)
+        guard try statement.step() else { throw .damaged("the database answers nothing") }
+        return statement.integer(0)
+    }
+
+    private func write(_ use: Use, _ item: Item, blob: borrowing SecretBytes) throws(KeychainStoreError) {
+        let row = ItemRow.of(item.itemClass)
+        let statement = try statement(use, row)
+        try row.bind(item, isTombstone: false, to: statement, text: &text)
+        try blob.withBytes { span throws(KeychainStoreError) in try row.bindData(span, to: statement) }
+        try run(use, item, statement, row)
+    }
+
+    private func write(_ use: Use, tombstone item: Item) throws(KeychainStoreError) {
+        let row = ItemRow.of(item.itemClass)
+        let statement = try statement(use, row)
+        try row.bind(item, isTombstone: true, to: statement, text: &text)
+        try row.bindNoData(to: statement)
+        try run(use, item, statement, row)
+    }
+
+    private func run(
+        _ use: Use, _ item: Item, _ statement: SQLStatement, _ row: ItemRow
+    ) throws(KeychainStoreError) {
+        if use == .replace { try statement.bind(item.uuid.bytes.span, row.replacementKey) }
+        try statement.run()
+    }
+
+    private func found(_ statement: SQLStatement, _ row: ItemRow) throws(KeychainStoreError) -> Found? {
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        return Found(
+            uuid: row.uuid(statement), isTombstone: row.isTombstone(statement), item: row.item(statement),
+            blob: row.withData(statement) { bytes in bytes.indices.map { bytes[$0] } })
+    }
+
+    private func statement(_ use: Use, _ row: ItemRow) throws(KeychainStoreError) -> SQLStatement {
+        let index = row.itemClass.position * Use.allCases.count + use.rawValue
+        if let statement = statements[index] { return statement }
+        let sql =
+            switch use {
+            case .byKey: row.selection + row.hasKey
+            case .byUUID: row.selection + " WHERE uuid=?"
+            case .bySeries: row.selection + " WHERE uuid BETWEEN ? AND ? ORDER BY uuid"
+            case .insert: row.insertion
+            case .replace: row.replacement
+            case .remove: "DELETE FROM \(row.itemClass.rawValue) WHERE uuid=?"
+            }
+        let statement = try SQLStatement(sql, on: database)
+        statements[index] = statement
+        return statement
+    }
+}

@@ -1,0 +1,113 @@
+internal import KCByteStreams
+internal import Glibc
+
+/// The files of a keychain: the database, its journal and its lock.
+///
+/// The keychain file is never opened here: closing any descriptor of it would release the locks that SQLite holds
+/// through another one (sqlite.org/howtocorrupt.html, 2.2).
+struct KeychainPath {
+    /// The path in a form that SQLite can only take as a file name (not as a URI or `:memory:`).
+    let path: String
+
+    init(_ path: String) {
+        self.path = path.hasPrefix("/") ? path : "./" + path
+    }
+
+    /// Checks that the file and its folder are private, and that no file next to it would mislead SQLite.
+    ///
+    /// - Throws: `notFound`, `file`, `severalNames`, `foreignJournal`.
+    func examine() throws(KeychainStoreError) {
+        guard let status = try status("") else { throw .notFound(path) }
+        try requirePrivateFolder()
+        try require(status, "")
+        if status.st_nlink != 1, try !isLastNameLeft() { throw .severalNames(path) }
+        // This program never creates write-ahead logs; an interrupted change leaves a journal, with the file's mode.
+        for suffix in ["-wal", "-shm"] where try self.status(suffix) != nil { throw .foreignJournal(path + suffix) }
+        guard let journal = try self.status("-journal") else { return }
+        try require(journal, "-journal")
+        guard journal.st_nlink == 1, try JournalCheck.isHarmless(path + "-journal") else {
+            throw .foreignJournal(path + "-journal")
+        }
+    }
+
+    /// Checks that no other user can add a journal next to the file, or replace the file.
+    ///
+    /// - Throws: `file`.
+    func requirePrivateFolder() throws(KeychainStoreError) {
+        do throws(FileFailure) {
+            try PrivateFolder.require(Path.split(path).folder)
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// Removes a second name, left by a process that was killed while naming the file.
+    private func isLastNameLeft() throws(KeychainStoreError) -> Bool {
+        do throws(FileFailure) {
+            try StaleFiles.remove(in: Path.split(path).folder)
+        } catch {
+            throw .file(error)
+        }
+        return try status("")?.st_nlink == 1
+    }
+
+    /// The device and inode of the file, to distinguish it from another with the same name; nil if it does not exist.
+    ///
+    /// - Throws: `file`.
+    func identity() throws(KeychainStoreError) -> Identity? {
+        try status("").map { Identity(device: UInt64($0.st_dev), number: UInt64($0.st_ino)) }
+    }
+
+    /// See `identity()`.
+    struct Identity: Hashable {
+        let device: UInt64
+        let number: UInt64
+    }
+
+    /// - Throws: `file` (`exists`).
+    func requireNothingBeside() throws(KeychainStoreError) {
+        for suffix in ["-journal", "-wal", "-shm"] where try status(suffix) != nil {
+            throw .file(FileFailure(path + suffix, .exists))
+        }
+    }
+
+    private func status(_ suffix: String) throws(KeychainStoreError) -> stat? {
+        var status = stat()
+        if unsafe lstat(path + suffix, &status) == 0 { return status }
+        let code = errno
+        if code == ENOENT || code == ENOTDIR { return nil }
+        throw .file(FileFailure(path + suffix, .system(code, doing: "examining")))
+    }
+
+    private func require(_ status: stat, _ suffix: String) throws(KeychainStoreError) {
+        let problem: FileFailure.Problem? =
+            if status.st_mode & S_IFMT != S_IFREG {
+                .notRegular
+            } else if status.st_uid != geteuid() {
+                .foreignOwner
+            } else if status.st_mode & 0o077 != 0 {
+                .exposed(mode: status.st_mode & 0o777)
+            } else {
+                nil
+            }
+        if let problem { throw .file(FileFailure(path + suffix, problem)) }
+    }
+}
+
+/// An exclusive lock for changing a keychain, held until the object is released; the kernel releases it if the process
+/// dies.
+final class ChangeLock {
+    private let lock: FileLock
+
+    /// Waits at most `limit` for the current holder.
+    ///
+    /// - Throws: `busy`, `file`, `interrupted`.
+    init(for keychain: KeychainPath, waitingAtMost limit: Duration) throws(KeychainStoreError) {
+        do throws(FileFailure) {
+            lock = try FileLock(keychain.path + ".lock", waitingAtMost: limit)
+        } catch {
+            if case .system = error.problem, Interruption.isRequested { throw .interrupted }
+            throw error.problem == .busy ? .busy : .file(error)
+        }
+    }
+}

@@ -1,0 +1,222 @@
+package import KCByteStreams
+internal import KCCryptography
+internal import KCKeychainKeys
+package import KCKeychainModel
+
+/// Reads the items of a keychain from one snapshot of the file; valid only during the call it is passed to.
+package final class KeychainReader: ExistingItems {
+    let keychain: Keychain
+    let tables: ItemTables
+    var sealer: ItemSealer
+    private var opened = SecretBytes(capacity: 4096)
+
+    init(_ keychain: Keychain, _ database: Database) throws(KeychainStoreError) {
+        self.keychain = keychain
+        tables = ItemTables(database)
+        sealer = try sealing { () throws(CryptographyFailure) in try ItemSealer() }
+    }
+
+    /// The items that match a query, in its order; attributes only, seals are not checked.
+    ///
+    /// - Parameter isIncluded: a further condition; rows that are not valid items are counted without it.
+    /// - Throws: `item` (`wrongKind`), `limit`, `damaged`, `sqlite`.
+    package func find(
+        _ query: ItemQuery, where isIncluded: (Item) -> Bool = { _ in true }
+    ) throws(KeychainStoreError) -> ItemMatches {
+        var matches = ItemMatches()
+        var search = try ItemSearch(query, in: tables)
+        while matches.items.count < query.limit ?? .max, let match = try search.next() {
+            guard let item = match.item else {
+                matches.damaged += 1
+                continue
+            }
+            if isIncluded(item) { matches.items.append(item) }
+        }
+        return matches
+    }
+
+    /// Visits the items that match a query, in its order, until `body` returns false or the limit is reached.
+    ///
+    /// Rows that are not valid items are skipped; seals are not checked.
+    ///
+    /// - Throws: the errors of `body`, and as `find`.
+    package func visit(_ query: ItemQuery, _ body: (Item) throws -> Bool) throws {
+        var count = 0
+        var search = try ItemSearch(query, in: tables)
+        while count != query.limit, let match = try search.next() {
+            guard let item = match.item else { continue }
+            count += 1
+            guard try body(item) else { return }
+        }
+    }
+
+    /// True if the seal of a live item is intact; its secret is opened and then wiped.
+    ///
+    /// - Throws: `itemNotFound`, `locked`, `passcodeNotSet`, `sqlite`.
+    package func isWhole(_ item: Item) throws(KeychainStoreError) -> Bool {
+        let found = try row(of: item)
+        guard let stored = found.item else { return false }
+        defer { opened.removeAll() }
+        return try opens(stored, found.blob, into: &opened)
+    }
+
+    /// The row of an item that was found earlier.
+    ///
+    /// - Throws: `itemNotFound`, `damaged` if only its index lacks it, `sqlite`.
+    func row(of item: Item) throws(KeychainStoreError) -> ItemTables.Found {
+        if let found = try tables.row(item.itemClass, item.uuid), !found.isTombstone { return found }
+        var search = try ItemSearch(ItemQuery(item), in: tables)
+        while try search.next() != nil {}
+        throw .itemNotFound
+    }
+
+    /// The secret of an item, by its UUID; nil if it has none.
+    ///
+    /// - Throws: `itemNotFound`, `itemDamaged` (also if another program changed attributes), `locked`, `damaged`.
+    package func secret(of item: Item) throws(KeychainStoreError) -> SecretBytes? {
+        let found = try row(of: item)
+        guard let stored = found.item else { throw .itemDamaged(item.uuid) }
+        var secret = SecretBytes(capacity: 0)
+        try open(stored, found.blob, into: &secret)
+        if stored.secretSize == nil { return nil }
+        return secret
+    }
+
+    /// See `ExistingItems`.
+    package var isEmpty: Bool {
+        get throws {
+            for itemClass in ItemClass.allCases {
+                let sql = "SELECT EXISTS(SELECT 1 FROM \(itemClass.rawValue) WHERE \(ItemRow.isLive))"
+                if try tables.number(sql) != 0 { return false }
+            }
+            return true
+        }
+    }
+
+    /// Opens the sealed secret of `item`, which becomes the sealer's current item; false if the seal is broken.
+    ///
+    /// - Throws: `locked`, `passcodeNotSet`.
+    func opens(
+        _ item: Item, _ blob: [UInt8], into secret: inout SecretBytes
+    ) throws(KeychainStoreError) -> Bool {
+        let key = try keychain.key(item.accessibility)
+        sealer.begin(item)
+        return try sealing { () throws(CryptographyFailure) in try sealer.open(blob.span, under: key, into: &secret) }
+    }
+
+    /// Opens the sealed secret of `item`.
+    ///
+    /// - Throws: `locked`, `passcodeNotSet`, `itemDamaged`.
+    func open(
+        _ item: Item, _ blob: [UInt8], into secret: inout SecretBytes
+    ) throws(KeychainStoreError) {
+        guard try opens(item, blob, into: &secret) else { throw .itemDamaged(item.uuid) }
+    }
+
+    /// True if a row is not a valid item or its seal is known to be broken; a locked one counts as intact.
+    func isDamaged(_ found: ItemTables.Found) throws(KeychainStoreError) -> Bool {
+        guard let item = found.item else { return true }
+        if keychain.classKeys[item.accessibility] == nil { return false }
+        return try !opens(item, found.blob, into: &opened)
+    }
+
+    // MARK: ExistingItems
+
+    /// The live item with the unique key of `item`, or nil.
+    package func item(withKeyOf item: Item) throws -> Item? {
+        guard let found = try tables.row(withKeyOf: item), !found.isTombstone else { return nil }
+        return found.item
+    }
+
+    /// The live item with this UUID, or nil.
+    package func item(withUUID uuid: ItemUUID) throws -> Item? {
+        guard let found = try tables.row(uuid), !found.isTombstone else { return nil }
+        return found.item
+    }
+
+    /// See `ExistingItems`.
+    package func series(of item: Item) throws -> [Item] { try tables.series(of: item) }
+
+    /// See `ExistingItems`.
+    package var hasDerivedUUIDs: Bool { get throws { try tables.hasDerivedUUIDs } }
+
+    /// See `ExistingItems`.
+    package func code(
+        ofSecretOf existing: Item, _ code: (borrowing SecretBytes) throws -> [UInt8]
+    ) throws -> [UInt8]? {
+        let found = try row(of: existing)
+        defer { opened.removeAll() }
+        guard let stored = found.item, try opens(stored, found.blob, into: &opened) else { return nil }
+        return try code(opened)
+    }
+
+    /// A keychain without a passcode has no key for WhenPasscodeSetThisDeviceOnly items.
+    package func obstacle(to item: Item) -> ItemObstacle? {
+        item.accessibility == .whenPasscodeSetThisDeviceOnly && !keychain.hasPasscode ? .noPasscode : nil
+    }
+
+    /// Compares secrets, in constant time if they are plain; a secret that does not open equals nothing.
+    package func secret(
+        of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm
+    ) throws -> Bool {
+        guard let found = try tables.row(existing.itemClass, existing.uuid), let stored = found.item else {
+            return false
+        }
+        switch form {
+        case .stored:
+            // Ciphertext: timing reveals nothing of value.
+            return secret.withBytes { bytes in
+                bytes.count == found.blob.count && found.blob.indices.allSatisfy { found.blob[$0] == bytes[$0] }
+            }
+        case .plain:
+            guard try opens(stored, found.blob, into: &opened) else { return false }
+            return stored.secretSize == nil || constantTimeEqual(opened, secret)
+        }
+    }
+
+    /// All live items that are local, in archive order; rows that are not valid items are skipped.
+    package func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws {
+        var search = try ItemSearch(ItemQuery(), in: tables)
+        while let match = try search.next() {
+            if let item = match.item, local.includes(item) { try body(item) }
+        }
+    }
+}
+
+extension Keychain {
+    /// The items that match a query, in archive order.
+    ///
+    /// - Parameter isIncluded: a further condition; rows that are not valid items are counted without it.
+    /// - Throws: `item` (`wrongKind`), `limit`, `busy`, `damaged`, `sqlite`.
+    package func find(
+        _ query: ItemQuery, where isIncluded: (Item) -> Bool = { _ in true }
+    ) throws(KeychainStoreError) -> ItemMatches {
+        try withReadTransaction { database throws(KeychainStoreError) in
+            try KeychainReader(self, database).find(query, where: isIncluded)
+        }
+    }
+
+    /// Runs `body` in a read transaction; its errors are rethrown unchanged.
+    ///
+    /// - Throws: the errors of `body`, `busy`, `damaged`, `sqlite`.
+    package func read<Result>(_ body: (KeychainReader) throws -> Result) throws -> Result {
+        let transaction = try beginReadTransaction()
+        let result = try body(KeychainReader(self, transaction.database))
+        try transaction.commit()
+        return result
+    }
+
+    /// True if the class key of this accessibility is available, so that such items can be read and written.
+    package func canOpen(_ accessibility: Accessibility) -> Bool { classKeys[accessibility] != nil }
+
+    /// The secret of an item; nil if it has none.
+    ///
+    /// - Throws: `itemNotFound`, `itemDamaged` (also if another program changed attributes), `locked`, `busy`.
+    package func secret(of item: Item) throws(KeychainStoreError) -> SecretBytes? {
+        var secret: SecretBytes?
+        try withReadTransaction { database throws(KeychainStoreError) in
+            secret = try KeychainReader(self, database).secret(of: item)
+        }
+        return secret
+    }
+}

@@ -1,0 +1,280 @@
+package import KCByteStreams
+internal import KCCryptography
+internal import KCKeychainKeys
+package import KCKeychainModel
+
+/// Changes a keychain within one transaction; valid only during the call it is passed to.
+///
+/// A change that is rejected because of its arguments (`duplicateItem`, `itemNotFound`, `item`, …) has no effect, and
+/// other changes may follow. Any other failure aborts the transaction: every further change is rejected, and nothing is
+/// committed.
+package final class KeychainWriter: ItemWriter {
+    /// Reads the file including the changes made so far.
+    package let reader: KeychainReader
+    private var blob = SecretBytes(capacity: 4096)
+    private var abortCause: KeychainStoreError?
+    /// An upper bound of the rows of every class; nil until it is known.
+    private var rowBound: Int?
+
+    var keychain: Keychain { reader.keychain }
+    var tables: ItemTables { reader.tables }
+
+    /// The minimum step between two modification dates: one millisecond, as on Apple's systems.
+    static let step: Int64 = 1_000
+
+    init(_ keychain: Keychain, _ database: Database) throws(KeychainStoreError) {
+        reader = try KeychainReader(keychain, database)
+    }
+
+    /// Throws if an earlier failure aborted the transaction, so that it cannot be swallowed before the commit.
+    func requireIntact() throws(KeychainStoreError) {
+        if let abortCause { throw abortCause }
+    }
+
+    /// Runs one change; a failure that leaves the transaction inconsistent aborts it.
+    func runChange<Result>(
+        _ body: () throws(KeychainStoreError) -> Result
+    ) throws(KeychainStoreError) -> Result {
+        try requireIntact()
+        do {
+            return try body()
+        } catch {
+            if !error.leavesTransactionIntact { abortCause = error }
+            throw error
+        }
+    }
+
+    /// Runs changes that belong together; any failure aborts the transaction.
+    func runAllOrAbort<Result>(
+        _ body: () throws(KeychainStoreError) -> Result
+    ) throws(KeychainStoreError) -> Result {
+        try requireIntact()
+        do {
+            return try body()
+        } catch {
+            abortCause = error
+            throw error
+        }
+    }
+
+    /// Adds an item with Apple's defaults for missing attributes; replaces a tombstone or a damaged row with the same
+    /// unique key.
+    ///
+    /// - Throws: `duplicateItem`, `duplicateUUID`, `item`, `locked`, `passcodeNotSet`, `limit`, or a failure of the file.
+    @discardableResult
+    package func add(
+        _ draft: ItemDraft, secret: borrowing SecretBytes?, now: Timestamp,
+        accessGroup: String = ItemDraft.defaultAccessGroup
+    ) throws(KeychainStoreError) -> Item {
+        try requireIntact()
+        var item = try draft.item(now: now, secretSize: secret.size, accessGroup: accessGroup)
+        _ = try keychain.key(item.accessibility)
+        try runChange { () throws(KeychainStoreError) in
+            try countOneMore()
+            if let existing = try tables.row(withKeyOf: item) {
+                if draft.uuid != nil, existing.uuid != item.uuid { try requireFree(item.uuid) }
+                if !existing.isTombstone, try !reader.isDamaged(existing) { throw .duplicateItem }
+                if draft.attributes[.mdat] == nil, let earlier = existing.item {
+                    item = try item.changed(at: max(now, earlier.modified.advanced(byMicroseconds: Self.step)))
+                }
+                try seal(item, secret)
+                try remove(item.itemClass, existing.uuid)
+            } else {
+                if draft.uuid != nil { try requireFree(item.uuid) }
+                try seal(item, secret)
+            }
+            try tables.insert(item, blob: blob)
+        }
+        return item
+    }
+
+    private func requireFree(_ uuid: ItemUUID) throws(KeychainStoreError) {
+        if try tables.row(uuid) != nil { throw .duplicateUUID(uuid) }
+    }
+
+    /// Seals a secret for `item` into `blob`.
+    func seal(_ item: Item, _ secret: borrowing SecretBytes?) throws(KeychainStoreError) {
+        switch secret {
+        case .some(let secret): try seal(item, bytes: secret)
+        case .none: try seal(item, bytes: SecretBytes(capacity: 0))
+        }
+    }
+
+    /// Seals the bytes of a secret for `item` into `blob`; `bytes` is empty if there is no secret.
+    func seal(_ item: Item, bytes: borrowing SecretBytes) throws(KeychainStoreError) {
+        let key = try keychain.key(item.accessibility)
+        reader.sealer.begin(item)
+        try bytes.withBytes { span throws(KeychainStoreError) in
+            try sealing { () throws(CryptographyFailure) in try reader.sealer.seal(span, under: key, into: &blob) }
+        }
+    }
+
+    /// Replaces the row with the UUID of `item` with the item and the result of `seal`.
+    func replaceSealed(_ item: Item) throws(KeychainStoreError) {
+        try tables.replace(item, blob: blob)
+    }
+
+    /// Removes a row; without a UUID it cannot be addressed, and the file is beyond repair.
+    func remove(_ itemClass: ItemClass, _ uuid: ItemUUID?) throws(KeychainStoreError) {
+        guard let uuid else { throw .damaged("a row has no UUID") }
+        try tables.remove(itemClass, uuid)
+    }
+
+    /// Checks that the keychain may hold one more item.
+    private func countOneMore() throws(KeychainStoreError) {
+        var bound: Int
+        if let rowBound { bound = rowBound } else { bound = try tables.rowBound() }
+        if bound >= ItemLimits.itemCount {
+            bound = 0
+            for itemClass in ItemClass.allCases { bound += try tables.rowCount(itemClass) }
+        }
+        guard bound < ItemLimits.itemCount else {
+            throw .limit("items of a keychain", found: bound + 1, allowed: ItemLimits.itemCount)
+        }
+        rowBound = bound + 1
+    }
+
+    // MARK: ItemWriter
+
+    /// Writes an item of an archive; see `ItemWriter`.
+    ///
+    /// - Throws: `passcodeNotSet` for an `akpu` item, `locked`, `duplicateUUID`, `itemDamaged` if the size of the
+    ///   secret is not the one in the item, or a failure of the file.
+    package func put(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, in form: SecretForm,
+        replacing: Item?
+    ) throws {
+        try requireIntact()
+        do {
+            try replacePut(item, line, secret, form, replacing)
+        } catch {
+            // A restore is all or nothing.
+            abortCause = error
+            throw error
+        }
+    }
+
+    private func replacePut(
+        _ item: Item, _ line: borrowing Span<UInt8>, _ secret: borrowing SecretBytes, _ form: SecretForm,
+        _ replacing: Item?
+    ) throws(KeychainStoreError) {
+        switch form {
+        case .plain:
+            guard item.secretSize == nil || item.secretSize == secret.count else { throw .itemDamaged(item.uuid) }
+            let key = try keychain.key(item.accessibility)
+            reader.sealer.begin(item, line: line)
+            try secret.withBytes { bytes throws(KeychainStoreError) in
+                let sealed = item.secretSize == nil ? Span<UInt8>() : bytes.extracting(...)
+                try sealing { () throws(CryptographyFailure) in try reader.sealer.seal(sealed, under: key, into: &blob)
+                }
+            }
+        case .stored:
+            guard secret.withBytes({ SealedFrame.fits($0, item) }) else { throw .itemDamaged(item.uuid) }
+            blob.removeAll()
+            secret.withBytes { blob.append($0) }
+        }
+        if let replacing { try tables.remove(replacing.itemClass, replacing.uuid) }
+        try countOneMore()
+        do throws(KeychainStoreError) {
+            try tables.insert(item, blob: blob)
+        } catch {
+            guard error == .duplicateItem else { throw error }
+            // The unique key or the UUID is taken: by a live item or tombstone with this key, by a tombstone with this
+            // UUID, or else by an unrelated item.
+            let existing = try tables.row(withKeyOf: item)
+            if let existing { try remove(item.itemClass, existing.uuid) }
+            if existing?.uuid != item.uuid, let holder = try tables.row(item.itemClass, item.uuid) {
+                guard holder.isTombstone else { throw .duplicateUUID(item.uuid) }
+                try remove(item.itemClass, item.uuid)
+            }
+            do throws(KeychainStoreError) {
+                try tables.insert(item, blob: blob)
+            } catch {
+                throw error == .duplicateItem ? .duplicateUUID(item.uuid) : error
+            }
+        }
+    }
+
+    /// Removes the live items that are local; see `ItemWriter`.
+    package func removeLocalItems(_ local: LocalItems) throws -> Int {
+        try runChange { () throws(KeychainStoreError) in
+            var removed = 0
+            for itemClass in ItemClass.allCases {
+                let statement = try SQLStatement(
+                    "DELETE FROM \(itemClass.rawValue) WHERE \(ItemRow.isLive) AND \(ItemRow.isLocal)"
+                        + (local == .archived ? " AND \(Schema.quoted(.pdmn)) <> ?" : ""),
+                    on: tables.database)
+                if local == .archived {
+                    try statement.bindBytes(of: Accessibility.whenPasscodeSetThisDeviceOnly.rawValue, 1)
+                }
+                try statement.run()
+                removed += Int(try tables.number("SELECT changes()"))
+            }
+            rowBound = nil
+            return removed
+        }
+    }
+
+    /// See `KeychainReader`.
+    package var isEmpty: Bool { get throws { try reader.isEmpty } }
+
+    /// See `KeychainReader`.
+    package func item(withKeyOf item: Item) throws -> Item? { try reader.item(withKeyOf: item) }
+
+    /// See `KeychainReader`.
+    package func item(withUUID uuid: ItemUUID) throws -> Item? { try reader.item(withUUID: uuid) }
+
+    /// See `KeychainReader`.
+    package func series(of item: Item) throws -> [Item] { try reader.series(of: item) }
+
+    /// See `KeychainReader`.
+    package var hasDerivedUUIDs: Bool { get throws { try reader.hasDerivedUUIDs } }
+
+    /// See `KeychainReader`.
+    package func code(
+        ofSecretOf existing: Item, _ code: (borrowing SecretBytes) throws -> [UInt8]
+    ) throws -> [UInt8]? {
+        try reader.code(ofSecretOf: existing, code)
+    }
+
+    /// See `KeychainReader`.
+    package func obstacle(to item: Item) -> ItemObstacle? { reader.obstacle(to: item) }
+
+    /// See `KeychainReader`.
+    package func secret(of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm) throws -> Bool {
+        try reader.secret(of: existing, equals: secret, in: form)
+    }
+
+    /// See `KeychainReader`.
+    package func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws {
+        try reader.localItems(local, body)
+    }
+}
+
+extension KeychainStoreError {
+    /// True for errors that are detected before anything is written.
+    var leavesTransactionIntact: Bool {
+        switch self {
+        case .duplicateItem, .duplicateUUID, .itemNotFound, .itemDamaged, .item, .locked, .passcodeNotSet,
+            .unchangeable,
+            .limit:
+            true
+        case .notFound, .exists, .notAKeychain, .severalNames, .foreignJournal, .newerFormat, .damaged, .otherDevice,
+            .busy, .wrongPasscode, .tooManyAttempts, .passcodeEmpty, .escrow, .file, .diskFull, .readOnly, .sqlite,
+            .cryptography, .kernelKeys, .interrupted:
+            false
+        }
+    }
+}
+
+extension Optional where Wrapped == SecretBytes {
+    /// The size in bytes; nil for no secret.
+    var size: Int? {
+        borrowing get {
+            switch self {
+            case .some(let secret): secret.count
+            case .none: nil
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+internal import KCByteStreams
+internal import Glibc
+
+/// The folder in which a user's keychains and device key are kept: `$XDG_DATA_HOME/kcbackup`, by default
+/// `~/.local/share/kcbackup`.
+package struct DataFolder: Hashable, Sendable {
+    /// The folder, absolute.
+    package let path: String
+
+    /// Uses the folder at `path`.
+    package init(path: String) {
+        self.path = path
+    }
+
+    /// Finds the folder of a user.
+    ///
+    /// A relative `XDG_DATA_HOME` is ignored, as the XDG Base Directory Specification says.
+    package init(environment: [String: String], home: String) {
+        if let folder = environment["XDG_DATA_HOME"], folder.hasPrefix("/") {
+            path = folder + "/kcbackup"
+        } else {
+            path = home + "/.local/share/kcbackup"
+        }
+    }
+
+    /// Checks that the folder and the process belong to the same user, and that no other user can change the folder's
+    /// contents.
+    ///
+    /// Every program calls this before anything else. With the rights of a user other than the one who started it, the
+    /// process would let that user decide where keys are; with another user's home folder, it would leave files there
+    /// that the other user cannot read.
+    ///
+    /// - Throws: `borrowedRights`, `file` (`sharedFolder`, `foreignFolder`, `system`).
+    package func requireOwn() throws(LocalKeychainFailure) {
+        guard getuid() == geteuid(), getgid() == getegid() else { throw .borrowedRights }
+        do throws(FileFailure) {
+            try PrivateFolder.require(path, mayBeMissing: true)
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// The folder of named keychains.
+    package var keychains: String { path + "/keychains" }
+    /// The file with the default keychain and the search list, once they are set.
+    package var keychainLists: String { path + "/keychain-lists" }
+    /// The folder of the states that keychains had before restores.
+    package var keptStates: String { path + "/undo" }
+    /// The file with the device key.
+    package var deviceKey: String { path + "/device.key" }
+}

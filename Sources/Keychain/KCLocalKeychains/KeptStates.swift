@@ -1,0 +1,160 @@
+package import KCByteStreams
+package import KCKeychainModel
+package import KCKeychainStore
+
+/// The states that one keychain had before changes, as copies of its file in the data folder.
+///
+/// A copy is as well protected as the keychain: its secrets stay sealed under keys that only this device and its
+/// passcode open. It also contains the items that are in no archive (docs/decisions/0015-undo-by-copies.md).
+package struct KeptStates {
+    /// The maximum number of states kept before restores, and of those before changes of single items.
+    package static let limit = 5
+
+    /// What changed a keychain after its state was kept; the raw value is part of the file's name.
+    package enum Change: String, CaseIterable, Hashable, Sendable {
+        case restore
+        case `import`
+        case undo
+        case itemDelete = "delete"
+        case itemUpdate = "update"
+
+        /// The command, as the user typed it.
+        package var command: String {
+            switch self {
+            case .restore: "restore"
+            case .import: "import"
+            case .undo: "restore --undo"
+            case .itemDelete: "item delete"
+            case .itemUpdate: "item update"
+            }
+        }
+
+        /// True if it changes items that the user named, as happens often.
+        fileprivate var isOfItems: Bool { self == .itemDelete || self == .itemUpdate }
+    }
+
+    private let keychain: Keychain
+    private let folder: StateFolder
+
+    /// A kept state.
+    package struct State: Hashable, Sendable {
+        /// The time when it was kept, such as `20261122T051500.250000Z`.
+        package let name: String
+        /// The path of the copy.
+        package let path: String
+        /// The time when it was kept.
+        package let date: Timestamp
+        /// What was done next; nil if that is unknown.
+        package let before: Change?
+        /// The MAC of the copy, under a key of the device.
+        let code: String
+    }
+
+    /// Finds the states of a keychain.
+    ///
+    /// States are identified by the ID of the keychain's file and its location, so that a copy of the file has its own
+    /// states.
+    package init(of keychain: Keychain, in folder: DataFolder) {
+        self.keychain = keychain
+        self.folder = StateFolder(of: keychain.storeID, at: keychain.path, in: folder)
+    }
+
+    /// Keeps the current state; called within a transaction of the keychain that has not changed anything yet.
+    ///
+    /// If the newest state equals the current one, it is returned: a restore that was killed has already kept it. The
+    /// newest state is the one that was kept last, regardless of the clock.
+    ///
+    /// At the end of the transaction, the rows that it wrote are recorded beside the state (`written`).
+    ///
+    /// - Throws: `FileFailure`, `StreamFailure`, `KeychainStoreError`, `CryptographyFailure`; nothing is then kept.
+    package func keep(before change: Change, now: Timestamp) throws -> State {
+        try Path.makeFolder(folder.path)
+        let copy = try UnnamedFile(inFolder: folder.path)
+        try keychain.copyFile(to: copy.file)
+        let code = try StateFolder.code(of: copy.file, keychain.deviceKey)
+        let newest = try list().first
+        if let newest, newest.code == code {
+            recordWritten(after: newest)
+            return newest
+        }
+        let date = newest.map { max(now, $0.date.advanced(byMicroseconds: 1)) } ?? now
+        let state = folder.state(date, code, before: change)
+        try copy.publish(as: Path.split(state.path).name)
+        recordWritten(after: state)
+        return state
+    }
+
+    private func recordWritten(after state: State) {
+        keychain.beforeCommit { reader in
+            let written = try reader.versionedItems().versions.subtracting(open(state).versionedItems().versions)
+            let bytes = written.flatMap(\.bytes)
+            try PrivateFile.replace(StateFolder.record(of: state), bytes.span)
+        }
+    }
+
+    /// The rows that the change wrote before which a state was kept; rows that are neither of the state nor among these
+    /// were written later.
+    ///
+    /// - Returns: nil if the change was killed before it recorded them.
+    /// - Throws: `FileFailure`.
+    package func written(after state: State) throws(FileFailure) -> Set<RowVersion>? {
+        let path = StateFolder.record(of: state)
+        guard try Path.exists(path) else { return nil }
+        let record = try PrivateFile.read(path, limit: ItemLimits.itemCount * RowVersion.size)
+        var versions: Set<RowVersion> = []
+        record.withBytes { bytes in
+            for start in stride(from: 0, to: bytes.count, by: RowVersion.size) {
+                let end = min(start + RowVersion.size, bytes.count)
+                if let version = RowVersion(bytes: (start..<end).map { bytes[$0] }) { versions.insert(version) }
+            }
+        }
+        return versions
+    }
+
+    /// All states, the newest first.
+    ///
+    /// - Throws: `FileFailure`.
+    package func list() throws(FileFailure) -> [State] { try folder.list() }
+
+    /// Opens a state; no passcode is needed.
+    ///
+    /// - Throws: `KeychainStoreError` (`damaged` also if the copy has changed since it was kept), `FileFailure`,
+    ///   `StreamFailure`, `CryptographyFailure`.
+    package func open(_ state: State) throws -> Keychain {
+        try folder.open(state, deviceKey: keychain.deviceKey, minimumCost: keychain.minimumCost)
+    }
+
+    /// Runs `body`, which restores a state, while no other process does so.
+    ///
+    /// - Parameter known: the states from which one was chosen.
+    /// - Throws: `KeychainStoreError.busy` if the states have changed since: another process has restored or kept one.
+    ///   `FileFailure`, and what `body` throws.
+    package func exclusively<Result>(knowing known: [State], _ body: () throws -> Result) throws -> Result {
+        let lock = try FileLock.ofFolder(folder.path)
+        defer { withExtendedLifetime(lock) {} }
+        guard try list() == known else { throw KeychainStoreError.busy }
+        return try body()
+    }
+
+    /// Removes all states but the newest `limit` before restores and imports, and as many before changes of items.
+    ///
+    /// - Throws: `FileFailure`.
+    package func prune() throws(FileFailure) {
+        let states = try list()
+        for isOfItems in [false, true] {
+            let alike = states.filter { ($0.before?.isOfItems ?? false) == isOfItems }
+            for state in alike.dropFirst(Self.limit) { try remove(state) }
+        }
+    }
+
+    /// Removes a state.
+    ///
+    /// - Throws: `FileFailure`.
+    package func remove(_ state: State) throws(FileFailure) { try StateFolder.remove(state) }
+
+    /// Removes all states.
+    ///
+    /// - Returns: the number of states removed.
+    /// - Throws: `FileFailure`.
+    package func removeAll() throws(FileFailure) -> Int { try folder.removeAll() }
+}

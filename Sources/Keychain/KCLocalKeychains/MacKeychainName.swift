@@ -1,0 +1,68 @@
+internal import KCByteStreams
+
+extension LocalKeychain {
+    private static let macEnding = ".keychain-db"
+
+    /// Finds the file for a name as users type it on a Mac.
+    ///
+    /// `work`, `work.keychain` and `work.keychain-db` all mean the name `work`, and so does a path to such a file in
+    /// the data folder or in `~/Library/Keychains`, where macOS keeps its named keychains. Any other path is used
+    /// unchanged. If nothing exists there, but something does at the same path with or without `-db`, that file is
+    /// meant, since macOS adds `-db` itself.
+    ///
+    /// - Parameters:
+    ///   - home: the home folder, as an absolute path.
+    ///   - workingFolder: the folder to which relative paths refer, as an absolute path.
+    /// - Throws: `emptyName`, `invalidName`, `file` if it cannot be determined whether a file exists.
+    package init(
+        macName word: String, in folder: DataFolder, home: String, workingFolder: String
+    ) throws(LocalKeychainFailure) {
+        guard word.contains("/") else {
+            try self.init(Self.withoutEnding(word) ?? word, in: folder)
+            return
+        }
+        let path = Self.tidy(word.hasPrefix("/") ? word : workingFolder + "/" + word)
+        let (parent, last) = Path.split(path)
+        if parent == Self.tidy(folder.keychains) || parent == Self.tidy(home + "/Library/Keychains"),
+            let name = Self.withoutEnding(last), Self.isName(name)
+        {
+            try self.init(name, in: folder)
+            return
+        }
+        try self.init(Self.isThere(path) ? path : try Self.twin(of: path) ?? path, in: folder)
+    }
+
+    /// The name without its ending; nil if it has neither ending.
+    private static func withoutEnding(_ name: String) -> String? {
+        for ending in [macEnding, ending] where name.hasSuffix(ending) && name.utf8.count > ending.utf8.count {
+            return String(name.dropLast(ending.count))
+        }
+        return nil
+    }
+
+    /// The path with or without `-db`, whichever was not given, if a file exists there.
+    private static func twin(of path: String) throws(LocalKeychainFailure) -> String? {
+        let other: String
+        if path.hasSuffix(macEnding) {
+            other = String(path.dropLast(3))
+        } else if path.hasSuffix(ending) {
+            other = path + "-db"
+        } else {
+            return nil
+        }
+        return try isThere(other) ? other : nil
+    }
+
+    private static func isThere(_ path: String) throws(LocalKeychainFailure) -> Bool {
+        do throws(FileFailure) {
+            return try Path.exists(path)
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// The path without empty and `.` components; `..` stays, since only the file system knows its meaning.
+    private static func tidy(_ path: String) -> String {
+        "/" + path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+    }
+}

@@ -1,0 +1,42 @@
+internal import KCByteStreams
+internal import KCDeviceIdentity
+package import KCKeychainModel
+package import KCKeychainStore
+
+/// A keychain for a trial, which disappears with this object and which no other process can ever open.
+///
+/// Its device key exists only in the memory of this process, so any remains of the file on disk open nothing. After a
+/// kill, the folder is removed when the next one is created.
+package final class ScratchKeychain {
+    private let staging: StagingFolder
+    private let device: DeviceKey
+    private let now: Timestamp
+
+    /// Creates the keychain's folder within the data folder.
+    ///
+    /// - Throws: `FileFailure`, `CryptographyFailure`.
+    package init(in folder: DataFolder, now: Timestamp) throws {
+        try Path.makeFolder(folder.path)
+        staging = try StagingFolder(in: folder.path)
+        device = try DeviceKey.generate()
+        self.now = now
+    }
+
+    private var path: String { staging.path + "/trial.keychain" }
+
+    /// Creates the keychain, empty and open.
+    ///
+    /// - Throws: `KeychainStoreError`.
+    package func make() throws(KeychainStoreError) -> Keychain {
+        try Keychain.create(at: path, deviceKey: device, passcode: nil, now: now)
+    }
+
+    /// Opens the file again.
+    ///
+    /// - Throws: `KeychainStoreError`.
+    package func open() throws(KeychainStoreError) -> Keychain {
+        let keychain = try Keychain.open(at: path, deviceKey: device)
+        try keychain.unlock(passcode: nil, now: now)
+        return keychain
+    }
+}

@@ -1,0 +1,114 @@
+package import KCByteStreams
+package import KCCryptography
+package import KCDeviceIdentity
+internal import KCKeychainModel
+package import KCKeychainStore
+
+/// The folder of the kept states of one keychain, which can be found even if the keychain itself does not open.
+package struct StateFolder: Hashable, Sendable {
+    let path: String
+
+    private static let ending = ".keychain"
+    private static let recordEnding = ".written"
+    // Bytes of the MAC: half of HMAC-SHA256, the minimum that RFC 2104 (section 5) recommends.
+    private static let codeLength = 16
+
+    /// The folder of a keychain, determined by the ID of its file and its path.
+    init(of storeID: [UInt8], at path: String, in folder: DataFolder) {
+        self.path = "\(folder.keptStates)/\(Hexadecimal.encode(storeID))-\(Self.word(for: path))"
+    }
+
+    private init(path: String) {
+        self.path = path
+    }
+
+    private static func word(for path: String) -> String {
+        String(SHA256.hash(Array(LocalKeychain.place(of: path).utf8).span).hex.prefix(16))
+    }
+
+    /// The folders of all keychains that were ever at the path of `local`, which need not be opened.
+    ///
+    /// - Throws: `FileFailure`.
+    package static func all(at local: LocalKeychain, in folder: DataFolder) throws(FileFailure) -> [StateFolder] {
+        try PrivateFolder.require(folder.keptStates, mayBeMissing: true)
+        let ending = "-" + word(for: local.path)
+        return try Path.names(in: folder.keptStates).filter { $0.hasSuffix(ending) }.sorted().map {
+            StateFolder(path: "\(folder.keptStates)/\($0)")
+        }
+    }
+
+    /// All states, the newest first.
+    ///
+    /// - Throws: `FileFailure`.
+    package func list() throws(FileFailure) -> [KeptStates.State] {
+        try PrivateFolder.require(path, mayBeMissing: true)
+        return try Path.names(in: path).compactMap(state).sorted { $0.date > $1.date }
+    }
+
+    /// Opens a state; no passcode is needed.
+    ///
+    /// - Throws: as `KeptStates.open`.
+    package func open(
+        _ state: KeptStates.State, deviceKey: DeviceKey, minimumCost: ScryptCost?
+    ) throws -> Keychain {
+        guard try Self.code(of: OpenFile.reading(state.path), deviceKey) == state.code else {
+            throw KeychainStoreError.damaged("it is not as it was kept")
+        }
+        return try Keychain.open(at: state.path, deviceKey: deviceKey, minimumCost: minimumCost)
+    }
+
+    /// Removes a state.
+    ///
+    /// - Throws: `FileFailure`.
+    package static func remove(_ state: KeptStates.State) throws(FileFailure) {
+        for suffix in ["", "-journal", ".lock", recordEnding] { try Path.remove(state.path + suffix) }
+    }
+
+    /// The path of the record of rows that were written after a state was kept.
+    static func record(of state: KeptStates.State) -> String { state.path + recordEnding }
+
+    /// Removes all states.
+    ///
+    /// - Returns: the number of states removed.
+    /// - Throws: `FileFailure`.
+    package func removeAll() throws(FileFailure) -> Int {
+        let states = try list()
+        for state in states { try Self.remove(state) }
+        return states.count
+    }
+
+    /// The MAC of a copy.
+    static func code(of file: OpenFile, _ deviceKey: DeviceKey) throws -> String {
+        var source = try FileSlice(whole: file)
+        var hash = SHA256()
+        try source.forEachPiece { bytes throws(StreamFailure) in hash.update(bytes) }
+        let key = try deviceKey.stateMACKey(context: Array("kept states".utf8))
+        var hmac = try HMACSHA256(key: key)
+        let code = try hmac.authenticate(hash.finalize().bytes.span)
+        return Hexadecimal.encode(Array(code.prefix(codeLength)))
+    }
+
+    /// The state with a given date, code and following change.
+    func state(_ date: Timestamp, _ code: String, before change: KeptStates.Change?) -> KeptStates.State {
+        let name = date.description.filter { $0 != "-" && $0 != ":" }
+        let word = change.map { "-" + $0.rawValue } ?? ""
+        return KeptStates.State(
+            name: name, path: "\(path)/\(name)-\(code)\(word)\(Self.ending)", date: date, before: change, code: code)
+    }
+
+    /// The state in a file of the folder; nil if the name has another form.
+    private func state(fileName: String) -> KeptStates.State? {
+        guard fileName.hasSuffix(Self.ending) else { return nil }
+        let parts = fileName.dropLast(Self.ending.count).split(separator: "-", omittingEmptySubsequences: false)
+        guard (2...3).contains(parts.count), parts[1].utf8.count == 2 * Self.codeLength else { return nil }
+        let change = parts.count == 3 ? KeptStates.Change(rawValue: String(parts[2])) : nil
+        var text = String(parts[0])
+        for (offset, mark) in [(4, "-"), (7, "-"), (13, ":"), (16, ":")] {
+            guard text.utf8.count > offset, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+            text.insert(contentsOf: mark, at: text.index(text.startIndex, offsetBy: offset))
+        }
+        guard let date = Timestamp(text) else { return nil }
+        let found = state(date, String(parts[1]), before: change)
+        return found.path == "\(path)/\(fileName)" ? found : nil
+    }
+}

@@ -1,0 +1,158 @@
+// Fence: switches the echo of the terminal off and on.
+package import KCByteStreams
+internal import Glibc
+
+/// The controlling terminal of the process, regardless of its standard streams.
+package struct ControllingTerminal: Terminal {
+    private static let path = "/dev/tty"
+    // The terminal's limit for one line (termios(3), canonical mode).
+    private static let lineLimit = 4096
+
+    /// Creates an instance; the terminal is opened when first used.
+    package init() {}
+
+    /// See `Terminal`.
+    package var isAttended: Bool { Descriptor.standardInput.isTerminal }
+    /// See `Terminal`.
+    package var showsOutput: Bool { Descriptor.standardOutput.isTerminal }
+    /// See `Terminal`.
+    package var showsMessages: Bool { Descriptor.standardError.isTerminal }
+    /// See `Terminal`.
+    package var width: Int? { Descriptor.standardOutput.width ?? Descriptor.standardError.width }
+
+    /// See `Terminal`.
+    package var messageWidth: Int? { showsMessages ? Descriptor.standardError.width : nil }
+
+    /// See `Terminal`.
+    package func readSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes {
+        try ask(prompt, echoes: false)
+    }
+
+    /// See `Terminal`.
+    package func readAnswer(_ prompt: String) throws(TerminalFailure) -> String {
+        let line = try ask(prompt, echoes: true)
+        return line.withBytes { span in String(decoding: span.indices.map { span[$0] }, as: UTF8.self) }
+    }
+
+    /// Asks until there is an answer.
+    ///
+    /// If the user suspends the process, the question is repeated when it continues.
+    private func ask(_ prompt: String, echoes: Bool) throws(TerminalFailure) -> SecretBytes {
+        let terminal = try Opened()
+        defer { terminal.close() }
+        return try TerminalSignals.caught { () throws(TerminalFailure) in
+            while true {
+                switch try terminal.ask(prompt, echoes: echoes) {
+                case .line(let line): return line
+                case .signal(let number): TerminalSignals.deliver(number)
+                }
+            }
+        }
+    }
+
+    /// What ended a question.
+    private enum Answer: ~Copyable {
+        case line(SecretBytes)
+        /// One of `TerminalSignals`.
+        case signal(Int32)
+    }
+
+    /// See `Terminal`.
+    package func show(_ text: borrowing SecretBytes) throws(TerminalFailure) {
+        let terminal = try Opened()
+        defer { terminal.close() }
+        try text.withBytes { bytes throws(TerminalFailure) in try terminal.show(bytes) }
+    }
+
+    /// The terminal while it is open.
+    private struct Opened {
+        private let descriptor: Descriptor
+
+        init() throws(TerminalFailure) {
+            // A signal may have arrived during long work; in that case, ask nothing.
+            if Interruption.isRequested { throw .interrupted }
+            let number = unsafe open(ControllingTerminal.path, O_RDWR | O_CLOEXEC | O_NOCTTY)
+            guard number >= 0 else { throw .unavailable }
+            descriptor = Descriptor(number: number)
+        }
+
+        func close() { _ = Glibc.close(descriptor.number) }
+
+        func show(_ text: String) throws(TerminalFailure) {
+            try show(text.utf8.span)
+        }
+
+        func show(_ text: borrowing Span<UInt8>) throws(TerminalFailure) {
+            do throws(StreamFailure) {
+                try descriptor.write(text)
+            } catch {
+                throw .unavailable
+            }
+        }
+
+        /// Shows a question and reads the answer; restores the terminal's settings afterwards.
+        func ask(_ prompt: String, echoes: Bool) throws(TerminalFailure) -> Answer {
+            // Before the prompt, so that nothing typed after it is echoed or dropped.
+            let settings = try echoes ? nil : silence()
+            defer { if let settings { set(settings) } }
+            // If the line above suspended and continued the process, the prompt follows anyway, so SIGCONT is ignored.
+            if let number = TerminalSignals.take(), number != SIGCONT { return .signal(number) }
+            try show(prompt)
+            do throws(TerminalFailure) {
+                let line = try readLine(limit: ControllingTerminal.lineLimit)
+                // The typed line feed was not echoed.
+                if !echoes { try show("\n") }
+                return .line(line)
+            } catch {
+                // Start the next message on its own line. If that fails too, report the first error.
+                try? show("\n")
+                if error == .interrupted, !Interruption.isRequested, let number = TerminalSignals.take() {
+                    return .signal(number)
+                }
+                throw error
+            }
+        }
+
+        /// Turns the echo off and returns the previous settings.
+        ///
+        /// - Throws: `TerminalFailure.unavailable` if the terminal does not support it.
+        private func silence() throws(TerminalFailure) -> termios {
+            var settings = termios()
+            guard unsafe tcgetattr(descriptor.number, &settings) == 0 else { throw .unavailable }
+            var silent = settings
+            silent.c_lflag &= ~tcflag_t(ECHO)
+            guard set(silent) else { throw .unavailable }
+            return settings
+        }
+
+        /// Changes the settings and discards earlier input, which was not meant as the answer.
+        @discardableResult
+        private func set(_ settings: termios) -> Bool {
+            var settings = settings
+            // A background process is stopped here; when it continues, the call fails with EINTR.
+            while unsafe tcsetattr(descriptor.number, TCSAFLUSH, &settings) != 0 {
+                guard errno == EINTR, !Interruption.isRequested else { return false }
+            }
+            return true
+        }
+
+        /// Reads up to a line feed, and drops the line feed.
+        private func readLine(limit: Int) throws(TerminalFailure) -> SecretBytes {
+            var line = SecretBytes(capacity: limit)
+            while line.count < limit {
+                let before = line.count
+                do throws(StreamFailure) {
+                    try descriptor.read(upTo: limit - before, into: &line)
+                } catch {
+                    throw error.kind == .interrupted ? .interrupted : .unavailable
+                }
+                if line.count == before { throw .closed }
+                if line.withBytes({ $0[$0.count - 1] }) == UInt8(ascii: "\n") {
+                    line.removeLast(1)
+                    return line
+                }
+            }
+            throw .lineTooLong(limit: limit)
+        }
+    }
+}

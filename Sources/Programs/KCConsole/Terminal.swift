@@ -1,0 +1,41 @@
+package import KCByteStreams
+
+/// The terminal of the user who runs the program, if there is one.
+package protocol Terminal: Sendable {
+    /// True if standard input is a terminal, so that the user can be prompted.
+    var isAttended: Bool { get }
+    /// True if results go to a terminal.
+    var showsOutput: Bool { get }
+    /// True if messages go to a terminal.
+    var showsMessages: Bool { get }
+    /// The number of columns; nil if there is no terminal or the number is unknown.
+    var width: Int? { get }
+    /// The number of columns for messages; nil if they do not go to a terminal, or the number is unknown.
+    var messageWidth: Int? { get }
+
+    /// Shows `prompt` and reads a line without echo.
+    func readSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes
+    /// Shows `prompt` and reads a line.
+    func readAnswer(_ prompt: String) throws(TerminalFailure) -> String
+    /// Shows a secret on the terminal itself, so that no redirection captures it.
+    func show(_ text: borrowing SecretBytes) throws(TerminalFailure)
+}
+
+/// Why there was no answer.
+package enum TerminalFailure: Error, Hashable, Sendable {
+    /// There is no terminal, or its echo cannot be turned off.
+    case unavailable
+    /// The input ended in the middle of a line.
+    case closed
+    /// The line is longer than this many bytes.
+    case lineTooLong(limit: Int)
+    /// A signal asked the process to stop.
+    case interrupted
+}
+
+extension Terminal {
+    /// Asks a question; anything but "y" or "yes" means no.
+    package func confirms(_ question: String) throws(TerminalFailure) -> Bool {
+        ["y", "yes"].contains(try readAnswer("\(question) [y/N] ").lowercased())
+    }
+}

@@ -1,0 +1,76 @@
+internal import KCByteStreams
+internal import KCConsole
+internal import KCCryptography
+internal import KCSecurityStatus
+
+/// Passwords from the command line, as on macOS, or from a user at a terminal.
+extension Session {
+    // The number of attempts before giving up.
+    private static let tries = 3
+
+    /// Returns the password given with one of the flags; nil if there is none.
+    ///
+    /// It prints a warning, because other users can read the arguments of a process, and they cannot be wiped.
+    ///
+    /// - Throws: `UsageProblem` if two passwords are given.
+    func password(_ words: Words, _ flags: Character...) throws(UsageProblem) -> SecretBytes? {
+        let given = flags.filter { words.value($0) != nil }
+        if given.count > 1 { throw UsageProblem(reason: "there are two passwords") }
+        guard let flag = given.first, let value = words.value(flag) else { return nil }
+        warnOfArguments()
+        if flag != "X" { return SecretBytes(value.utf8.span) }
+        guard let bytes = bytes(ofHexadecimal: value) else {
+            throw UsageProblem(reason: "the value of -X is not an even number of hexadecimal digits")
+        }
+        return bytes
+    }
+
+    /// Prompts for a new password, twice.
+    ///
+    /// - Parameter mismatch: the message if the two passwords differ.
+    /// - Throws: `errSecInteractionNotAllowed` if there is no terminal, `TerminalFailure`, `Failure` if the two
+    ///   passwords differ three times.
+    func askForNewPassword(
+        _ first: String, _ second: String, mismatch: String = "passwords don't match"
+    ) throws -> SecretBytes {
+        guard world.terminal.isAttended else { throw SecurityStatus.interactionNotAllowed }
+        for _ in 0..<Self.tries {
+            let password = try world.terminal.readSecret(first)
+            let again = try world.terminal.readSecret(second)
+            if constantTimeEqual(password, again) { return password }
+            message(mismatch + "\n")
+        }
+        throw Failure(saying: "the passwords differ; nothing was changed")
+    }
+
+    /// Prompts for an existing password.
+    ///
+    /// - Throws: `errSecInteractionNotAllowed` if there is no terminal, `TerminalFailure`.
+    func askForPassword(_ prompt: String) throws -> SecretBytes {
+        guard world.terminal.isAttended else { throw SecurityStatus.interactionNotAllowed }
+        return try world.terminal.readSecret(prompt)
+    }
+
+    /// Decodes hexadecimal digits, in upper or lower case, into wiped memory; nil if the text is not hexadecimal.
+    private func bytes(ofHexadecimal text: String) -> SecretBytes? {
+        var bytes = SecretBytes(capacity: text.utf8.count / 2)
+        var high: UInt8?
+        for character in text.utf8 {
+            let digit: UInt8
+            switch character {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = character - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = character - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = character - UInt8(ascii: "A") + 10
+            default: return nil
+            }
+            if let upper = high {
+                bytes.append(upper << 4 | digit)
+                high = nil
+            } else {
+                high = digit
+            }
+        }
+        if high != nil { return nil }
+        return bytes
+    }
+}

@@ -1,0 +1,209 @@
+import KCBackupEngine
+import KCByteStreams
+import KCDeviceIdentity
+import KCKeychainModel
+import KCTestSupport
+import Testing
+
+@testable import KCBackupCatalogue
+
+@Suite("The catalogue of a backup folder")
+struct CatalogueTests {
+    private let folder: TemporaryFolder
+    private let device: DeviceKey
+
+    init() throws {
+        folder = try TemporaryFolder()
+        device = try DeviceKey.generate()
+        try Path.makeFolder(folder.path("catalogues"))
+        try Path.makeFolder(folder.path("backups"))
+    }
+
+    private var file: CatalogueFile {
+        CatalogueFile(of: folder.path("backups"), in: folder.path("catalogues"), device: device)
+    }
+
+    private func entry(_ number: UInt8, _ content: CatalogueEntry.Content?) throws -> CatalogueEntry {
+        let created = try #require(Timestamp("2026-11-22T03:00:00.00000\(number)Z"))
+        return CatalogueEntry(
+            name: "login-KC-ABCDEFGH-20261122T030000Z-\(number).kcb", archiveID: [UInt8](repeating: number, count: 32),
+            created: created, series: "login", mode: .encrypted, keys: ["age1x", "passphrase"], size: 4_096,
+            content: content, state: .complete, verified: created)
+    }
+
+    private func example() throws -> Catalogue {
+        var counts = ItemCounts()
+        counts[.genericPassword] = 7
+        let content = CatalogueEntry.Content(
+            counts: counts, groups: ["com.example \"x\"": 3, "": 4], damaged: 1,
+            fingerprint: [UInt8](repeating: 9, count: 32))
+        var second = try entry(2, nil)
+        second.state = .trashed
+        second.trashed = second.created
+        second.drilled = second.created
+        second.confirmed = second.created
+        var catalogue = Catalogue(
+            folder: file.folder,
+            pin: BackupPin(isOfAll: true, mode: .encrypted, keys: ["b", "a"], subjects: ["login": "00ff"]),
+            entries: [try entry(1, content), second])
+        catalogue.begun = second.created
+        catalogue.drilled = second.verified
+        return catalogue
+    }
+
+    @Test("An archive with another ID, another signer or other contents is distinguished from the recorded one")
+    func difference() throws {
+        let entry = try #require(try example().entries.first)
+        let print = try #require(entry.content?.fingerprint)
+        let other = [UInt8](repeating: 0, count: 32)
+        #expect(entry.difference(archiveID: entry.archiveID, origin: .thisDevice, fingerprint: print) == nil)
+        #expect(entry.difference(archiveID: entry.archiveID, origin: .thisDevice, fingerprint: nil) == nil)
+        #expect(entry.difference(archiveID: other, origin: .thisDevice, fingerprint: print) == .archive)
+        #expect(entry.difference(archiveID: entry.archiveID, origin: .thisDevice, fingerprint: other) == .content)
+        for origin in [Origin.unknown, .passphrase, .trustedDevice(name: "laptop")] {
+            #expect(entry.difference(archiveID: entry.archiveID, origin: origin, fingerprint: print) == .origin)
+        }
+    }
+
+    @Test("The time without a trial starts with the last one, or with the first backup, even if that is gone")
+    func undrilled() throws {
+        var catalogue = try example()
+        #expect(catalogue.undrilledSince == catalogue.drilled)
+        catalogue.drilled = nil
+        catalogue.begun = .reference
+        #expect(catalogue.undrilledSince == .reference)
+        catalogue.begun = nil
+        #expect(catalogue.undrilledSince == catalogue.entries.first?.created)
+        catalogue.entries = []
+        #expect(catalogue.undrilledSince == nil)
+    }
+
+    @Test("A saved catalogue loads unchanged")
+    func roundTrip() throws {
+        #expect(try file.load() == nil)
+        let catalogue = try example()
+        try file.save(catalogue)
+        #expect(try file.load() == catalogue)
+        #expect(try CatalogueFile.all(in: folder.path("catalogues"), device: device).found == [catalogue])
+    }
+
+    @Test("A change to any byte is detected")
+    func altered() throws {
+        try file.save(example())
+        let name = try #require(Path.names(in: folder.path("catalogues")).first)
+        let bytes = try folder.read("catalogues/" + name)
+        for index in bytes.indices {
+            var changed = bytes
+            changed[index] ^= 1
+            try folder.write("catalogues/" + name, changed, mode: 0o600)
+            #expect(throws: CatalogueFailure.altered(folder: file.folder)) { try file.load() }
+        }
+        // A missing entry.
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        try folder.write("catalogues/" + name, Array(lines[0] + [10] + lines[2] + [10] + lines[3] + [10]), mode: 0o600)
+        #expect(throws: CatalogueFailure.altered(folder: file.folder)) { try file.load() }
+    }
+
+    @Test("A catalogue of another device is not trusted, and does not prevent this device from having its own")
+    func otherDevice() throws {
+        try file.save(example())
+        let name = try #require(Path.names(in: folder.path("catalogues")).first)
+        let other = try CatalogueFile(
+            of: folder.path("backups"), in: folder.path("catalogues"), device: DeviceKey.generate())
+        #expect(try other.load() == nil)
+        try other.save(example())
+        let otherName = try #require(Path.names(in: folder.path("catalogues")).first { $0 != name })
+        try folder.write("catalogues/" + otherName, folder.read("catalogues/" + name), mode: 0o600)
+        #expect(throws: CatalogueFailure.altered(folder: file.folder)) { try other.load() }
+    }
+
+    @Test("A folder has one catalogue, however its path is spelled, even before the folder exists")
+    func places() throws {
+        let spellings = ["backups", "backups/", "./backups", "catalogues/../backups", "new", "new/"]
+        let found = spellings.map { spelling in
+            CatalogueFile(of: folder.path("") + spelling, in: folder.path("catalogues"), device: device).folder
+        }
+        #expect(Set(found).count == 2)
+    }
+
+    @Test("Archive names are parsed as they were composed")
+    func names() throws {
+        let time = try #require(Timestamp("2026-11-22T03:00:00.123456Z"))
+        for series in ["login", "my work", "a-KC-ABCDEFGH-20261122T030000Z", "schlüssel", "_.hidden"] {
+            for number in [1, 2, 40] {
+                let name = ArchiveName(series: series, device: device.id, time: time, number: number)
+                #expect(ArchiveName(name.fileName) == name)
+            }
+        }
+        for name in ["login.kcb", "login-KC-ABCDEFGH-20261322T030000Z.kcb", "-KC-ABCDEFGH-20261122T030000Z.kcb"] {
+            #expect(ArchiveName(name) == nil)
+        }
+    }
+
+    @Test("A series has no character that is unsafe in a file name, in a shell or on a terminal")
+    func series() {
+        #expect(ArchiveName.series(of: ".hidden/../x") == "_hidden_.._x")
+        #expect(ArchiveName.series(of: "\u{1b}[31mred\u{202e}") == "__31mred_")
+        #expect(ArchiveName.series(of: "") == "_")
+        #expect(ArchiveName.series(of: String(repeating: "ü", count: 300)).utf8.count <= 180)
+    }
+
+    @Test("A run with another mode, other keys or another keychain is distinguished from one that continues")
+    func pins() {
+        let pin = BackupPin(isOfAll: false, mode: .encrypted, keys: ["a"], subjects: ["login": "1"])
+        func difference(_ change: (inout BackupPin) -> Void) -> BackupPin.Difference? {
+            var run = pin
+            change(&run)
+            return pin.difference(from: run)
+        }
+        #expect(difference { _ in } == nil)
+        #expect(difference { $0.mode = .unencrypted } == .mode(was: .encrypted))
+        #expect(difference { $0.keys = ["b"] } == .keys(lost: 1, added: 1))
+        #expect(difference { $0.subjects = ["second": "2"] } == .otherKeychain(was: ["login"]))
+        #expect(difference { $0.subjects = ["login": "2"] } == .replaced(series: "login"))
+        let all = BackupPin(isOfAll: true, mode: .encrypted, keys: ["a"], subjects: ["login": "1"])
+        var more = all
+        more.subjects["new"] = "3"
+        #expect(all.difference(from: more) == nil)
+        #expect(all.difference(from: pin) == .oneOfAll)
+    }
+}
+
+@Suite("Backups with far fewer items than before")
+struct ShrinkTests {
+    private func loss(_ before: [ItemClass: Int], _ now: [ItemClass: Int], groups: [String: Int] = ["g": 1]) throws
+        -> Shrinkage?
+    {
+        func counts(_ numbers: [ItemClass: Int]) -> ItemCounts {
+            var counts = ItemCounts()
+            for (itemClass, number) in numbers { counts[itemClass] = number }
+            return counts
+        }
+        let last = CatalogueEntry(
+            name: "x", archiveID: [], created: .reference, series: "login", mode: .encrypted, keys: [], size: 1,
+            content: CatalogueEntry.Content(
+                counts: counts(before), groups: ["g": 1], damaged: 0, fingerprint: []),
+            state: .complete, verified: .reference)
+        return ShrinkGuard.judge(last, counts: counts(now), groups: groups)
+    }
+
+    @Test("Up to a fifth of the items may disappear")
+    func fifth() throws {
+        #expect(try loss([.genericPassword: 100], [.genericPassword: 80]) == nil)
+        #expect(try loss([.genericPassword: 100], [.genericPassword: 79])?.now == 79)
+        #expect(try loss([.genericPassword: 4], [.genericPassword: 3])?.before == 4)
+    }
+
+    @Test("No class and no access group may disappear entirely")
+    func kinds() throws {
+        #expect(
+            try loss([.genericPassword: 100, .certificate: 1], [.genericPassword: 101])?.gone == ["cert"])
+        #expect(try loss([.genericPassword: 100], [.genericPassword: 100], groups: [:])?.gone == ["g"])
+    }
+
+    @Test("An empty keychain may stay empty, but one with items may not become empty")
+    func empty() throws {
+        #expect(try loss([:], [:]) == nil)
+        #expect(try loss([.genericPassword: 1], [:]) != nil)
+    }
+}

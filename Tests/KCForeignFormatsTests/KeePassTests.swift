@@ -1,0 +1,272 @@
+import KCArgon2
+import KCByteStreams
+import KCCryptography
+import Foundation
+import KCItemSources
+import KCKeychainModel
+import KCTestSupport
+import Testing
+
+@testable import KCForeignFormats
+
+@Suite("Importing KeePass databases")
+struct KeePassTests {
+    private func fixture(_ name: String) throws -> [UInt8] {
+        try Array(Data(contentsOf: URL(filePath: Project.path("Tests/KCForeignFormatsTests/Fixtures/KeePass/\(name)"))))
+    }
+
+    @Test("Every part of a KeePassXC entry in KDBX 3.1 is imported, and data without a counterpart is counted")
+    func keepassxc() throws {
+        let contents = try ForeignReading.read(
+            fixture("keepassxc-3.1.kdbx"), as: KeePassFormat(), password: "pw one")
+        #expect(
+            try contents.listing == [
+                "genp svce=Bank & more acct=PIN (ada) desc=field: 1234",
+                "genp svce=Bank & more acct=att.bin (ada) desc=attachment: att content \u{0}\u{1}",
+                "genp svce=Bank & more acct=note (ada) desc=secure note: line one\nline two",
+                "genp svce=Note only desc=secure note: a note",
+                "genp svce=Reference acct=ada: s€cret 'x\"",
+                "genp svce=bank.example acct=one-time password (ada) desc=one-time password: "
+                    + "otpauth://totp/Bank:ada?secret=JBSWY3DPEHPK3PXP&period=30&digits=6&issuer=Bank",
+                "inet srvr=bank.example acct=ada: s€cret 'x\"",
+            ])
+        #expect(
+            contents.leftOut.map(\.kind) == [
+                "older version of an entry", "part of an address behind '?', '#' or ';'", "trashed entry",
+            ])
+        #expect(contents.details == "KDBX 3 'Sample'")
+    }
+
+    @Test("A pykeepass database in KDBX 4 opens only with both its password and its key file")
+    func pykeepass() throws {
+        let (file, key) = (try fixture("pykeepass-4.0.kdbx"), try fixture("pykeepass-4.0.key"))
+        let keyFile = ForeignFile(name: "key", SecretBytes(copying: key), modified: .reference)
+        let input = ForeignReading.input(file)
+        let contents = try KeePassFormat().read(input, GivenSecrets(text: "pw one", key: keyFile))
+        #expect(
+            try contents.listing == [
+                "genp svce=Titel acct=a.bin (benutzer) desc=attachment: bin\u{0}",
+                "genp svce=Titel acct=f (benutzer) desc=field: v",
+                "genp svce=Titel acct=note (benutzer) desc=secure note: note",
+                "genp svce=x.example acct=one-time password (benutzer) desc=one-time password: "
+                    + "otpauth://totp/a:b?secret=JBSWY3DPEHPK3PXP",
+                "inet srvr=x.example acct=benutzer: neu",
+            ])
+        #expect(throws: ForeignFailure.wrongPassword) {
+            try KeePassFormat().read(input, GivenSecrets(text: "pw two", key: keyFile))
+        }
+        #expect(throws: ForeignFailure.wrongPasswordOrNoKeyFile(orDamaged: false)) {
+            try KeePassFormat().read(input, GivenSecrets(text: "pw one"))
+        }
+    }
+
+    private static let kinds: [KDBXForge] = {
+        let argon2 = Argon2.Cost(iterations: 1, memoryInKiB: 64, lanes: 2)
+        return [
+            KDBXForge(), KDBXForge(cipher: .chaCha20), KDBXForge(isCompressed: true),
+            KDBXForge(derivation: .argon2(.d, argon2, salt: [UInt8](repeating: 5, count: 32))),
+            KDBXForge(derivation: .argon2(.id, argon2, salt: [UInt8](repeating: 5, count: 32)), stream: .salsa20),
+            KDBXForge(major: 3, stream: .salsa20), KDBXForge(major: 3, isCompressed: true),
+            KDBXForge(major: 3, cipher: .chaCha20),
+        ]
+    }()
+
+    @Test("Every version, cipher and key derivation is read, and protected values in any place", arguments: 0..<8)
+    func kinds(index: Int) throws {
+        let history = "<History>" + KDBXForge.entry(1, [("Password", "{{older}}")]) + "</History>"
+        let text = KDBXForge.xml(
+            KDBXForge.entry(1, [("Title", "{{A}}"), ("UserName", "u")], more: history)
+                + KDBXForge.entry(2, [("Password", "{{two}}"), ("Title", "B"), ("UserName", "v")]))
+        let contents = try ForeignReading.read(Self.kinds[index].file(text), as: KeePassFormat(), password: "pw")
+        #expect(try contents.listing == ["genp svce=A acct=u: no secret", "genp svce=B acct=v: two"])
+        #expect(contents.remarks.contains { $0.hasPrefix("protected titles") })
+        #expect(throws: ForeignFailure.self) {
+            try ForeignReading.read(Self.kinds[index].file(text), as: KeePassFormat(), password: "px")
+        }
+    }
+
+    @Test("A truncated file is refused, and a flipped bit yields no other items", arguments: [0, 1, 5])
+    func damage(index: Int) throws {
+        let file = try Self.kinds[index].file(
+            KDBXForge.xml(KDBXForge.entry(1, [("Title", "A"), ("Password", "{{one}}")])))
+        let good = try ForeignReading.read(file, as: KeePassFormat(), password: "pw").listing
+        for count in 0..<file.count {
+            #expect(throws: ForeignFailure.self) {
+                try ForeignReading.read(Array(file[..<count]), as: KeePassFormat(), password: "pw")
+            }
+        }
+        for place in file.indices {
+            var flipped = file
+            flipped[place] ^= 1 << UInt8(place % 8)
+            do {
+                let listing = try ForeignReading.read(flipped, as: KeePassFormat(), password: "pw").listing
+                #expect(listing == good, "byte \(place)")
+            } catch is ForeignFailure {
+            } catch is CryptographyFailure {}
+        }
+    }
+
+    @Test("An empty password and no password are different keys, and both are tried with a key file")
+    func emptyPassword() throws {
+        let key = [UInt8](repeating: 4, count: 32)
+        let keyFile = ForeignFile(name: "key", SecretBytes(copying: key), modified: .reference)
+        let text = KDBXForge.xml(KDBXForge.entry(1, [("Title", "A"), ("UserName", "u")]))
+        for password in [nil, ""] as [String?] {
+            let input = ForeignReading.input(try KDBXForge().file(text, password: password, keyFile: key))
+            #expect(try KeePassFormat().read(input, GivenSecrets(text: "", key: keyFile)).items.count == 1)
+        }
+    }
+
+    @Test(
+        "Key files of every kind are read",
+        arguments: [
+            "<KeyFile><Meta><Version>1.00</Version></Meta><Key><Data>BAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQ=</Data></Key></KeyFile>",
+            "<?xml version=\"1.0\"?><KeyFile><Meta><Version>2.0</Version></Meta><Key><Data Hash=\"CCDB93F1\">\n 04040404 04040404 04040404 04040404 04040404 04040404 04040404 04040404\n</Data></Key></KeyFile>",
+            String(repeating: "04", count: 32), String(repeating: "\u{4}", count: 32),
+        ])
+    func keyFiles(text: String) throws {
+        let file = ForeignFile(name: "key", SecretBytes(copying: text.utf8), modified: .reference)
+        let key = [UInt8](repeating: 4, count: 32)
+        let hash = Hexadecimal.encode(Array(SHA256.hash(key.span).bytes.prefix(4))).uppercased()
+        let named = ForeignFile(
+            name: "key", SecretBytes(copying: text.replacing("CCDB93F1", with: hash).utf8), modified: .reference)
+        let found = try KeePassKeyFile.key(named).withBytes { span in span.indices.map { span[$0] } }
+        #expect(found == key)
+        if text.contains("Hash"), hash != "CCDB93F1" {
+            #expect(throws: ForeignFailure.self) { _ = try KeePassKeyFile.key(file) }
+        }
+    }
+
+    @Test("Key derivation parameters above a limit are refused before any derivation")
+    func limits() throws {
+        let salt = [UInt8](repeating: 5, count: 32)
+        let bombs: [KDBXDerivation] = [
+            .argon2(.d, Argon2.Cost(iterations: 1_001, memoryInKiB: 64, lanes: 1), salt: salt),
+            .argon2(.d, Argon2.Cost(iterations: 1, memoryInKiB: 1 << 21, lanes: 1), salt: salt),
+            .argon2(.d, Argon2.Cost(iterations: 1, memoryInKiB: 1_024, lanes: 65), salt: salt),
+            .aes(rounds: 100_000_001, seed: salt),
+        ]
+        for bomb in bombs {
+            let file = KDBXForge(derivation: bomb).headerAlone()
+            let failure = #expect(throws: ForeignFailure.self) {
+                try ForeignReading.read(file, as: KeePassFormat(), password: "pw")
+            }
+            guard case .limit = failure else {
+                Issue.record("another failure: \(String(describing: failure))")
+                continue
+            }
+        }
+    }
+
+    @Test("Twofish and unknown versions are refused with the reason")
+    func refused() throws {
+        let twofish = KDBXForge(cipherName: KDBX.Cipher.twofish).headerAlone()
+        let failure = #expect(throws: ForeignFailure.self) {
+            try ForeignReading.read(twofish, as: KeePassFormat(), password: "pw")
+        }
+        guard case .refused = failure else {
+            Issue.record("another failure: \(String(describing: failure))")
+            return
+        }
+        #expect(throws: ForeignFailure.unknownVariant("KDBX 5.0")) {
+            try ForeignReading.read(KDBX.signature + [0, 0, 5, 0], as: KeePassFormat(), password: "pw")
+        }
+    }
+
+    @Test(
+        "Hostile XML is refused: a document type, duplicate entry IDs, a missing attachment, no groups",
+        arguments: [
+            "<!DOCTYPE x><KeePassFile/>", "<KeePassFile/>", "<Other/>",
+            "<KeePassFile><Root><Group><Entry/></Group></Root></KeePassFile>",
+        ])
+    func hostile(text: String) throws {
+        let attachment = KDBXForge.entry(1, [("Title", "A")], more: "<Binary><Key>x</Key><Value Ref=\"7\"/></Binary>")
+        for text in [text, KDBXForge.xml(KDBXForge.entry(1, []) + KDBXForge.entry(1, [])), KDBXForge.xml(attachment)] {
+            #expect(throws: ForeignFailure.self) {
+                try ForeignReading.read(KDBXForge().file(text), as: KeePassFormat(), password: "pw")
+            }
+        }
+    }
+
+    @Test("Circular and dangling references are left unresolved and reported")
+    func circle() throws {
+        func reference(_ id: Int) -> String { "{REF:P@I:" + String(repeating: "0", count: 31) + "\(id)}" }
+        let text = KDBXForge.xml(
+            KDBXForge.entry(1, [("Title", "A"), ("UserName", "u"), ("Password", "{{\(reference(2))}}")])
+                + KDBXForge.entry(2, [("Title", "B"), ("UserName", "u"), ("Password", "{{\(reference(1))}}")])
+                + KDBXForge.entry(3, [("Title", "C"), ("UserName", "u"), ("Password", "{{\(reference(9))}}")]))
+        let contents = try ForeignReading.read(KDBXForge().file(text), as: KeePassFormat(), password: "pw")
+        #expect(contents.items.count == 3)
+        #expect(contents.remarks.contains { $0.contains("circular") })
+        #expect(contents.remarks.contains { $0.contains("missing") })
+    }
+
+    @Test("Every notation for a one-time password seed is understood")
+    func seeds() throws {
+        let spellings: [([(String, String)], String)] = [
+            ([("TOTP Seed", "JBSWY3DP"), ("TOTP Settings", "60;8")], "secret=JBSWY3DP&period=60&digits=8"),
+            ([("TOTP Seed", "JBSWY3DP"), ("TOTP Settings", "30;S")], "secret=JBSWY3DP&issuer=A&digits=5"),
+            (
+                [("TOTP Seed", "JBSWY3DP"), ("TOTP Settings", "30;8;https://time.example")],
+                "secret=JBSWY3DP&period=30&digits=8&algorithm=SHA1&clock=https%3A%2F%2Ftime.example"
+            ),
+            ([("TOTP Seed", "JBSWY3DP"), ("TOTP Settings", "x y;8")], "secret=JBSWY3DP&period=x%20y&digits=8"),
+            ([("TimeOtp-Secret-Base32", "JBSWY3DP"), ("TimeOtp-Length", "12")], "period=30&digits=12"),
+            ([("TimeOtp-Secret-Base32", "JBSWY3DP"), ("TimeOtp-Algorithm", "MD5")], "digits=6&algorithm=MD5"),
+            (
+                [("TOTP Seed", "JBSWY3DP"), ("TOTP Settings", "30;S;https://time.example")],
+                "secret=JBSWY3DP&issuer=A&digits=5"
+            ),
+            ([("TimeOtp-Secret-Base32", "JBSWY3DP")], "secret=JBSWY3DP"),
+            ([("TimeOtp-Secret", "Hello")], "secret=JBSWY3DP"),
+            ([("TimeOtp-Secret-Hex", "48656C6C6F")], "secret=JBSWY3DP"),
+            (
+                [("TimeOtp-Secret-Base64", "SGVsbG8="), ("TimeOtp-Algorithm", "HMAC-SHA-256")],
+                "secret=JBSWY3DP&period=30&digits=6&algorithm=SHA256"
+            ),
+        ]
+        for (strings, expected) in spellings {
+            let text = KDBXForge.xml(KDBXForge.entry(1, [("Title", "A")] + strings))
+            let contents = try ForeignReading.read(KDBXForge().file(text), as: KeePassFormat(), password: "pw")
+            let listing = try contents.listing
+            #expect(listing.count == 1)
+            #expect(listing[0].contains("otpauth://totp/") && listing[0].contains(expected), "\(listing)")
+        }
+    }
+
+    @Test("Random bytes in random places never crash the reader", arguments: 0..<4 as Range<UInt64>)
+    func fuzz(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let text = KDBXForge.xml(
+            KDBXForge.entry(1, [("Title", "A"), ("UserName", "u"), ("Password", "{{one}}"), ("Notes", "n")])
+                + KDBXForge.entry(2, []))
+        for _ in 0..<150 {
+            var bytes = Array(text.utf8)
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                let place = Int.random(in: bytes.indices, using: &random)
+                bytes[place] = UInt8.random(in: 0x20...0x7e, using: &random)
+            }
+            let file = try KDBXForge(stream: .none).file(String(decoding: bytes, as: UTF8.self))
+            do {
+                _ = try ForeignReading.read(file, as: KeePassFormat(), password: "pw").listing
+            } catch is ForeignFailure {}
+        }
+    }
+}
+
+extension KDBXForge {
+    /// A file that consists of a header only.
+    func headerAlone() -> [UInt8] {
+        var header = KDBX.signature + [0, 0, 4, 0]
+        func field(_ field: KDBX.Field, _ value: [UInt8]) {
+            header += [field.rawValue] + KDBX.littleEndian(UInt32(value.count)) + value
+        }
+        field(.cipher, KDBX.bytes(ofUUID: cipherName ?? cipher.rawValue))
+        field(.compression, [0, 0, 0, 0])
+        field(.masterSeed, [UInt8](repeating: 1, count: 32))
+        field(.iv, [UInt8](repeating: 2, count: cipher.ivLength))
+        field(.derivation, map.encoded)
+        field(.end, [])
+        return header
+    }
+}

@@ -1,0 +1,68 @@
+import KCByteStreams
+import KCItemSources
+import KCTestSupport
+import Testing
+
+@testable import KCForeignFormats
+
+@Suite("Formats that are recognized but not read")
+struct RefusedFormatTests {
+    private static let sqlite = Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0, count: 84)
+
+    private static let files: [(String, [UInt8])] = [
+        ("kcbackup-archive", Array("kcbackup.json\0\0\0".utf8)),
+        (
+            "kcbackup-keychain",
+            Array(sqlite.prefix(68)) + Array("kcbk".utf8) + Array("CREATE TABLE genp CREATE TABLE inet".utf8)
+        ),
+        ("keychain-2", sqlite + Array("CREATE TABLE genp(rowid) CREATE TABLE inet(rowid)".utf8)),
+        ("firefox-profile", sqlite + Array("CREATE TABLE nssPrivate (id)".utf8)),
+        ("firefox-profile", Array(#"{"nextId":2,"logins":[{"id":1,"encryptedPassword":"x"}]}"#.utf8)),
+        ("chromium-profile", sqlite + Array("CREATE TABLE logins (origin_url, password_value BLOB)".utf8)),
+        ("keepass-1", [0x03, 0xd9, 0xa2, 0x9a, 0x65, 0xfb, 0x4b, 0xb5, 0x03, 0, 0, 0]),
+        (
+            "enpass",
+            Array(
+                #"{"folders":[{"icon":"1","title":"F","uuid":"f"}],"items":[{"archived":0,"category":"login","fields":[],"template_type":"login.default"}]}"#
+                    .utf8)
+        ),
+        ("systemd-credential", Array("Whxqht+dQJax1aZeCGLxmgAAAAABAAAADAAAABAAAAA".utf8)),
+        ("openpgp", Array("-----BEGIN PGP MESSAGE-----\n\nabc\n".utf8)),
+        ("age", Array("age-encryption.org/v1\n-> X25519".utf8)),
+        ("age-passphrase", Array("age-encryption.org/v1\n-> scrypt x".utf8)),
+        ("kcbackup-device-key", Array("# kcbackup device key of KC-x\nKCBACKUP".utf8)),
+    ]
+
+    @Test("Each is refused by its name, with a hint on what to do instead", arguments: files.indices)
+    func refused(index: Int) throws {
+        let (name, bytes) = Self.files[index]
+        let input = ForeignReading.input(bytes)
+        let format = try KnownFormats.recognise(input)
+        #expect(format.name == name)
+        let failure = #expect(throws: ForeignFailure.self) { try format.read(input, GivenSecrets(text: nil)) }
+        let isOwn = name.hasPrefix("kcbackup-")
+        switch failure {
+        case .refused(let title, let hint) where !isOwn, .own(let title, let hint) where isOwn:
+            #expect(!title.isEmpty && !hint.isEmpty)
+        default: Issue.record("another failure: \(String(describing: failure))")
+        }
+    }
+
+    @Test("A file in age that is named like a device key is taken for one")
+    func deviceKey() throws {
+        let bytes = Array("age-encryption.org/v1\n-> scrypt x".utf8)
+        let format = try KnownFormats.recognise(ForeignReading.input(bytes, name: "device-key.age"))
+        #expect(format.name == "kcbackup-device-key")
+    }
+
+    @Test("An OPVault folder is recognized")
+    func opvault() throws {
+        let folder = try TemporaryFolder()
+        #expect(throws: ForeignFailure.unknownFormat) {
+            try KnownFormats.recognise(ForeignInput(path: folder.path, .folder))
+        }
+        try Path.makeFolder(folder.path("default"))
+        try folder.write("default/profile.js", Array("var profile={};".utf8))
+        #expect(try KnownFormats.recognise(ForeignInput(path: folder.path, .folder)).name == "opvault")
+    }
+}

@@ -1,0 +1,99 @@
+import KCItemSources
+import KCTestSupport
+import Testing
+
+@testable import KCForeignFormats
+
+@Suite("Values of the wrong kind in JSON")
+struct WrongKindTests {
+    private static let cxf =
+        #"{"version":{"major":1,"minor":0},"exporterRpId":"e","accounts":[{"id":"A","collections":[],"items":[{"id":"aQ","#
+        + #""title":"T","tags":[],"scope":{"urls":["https://a.example"],"androidApps":[]},"credentials":[{"type":"basic-auth","#
+        + #""username":{"value":"ada"},"password":{"value":"pw"}},{"type":"totp","secret":"A","period":30,"digits":6},"#
+        + #"{"type":"custom-fields","fields":[{"label":"l","value":"v"}]}],"extensions":[]}]}]}"#
+    private static let bitwarden =
+        #"{"encrypted":false,"folders":[],"collections":[],"items":[{"id":"a","type":1,"name":"n","collectionIds":[],"#
+        + #""fields":[],"passwordHistory":[],"login":{"uris":[{"uri":"https://a.example"}],"username":"u","#
+        + #""password":"p","fido2Credentials":[]}}]}"#
+    private static let proton =
+        #"{"encrypted":false,"vaults":{"v":{"name":"V","items":[{"itemId":"a","data":{"metadata":{"name":"n"},"extraFields":[],"#
+        + #""type":"login","content":{"itemUsername":"u","password":"p","urls":[],"passkeys":[]}}}]}}}"#
+    private static let onePassword =
+        #"{"accounts":[{"vaults":[{"attrs":{"name":"V"},"items":[{"uuid":"a","categoryUuid":"001","details":{"#
+        + #""loginFields":[{"value":"p","designation":"password"}],"sections":[{"title":"s","fields":[]}],"#
+        + #""passwordHistory":[]},"overview":{"title":"t","urls":[],"tags":[]}}]}]}]}"#
+
+    private static let cases: [(any ForeignFormat, String, [(String, String)])] = [
+        (
+            CXFFormat(), cxf,
+            [
+                (#""items":["#, #""items":{"a":1},"x":["#), (#""items":["#, #""itemz":["#),
+                (#""tags":[]"#, #""tags":"x""#), (#""urls":["https://a.example"]"#, #""urls":"https://a.example""#),
+                (#""urls":["https://a.example"]"#, #""urls":[7]"#), (#""scope":{"#, #""scope":[],"x":{"#),
+                (#""androidApps":[]"#, #""androidApps":{}"#), (#""androidApps":[]"#, #""androidApps":["x"]"#),
+                (#""credentials":["#, #""credentials":{},"x":["#), (#""credentials":["#, #""credentials":null,"x":["#),
+                (#""credentials":["#, #""credentials":["x","#), (#""extensions":[]"#, #""extensions":1"#),
+                (#""value":"pw""#, #""value":1234"#), (#""value":"pw""#, #""value":["pw"]"#),
+                (#""value":"ada""#, #""value":1"#), (#"{"value":"pw"}"#, "7"), (#""title":"T""#, #""title":1"#),
+                (#""period":30"#, #""period":"30""#), (#""digits":6"#, #""digits":6.5"#),
+                (#""secret":"A""#, #""secret":1"#), (#""fields":["#, #""fields":{},"x":["#),
+                (#""collections":[]"#, #""collections":{}"#),
+            ]
+        ),
+        (
+            BitwardenFormat(), bitwarden,
+            [
+                (#""items":["#, #""items":{},"x":["#), (#""folders":[]"#, #""folders":{}"#),
+                (#""uris":[{"uri":"https://a.example"}]"#, #""uris":{"uri":"https://a.example"}"#),
+                (#""uris":[{"uri":"https://a.example"}]"#, #""uris":["https://a.example"]"#),
+                (#""fields":[]"#, #""fields":{}"#), (#""fido2Credentials":[]"#, #""fido2Credentials":{}"#),
+                (#""collectionIds":[]"#, #""collectionIds":"x""#), (#""password":"p""#, #""password":1"#),
+                (#""type":1,"name":"n""#, #""type":2,"name":"n","login":[],"x":1"#),
+            ]
+        ),
+        (
+            ProtonPassFormat(), proton,
+            [
+                (#""items":["#, #""items":{},"x":["#), (#""items":["#, #""itemz":["#),
+                (#""extraFields":[]"#, #""extraFields":{}"#), (#""urls":[]"#, #""urls":"x""#),
+                (#""passkeys":[]"#, #""passkeys":{}"#), (#""metadata":{"#, #""metadata":[],"x":{"#),
+                (#""content":{"#, #""content":[],"x":{"#), (#""extraFields":[]"#, #""extraFields":[{"data":"x"}]"#),
+            ]
+        ),
+        (
+            OnePasswordFormat(), onePassword,
+            [
+                (#""accounts":["#, #""accounts":{},"x":["#), (#""vaults":["#, #""vaults":{},"x":["#),
+                (#""items":["#, #""items":{},"x":["#), (#""items":["#, #""itemz":["#),
+                (#""loginFields":["#, #""loginFields":{},"x":["#), (#""sections":["#, #""sections":{},"x":["#),
+                (#""fields":[]"#, #""fields":{}"#), (#""fields":[]"#, #""fields":[{"value":"x"}]"#),
+                (#""urls":[]"#, #""urls":"x""#), (#""urls":[]"#, #""urls":["x"]"#), (#""tags":[]"#, #""tags":"x""#),
+                (#""details":{"#, #""details":[],"x":{"#), (#""overview":{"#, #""overview":[],"x":{"#),
+                (#""attrs":{"name":"V"}"#, #""attrs":"V""#),
+            ]
+        ),
+    ]
+
+    private func read(_ text: String, as format: any ForeignFormat) throws -> ForeignContents {
+        guard format is OnePasswordFormat else { return try ForeignReading.read(text, as: format) }
+        let members = [("export.attributes", #"{"version":3}"#), ("export.data", text)]
+        return try ForeignReading.read(ZipWriter.zip(members.map { ($0.0, Array($0.1.utf8)) }), as: format)
+    }
+
+    @Test("A list, an object or a text of the wrong kind is damage; it never looks empty", arguments: 0..<cases.count)
+    func wrongKind(index: Int) throws {
+        let (format, text, changes) = Self.cases[index]
+        #expect(try read(text, as: format).items.count > 0)
+        for (from, to) in changes {
+            try #require(text.contains(from), "\(from)")
+            let changed = text.replacing(from, with: to, maxReplacements: 1)
+            do {
+                let contents = try read(changed, as: format)
+                Issue.record("\(to): \(try contents.listing)")
+            } catch ForeignFailure.damaged {
+            } catch ForeignFailure.notOfFormat {
+                // The document does not begin like one of this format any more.
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import KCByteStreams
+import Foundation
+import Glibc
+import KCKeychainModel
+import KCTestSupport
+import Testing
+
+@testable import KCItemSources
+
+@Suite("Files of item lines as the source of a backup")
+struct ItemLinesTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func collected(_ text: String) throws -> CollectedItems {
+        let path = folder.path("items.jsonl")
+        try text.write(toFile: path, atomically: false, encoding: .utf8)
+        return try ItemLines(OpenFile.reading(path)).collected()
+    }
+
+    @Test("Items come in archive order with their own secrets, whatever the order of the lines")
+    func sorted() throws {
+        var lines = (0..<40).map { number in
+            #"{"class":"genp","attributes":{"svce":"s\#(number)","acct":"ann"},"secret":"of \#(number)"}"#
+        }
+        lines.append(#"{"class":"inet","attributes":{"srvr":"example.com"}}"#)
+        lines.append(#"{"class":"genp","attributes":{"svce":"empty"},"secret":""}"#)
+        for seed in 0..<3 as Range<UInt64> {
+            var random = SeededRandom(seed: seed)
+            var visitor = ListingVisitor()
+            try collected(lines.shuffled(using: &random).joined(separator: "\n\n")).visitItems(&visitor)
+            #expect(visitor.items.count == 42)
+            #expect(zip(visitor.items, visitor.items.dropFirst()).allSatisfy { $0.precedes($1) })
+            for (item, secret) in zip(visitor.items, visitor.secrets) {
+                let service = item.attributes[.svce]
+                switch item.secretSize {
+                case nil: #expect(item.itemClass == .internetPassword)
+                case 0: #expect(service == .text("empty") && secret.isEmpty)
+                default: #expect(service == .text("s" + secret.dropFirst(3)))
+                }
+            }
+        }
+    }
+
+    @Test(
+        "A file dated beyond any date of an item has the reference date",
+        arguments: [Int64.max, .min, .max / 1_000_000])
+    func farDate(seconds: Int64) {
+        var status = stat()
+        status.st_mtim.tv_sec = Int(seconds)
+        status.st_mtim.tv_nsec = 999_999_999
+        #expect(ForeignFile.modified(status) == .reference)
+        status.st_mtim.tv_sec = 1_700_000_000
+        #expect(ForeignFile.modified(status).microseconds == 1_700_000_000_999_999)
+    }
+
+    @Test("An item that the visitor does not want is skipped")
+    func unwanted() throws {
+        var visitor = ListingVisitor(wanted: { $0.attributes[.svce] == .text("b") })
+        try collected(
+            #"{"class":"genp","attributes":{"svce":"a"},"secret":"1"}"# + "\n"
+                + #"{"class":"genp","attributes":{"svce":"b"},"secret":"2"}"#
+        ).visitItems(&visitor)
+        #expect(visitor.secrets == ["2"])
+    }
+
+    @Test("An item without a UUID gets one that depends only on its unique key")
+    func named() throws {
+        func uuid(_ attributes: String) throws -> String {
+            var visitor = ListingVisitor()
+            try collected(#"{"class":"genp","attributes":{\#(attributes)},"secret":"x"}"#).visitItems(&visitor)
+            return try #require(visitor.items.first).uuid.description
+        }
+        let first = try uuid(#""svce":"mail","acct":"ann""#)
+        // The SHA-256 of the fields, computed with Python. It must never change, so that UUIDs remain the same.
+        #expect(first == "25ada8e2-4fe5-8e41-b4f4-46b7595a829b")
+        #expect(try uuid(#""svce":"mail","acct":"ann","labl":"Mail","icmt":"new""#) == first)
+        #expect(try uuid(#""svce":"mail","acct":"bob""#) != first)
+        #expect(try uuid(#""svce":"maila","acct":"nn""#) != first)
+        #expect(try uuid(#""svce":"mail","acct":"ann","agrp":"other""#) != first)
+    }
+
+    @Test("Two lines with the same unique key or UUID are refused, and the error names both")
+    func clashes() throws {
+        let uuid = "0b1b25a8-d837-4f51-a693-4442d2b04834"
+        let one = #"{"class":"genp","attributes":{"svce":"mail"},"secret":"x"}"#
+        let other = #"{"class":"genp","attributes":{"svce":"news"},"secret":"x"}"#
+        let same = ItemLines.Failure(line: 4, problem: .sameKey(line: 1))
+        #expect(throws: same) { try collected("\(one)\n\(other)\n\n\(one)\n") }
+        let withUUID = one.replacing("\"class\"", with: "\"uuid\":\"\(uuid)\",\"class\"")
+        #expect(throws: ItemLines.Failure(line: 2, problem: .sameKey(line: 1))) {
+            try collected("\(one)\n\(withUUID)\n")
+        }
+        let otherWithUUID = other.replacing("\"class\"", with: "\"uuid\":\"\(uuid)\",\"class\"")
+        #expect(throws: ItemLines.Failure(line: 2, problem: .sameUUID(line: 1))) {
+            try collected("\(withUUID)\n\(otherWithUUID)\n")
+        }
+    }
+
+    @Test("An invalid line is reported with its number, and nothing is collected")
+    func malformed() throws {
+        let good = #"{"class":"genp","attributes":{"svce":"mail"},"secret":"x"}"#
+        for bad in ["{", #"{"class":"genp","attributes":{"port":1}}"#] {
+            do {
+                _ = try collected("\(good)\n\(bad)\n\(good)")
+                Issue.record("accepted \(bad)")
+            } catch let failure as ItemLines.Failure {
+                #expect(failure.line == 2)
+            }
+        }
+    }
+
+    @Test("An item without dates gets the modification date of the file")
+    func dates() throws {
+        let path = folder.path("old.jsonl")
+        try #"{"class":"genp","attributes":{"svce":"mail"},"secret":"x"}"#.write(
+            toFile: path, atomically: false, encoding: .utf8)
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)], ofItemAtPath: path)
+        var visitor = ListingVisitor()
+        try ItemLines(OpenFile.reading(path)).collected().visitItems(&visitor)
+        #expect(visitor.items.first?.created.seconds == 1_700_000_000)
+        #expect(visitor.items.first?.modified.seconds == 1_700_000_000)
+    }
+}

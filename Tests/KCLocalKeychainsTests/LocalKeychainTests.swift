@@ -1,0 +1,61 @@
+import KCByteStreams
+import KCDeviceIdentity
+import KCKeychainStore
+import KCTestSupport
+import Testing
+
+@testable import KCLocalKeychains
+
+@Suite("Keychains of a user")
+struct LocalKeychainTests {
+    private let temporary: TemporaryFolder
+    private var folder: DataFolder { DataFolder(path: temporary.path("data")) }
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        try Path.makeFolder(temporary.path("data/keychains"))
+    }
+
+    @Test("The data folder follows XDG_DATA_HOME, unless that is relative")
+    func dataFolder() {
+        #expect(DataFolder(environment: [:], home: "/home/mia").path == "/home/mia/.local/share/kcbackup")
+        #expect(DataFolder(environment: ["XDG_DATA_HOME": "/data"], home: "/home/mia").path == "/data/kcbackup")
+        #expect(
+            DataFolder(environment: ["XDG_DATA_HOME": "data"], home: "/home/mia").path
+                == "/home/mia/.local/share/kcbackup")
+    }
+
+    @Test("A name is looked up in the data folder; a path is used unchanged")
+    func namesAndPaths() throws {
+        #expect(try LocalKeychain(nil, in: folder).path == folder.keychains + "/login.keychain")
+        #expect(try LocalKeychain("Büro 2", in: folder).path == folder.keychains + "/Büro 2.keychain")
+        #expect(try LocalKeychain("/x/y.keychain", in: folder).path == "/x/y.keychain")
+        #expect(try LocalKeychain("./y.keychain", in: folder, workingFolder: "/w").path == "/w/./y.keychain")
+        #expect(try !LocalKeychain("./y.keychain", in: folder).isNamed)
+        #expect(throws: LocalKeychainFailure.emptyName) { try LocalKeychain("", in: folder) }
+        for name in [".hidden", "-option", " space", "a\nb", "a\u{202e}b", String(repeating: "n", count: 65)] {
+            #expect(throws: LocalKeychainFailure.invalidName) { try LocalKeychain(name, in: folder) }
+        }
+    }
+
+    @Test("Only files with the extension and a valid name are listed")
+    func names() throws {
+        #expect(try LocalKeychain.names(in: DataFolder(path: temporary.path("nowhere"))) == [])
+        for name in ["work.keychain", "login.keychain", "login.keychain.lock", ".x.keychain", "notes.txt"] {
+            try temporary.write("data/keychains/" + name, [], mode: 0o600)
+        }
+        #expect(try LocalKeychain.names(in: folder) == ["login", "work"])
+    }
+
+    @Test("The device key is made with the first keychain, and never again while keychains need the old one")
+    func deviceKey() throws {
+        let device = LocalDevice(folder, machineIDPath: temporary.path("machine-id"))
+        #expect(try device.keyIfAny() == nil)
+        #expect(try device.keyOrFirst().isNew)
+        #expect(try !device.keyOrFirst().isNew)
+        try Path.remove(folder.deviceKey)
+        try temporary.write("data/keychains/login.keychain", [], mode: 0o600)
+        #expect(throws: LocalKeychainFailure.deviceKeyMissing(keychains: 1)) { _ = try device.key() }
+        #expect(throws: LocalKeychainFailure.deviceKeyMissing(keychains: 1)) { _ = try device.keyOrFirst() }
+    }
+}

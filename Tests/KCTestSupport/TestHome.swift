@@ -1,0 +1,76 @@
+import KCByteStreams
+import Foundation
+package import KCKernelKeyring
+package import KCKeychainModel
+import Synchronization
+
+/// A device for programs that run in this process: a home folder, a working folder, a machine ID, and a clock that
+/// advances by a minute with each run.
+///
+/// The tests of each program extend it with the world that the program runs in.
+package final class TestHome: Sendable {
+    /// The folder that contains everything else.
+    package let folder: TemporaryFolder
+    /// The keys that are kept between runs, in memory.
+    package let retention: MemoryRetention
+    /// The store that runs keep their keys in: `retention`, unless the test uses the real kernel.
+    package let kernel: any KeyRetention
+    private let minutes = Atomic<Int64>(0)
+    private let suspended = Atomic<Int64>(0)
+
+    /// Creates an empty home.
+    ///
+    /// - Parameter inMemory: true for tests with many runs, which would wait for the disk.
+    package init(
+        retention: MemoryRetention = MemoryRetention(), kernel: (any KeyRetention)? = nil, inMemory: Bool = false
+    ) throws {
+        self.retention = retention
+        self.kernel = kernel ?? retention
+        folder = try TemporaryFolder(inMemory: inMemory)
+        for name in ["home", "work"] { try Path.makeFolder(folder.path(name)) }
+        try folder.writeMachineID()
+    }
+
+    /// The default environment of a run.
+    package static let environment = ["PATH": "/usr/bin:/bin"]
+    /// The home folder.
+    package var home: String { folder.path("home") }
+    /// The folder that relative paths are resolved against.
+    package var workingFolder: String { folder.path("work") }
+    /// The path of the machine ID file.
+    package var machineIDPath: String { folder.path(TemporaryFolder.machineIDName) }
+
+    /// The path of a file in the working folder.
+    package func path(_ name: String) -> String { folder.path("work/" + name) }
+
+    /// Writes a file into the working folder.
+    package func write(_ name: String, _ bytes: [UInt8], mode: Int = 0o600) throws {
+        if let end = name.lastIndex(of: "/") {
+            try FileManager.default.createDirectory(
+                atPath: folder.path("work/" + name[..<end]), withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+        }
+        try folder.write("work/" + name, bytes, mode: mode)
+    }
+
+    /// Writes a text file into the working folder.
+    package func write(_ name: String, _ text: String, mode: Int = 0o600) throws {
+        try write(name, Array(text.utf8), mode: mode)
+    }
+
+    /// The time of the next run, a minute after the last one.
+    package func nextTime() -> Timestamp {
+        let minutes = minutes.add(1, ordering: .relaxed).newValue
+        let start = Timestamp("2026-03-01T09:29:00.000000Z") ?? .reference
+        return start.advanced(byMicroseconds: minutes * 60_000_000)
+    }
+
+    /// Advances the clock, or sets it back.
+    package func pass(hours: Int64) { minutes.add(hours * 60, ordering: .relaxed) }
+
+    /// Simulates suspending the machine for a minute.
+    package func sleep() { suspended.add(60_000, ordering: .relaxed) }
+
+    /// How long the machine has been suspended, in milliseconds.
+    package var suspendedTime: Int64 { suspended.load(ordering: .relaxed) }
+}
