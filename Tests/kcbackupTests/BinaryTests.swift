@@ -186,7 +186,7 @@ struct BinaryTests {
             "$KCBACKUP" keychain create --passcode 'cmd:echo walnut' -q
             mkfifo ready
             exec 4<>ready
-            for signal in INT TERM; do
+            for signal in INT TERM HUP; do
               "$KCBACKUP" item add --service a --no-secret --passcode 'cmd:echo >ready; exec sleep 600' 2>messages &
               read -t 60 -u 4 || exit
               kill -$signal $!
@@ -201,8 +201,22 @@ struct BinaryTests {
                 kcbackup: error: interrupted; nothing half-written is left
                 143
                 kcbackup: error: interrupted; nothing half-written is left
+                143
+                kcbackup: error: interrupted; nothing half-written is left
 
                 """)
+    }
+
+    @Test("A hangup that the parent process had ignored stays ignored, as nohup needs it")
+    func ignoredHangup() throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
+            trap '' HUP
+            "$KCBACKUP" item add --service a --secret 'cmd:grep SigIgn /proc/$PPID/status'
+            "$KCBACKUP" item find --service a --reveal
+            """)
+        #expect(outcome.text.wholeMatch(of: /SigIgn:\s[0-9a-f]{15}1/) != nil, "\(outcome.text)")
     }
 
     @Test("On a terminal, a secret is read without echo, and the echo is restored in every case")
@@ -286,7 +300,7 @@ struct BinaryTests {
             "$KCBACKUP" keychain info typed 2>/dev/null; echo $?
             """)
         #expect(
-            outcome.text == "status \(how == "HUP" ? 129 : 131)\necho\n\n10\n", "\(outcome.errorText)")
+            outcome.text == "status \(how == "HUP" ? 143 : 131)\necho\n\n10\n", "\(outcome.errorText)")
     }
 
     @Test(

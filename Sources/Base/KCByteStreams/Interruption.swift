@@ -5,21 +5,37 @@ internal import Synchronization
 package enum Interruption {
     private static let signalNumber = Atomic<Int32>(0)
 
-    /// True once SIGINT or SIGTERM has arrived.
+    /// The signals that ask the process to stop.
+    package static let signals = [SIGINT, SIGTERM, SIGHUP]
+
+    /// True once one of the signals has arrived.
     package static var isRequested: Bool { signalNumber.load(ordering: .relaxed) != 0 }
 
     /// The signal that arrived, or 0.
     package static var signal: Int32 { signalNumber.load(ordering: .relaxed) }
 
-    /// Catches SIGINT and SIGTERM from now on; blocking system calls return early (no `SA_RESTART`).
+    /// False if the signal came from another process, or since the terminal is gone.
+    package static var isFromKeyboard: Bool { ![SIGTERM, SIGHUP].contains(signal) }
+
+    /// Catches the signals from now on; blocking system calls return early (no `SA_RESTART`).
+    ///
+    /// SIGHUP stays ignored if the parent process had it ignored, as nohup(1) does.
     package static func catchSignals() {
         // A static is initialized under a lock on first use, which must not happen inside the handler.
         _ = isRequested
-        for number in [SIGINT, SIGTERM] {
+        for number in signals {
+            if number == SIGHUP, isIgnored(number) { continue }
             var action = sigaction()
             unsafe action.__sigaction_handler.sa_handler = { Interruption.request($0) }
             _ = unsafe sigaction(number, &action, nil)
         }
+    }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        _ = unsafe sigaction(number, nil, &action)
+        return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+            == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
     /// Records that `signal` arrived; async-signal-safe.

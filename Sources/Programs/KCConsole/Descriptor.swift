@@ -85,7 +85,7 @@ package struct Descriptor: Sendable {
     private func waitForInput() throws(StreamFailure) {
         var held = sigset_t()
         unsafe sigemptyset(&held)
-        for signal in [SIGINT, SIGTERM] + TerminalSignals.numbers { unsafe sigaddset(&held, signal) }
+        for signal in Interruption.signals + TerminalSignals.numbers { unsafe sigaddset(&held, signal) }
         var before = sigset_t()
         unsafe pthread_sigmask(SIG_BLOCK, &held, &before)
         defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }

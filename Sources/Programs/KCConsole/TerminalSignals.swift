@@ -6,10 +6,10 @@ internal import Synchronization
 /// The signals that suspend, continue or end the process while it waits for an answer.
 ///
 /// Before the signal takes effect, the terminal must be restored to the state that the shell expects; afterwards, the
-/// question is asked again. SIGINT and SIGTERM are handled by `Interruption`.
+/// question is asked again. `Interruption` handles those that ask the process to stop.
 enum TerminalSignals {
     /// The signals, including SIGCONT, because a shell that continues a process may have turned the echo on.
-    static let numbers = [SIGTSTP, SIGCONT, SIGQUIT, SIGHUP]
+    static let numbers = [SIGTSTP, SIGCONT, SIGQUIT]
     private static let arrived = Atomic<Int32>(0)
 
     /// True if one of the signals has arrived.

@@ -13,6 +13,6 @@ struct ExitStatus: Hashable, Sendable {
     /// Standard output was closed; the process ends as if killed by SIGPIPE.
     static let brokenPipe = ExitStatus(code: 141)
 
-    /// A signal asked the process to stop; SIGTERM is 15, any other caught signal comes from the keyboard.
-    static var interrupted: ExitStatus { ExitStatus(code: Interruption.signal == 15 ? 143 : 130) }
+    /// A signal asked the process to stop.
+    static var interrupted: ExitStatus { ExitStatus(code: Interruption.isFromKeyboard ? 130 : 143) }
 }

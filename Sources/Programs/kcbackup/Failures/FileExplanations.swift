@@ -149,8 +149,7 @@ private func words(ofSystemError code: Int32) -> String {
 /// Explains an interruption by a signal.
 func explainInterruption() -> Explanation {
     Explanation(
-        // SIGTERM is 15; every other caught signal comes from the keyboard.
-        Interruption.signal == 15 ? .terminated : .interrupted, "interrupted; nothing half-written is left")
+        Interruption.isFromKeyboard ? .interrupted : .terminated, "interrupted; nothing half-written is left")
 }
 
 /// Explains a libcrypto failure.
