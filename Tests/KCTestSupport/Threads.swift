@@ -15,6 +15,31 @@ package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) 
     done.wait()
 }
 
+/// `body` did not end within a minute.
+package struct Endless: Error {}
+
+/// Runs `body` on a thread of its own.
+///
+/// - Throws: `Endless` after a minute. The thread is left behind, so that an endless wait fails one test and does not hang
+///   the run; what `body` throws.
+package func endingWithinAMinute<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value {
+    let outcome = Outcome<Value>()
+    let done = DispatchSemaphore(value: 0)
+    let thread = Thread {
+        outcome.result.withLock { $0 = Result { try body() } }
+        done.signal()
+    }
+    thread.start()
+    guard done.wait(timeout: .now() + 60) == .success, let result = outcome.result.withLock({ $0 }) else {
+        throw Endless()
+    }
+    return try result.get()
+}
+
+private final class Outcome<Value: Sendable>: Sendable {
+    let result = Mutex<Result<Value, any Error>?>(nil)
+}
+
 /// Counts the values that threads report.
 package final class Tally<Value: Hashable & Sendable>: Sendable {
     private let counts = Mutex<[Value: Int]>([:])
