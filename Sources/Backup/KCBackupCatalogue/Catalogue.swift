@@ -52,9 +52,8 @@ package struct CatalogueFile {
     private let path: String
     private let device: DeviceKey
 
-    // In bytes; enough for about 20,000 archives.
-    private static let sizeLimit = 16 << 20
-    private static let context = Array("backup catalogue".utf8)
+    // Enough for about 20,000 archives.
+    private static let kind = StateFile.Kind("catalogue", version: 1, sizeLimit: 16 << 20)
 
     /// Locates the file for a backup folder.
     ///
@@ -124,17 +123,10 @@ package struct CatalogueFile {
     ///
     /// - Throws: `CatalogueFailure` (`file`, `cryptography`).
     func save(_ catalogue: Catalogue) throws(CatalogueFailure) {
-        var text = catalogue.spelling
         do {
-            let code = try Self.code(text, device)
-            CanonicalJSON.literal("{\"hmac\":\"\(Hexadecimal.encode(code))\"}\n", into: &text)
+            try Self.file(path, device).write(catalogue.spelling)
         } catch {
-            throw .cryptography(error)
-        }
-        do {
-            try PrivateFile.replace(path, text.span)
-        } catch {
-            throw .file(error)
+            throw Self.failure(error, folder: folder)
         }
     }
 
@@ -167,37 +159,33 @@ package struct CatalogueFile {
     private static func read(
         _ path: String, _ device: DeviceKey, folder: String
     ) throws(CatalogueFailure) -> Catalogue? {
-        var bytes: [UInt8]
+        let lines: [UInt8]?
         do {
-            bytes = try PrivateFile.read(path, limit: sizeLimit).withBytes { span in span.indices.map { span[$0] } }
+            lines = try file(path, device).read()
         } catch {
-            if error.problem == .notFound { return nil }
-            throw .file(error)
+            throw failure(error, folder: folder)
         }
-        // The prefix `{"hmac":"`, 64 digits, and the suffix `"}` with a line feed.
-        let length = 9 + 64 + 3
-        guard bytes.count > length else { throw .altered(folder: folder) }
-        let last = Array(bytes.suffix(length))
-        bytes.removeLast(length)
-        let code: [UInt8]
+        guard let lines else { return nil }
         do {
-            code = try Self.code(bytes, device)
+            return try Catalogue(parsing: lines.span)
         } catch {
-            throw .cryptography(error)
-        }
-        guard constantTimeEqual(last, Array("{\"hmac\":\"\(Hexadecimal.encode(code))\"}\n".utf8)) else {
-            throw .altered(folder: folder)
-        }
-        do {
-            return try Catalogue(parsing: bytes.span)
-        } catch {
-            // The MAC shows that this device wrote it, so it comes from a newer version of the program.
+            // This device wrote it, so it comes from a newer version of the program.
             throw .newerFormat(folder: folder)
         }
     }
 
-    private static func code(_ text: [UInt8], _ device: DeviceKey) throws(CryptographyFailure) -> [UInt8] {
-        var hmac = try HMACSHA256(key: device.stateMACKey(context: context))
-        return try hmac.authenticate(text.span)
+    /// The folder is in the catalogue itself, so that all catalogues can be listed.
+    private static func file(_ path: String, _ device: DeviceKey) -> StateFile {
+        StateFile(path, kind, about: "", of: device)
+    }
+
+    private static func failure(_ failure: StateFileFailure, folder: String) -> CatalogueFailure {
+        switch failure {
+        // The name of the file has the device, so a catalogue of another device was renamed.
+        case .altered, .otherDevice: .altered(folder: folder)
+        case .newerFormat: .newerFormat(folder: folder)
+        case .file(let failure): .file(failure)
+        case .cryptography(let failure): .cryptography(failure)
+        }
     }
 }

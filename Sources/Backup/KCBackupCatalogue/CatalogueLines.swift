@@ -3,18 +3,13 @@ internal import KCByteStreams
 internal import KCCryptography
 internal import KCKeychainModel
 
-// The encoding of a catalogue: lines of canonical JSON. There is one line for the folder, one for each archive, and a
-// last line with a MAC of all lines before it, under a key of the device, so that another program cannot add, change or
-// remove an entry.
+// The encoding of a catalogue in its `StateFile`: lines of canonical JSON, one for the folder and one for each archive.
 
 extension Catalogue {
-    static let title = "{\"kcbackup catalogue\":"
-    static let version: Int64 = 1
-
-    /// All lines but the last.
+    /// The lines.
     var spelling: [UInt8] {
         var text: [UInt8] = []
-        CanonicalJSON.literal("\(Self.title)\(Self.version),\"folder\":", into: &text)
+        CanonicalJSON.literal("{\"folder\":", into: &text)
         CanonicalJSON.string(folder, into: &text)
         CanonicalJSON.literal(",\"pin\":", into: &text)
         if let pin { pin.encode(into: &text) } else { CanonicalJSON.literal("null", into: &text) }
@@ -32,7 +27,7 @@ extension Catalogue {
     /// Parses the lines that `spelling` returns.
     init(parsing bytes: borrowing Span<UInt8>) throws(MalformedLine) {
         var scanner = CanonicalScanner()
-        try scanner.literal("\(Self.title)\(Self.version),\"folder\":", in: bytes)
+        try scanner.literal("{\"folder\":", in: bytes)
         let folder = try scanner.string(in: bytes)
         try scanner.literal(",\"pin\":", in: bytes)
         let pin = scanner.skip("null", in: bytes) ? nil : try BackupPin(&scanner, in: bytes)
