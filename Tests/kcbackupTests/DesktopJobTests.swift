@@ -254,18 +254,4 @@ struct DesktopJobTests {
 
                 """)
     }
-
-    @Test("A backup of the keychain mentions the desktop keyring once, on a terminal")
-    func told() throws {
-        let text = try shell.run(
-            """
-            keyring
-            $KCBACKUP keychain create --no-passcode 2>/dev/null
-            $KCBACKUP create --unencrypted -o 0.kcb
-            for number in 1 2; do
-              script -qec "$KCBACKUP create --unencrypted -o $number.kcb" /dev/null </dev/null | grep -c 'secret-service:' || true
-            done
-            """)
-        #expect(text == "1\n0\n")
-    }
 }

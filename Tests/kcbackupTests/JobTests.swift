@@ -1,5 +1,5 @@
-import KCByteStreams
 import Foundation
+import KCByteStreams
 import KCKeychainModel
 import KCTestSupport
 import Testing
@@ -8,26 +8,31 @@ import Testing
 
 @Suite("Jobs")
 struct JobTests {
-    @Test("A job and the record of a run are read as they were written, and altered ones are not")
-    func spelling() throws {
-        var job = Job(name: "nightly", create: ["--to", "/b", "--all"], folder: "/b", keep: ["--keep-daily", "7"])
-        job.onFailure = "mail -s 'no backup' ada"
-        job.hookTimeout = "30s"
-        #expect(Job(name: "nightly", parsing: job.spelling) == job)
-        for (old, new) in [("end\n", ""), ("job 1", "job 2"), (" --all\n", ""), ("time", "more x\ntime")] {
-            let changed = job.spelling.replacing(old, with: new)
-            #expect(Job(name: "nightly", parsing: changed) != job, "\(changed)")
-        }
-        var record = RunRecord(began: .reference)
-        #expect(RunRecord(parsing: record.spelling) == record)
-        record.ended = .reference
-        record.status = .locked
-        record.message = "keychain 'login' is locked"
-        record.hints = ["unlock it", "or give a passcode"]
-        record.good = .reference
-        record.items = 85
-        #expect(RunRecord(parsing: record.spelling) == record)
-        #expect(RunRecord(parsing: record.spelling + "x") == nil)
+    @Test("A run does not make the folder that 'schedule add' made, unless it is told to")
+    func missingFolder() throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        #expect(home.run("schedule add x --unencrypted --to b/c").status == .ok)
+        #expect(FileManager.default.fileExists(atPath: home.path("b/c")))
+        try FileManager.default.removeItem(atPath: home.path("b"))
+        for line in ["run x", "doctor"] { #expect(home.run(line).status == .notFound, "\(line)") }
+        #expect(!FileManager.default.fileExists(atPath: home.path("b")))
+        #expect(home.run("run x --change").status == .ok)
+        #expect(FileManager.default.fileExists(atPath: home.path("b/c")))
+    }
+
+    @Test("A job names the keychain that was meant when it was added")
+    func namesItsKeychain() throws {
+        let home = try TestHome()
+        for name in ["login", "work"] { #expect(home.run("keychain create \(name) --no-passcode").status == .ok) }
+        #expect(home.run("schedule add x --unencrypted --to b").status == .ok)
+        #expect(home.run("schedule list --json").text.contains(#""--keychain","login""#))
+        #expect(home.run("keychain default work").status == .ok)
+        #expect(home.run("run x").status == .ok)
+        #expect(home.run("list b --columns keychain").text == "KEYCHAIN\nlogin\n")
+        // The folder knows its keychain too.
+        #expect(home.run("create --unencrypted --to b").status == .ok)
+        #expect(home.run("list b --columns keychain").text == "KEYCHAIN\nlogin\nlogin\n")
     }
 
     @Test("A word with a line feed is refused, since it could change the meaning of a job")

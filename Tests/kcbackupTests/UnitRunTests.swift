@@ -70,8 +70,9 @@ struct UnitRunTests {
             mkdir k
             $KCBACKUP keychain create --keychain "$PWD/k/x.keychain" --no-passcode -q || $KCBACKUP keychain create "$PWD/k/x.keychain" --no-passcode -q
             $KCBACKUP schedule add nightly --unencrypted --keychain "$PWD/k/x.keychain" --to 'b $c' -q
+            rmdir 'b $c'
             service nightly --system 2>said >nightly.service
-            grep -o 'does not exist yet' said
+            grep -o "'kcbackup run nightly --change' makes it" said
             mkdir -m 700 'b $c'
             service nightly --system >nightly.service
             export -f unit
@@ -79,7 +80,9 @@ struct UnitRunTests {
             ls 'b $c' | grep -c kcb
             """)
         #expect(
-            text == "does not exist yet\n0\ntouch: cannot touch 'x': Read-only file system\n1\n1\n", "\(text)")
+            text
+                == "'kcbackup run nightly --change' makes it\n0\ntouch: cannot touch 'x': Read-only file system\n1\n1\n",
+            "\(text)")
     }
 
     @Test("A job with commands, or of a store of pass, has a unit that restricts no program")
@@ -109,8 +112,9 @@ struct UnitRunTests {
             """
             $KCBACKUP keychain create --no-passcode -q
             $KCBACKUP schedule add nightly --unencrypted --to b -q
-            $KCBACKUP schedule add temporary --unencrypted --to /tmp/none -q
+            $KCBACKUP schedule add temporary --unencrypted --to $(mktemp -d /tmp/kcbackup-XXXXXX) -q
             for job in nightly temporary; do service $job --system 2>/dev/null | grep -c PrivateTmp || true; done
+            rmdir "$($KCBACKUP schedule list --json | grep -o '/tmp/kcbackup-[A-Za-z0-9]*' | head -1)"
             """)
         #expect(text == "1\n0\n")
     }

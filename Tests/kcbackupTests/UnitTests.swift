@@ -72,6 +72,22 @@ struct UnitTests {
         #expect(outcome.text == "1\nended with 4\n", "\(outcome.text)\(outcome.errorText)")
     }
 
+    @Test(
+        "A timer and a line of a crontab start a job at the same time",
+        arguments: [
+            ("hourly", "*-*-* *:17:00", "17 * * * * "), ("daily", "*-*-* 03:17:00", "17 3 * * * "),
+            ("weekly", "Mon *-*-* 03:17:00", "17 3 * * 1 "), ("monthly", "*-*-01 03:17:00", "17 3 1 * * "),
+        ])
+    func times(at: String, timer: String, cron: String) throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        #expect(home.run("schedule add x --unencrypted --to b --at \(at)").status == .ok)
+        #expect(home.run("schedule show x").text.contains("\nOnCalendar=\(timer)\n"))
+        #expect(home.run("schedule show x --crontab").text.hasPrefix(cron))
+        let outcome = try ExternalProgram.run("systemd-analyze", ["calendar", timer])
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+    }
+
     @Test("A system unit has a low exposure according to systemd-analyze")
     func exposure() throws {
         let folder = try units("--system")

@@ -33,7 +33,7 @@ package final class BackupFolder {
     ///   - mayBeNew: create the folder if it does not exist and nothing was ever backed up to it.
     ///   - maySwitch: create the folder even if it had backups.
     ///   - isRebuilt: treat a catalogue that is altered or too new as missing.
-    /// - Throws: `CatalogueFailure` (`altered`, `newerFormat`, `folderGone`, `trashIsNoFolder`, `file`: also
+    /// - Throws: `CatalogueFailure` (`altered`, `newerFormat`, `folderGone`, `folderMissing`, `trashIsNoFolder`, `file`: also
     ///   `sharedFolder` and `foreignFolder` if other users could change the folder's contents, and `busy`),
     ///   `ArchiveFailure`.
     package init(
@@ -54,7 +54,8 @@ package final class BackupFolder {
         if !Path.isFolder(path) {
             let archives = known?.complete.count ?? 0
             if archives > 0, !maySwitch { throw CatalogueFailure.folderGone(folder: name, archives: archives) }
-            if mayBeNew { try Path.makeFolder(path) }
+            guard mayBeNew else { throw CatalogueFailure.folderMissing(folder: name) }
+            try Path.makeFolder(path)
         }
         try PrivateFolder.require(path)
         let trash = "\(path)/\(Self.trashName)"

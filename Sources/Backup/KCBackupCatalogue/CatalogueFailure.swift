@@ -9,6 +9,8 @@ package enum CatalogueFailure: Error, Hashable, Sendable {
     case newerFormat(folder: String)
     /// The folder had backups, and is now missing or empty.
     case folderGone(folder: String, archives: Int)
+    /// The folder does not exist, and the run may not make it.
+    case folderMissing(folder: String)
     /// The run would change what the folder is used for.
     case switches(folder: String, BackupPin.Difference)
     /// There is far less to back up than last time.

@@ -1,11 +1,14 @@
 internal import KCByteStreams
 
-/// The default keychain and the search list, as set by the commands of `security`.
+/// The default keychain and the search list, as set by the commands of `security`, and what `kcbackup` uses where none is
+/// named.
 ///
 /// A keychain in the data folder is referred to by its name, any other by its absolute path.
 package struct KeychainLists: Hashable, Sendable {
     /// The default keychain; nil for `login`.
     package var defaultKeychain: String?
+    /// What `kcbackup` uses where no keychain is named; nil if the user never chose.
+    package var store: StandardStore?
     /// The keychains to search, in order; nil for all in the data folder, the default one first.
     ///
     /// Without a search list, the `additions` come after these; setting a list discards them.
@@ -17,6 +20,14 @@ package struct KeychainLists: Hashable, Sendable {
 
     /// The maximum length of a search list; macOS has no limit, and a hundred is far more than anyone has.
     package static let searchListLimit = 256
+
+    /// What is used where no keychain is named; the raw value is a word of the file.
+    package enum StandardStore: String, Hashable, Sendable {
+        /// The default keychain.
+        case keychain
+        /// The keyring of the desktop.
+        case desktop
+    }
 
     /// Creates lists in which nothing is set.
     package init() {}
@@ -91,7 +102,10 @@ package struct KeychainLists: Hashable, Sendable {
         }
         searchList?.removeAll { meant.contains($0) }
         additions.removeAll { meant.contains($0) }
+        let isStandard = try standard(in: folder).place == place
         if let defaultKeychain, meant.contains(defaultKeychain) { self.defaultKeychain = nil }
+        // The next default keychain is not what the user chose.
+        if isStandard, store == .keychain { store = nil }
     }
 
     /// The default keychain.
@@ -149,6 +163,7 @@ extension LocalKeychain {
 /// ```
 /// kcbackup keychain lists 1
 /// default work
+/// use keychain
 /// search
 ///  work
 ///  /home/ada/project/build.keychain
@@ -162,6 +177,7 @@ extension KeychainLists {
     private var spelling: String {
         var lines = [Self.firstLine]
         if let defaultKeychain { lines.append("default " + defaultKeychain) }
+        if let store { lines.append("use " + store.rawValue) }
         if let searchList { lines += ["search"] + searchList.map { " " + $0 } }
         if !additions.isEmpty { lines += ["also"] + additions.map { " " + $0 } }
         return lines.joined(separator: "\n") + "\nend\n"
@@ -177,6 +193,11 @@ extension KeychainLists {
             let reference = String(line.dropFirst(8))
             guard Self.isReference(reference) else { return nil }
             defaultKeychain = reference
+            lines.removeFirst()
+        }
+        if let line = lines.first, line.hasPrefix("use ") {
+            guard let store = StandardStore(rawValue: String(line.dropFirst(4))) else { return nil }
+            self.store = store
             lines.removeFirst()
         }
         guard let line = lines.popFirst() else { return }

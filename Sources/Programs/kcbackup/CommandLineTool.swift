@@ -8,7 +8,7 @@ struct CommandLineTool: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "kcbackup",
-        abstract: "Keep a keychain, back it up, and restore it here or on another machine.",
+        abstract: "Back up the desktop keyring and keychains, and restore them here or on another machine.",
         discussion: """
             SOURCE, where a secret comes from, is one of
               tty           the terminal, without echo
@@ -19,10 +19,10 @@ struct CommandLineTool: ParsableCommand {
             With a terminal and no source, you are asked. In a path, '~/' at the start is your home folder; './~/' is not.
 
             EXAMPLES:
+              kcbackup create desk.kcb
+              kcbackup inspect desk.kcb
+              kcbackup restore desk.kcb --dry-run
               kcbackup keychain create
-              kcbackup create -o laptop.kcb
-              kcbackup inspect laptop.kcb
-              kcbackup restore laptop.kcb --dry-run
             """,
         version: version,
         subcommands: [],

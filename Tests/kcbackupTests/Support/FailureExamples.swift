@@ -39,7 +39,7 @@ enum FailureExamples {
         ("ArchiveFailure", "Archive/KCBackupArchive/ArchiveFailure.swift"),
         ("RestoreRefusal", "Backup/KCBackupEngine/RestoreBackup.swift"),
         ("ForeignFailure", "Importers/KCItemSources/ForeignFailure.swift"),
-        ("Problem", "Programs/kcbackup/Jobs/Job.swift"),
+        ("Problem", "Programs/kcbackup/Jobs/Jobs.swift"),
         ("CatalogueFailure", "Backup/KCBackupCatalogue/CatalogueFailure.swift"),
         ("CryptographyFailure", "Base/KCCryptography/LibCrypto.swift"),
     ]
@@ -87,11 +87,13 @@ enum FailureExamples {
 
     private static let jobs: [Jobs.Problem] = [
         .invalidName, .notFound("nightly"), .exists("nightly"), .damaged(job: "nightly", path: "jobs/nightly.job"),
-        .severalLines,
+        .recordDamaged(job: "nightly", path: "jobs/nightly.last"), .otherDevice(job: "nightly", device),
+        .newerFormat(job: "nightly"), .severalLines,
     ]
 
     private static let catalogues: [CatalogueFailure] = [
         .altered(folder: "backups"), .newerFormat(folder: "backups"), .folderGone(folder: "backups", archives: 3),
+        .folderMissing(folder: "backups"),
         .switches(folder: "backups", .mode(was: .encrypted)), .switches(folder: "backups", .keys(lost: 1, added: 1)),
         .switches(folder: "backups", .otherKeychain(was: ["login"])),
         .switches(folder: "backups", .replaced(series: "login")), .switches(folder: "backups", .oneOfAll),
@@ -125,8 +127,11 @@ enum FailureExamples {
         .nameless, .noFile,
         .folderForArchive("backups"), .fileForFolder("laptop.kcb"), .noArchive, .undoOfItems(.undo), .replaceWithQuery,
         .needsTerminal(.suggest), .notOfFormat(.password, "csv"), .inTheClear("csv"),
-        .opensNothing(.password, path: "logins.csv"),
+        .opensNothing(.password, path: "logins.csv"), .notAStandardStore,
+        .twoStores(keychain: "login", .bothHaveItems), .twoStores(keychain: "login", .keychainIsEmpty),
+        .twoStores(keychain: "login", .desktopIsEmpty),
     ]
+
     private static let refusals: [Refusal] = [
         .noKeychains(isDesktopRunning: true), .jobRuns("nightly"), .stale(what: ["job 'nightly'"], limit: "26h"),
         .noLinger, .noBusInSystemUnit(job: "desk"), .drillDiffers(2),

@@ -274,6 +274,7 @@ struct JSONHome {
                 step("device export", "device export -o key.age \(passphrase)"),
                 step("device import", "device import key.age --yes \(passphrase)"),
                 step("keychain list", "keychain list"),
+                step("keychain default", "keychain default"),
                 step("device renew", "device renew --yes"),
                 step("keychain list", "keychain list", 3),
                 step("create --to", "create --all --unencrypted --to all", 4),

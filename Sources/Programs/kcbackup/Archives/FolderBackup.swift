@@ -15,6 +15,8 @@ struct FolderBackup {
     let unlocking: UnlockOptions
     let path: String
     let session: Session
+    /// True to make the folder if it does not exist.
+    var makesFolder = true
 
     /// The result for one keychain.
     fileprivate enum Result {
@@ -119,12 +121,14 @@ struct FolderBackup {
     func back() throws -> Summary {
         let rules = options.folder
         let wait = try rules.lock.wait()
-        let single = try rules.all ? nil : BackupSubject.chosen(options.keychain.keychain, in: session)
+        let single =
+            try rules.all
+            ? nil : BackupSubject.chosen(options.keychain.keychain, for: rules, at: path, in: session)
         let names = try rules.all ? LocalKeychain.names(in: session.world.dataFolder) : []
         if rules.all, names.isEmpty {
             throw Refusal.noKeychains(isDesktopRunning: try session.world.desktopKeyring() == .running)
         }
-        let folder = try session.backupFolder(path, waitingAtMost: wait, mayBeNew: true, maySwitch: rules.change)
+        let folder = try session.backupFolder(path, waitingAtMost: wait, mayBeNew: makesFolder, maySwitch: rules.change)
         if folder.catalogue.entries.contains(where: { $0.state == .trashed }) {
             session.subjects.trash = "\(path)/\(BackupFolder.trashName)"
         }

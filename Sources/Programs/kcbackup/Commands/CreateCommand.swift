@@ -14,7 +14,7 @@ struct CreateCommand: Verb {
 
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Back up a keychain to a new archive.",
+        abstract: "Back up the desktop keyring or a keychain to a new archive.",
         discussion: """
             An encrypted archive (the default) restores on any device, except its ThisDeviceOnly items. It opens with \
             a passphrase, with the identities of public keys (-r, -R), or with both; inspect recipients can list it \
@@ -24,10 +24,12 @@ struct CreateCommand: Verb {
             device has; anyone can read the rest. It needs no passcode; with one, or while the keychain is unlocked, \
             every secret is opened to detect damage.
 
-            Without '--keychain', the default keychain is backed up, or the desktop keyring where there is no keychain.
+            Without '--keychain', what 'keychain default' shows is backed up: the desktop keyring where there is no \
+            keychain. Where both have items and none was chosen, you are asked, and the answer is remembered.
 
             EXAMPLES:
               kcbackup create laptop.kcb
+              kcbackup create --keychain secret-service: desk.kcb
               kcbackup create -r age1… -o laptop.kcb --passcode file:/root/passcode
               kcbackup create --unencrypted -o here.kcb
               kcbackup create -r age1… -o - | ssh backup@host 'cat > laptop.kcb'

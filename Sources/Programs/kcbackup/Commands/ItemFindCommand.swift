@@ -42,7 +42,7 @@ struct ItemFindCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         let search = try QueryOptions.search(text)
         let query = try text == nil ? conditions.condition() : conditions.query()
-        if let keyring = DesktopKeyring(keychain.keychain) {
+        if let keyring = try session.desktopKeyring(keychain.keychain) {
             let client = try keyring.connect(unlocking, passcode: keychain.passcode, in: session)
             let found = try DesktopItems(keyring, client, conditions.filter(text), in: session)
             if found.items.isEmpty, found.isComplete { throw KeychainStoreError.itemNotFound }

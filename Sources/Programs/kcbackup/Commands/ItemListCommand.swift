@@ -43,7 +43,7 @@ struct ItemListCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         let search = try QueryOptions.search(text)
         let listing = try ItemListing(session, table)
-        if let keyring = DesktopKeyring(keychain.keychain) {
+        if let keyring = try session.desktopKeyring(keychain.keychain) {
             let client = try keyring.connect(unlocking, passcode: keychain.passcode, in: session)
             let found = try DesktopItems(keyring, client, conditions.filter(text), in: session)
             for item in found.items { listing.measure(item) }

@@ -57,7 +57,7 @@ struct ItemUpdateCommand: Verb {
         let query = try conditions.condition()
         let changes = try changes()
         if changes.isEmpty, !secret.isGiven { throw UsageProblem.noChange }
-        if let keyring = DesktopKeyring(keychain.keychain) {
+        if let keyring = try session.desktopKeyring(keychain.keychain) {
             let client = try keyring.connect(unlocking, passcode: keychain.passcode, in: session)
             let update = DesktopUpdate(
                 keyring, client, changes, secret, isConfirmed: yes, keepsState: !noUndo, in: session)

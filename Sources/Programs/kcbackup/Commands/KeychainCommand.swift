@@ -7,7 +7,7 @@ struct KeychainCommand: ParsableCommand {
         commandName: "keychain",
         abstract: "Make, list, describe, lock, unlock and delete keychains, and set their passcodes.",
         subcommands: [
-            KeychainCreateCommand.self, KeychainListCommand.self, KeychainInfoCommand.self,
+            KeychainCreateCommand.self, KeychainListCommand.self, KeychainInfoCommand.self, KeychainDefaultCommand.self,
             KeychainSetPasscodeCommand.self, KeychainLockCommand.self, KeychainUnlockCommand.self,
             KeychainStatusCommand.self, KeychainSetSettingsCommand.self, KeychainEscrowCommand.self,
             KeychainDeleteCommand.self,
@@ -18,7 +18,7 @@ struct KeychainCommand: ParsableCommand {
 struct KeychainOperand: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "The keychain: a name, or a path with a '/'. (default: login, unless 'security default-keychain' set another)",
+            "The keychain: a name, or a path with a '/'. (default: login, unless 'keychain default' chose another)",
             valueName: "name|path"),
         completion: KnownNames.keychains)
     var name: String?

@@ -122,8 +122,9 @@ struct RestoreCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         if undo || listUndo {
-            try requireNothingElse()
-            if let keyring = DesktopKeyring(keychain.keychain) {
+            let keyring = try keyringToUndo(in: session)
+            try requireNothingElse(keyring)
+            if let keyring {
                 let states = DesktopStates(session)
                 if listUndo { return try states.list(of: keyring) }
                 return try states.undo(
@@ -238,8 +239,19 @@ struct RestoreCommand: Verb {
         return try proven.opened.source(progress.step)
     }
 
+    /// Returns the desktop keyring, if it is its state that is brought back.
+    private func keyringToUndo(in session: Session) throws -> DesktopKeyring? {
+        guard let keyring = try session.desktopKeyring(keychain.keychain) else { return nil }
+        if keychain.keychain == nil, try KeychainLists.load(from: session.world.dataFolder).store == nil {
+            // A keychain whose file was lost has states too.
+            let local = try LocalKeychain(nil, in: session.world)
+            if try !StateFolder.all(at: local, in: session.world.dataFolder).isEmpty { return nil }
+        }
+        return keyring
+    }
+
     /// Refuses options that apply to archives, which `--undo` and `--list-undo` do not use.
-    private func requireNothingElse() throws {
+    private func requireNothingElse(_ keyring: DesktopKeyring?) throws {
         let given: OptionName = undo ? .undo : .listUndo
         let others: [(Bool, OptionName)] = [
             (undo && listUndo, .listUndo), (replace, .replace), (requireAll, .requireAll),
@@ -249,7 +261,7 @@ struct RestoreCommand: Verb {
             (!opening.identity.isEmpty, .identity),
             (opening.identityPassphrase != nil, .identityPassphrase),
             (archivePasscode.archivePasscode != nil, .archivePasscode),
-            (keychain.passcode != nil && (listUndo || DesktopKeyring(keychain.keychain) == nil), .passcode),
+            (keychain.passcode != nil && (listUndo || keyring == nil), .passcode),
             (listUndo && unlocking.unlock, .unlock), (listUndo && dryRun, .dryRun),
         ]
         for (isGiven, other) in others where isGiven { throw UsageProblem.together(given, other) }

@@ -58,11 +58,16 @@ struct RunCommand: Verb {
             throw error
         }
         defer { withExtendedLifetime(lock) {} }
-        let last = try jobs.record(job.name)
+        let last = lastRecord(of: job, jobs, session)
         var record = RunRecord(began: session.now)
         record.good = last?.good
         record.items = last?.items ?? 0
-        try jobs.save(record, of: job.name)
+        do {
+            try jobs.save(record, of: job.name)
+        } catch {
+            // The backup is worth more than its record.
+            session.warn("job \(quoted(job.name)): \(recordFailure(error, session).message)")
+        }
 
         var world = session.world
         world.terminal = NoTerminal()
@@ -80,10 +85,35 @@ struct RunCommand: Verb {
             record.good = record.ended
             record.items = report.items
         }
-        try jobs.save(record, of: job.name)
+        do {
+            try jobs.save(record, of: job.name)
+        } catch {
+            let failure = recordFailure(error, session)
+            if report.status == .ok {
+                report.explanation = failure.prefixed("the backup is done, but ")
+                report.status = failure.status
+            } else {
+                session.warn("job \(quoted(job.name)): \(failure.message)")
+            }
+        }
         tell(report, of: job, session)
         callHook(of: job, report, session)
         return report.status
+    }
+
+    /// Returns the record of the last run; one that cannot be read does not keep this run from its backup.
+    private func lastRecord(of job: Job, _ jobs: Jobs, _ session: Session) -> RunRecord? {
+        do {
+            return try jobs.record(job.name)
+        } catch {
+            session.warn(Failure(error, session.subjects).explanation.message + "; this run writes a new one")
+            return nil
+        }
+    }
+
+    private func recordFailure(_ error: any Error, _ session: Session) -> Explanation {
+        Failure(error, session.subjects).explanation
+            .prefixed("the record of this run cannot be written: ")
     }
 
     private func tell(_ report: JobRun.Report, of job: Job, _ session: Session) {

@@ -3,6 +3,7 @@ internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
+internal import KCLocalKeychains
 
 /// `kcbackup schedule`: manages jobs for unattended backups.
 struct ScheduleCommand: ParsableCommand {
@@ -22,10 +23,13 @@ struct ScheduleAddCommand: Verb {
         abstract: "Add a job for 'kcbackup run'.",
         discussion: """
             Takes the options of 'create --to', and those of 'prune' for what to keep. If a passcode or passphrase is \
-            needed, name a SOURCE that works unattended: file:, cmd: or cred:.
+            needed, name a SOURCE that works unattended: file:, cmd: or cred:. Makes the folder; 'run' never does, so \
+            that a disk that is not mounted is noticed.
 
             EXAMPLES:
-              kcbackup schedule add nightly --all --to ~/backups -r age1… \\
+              kcbackup schedule add desk --keychain secret-service: --to ~/backups \\
+                -r age1… --keep-daily 14
+              kcbackup schedule add nightly --all --to ~/keychains -r age1… \\
                 --passcode file:~/.passcode --keep-daily 14
               kcbackup schedule add hourly --unencrypted --to ~/hourly \\
                 --if-changed --keep-hourly 48 --at hourly
@@ -64,8 +68,20 @@ struct ScheduleAddCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        try create.check(in: session)
+        try self.create.check(in: session)
         _ = try rules.retention()
+        let jobs = Jobs(session.world)
+        try jobs.requireFree(self.job)
+        // The job backs up what is meant today, even if that is not the default anymore when it runs.
+        var create = self.create
+        var subject: String?
+        guard let to = create.folder.to, !to.isEmpty else { throw UsageProblem.needsFolder }
+        if !create.folder.all {
+            let folder = session.absolute(to)
+            let found = try BackupSubject.chosen(create.keychain.keychain, for: create.folder, at: folder, in: session)
+            if create.keychain.keychain == nil { create.keychain.keychain = found.name }
+            subject = found.words
+        }
         let (words, folder) = try create.words(in: session)
         // A job that cannot work should fail now rather than at three in the morning.
         var keys: [String] = []
@@ -107,11 +123,19 @@ struct ScheduleAddCommand: Verb {
                     "command -v systemd-analyze > /dev/null || exit 0; exec systemd-analyze calendar '\(job.time)' 2>&1",
                 environment: session.world.environment, limit: 65_536)
         } catch {
+            // The signal may have ended systemd-analyze first.
+            if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
             throw UsageProblem.malformed(.at, form: "a time such as 'daily', 'hourly' or 'Mon..Fri 12:00'")
         }
         try create.requireSources(in: session)
-        try Jobs(session.world).add(job)
-        session.note("job \(quoted(job.name)) added; try it: kcbackup run \(job.name) -v")
+        guard job.hasOnlyLines else { throw Jobs.Problem.severalLines }
+        _ = try LocalDevice(session.world).keyOrFirst()
+        try Path.makeFolder(folder)
+        try PrivateFolder.require(folder)
+        try jobs.add(job)
+        session.note(
+            "job \(quoted(job.name)) added, which backs up \(subject ?? "every keychain"); "
+                + "try it: kcbackup run \(job.name) -v")
         create.warnOfLocks(of: job.name, in: session)
         session.note("then let it run by itself: \(job.startingWords)")
         if style.json { try session.result(["jobs": [job.json]], []) }
@@ -287,44 +311,12 @@ struct ScheduleInstallCommand: Verb {
     }
 }
 
-/// The service manager that runs a job: the system's or the user's.
-struct UnitOptions: ParsableArguments {
-    @Flag(name: OptionName.system.name, help: "System units, which run while no one is logged in.")
-    var system = false
-
-    @Flag(
-        name: OptionName.encryptedCredentials.name,
-        help: "Credentials of the job are encrypted, as 'systemd-creds encrypt' makes them.")
-    var encryptedCredentials = false
-
-    @Option(
-        name: OptionName.failureUnit.name,
-        help: ArgumentHelp("A unit that systemd starts when the job fails.", valueName: "unit"))
-    var failureUnit: String?
-
-    /// Returns the systemd units of a job.
-    ///
-    /// - Throws: `Refusal.noBusInSystemUnit`.
-    func units(of job: Job, in session: Session) throws(Refusal) -> SystemdUnits {
-        if system, job.isOfDesktop { throw .noBusInSystemUnit(job: job.name) }
-        let units = SystemdUnits(
-            of: job, in: session, isOfSystem: system, failureUnit: failureUnit,
-            credentialsAreEncrypted: encryptedCredentials)
-        if system, units.isSandboxed, !Path.isFolder(job.folder) {
-            session.warn(
-                "\(quoted(job.folder)) does not exist yet, and the system unit may not make it: "
-                    + "'kcbackup run \(job.name)' does")
-        }
-        return units
-    }
-}
-
 extension Job {
     /// The JSON object "job".
     var json: JSONValue {
         .members([
             ("name", .text(name)), ("folder", .text(folder)), ("time", .text(time)),
-            ("create", .list(create.map { .text($0) })), ("keep", .list(keep.map { .text($0) })),
+            ("create", .list(arguments.map { .text($0) })), ("keep", .list(keep.map { .text($0) })),
             ("onSuccess", onSuccess.map { .text($0) }), ("onFailure", onFailure.map { .text($0) }),
             ("hookTimeout", hookTimeout.map { .text($0) }),
         ])

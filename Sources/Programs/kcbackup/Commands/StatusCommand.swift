@@ -62,9 +62,9 @@ struct StatusCommand: Verb {
         }
         for keychain in state.keychains
         where keychain.jobs.isEmpty && !state.jobs.isEmpty && state.unreadable.isEmpty {
-            session.note("keychain \(quoted(keychain.name)) is in no job")
+            session.note("\(keychain.words) is in no job")
         }
-        var problems = state.unreadable.map(\.failure)
+        var problems = state.unreadable.map(\.failure) + state.jobs.compactMap(\.unreadableRecord)
         problems += state.missing.map { .refused(.newestGone(keychain: $0.series, path: $0.path)) }
         if let maxAge, !stale.isEmpty { problems.append(.refused(.stale(what: stale, limit: maxAge))) }
         guard let first = problems.first else { return .ok }
@@ -115,6 +115,7 @@ struct StatusCommand: Verb {
 extension BackupState.JobState {
     /// The result of the last run, as text.
     var lastRun: String {
+        if let unreadableRecord { return unreadableRecord.explanation.status.name }
         guard let record else { return "never ran" }
         if record.ended == nil { return isRunning ? "runs now" : "began \(record.began.moment), and was killed" }
         return record.status == .ok ? "ok" : "\(record.status.name): \(record.message)"
@@ -122,10 +123,16 @@ extension BackupState.JobState {
 
     /// The name of the last run's result in JSON.
     fileprivate var result: String {
+        if let unreadableRecord { return unreadableRecord.explanation.status.name }
         guard let record else { return "never" }
         if record.ended == nil { return isRunning ? "running" : "killed" }
         return record.status.name
     }
+}
+
+extension BackupState.KeychainState {
+    /// The keychain or keyring in a sentence.
+    var words: String { DesktopKeyring(name) == nil ? "keychain \(quoted(name))" : "the desktop keyring" }
 }
 
 extension BackupState {

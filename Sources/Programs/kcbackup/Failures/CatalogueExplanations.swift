@@ -24,6 +24,11 @@ func explainCatalogue(_ failure: CatalogueFailure, job: String?) -> Explanation 
                     ?? "kcbackup create \(OptionName.to.spelling) \(shellWord(folder)) \(OptionName.change.spelling) …")
                 + "' starts over there, and 'kcbackup list \(OptionName.rebuild.spelling) \(shellWord(folder))' "
                 + "forgets them")
+    case .folderMissing(let folder):
+        Explanation(.notFound, "folder \(quoted(folder)) does not exist", hint: "is the disk mounted?").adding(
+            job.map {
+                ["if it was removed on purpose, 'kcbackup run \($0) \(OptionName.change.spelling)' makes a new one"]
+            } ?? [])
     case .switches(let folder, let difference):
         Explanation(
             .refused, "the backups in \(quoted(folder)) \(explainSwitch(difference))",

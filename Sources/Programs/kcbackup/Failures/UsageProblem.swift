@@ -108,6 +108,10 @@ enum UsageProblem: Error, Hashable, Sendable {
     case opensNothing(OptionName, path: String)
     /// The option needs a terminal, but there is none.
     case needsTerminal(OptionName)
+    /// Nothing says whether the default keychain or the desktop keyring is meant.
+    case twoStores(keychain: String, StandardStore.Doubt)
+    /// Only whole stores can be used where none is named.
+    case notAStandardStore
 }
 
 /// Explains an invalid command line.
@@ -301,38 +305,20 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             hint: "is it the right file? If so, leave out '\(flag.spelling)'")
     case .needsTerminal(let flag):
         Explanation(.usage, "'\(flag.spelling)' needs a terminal")
+    case .twoStores(let keychain, let doubt):
+        Explanation(
+            .usage, doubt.words(keychain: keychain) + "; name one of them",
+            hint: "'\(OptionName.keychain.spelling) \(DesktopKeyring.all.name)' is the desktop keyring, "
+                + "'\(OptionName.keychain.spelling) \(shellWord(keychain))' the keychain",
+            "'kcbackup keychain default \(DesktopKeyring.all.name)' or '… default \(shellWord(keychain))' chooses one "
+                + "for later commands")
+    case .notAStandardStore:
+        Explanation(
+            .usage, "the default is a keychain, or the whole desktop keyring",
+            hint: "'kcbackup keychain default NAME', or '… default \(DesktopKeyring.all.name)'")
     case .unencryptedWith(let flag):
         Explanation(
             .usage, "'\(flag.spelling)' has no meaning for an unencrypted archive",
             hint: "leave out '\(OptionName.unencrypted.spelling)' to encrypt it")
     }
-}
-
-/// Explains a parser error.
-func explainCommandLine(_ message: String, _ command: String?) -> Explanation {
-    let help = Explanation(.usage, message, hint: "see '\(command ?? "kcbackup") --help'")
-    if let word = message.firstMatch(of: /^\d* ?unexpected arguments?:? '([^']*)'/)?.1,
-        ["kcbackup item delete", "kcbackup item update"].contains(command)
-    {
-        return Explanation(
-            .usage, message,
-            hint: "name the items with '\(OptionName.service.spelling) \(shellWord(String(word)))' and the like",
-            "'kcbackup item list \(shellWord(String(word)))' shows those that contain the word")
-    }
-    if let word = message.firstMatch(of: /^unknown option '--([a-z]+)'/)?.1, command?.contains(" item ") == true,
-        let code = AttributeCode(named: String(word))
-    {
-        let option = command == "kcbackup item update" ? OptionName.set : .attribute
-        return Explanation(.usage, message, hint: "the attribute is given as '\(option.spelling) \(code.word)=VALUE'")
-            .adding(help.hints)
-    }
-    return help
-}
-
-/// Explains a command line that cannot be read, which is not the user's mistake.
-func explainMissingArguments() -> Explanation {
-    Explanation(
-        .io, "the command line cannot be read, since '/proc/self/maps' cannot; nothing was done",
-        hint: "'mount -t proc proc /proc' mounts what is missing in a chroot or a container",
-        "where it is mounted, see whether a sandbox or a limit on open files ('ulimit -n') forbids opening it")
 }

@@ -10,8 +10,10 @@ struct BackupState {
     /// A job and its last runs.
     struct JobState {
         let job: Job
-        /// Nil if it never ran.
+        /// Nil if it never ran, or if the record is unreadable.
         let record: RunRecord?
+        /// Why the record of its last run cannot be read.
+        let unreadableRecord: Failure?
         /// True if a run has begun and is still in progress.
         let isRunning: Bool
 
@@ -53,9 +55,17 @@ struct BackupState {
         for name in try store.names() {
             do {
                 let job = try store.job(name)
-                let record = try store.record(name)
+                var record: RunRecord?
+                var unreadableRecord: Failure?
+                do {
+                    record = try store.record(name)
+                } catch {
+                    unreadableRecord = Failure(error, session.subjects)
+                }
                 let isRunning = try record.map { $0.ended == nil } == true && Self.isHeld(store, name)
-                states.append(JobState(job: job, record: record, isRunning: isRunning))
+                states.append(
+                    JobState(
+                        job: job, record: record, unreadableRecord: unreadableRecord, isRunning: isRunning))
             } catch {
                 unreadable.append(UnreadableJob(name: name, failure: Failure(error, session.subjects)))
             }
@@ -67,7 +77,6 @@ struct BackupState {
         catalogues = known?.found ?? []
         missing = try Self.missing(in: catalogues)
         for failure in known?.failures ?? [] { session.warn(Failure(failure, session.subjects).explanation.message) }
-        let standard = try LocalKeychain(nil, in: session.world)
         var keychains: [KeychainState] = []
         for name in try LocalKeychain.names(in: session.world.dataFolder) {
             let local = try LocalKeychain(name, in: session.world)
@@ -83,14 +92,19 @@ struct BackupState {
             keychains.append(
                 KeychainState(
                     name: name, archives: entries.count, good: entries.map(\.lastGood).max(),
-                    jobs: states.filter { $0.job.covers(local, standard: standard) }.map(\.job.name)))
+                    jobs: states.filter { $0.job.covers(local) }.map(\.job.name)))
         }
-        self.keychains = keychains + Self.desktops(in: catalogues, states)
+        let isAlone = keychains.isEmpty && jobs.isEmpty
+        let shows = try isAlone && session.world.desktopKeyringHasItems()
+        self.keychains = keychains + Self.desktops(in: catalogues, states, always: shows ? [.all] : [])
     }
 
-    /// Returns the desktop keyrings that have a backup.
-    private static func desktops(in catalogues: [Catalogue], _ jobs: [JobState]) -> [KeychainState] {
+    /// Returns the desktop keyrings that have a backup or are in a job, and others that are always shown.
+    private static func desktops(
+        in catalogues: [Catalogue], _ jobs: [JobState], always: [DesktopKeyring]
+    ) -> [KeychainState] {
         var entries: [String: [CatalogueEntry]] = [:]
+        for keyring in always + jobs.compactMap({ DesktopKeyring($0.job.keychain) }) { entries[keyring.name] = [] }
         for catalogue in catalogues {
             for (series, name) in catalogue.pin?.subjects ?? [:] where DesktopKeyring(name) != nil {
                 entries[name, default: []] += catalogue.complete.filter {
@@ -153,13 +167,12 @@ struct BackupState {
 
 extension Job {
     /// True if the job backs up a keychain.
-    func covers(_ keychain: LocalKeychain, standard: LocalKeychain) -> Bool {
+    func covers(_ keychain: LocalKeychain) -> Bool {
         if create.contains(OptionName.all.spelling) { return true }
-        guard let name = self.keychain else { return keychain == standard || keychain.path == standard.path }
-        return name == keychain.name || name == keychain.path
+        return [keychain.name, keychain.path].contains(self.keychain)
     }
 
-    /// The keychain that the job names; nil for the default one or all.
+    /// The keychain that the job names; nil for all.
     var keychain: String? {
         guard let option = create.firstIndex(of: OptionName.keychain.spelling), option + 1 < create.count else {
             return nil

@@ -6,7 +6,9 @@ internal import KCLocalKeychains
 // The options of `create` as arguments for a later run, in another working folder and without a terminal.
 
 extension CreateOptions {
-    /// Returns the arguments; paths are absolute.
+    /// Returns the folder, and the other arguments; paths are absolute.
+    ///
+    /// - Parameter subject: what is backed up, if it was not named and all keychains are not.
     ///
     /// - Throws: `UsageProblem` (`needsFolder`, `notUnattended`), and errors of reading recipients.
     func words(in session: Session) throws -> (words: [String], folder: String) {
@@ -14,7 +16,7 @@ extension CreateOptions {
         if folder.change { throw UsageProblem.notUnattended(.change) }
         if folder.acceptShrink { throw UsageProblem.notUnattended(.acceptShrink) }
         let target = session.absolute(to)
-        var words = [OptionName.to.spelling, target]
+        var words: [String] = []
         if folder.all { words.append(OptionName.all.spelling) }
         if folder.ifChanged { words.append(OptionName.ifChanged.spelling) }
         if skipLocked { words.append(OptionName.skipLocked.spelling) }

@@ -1,6 +1,7 @@
 internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCConsole
+internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
@@ -36,16 +37,11 @@ struct Examination {
     }
 
     mutating func run() {
-        check { session in _ = try LocalDevice(session.world).key() }
+        checkDeviceKey()
         let jobs = Jobs(session.world)
         var names: [String] = []
         check { _ in names = try jobs.names() }
-        if names.isEmpty {
-            report(
-                Explanation(
-                    .notFound, "no job backs anything up",
-                    hint: "'kcbackup schedule add' makes one; see its help for examples"))
-        }
+        if names.isEmpty { reportNoJob() }
         var state: BackupState?
         check { session in state = try BackupState(in: session) }
         for name in names {
@@ -67,8 +63,9 @@ struct Examination {
         if !state.jobs.isEmpty { lookForDesktop(state) }
         for keychain in state.keychains {
             count += 1
-            // A job that cannot be read may be that of the keychain.
-            guard keychain.jobs.isEmpty, !names.isEmpty, state.unreadable.isEmpty else { continue }
+            // A job that cannot be read may be that of the keychain; of the desktop keyring, there is a warning.
+            guard DesktopKeyring(keychain.name) == nil, keychain.jobs.isEmpty, !names.isEmpty, state.unreadable.isEmpty
+            else { continue }
             report(
                 Explanation(
                     .notFound, "keychain \(quoted(keychain.name)) is in no job",
@@ -83,6 +80,38 @@ struct Examination {
                     hint: "set the clock, 'timedatectl' shows it"))
         }
     }
+
+    /// Reports a device key that cannot be used, or that is missing where something needs it.
+    private mutating func checkDeviceKey() {
+        check { session in
+            do throws(DeviceKeyFailure) {
+                _ = try LocalDevice(session.world).provider.load()
+            } catch {
+                // The first backup of the desktop keyring makes the key.
+                if case .notFound = error, try Jobs(session.world).names().isEmpty,
+                    case .desktop = try StandardStore(in: session.world)
+                {
+                    return
+                }
+                // It may have been lost.
+                _ = try LocalDevice(session.world).key()
+            }
+        }
+    }
+
+    private mutating func reportNoJob() {
+        var hints = ["'kcbackup schedule add' makes one; see its help for examples"]
+        do throws(SecretServiceFailure) {
+            if try session.world.desktopKeyringHasItems() { hints = [Self.desktopJob] }
+        } catch {
+            return report(Failure(error, session.subjects).explanation)
+        }
+        report(Explanation(.notFound, "no job backs anything up").adding(hints))
+    }
+
+    private static let desktopJob =
+        "'kcbackup schedule add desk \(OptionName.keychain.spelling) \(DesktopKeyring.all.name) "
+        + "\(OptionName.to.spelling) FOLDER -r age1…' makes one for the desktop keyring"
 
     /// Reports the keychains that cannot be opened, unless a job did already.
     private mutating func openKeychains() {
@@ -116,8 +145,7 @@ struct Examination {
         warnings.append(
             (
                 nil,
-                "the desktop keyring is in no job: 'kcbackup schedule add desk \(OptionName.keychain.spelling) "
-                    + "\(DesktopKeyring.all.name) \(OptionName.to.spelling) FOLDER -r age1…' adds one"
+                "the desktop keyring is in no job: \(Self.desktopJob)"
             ))
     }
 
@@ -126,6 +154,7 @@ struct Examination {
     /// - Parameter known: the number of problems that were found before those of this job.
     private mutating func reportLastRun(_ state: BackupState.JobState, after known: Int) {
         count += 1
+        if let unreadable = state.unreadableRecord { return report(unreadable.explanation) }
         guard let record = state.record, !state.isRunning else { return }
         let last: Explanation
         if record.ended == nil {
@@ -208,10 +237,9 @@ struct Examination {
         try session.requireOutsideOfData(path)
         let known = try session.catalogue(of: path)
         guard Path.isFolder(path) else {
-            if let archives = known?.complete.count, archives > 0 {
-                throw CatalogueFailure.folderGone(folder: path, archives: archives)
-            }
-            return
+            let archives = known?.complete.count ?? 0
+            if archives == 0 { throw CatalogueFailure.folderMissing(folder: path) }
+            throw CatalogueFailure.folderGone(folder: path, archives: archives)
         }
         try PrivateFolder.require(path)
         // Creating an unnamed file shows whether the folder is writable.
@@ -301,7 +329,12 @@ struct Examination {
         }
     }
 
+    /// Adds a problem, unless it is that of this job, or of all jobs, already.
     private mutating func report(_ explanation: Explanation) {
+        let isKnown = problems.contains { problem in
+            problem.explanation.message == explanation.message && (problem.job == nil || problem.job == job)
+        }
+        if isKnown { return }
         problems.append(Problem(job: job, explanation: explanation.unattended))
     }
 }

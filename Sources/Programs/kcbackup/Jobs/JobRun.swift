@@ -48,8 +48,10 @@ struct JobRun {
         options.folder.acceptShrink = acceptsShrink
         options.folder.change = mayChange
         try options.check(in: session)
-        let summary = try FolderBackup(options: options, unlocking: .none(), path: job.folder, session: session)
-            .back()
+        // A disk that is not mounted must not be replaced by a new folder in its place.
+        let summary = try FolderBackup(
+            options: options, unlocking: .none(), path: job.folder, session: session, makesFolder: mayChange
+        ).back()
         report.status = summary.status
         report.items = summary.items
         report.archives = summary.saved

@@ -118,7 +118,7 @@ struct SystemdUnits {
         Description=kcbackup: when job \(job.name) runs
 
         [Timer]
-        OnCalendar=\(job.time)
+        OnCalendar=\(job.calendar)
         Persistent=true
         RandomizedDelaySec=10m
 
@@ -130,7 +130,7 @@ struct SystemdUnits {
 
     /// True if a private temporary folder would hide a file or folder of the job.
     private var isInTemporaryFolder: Bool {
-        (job.create + [data]).contains { word in
+        (job.arguments + [data]).contains { word in
             ["/tmp/", "/var/tmp/"].contains { word.hasPrefix($0) || word.hasPrefix("file:" + $0) }
         }
     }
@@ -195,6 +195,15 @@ extension Job {
     static let cronTimes = [
         "hourly": "17 * * * *", "daily": "17 3 * * *", "weekly": "17 3 * * 1", "monthly": "17 3 1 * *",
     ]
+
+    /// The same times for a timer; by itself, systemd would use midnight, when many machines may be off.
+    private static let timerTimes = [
+        "hourly": "*-*-* *:17:00", "daily": "*-*-* 03:17:00", "weekly": "Mon *-*-* 03:17:00",
+        "monthly": "*-*-01 03:17:00",
+    ]
+
+    /// When a timer starts the job.
+    fileprivate var calendar: String { Self.timerTimes[time] ?? time }
 
     private static func shellQuoted(_ text: String) -> String {
         if text.allSatisfy({ $0.isLetter || $0.isNumber || "/._-+:@".contains($0) }) { return text }

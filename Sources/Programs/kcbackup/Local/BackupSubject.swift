@@ -106,9 +106,9 @@ enum BackupSubject {
             if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
         }
         switch self {
-        case .keychain:
+        case .keychain(let local):
             if let option = options.foreign.firstGiven { throw UsageProblem.needsFile(option) }
-            return .keychain(try options.keychain.open(in: session))
+            return .keychain(try options.keychain.passcodeOption.open(local, in: session))
         case .desktop(let keyring):
             if let option = options.foreign.firstGiven { throw UsageProblem.needsFile(option) }
             let client = try keyring.connect(unlocking, passcode: options.keychain.passcode, in: session)

@@ -11,7 +11,7 @@ struct KeychainOptions: ParsableArguments {
     @Option(
         name: OptionName.keychain.name,
         help: ArgumentHelp(
-            "The keychain: a name, or a path with a '/'. (default: login, unless 'security default-keychain' set another)",
+            "'secret-service:' for the desktop keyring, or a keychain: a name, or a path with a '/'. (default: see 'keychain default')",
             valueName: "name|path"),
         completion: KnownNames.keychains)
     var keychain: String?

@@ -27,7 +27,7 @@ enum KnownNames {
     }
 
     /// The jobs of `schedule`.
-    static let jobs = CompletionKind.custom { _, _, _ in look { place in try Jobs(place.folder).names() } }
+    static let jobs = CompletionKind.custom { _, _, _ in look { place in try Jobs.names(in: place.folder) } }
 
     /// The trusted devices.
     static let trustedDevices = CompletionKind.custom { _, _, _ in look(trusted) }

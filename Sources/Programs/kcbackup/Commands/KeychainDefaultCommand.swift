@@ -1,0 +1,58 @@
+internal import ArgumentParser
+internal import KCByteStreams
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
+
+/// `kcbackup keychain default`.
+struct KeychainDefaultCommand: Verb {
+    static let keyringUse = KeyringUse.direct
+
+    static let configuration = CommandConfiguration(
+        commandName: "default",
+        abstract: "Show or choose what is used where no keychain is named.",
+        discussion: """
+            That is a keychain, or 'secret-service:', the desktop keyring. It is what 'create' backs up, and what 'item \
+            list', 'item find', 'item update' and 'restore --undo' work on, without '--keychain'. Until one is chosen, it \
+            is the keychain 'login', or the desktop keyring where there is no keychain.
+
+            Commands that work on keychains alone, such as 'item add', use the default keychain, which \
+            'security default-keychain' sets too.
+
+            EXAMPLES:
+              kcbackup keychain default
+              kcbackup keychain default secret-service:
+              kcbackup keychain default login
+            """)
+
+    @Argument(
+        help: ArgumentHelp("What to use: a name, a path with a '/', or 'secret-service:'.", valueName: "name|path"),
+        completion: KnownNames.keychains)
+    var store: String?
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        if let store { try choose(store, in: session) }
+        let isChosen = try KeychainLists.load(from: session.world.dataFolder).store != nil
+        let standard = try StandardStore(in: session.world)
+        try session.result(
+            ["default": .text(standard.name), "chosen": .flag(isChosen)], [displayed(standard.name) + "\n"])
+        if !isChosen { session.note("not chosen: 'kcbackup keychain default NAME' chooses one") }
+        return .ok
+    }
+
+    private func choose(_ given: String, in session: Session) throws {
+        if let keyring = DesktopKeyring(given) {
+            guard keyring.isAll else { throw UsageProblem.notAStandardStore }
+            return try StandardStore.remember(.desktop, in: session.world)
+        }
+        if FileOfItems.path(given) != nil { throw UsageProblem.notAStandardStore }
+        let named = given.utf8.contains(UInt8(ascii: "/")) ? session.absolute(given) : given
+        let local = try LocalKeychain(named, in: session.world)
+        // A misspelled name would be remembered.
+        _ = try local.open(in: session)
+        try StandardStore.remember(.keychain(local), in: session.world)
+    }
+}

@@ -1,0 +1,140 @@
+internal import KCByteStreams
+internal import KCConsole
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCSecretService
+
+/// What a command works on where no keychain is named: the default keychain, or the desktop keyring.
+///
+/// Decision 0010 says how it is chosen and remembered.
+enum StandardStore {
+    case keychain(LocalKeychain)
+    case desktop
+
+    /// Looks what is used; asks nothing.
+    ///
+    /// Where nothing was chosen and there is no keychain, this is the desktop keyring, if one is running.
+    ///
+    /// - Throws: `LocalKeychainFailure`, `FileFailure`, `SecretServiceFailure.interrupted`.
+    init(in world: World) throws {
+        let lists = try KeychainLists.load(from: world.dataFolder)
+        let local = try LocalKeychain(nil, in: world)
+        switch lists.store {
+        case .keychain: self = .keychain(local)
+        case .desktop: self = .desktop
+        case nil:
+            let hasKeychains = try Path.exists(local.path) || !LocalKeychain.names(in: world.dataFolder).isEmpty
+            self = try !hasKeychains && world.desktopKeyring() == .running ? .desktop : .keychain(local)
+        }
+    }
+
+    /// The store as `--keychain` names it.
+    var name: String {
+        switch self {
+        case .keychain(let local): local.name
+        case .desktop: DesktopKeyring.all.name
+        }
+    }
+
+    /// The store as text.
+    var words: String {
+        switch self {
+        case .keychain(let local): "keychain \(quoted(local.name))"
+        case .desktop: "the desktop keyring"
+        }
+    }
+
+    /// Remembers a choice.
+    ///
+    /// - Throws: `LocalKeychainFailure`.
+    static func remember(_ store: StandardStore, in world: World) throws(LocalKeychainFailure) {
+        try KeychainLists.change(in: world.dataFolder) { lists throws(LocalKeychainFailure) in
+            switch store {
+            case .keychain(let local):
+                lists.store = .keychain
+                if try lists.standard(in: world.dataFolder) != local { lists.defaultKeychain = local.name }
+            case .desktop: lists.store = .desktop
+            }
+        }
+    }
+}
+
+extension StandardStore {
+    /// Determines what is backed up where no keychain is named.
+    ///
+    /// If the default keychain and the desktop keyring both have items and nothing was chosen, or if what was chosen is
+    /// empty and the other is not, a user at a terminal is asked, and the answer is remembered.
+    ///
+    /// - Throws: `UsageProblem.twoStores` without a terminal; as `init`, and the errors of opening the keychain.
+    static func toBackUp(in session: Session) throws -> StandardStore {
+        let world = session.world
+        let store = try StandardStore(in: world)
+        let local = try LocalKeychain(nil, in: world)
+        guard let doubt = try doubt(about: store, local, in: session) else {
+            if case .desktop = store, try KeychainLists.load(from: world.dataFolder).store == nil {
+                session.note(
+                    "there is no kcbackup keychain here: this backs up the desktop keyring "
+                        + "(\(OptionName.keychain.spelling) \(DesktopKeyring.all.name))")
+            }
+            return store
+        }
+        guard world.terminal.isAttended else { throw UsageProblem.twoStores(keychain: local.name, doubt) }
+        session.message(doubt.words(keychain: local.name) + "\n")
+        let answer = try world.terminal.readAnswer(
+            "Back up the desktop keyring (d) or keychain \(quoted(local.name)) (k)? "
+        ).lowercased()
+        let chosen: StandardStore
+        switch answer {
+        case "d", "desktop": chosen = .desktop
+        case "k", "keychain": chosen = .keychain(local)
+        default: throw Refusal.declined
+        }
+        try remember(chosen, in: world)
+        session.note("from now on, this is \(chosen.words): 'kcbackup keychain default' shows and changes it")
+        return chosen
+    }
+
+    /// Why it is not clear which store is meant.
+    enum Doubt: Hashable, Sendable, CaseIterable {
+        /// Both have items, and nothing was chosen.
+        case bothHaveItems
+        case keychainIsEmpty
+        case desktopIsEmpty
+
+        func words(keychain: String) -> String {
+            switch self {
+            case .bothHaveItems: "keychain \(quoted(keychain)) and the desktop keyring both have items"
+            case .keychainIsEmpty: "keychain \(quoted(keychain)) is empty, and the desktop keyring has items"
+            case .desktopIsEmpty: "the desktop keyring is empty, and keychain \(quoted(keychain)) has items"
+            }
+        }
+    }
+
+    private static func doubt(
+        about store: StandardStore, _ local: LocalKeychain, in session: Session
+    ) throws -> Doubt? {
+        guard try Path.exists(local.path) else { return nil }
+        func hasItems() throws -> Bool { try local.open(in: session).itemCount() > 0 }
+        let desktopHasItems = session.world.desktopKeyringHasItems
+        switch store {
+        case .keychain:
+            let hasItems = try hasItems()
+            let isChosen = try KeychainLists.load(from: session.world.dataFolder).store != nil
+            if hasItems, isChosen { return nil }
+            return try desktopHasItems() ? (hasItems ? .bothHaveItems : .keychainIsEmpty) : nil
+        case .desktop:
+            return try !desktopHasItems() && hasItems() ? .desktopIsEmpty : nil
+        }
+    }
+}
+
+extension Session {
+    /// The desktop keyring, if it is named, or if it is used where no keychain is named.
+    ///
+    /// - Throws: as `StandardStore.init`.
+    func desktopKeyring(_ given: String?) throws -> DesktopKeyring? {
+        if let given { return DesktopKeyring(given) }
+        guard case .desktop = try StandardStore(in: world) else { return nil }
+        return .all
+    }
+}

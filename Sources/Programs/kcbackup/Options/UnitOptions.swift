@@ -1,0 +1,34 @@
+internal import ArgumentParser
+internal import KCByteStreams
+
+/// The service manager that runs a job: the system's or the user's.
+struct UnitOptions: ParsableArguments {
+    @Flag(name: OptionName.system.name, help: "System units, which run while no one is logged in.")
+    var system = false
+
+    @Flag(
+        name: OptionName.encryptedCredentials.name,
+        help: "Credentials of the job are encrypted, as 'systemd-creds encrypt' makes them.")
+    var encryptedCredentials = false
+
+    @Option(
+        name: OptionName.failureUnit.name,
+        help: ArgumentHelp("A unit that systemd starts when the job fails.", valueName: "unit"))
+    var failureUnit: String?
+
+    /// Returns the systemd units of a job.
+    ///
+    /// - Throws: `Refusal.noBusInSystemUnit`.
+    func units(of job: Job, in session: Session) throws(Refusal) -> SystemdUnits {
+        if system, job.isOfDesktop { throw .noBusInSystemUnit(job: job.name) }
+        let units = SystemdUnits(
+            of: job, in: session, isOfSystem: system, failureUnit: failureUnit,
+            credentialsAreEncrypted: encryptedCredentials)
+        if system, units.isSandboxed, !Path.isFolder(job.folder) {
+            session.warn(
+                "\(quoted(job.folder)) does not exist: "
+                    + "'kcbackup run \(job.name) \(OptionName.change.spelling)' makes it")
+        }
+        return units
+    }
+}
