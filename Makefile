@@ -86,9 +86,9 @@ test-html: packages-test-html
 	swift build --build-tests
 	.ci/run-tests --filter ReportBrowserTests
 
-# Fetches and builds swift-certificates, which takes minutes.
+# Fetches and builds packages of others, which takes minutes.
 test-packages: packages-test
-	swift run --package-path Samples/BesideCertificates --scratch-path .build/BesideCertificates
+	.ci/test-packages
 
 wrappers: packages-test
 	swift build

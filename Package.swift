@@ -174,6 +174,13 @@ let package = Package(
             name: "KeychainDemo", dependencies: ["Security"], path: "Samples/KeychainDemo",
             exclude: ["KeychainDemo.entitlements", "output.txt"], swiftSettings: clientSettings),
         .executableTarget(
+            name: "KeychainRecipes", dependencies: ["Security"], path: "Samples/KeychainRecipes",
+            swiftSettings: clientSettings),
+        // Also in a package of its own, which `docs/first-password.md` shows.
+        .executableTarget(
+            name: "FirstPassword", dependencies: ["Security"], path: "Samples/FirstPassword/Sources/FirstPassword",
+            swiftSettings: clientSettings),
+        .executableTarget(
             name: "KCConcurrentProgram", dependencies: ["KeychainSecurity"], path: "Tests/KCConcurrentProgram",
             swiftSettings: clientSettings),
 

@@ -36,20 +36,28 @@ struct ExampleTests {
     @Test(
         "Every example of a library compiles in a program that imports it",
         .enabled(if: compiler != nil, "the Swift compiler is needed"),
-        arguments: [("KeychainSecurity", 30), ("SAMKeychain", 10), ("SSKeychain", 2)])
-    func examplesCompile(library: String, least: Int) throws {
+        arguments: [
+            ("KeychainSecurity", 30, ["security-module"]), ("SAMKeychain", 10, ["samkeychain"]),
+            ("SSKeychain", 2, []),
+        ])
+    func examplesCompile(library: String, least: Int, guides: [String]) throws {
         let files = Repository.sources.filter { $0.path.hasPrefix("Sources/Apple/\(library)/") }
-        let page = "docs/libraries/\(library).docc/\(library).md"
+        let pages = ["libraries/\(library).docc/\(library)"] + guides
         let examples =
-            files.flatMap { self.examples(in: $0.text, at: $0.path, after: "///") }
-            + self.examples(in: try Project.text(page), at: page, after: "")
+            try files.flatMap { self.examples(in: $0.text, at: $0.path, after: "///") }
+            + pages.map { "docs/\($0).md" }.flatMap { page in
+                // Without parts of a manifest.
+                self.examples(in: try Project.text(page), at: page, after: "")
+                    .filter { $0.lines.first?.hasPrefix(".") == false }
+            }
         #expect(examples.count >= least)
 
         var program = "import Foundation\nimport \(library)\n"
         for (number, example) in examples.enumerated() {
             program += "func example\(number)() throws {\n"
             program += "#sourceLocation(file: \"\(example.path)\", line: \(example.line))\n"
-            program += example.lines.filter { !$0.hasPrefix("import ") }.joined(separator: "\n")
+            program += example.lines
+                .filter { !$0.trimmingCharacters(in: .whitespaces).hasPrefix("import ") }.joined(separator: "\n")
             program += "\n#sourceLocation()\n}\n"
         }
         let folder = try TemporaryFolder()

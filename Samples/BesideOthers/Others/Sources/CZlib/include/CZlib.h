@@ -1,0 +1,1 @@
+static inline int czlib_answer(void) { return 1; }

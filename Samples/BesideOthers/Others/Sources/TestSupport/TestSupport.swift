@@ -1,0 +1,2 @@
+/// Its name.
+public let name = "TestSupport"

@@ -1,0 +1,28 @@
+import Foundation
+import Security
+import Testing
+
+@testable import FirstPassword
+
+struct PasswordTests {
+    #if os(Linux)
+        /// A keychain for these tests alone, created by the first of them.
+        private static let keychain = Result {
+            let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            setenv("XDG_DATA_HOME", folder.path, 1)
+            try KeychainClient.openOrCreate(passcode: nil)
+        }
+
+        init() throws { try Self.keychain.get() }
+    #endif
+
+    @Test("A password is found, and the last one counts")
+    func lastOne() throws {
+        let passwords = Passwords()
+        try passwords.set("tulip", for: "ada")
+        try passwords.set("rose", for: "ada")
+        #expect(try passwords.password(for: "ada") == "rose")
+        #expect(try passwords.password(for: "bob") == nil)
+    }
+}
