@@ -10,7 +10,7 @@ func sshSignature(_ message: [UInt8], by device: DeviceKey, namespace: String) t
     func field(_ text: String) -> [UInt8] { field(Array(text.utf8)) }
     let magic = Array("SSHSIG".utf8)
     let middle = field(namespace) + field("") + field("sha512")
-    let signature = try device.sign(magic + middle + field(SHA512.hash(message.span)))
+    let signature = try device.sign(magic + middle + field(HashFunction.sha512.digest(of: message.span)))
     let key = field(field("ssh-ed25519") + field(device.signingPublicKey))
     let blob = magic + [0, 0, 0, 1] + key + middle + field(field("ssh-ed25519") + field(signature))
     var text = "-----BEGIN SSH SIGNATURE-----\n"

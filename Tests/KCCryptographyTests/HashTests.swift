@@ -25,17 +25,6 @@ import Testing
         #expect(digest == SHA256Digest(bytes: digest.bytes))
     }
 
-    @Test("SHA-512 matches the published hash")
-    func sha512() throws {
-        #expect(
-            try SHA512.hash(Array("abc".utf8).span)
-                == hex(
-                    """
-                    ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a
-                    2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f
-                    """))
-    }
-
     @Test(
         "Only 64 lowercase hexadecimal digits are accepted as a hash",
         arguments: [

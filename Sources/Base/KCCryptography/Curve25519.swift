@@ -130,23 +130,41 @@ package enum Ed25519 {
     }
 
     func sign(_ message: borrowing Span<UInt8>) throws(CryptographyFailure) -> [UInt8] {
-        let context = unsafe try LibCrypto.require(unsafe EVP_MD_CTX_new(), "signing")
-        defer { unsafe EVP_MD_CTX_free(context) }
-        try LibCrypto.check(unsafe EVP_DigestSignInit(context, nil, nil, nil, pointer), "signing")
-        var signature = [UInt8](repeating: 0, count: 64)
-        var length = 64
-        let status = unsafe message.withUnsafeBufferPointer { bytes in
-            unsafe EVP_DigestSign(context, &signature, &length, bytes.baseAddress, bytes.count)
+        guard let signature = unsafe EdwardsSignature.sign(message, pointer) else {
+            throw LibCrypto.failure("signing")
         }
-        try LibCrypto.check(status, "signing")
-        try LibCrypto.require(length, is: 64, "signature length")
         return signature
     }
 
     func isValid(_ signature: [UInt8], of message: borrowing Span<UInt8>) throws(CryptographyFailure) -> Bool {
-        let context = unsafe try LibCrypto.require(unsafe EVP_MD_CTX_new(), "checking a signature")
+        guard let isValid = unsafe EdwardsSignature.verify(signature, of: message, pointer) else {
+            throw LibCrypto.failure("checking a signature")
+        }
+        return isValid
+    }
+}
+
+/// Signatures of messages by keys on Edwards curves (RFC 8032); nil if libcrypto cannot make or check them.
+enum EdwardsSignature {
+    /// The length of an Ed448 signature in bytes, which is the longest.
+    private static let maximumLength = 114
+
+    static func sign(_ message: borrowing Span<UInt8>, _ key: OpaquePointer) -> [UInt8]? {
+        guard let context = unsafe EVP_MD_CTX_new() else { return nil }
         defer { unsafe EVP_MD_CTX_free(context) }
-        try LibCrypto.check(unsafe EVP_DigestVerifyInit(context, nil, nil, nil, pointer), "checking a signature")
+        guard unsafe EVP_DigestSignInit(context, nil, nil, nil, key) == 1 else { return nil }
+        var signature = [UInt8](repeating: 0, count: maximumLength)
+        var length = maximumLength
+        let status = unsafe message.withUnsafeBufferPointer { bytes in
+            unsafe EVP_DigestSign(context, &signature, &length, bytes.baseAddress, bytes.count)
+        }
+        return status == 1 ? Array(signature.prefix(length)) : nil
+    }
+
+    static func verify(_ signature: [UInt8], of message: borrowing Span<UInt8>, _ key: OpaquePointer) -> Bool? {
+        guard let context = unsafe EVP_MD_CTX_new() else { return nil }
+        defer { unsafe EVP_MD_CTX_free(context) }
+        guard unsafe EVP_DigestVerifyInit(context, nil, nil, nil, key) == 1 else { return nil }
         let status = unsafe message.withUnsafeBufferPointer { bytes in
             unsafe EVP_DigestVerify(context, signature, signature.count, bytes.baseAddress, bytes.count)
         }

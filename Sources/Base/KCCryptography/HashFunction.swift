@@ -1,11 +1,16 @@
 package import KCByteStreams
 internal import CKCLibCrypto
 
-/// A hash function for reading files of other programs; this program's own formats do not rely on the old ones.
+/// A hash function, for complete input.
+///
+/// What this program hashes for its own formats goes through `SHA256`.
 package enum HashFunction: String, CaseIterable, Hashable, Sendable {
+    /// Only to read files of other programs.
     case md5 = "MD5"
     case sha1 = "SHA1"
+    case sha224 = "SHA224"
     case sha256 = "SHA256"
+    case sha384 = "SHA384"
     case sha512 = "SHA512"
 
     /// The length of a hash in bytes.
@@ -13,14 +18,26 @@ package enum HashFunction: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .md5: 16
         case .sha1: 20
+        case .sha224: 28
         case .sha256: 32
+        case .sha384: 48
         case .sha512: 64
         }
     }
 
+    /// The hash of public bytes; traps like `SHA256`.
+    package func digest(of bytes: borrowing Span<UInt8>) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: length)
+        let status = unsafe bytes.withUnsafeBufferPointer { buffer in
+            unsafe EVP_Digest(buffer.baseAddress, buffer.count, &digest, nil, algorithm, nil)
+        }
+        precondition(status == 1, "libcrypto cannot hash")
+        return digest
+    }
+
     /// Appends the hash of `bytes` to `output`, since it may be a key.
     ///
-    /// - Throws: `CryptographyFailure.library`; nothing is appended.
+    /// - Throws: `CryptographyFailure.library`, also where libcrypto has no MD5; nothing is appended.
     package func hash(_ bytes: borrowing Span<UInt8>, into output: inout SecretBytes) throws(CryptographyFailure) {
         let algorithm = unsafe try LibCrypto.require(algorithm, "finding a hash function")
         try unsafe bytes.withUnsafeBufferPointer { buffer throws(CryptographyFailure) in
@@ -30,9 +47,9 @@ package enum HashFunction: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The hash of `bytes`.
+    /// The hash of `bytes`, which may be a key.
     ///
-    /// - Throws: `CryptographyFailure.library`.
+    /// - Throws: `CryptographyFailure.library`, also where libcrypto has no MD5.
     package func hash(_ bytes: borrowing Span<UInt8>) throws(CryptographyFailure) -> SecretBytes {
         var output = SecretBytes(capacity: length)
         try hash(bytes, into: &output)
@@ -43,7 +60,9 @@ package enum HashFunction: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .md5: unsafe LibCrypto.md5
         case .sha1: unsafe LibCrypto.sha1
+        case .sha224: unsafe LibCrypto.sha224
         case .sha256: unsafe LibCrypto.sha256
+        case .sha384: unsafe LibCrypto.sha384
         case .sha512: unsafe LibCrypto.sha512
         }
     }

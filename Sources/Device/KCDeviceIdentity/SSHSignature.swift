@@ -65,7 +65,7 @@ package enum SSHSignature {
 
     /// Returns the signed data: namespace, hash algorithm and message hash, but not the key.
     private static func signedBytes(_ message: [UInt8]) -> [UInt8] {
-        let hash = SHA512.hash(message.span)
+        let hash = HashFunction.sha512.digest(of: message.span)
         return magic + field(namespace) + field("") + field(hashName) + field(hash)
     }
 

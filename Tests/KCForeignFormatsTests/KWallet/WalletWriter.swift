@@ -99,7 +99,7 @@ struct WalletWriter {
     }
 
     private func hash(_ bytes: [UInt8]) -> [UInt8] {
-        if form.isSwapping { return KeyHash.sha1.digestForTest(bytes) }
+        if form.isSwapping { return HashFunction.sha1.digest(of: bytes.span) }
         var hash = SecretBytes(capacity: 20)
         LittleEndianSHA1.hash(bytes.span, into: &hash)
         return hash.bytesForTest()
@@ -134,11 +134,5 @@ struct WalletWriter {
 
     private func big(_ number: UInt32) -> [UInt8] {
         stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
-    }
-}
-
-extension KeyHash {
-    fileprivate func digestForTest(_ bytes: [UInt8]) -> [UInt8] {
-        do { return try digest(of: bytes.span) } catch { preconditionFailure("libcrypto cannot hash") }
     }
 }

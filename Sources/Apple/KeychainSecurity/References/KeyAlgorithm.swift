@@ -9,16 +9,18 @@ enum KeyAlgorithm: Hashable {
     case signature(SignatureForm, ofMessage: Bool)
     case encryption(EncryptionForm)
     /// RSA-OAEP encryption of a random AES-GCM key.
-    case hybrid(KeyHash)
-    case ecies(KeyHash, derivesNonce: Bool)
+    case hybrid(HashFunction)
+    case ecies(HashFunction, derivesNonce: Bool)
     /// Without a hash, the result is the raw shared secret.
-    case exchange(KeyHash?)
+    case exchange(HashFunction?)
 
     /// Parses an identifier; nil if it is unknown.
     init?(_ algorithm: SecKeyAlgorithm) {
         let parts = algorithm.rawValue.split(separator: ":").map(String.init)
         guard parts.count > 2, parts[0] == "algid" else { return nil }
-        let hashes = parts.dropFirst(2).compactMap { KeyHash(rawValue: $0) }
+        let hashes = parts.dropFirst(2).compactMap { HashFunction(rawValue: $0) }
+        // Apple's module has no algorithm with it.
+        guard !hashes.contains(.md5) else { return nil }
         switch (parts[1], parts[2]) {
         case ("sign", _) where parts.count > 3:
             guard let form = Self.form(parts[2], parts[3], hashes.first) else { return nil }
@@ -39,7 +41,7 @@ enum KeyAlgorithm: Hashable {
         }
     }
 
-    private static func form(_ kind: String, _ form: String, _ hash: KeyHash?) -> SignatureForm? {
+    private static func form(_ kind: String, _ form: String, _ hash: HashFunction?) -> SignatureForm? {
         let isMessage = form.hasPrefix("message-")
         if isMessage, hash == nil { return nil }
         switch (kind, form.split(separator: "-").last ?? "") {
@@ -73,7 +75,7 @@ enum KeyAlgorithm: Hashable {
 enum HybridEncryption {
     private static func size(forBits bits: Int, above limit: Int) -> Int { bits > limit ? 32 : 16 }
 
-    static func seal(_ plain: [UInt8], for key: PublicKey, _ hash: KeyHash) throws(CertificateFailure) -> [UInt8] {
+    static func seal(_ plain: [UInt8], for key: PublicKey, _ hash: HashFunction) throws(CertificateFailure) -> [UInt8] {
         let session = try sessionKey(size(forBits: key.sizeInBits, above: 4_095))
         let wrapped = try session.withBytes { bytes throws(CertificateFailure) in try key.encrypt(bytes, .oaep(hash)) }
         let nonce = [UInt8](repeating: 0, count: WideNonceGCM.nonceSize)
@@ -82,7 +84,7 @@ enum HybridEncryption {
     }
 
     static func open(
-        _ sealed: [UInt8], with key: PrivateKey, _ hash: KeyHash
+        _ sealed: [UInt8], with key: PrivateKey, _ hash: HashFunction
     ) throws(CertificateFailure) -> SecretBytes {
         let count = (key.sizeInBits + 7) / 8
         guard sealed.count >= count else { throw .malformed("the bytes are fewer than the key has") }
@@ -96,7 +98,7 @@ enum HybridEncryption {
     }
 
     static func sealECIES(
-        _ plain: [UInt8], for key: PublicKey, _ hash: KeyHash, derivesNonce: Bool
+        _ plain: [UInt8], for key: PublicKey, _ hash: HashFunction, derivesNonce: Bool
     ) throws(CertificateFailure) -> [UInt8] {
         let own = try PrivateKey.generate(.ec, sizeInBits: key.sizeInBits)
         let point = own.publicKey.externalRepresentation
@@ -106,7 +108,7 @@ enum HybridEncryption {
     }
 
     static func openECIES(
-        _ sealed: [UInt8], with key: PrivateKey, _ hash: KeyHash, derivesNonce: Bool
+        _ sealed: [UInt8], with key: PrivateKey, _ hash: HashFunction, derivesNonce: Bool
     ) throws(CertificateFailure) -> SecretBytes {
         let count = key.publicKey.externalRepresentation.count
         guard sealed.count >= count else { throw .malformed("the bytes are fewer than a point has") }
@@ -123,7 +125,7 @@ enum HybridEncryption {
     }
 
     private static func derive(
-        _ shared: borrowing SecretBytes, _ point: [UInt8], _ bits: Int, _ hash: KeyHash, _ derivesNonce: Bool
+        _ shared: borrowing SecretBytes, _ point: [UInt8], _ bits: Int, _ hash: HashFunction, _ derivesNonce: Bool
     ) throws(CertificateFailure) -> Derived {
         let size = size(forBits: bits, above: 256)
         let count = size + (derivesNonce ? WideNonceGCM.nonceSize : 0)

@@ -208,7 +208,7 @@ private func digest(
     of data: Data, _ form: SignatureForm, _ isMessage: Bool
 ) throws(CertificateFailure) -> [UInt8] {
     guard isMessage, let hash = form.hash else { return Array(data) }
-    return try hash.digest(of: Array(data).span)
+    return hash.digest(of: Array(data).span)
 }
 
 /// Runs an operation if the key supports it; returns nil and sets the error if it does not, or if `body` fails.

@@ -7,7 +7,7 @@ package enum X963 {
     ///
     /// - Throws: `CertificateFailure.library`, also if the function cannot produce that many bytes with this hash.
     package static func derive(
-        _ secret: borrowing SecretBytes, info: [UInt8], count: Int, hash: KeyHash
+        _ secret: borrowing SecretBytes, info: [UInt8], count: Int, hash: HashFunction
     ) throws(CertificateFailure) -> SecretBytes {
         unsafe try LibCrypto.secret(length: count) { output in
             secret.withBytes { secret in

@@ -1,56 +1,23 @@
 package import KCByteStreams
 internal import CKCLibCrypto
 
-/// A hash function that a key operation uses.
-package enum KeyHash: String, CaseIterable, Hashable, Sendable {
-    case sha1 = "SHA1"
-    case sha224 = "SHA224"
-    case sha256 = "SHA256"
-    case sha384 = "SHA384"
-    case sha512 = "SHA512"
-
-    /// The length of a digest in bytes.
-    package var size: Int {
-        switch self {
-        case .sha1: 20
-        case .sha224: 28
-        case .sha256: 32
-        case .sha384: 48
-        case .sha512: 64
-        }
-    }
-
-    /// The digest of `bytes`.
-    ///
-    /// - Throws: `CertificateFailure.library`.
-    package func digest(of bytes: borrowing Span<UInt8>) throws(CertificateFailure) -> [UInt8] {
-        var digest = [UInt8](repeating: 0, count: size)
-        let status = unsafe bytes.withUnsafeBufferPointer { buffer in
-            unsafe EVP_Digest(
-                buffer.baseAddress, buffer.count, &digest, nil, EVP_get_digestbyname(rawValue), nil)
-        }
-        try LibCrypto.check(status, else: .library("hashing"))
-        return digest
-    }
-}
-
 /// How a digest is signed.
 package enum SignatureForm: Hashable, Sendable {
     /// RSA without padding, on as many bytes as the modulus has.
     case rsaRaw
     /// RSASSA-PKCS1-v1_5 (RFC 8017); without a hash, the input itself is padded.
-    case rsaPKCS1(KeyHash?)
+    case rsaPKCS1(HashFunction?)
     /// RSASSA-PSS (RFC 8017), with MGF1 using the same hash and a salt as long as a digest.
-    case rsaPSS(KeyHash)
+    case rsaPSS(HashFunction)
     /// ECDSA; the signature is a SEQUENCE of two numbers (X9.62).
-    case ecdsa(KeyHash?)
+    case ecdsa(HashFunction?)
     /// ECDSA; the signature consists of the two numbers, each as long as a field element (RFC 4754).
-    case ecdsaNumbers(KeyHash?)
+    case ecdsaNumbers(HashFunction?)
     /// Ed25519 or Ed448 (RFC 8032), signing the message itself.
     case edwards
 
     /// The hash whose digest is signed; nil if any bytes are.
-    package var hash: KeyHash? {
+    package var hash: HashFunction? {
         switch self {
         case .rsaPKCS1(let hash), .ecdsa(let hash), .ecdsaNumbers(let hash): hash
         case .rsaPSS(let hash): hash
@@ -74,7 +41,7 @@ package enum EncryptionForm: Hashable, Sendable {
     case raw
     case pkcs1
     /// OAEP, with MGF1 using the same hash.
-    case oaep(KeyHash)
+    case oaep(HashFunction)
 }
 
 extension PrivateKey {
@@ -105,10 +72,15 @@ extension PrivateKey {
         _ digest: borrowing Span<UInt8>, _ form: SignatureForm
     ) throws(CertificateFailure) -> [UInt8] {
         guard form.fits(kind) else { throw .unsupported("a signature that this kind of key does not make") }
-        guard form.hash == nil || digest.count == form.hash?.size else {
+        guard form.hash == nil || digest.count == form.hash?.length else {
             throw .malformed("a digest has another length")
         }
-        if form == .edwards { return try signMessage(digest) }
+        if form == .edwards {
+            guard let signature = unsafe EdwardsSignature.sign(digest, pointer) else {
+                throw LibCrypto.failing(.library("signing"))
+            }
+            return signature
+        }
         let context = unsafe try KeyContext(pointer)
         try context.check(unsafe EVP_PKEY_sign_init(context.pointer))
         try context.use(form)
@@ -122,19 +94,6 @@ extension PrivateKey {
         try LibCrypto.check(
             unsafe kcbackup_ecdsa_numbers(bytes, bytes.count, &numbers, Int32(width)), else: .library("signing"))
         return numbers
-    }
-
-    private func signMessage(_ message: borrowing Span<UInt8>) throws(CertificateFailure) -> [UInt8] {
-        let context = unsafe EVP_MD_CTX_new()
-        defer { unsafe EVP_MD_CTX_free(context) }
-        try LibCrypto.check(unsafe EVP_DigestSignInit(context, nil, nil, nil, pointer), else: .library("signing"))
-        var signature = [UInt8](repeating: 0, count: 128)
-        var count = signature.count
-        let status = unsafe message.withUnsafeBufferPointer { buffer in
-            unsafe EVP_DigestSign(context, &signature, &count, buffer.baseAddress, buffer.count)
-        }
-        try LibCrypto.check(status, else: .library("signing"))
-        return Array(signature.prefix(count))
     }
 
     /// Decrypts the output of `PublicKey.encrypt`.
@@ -182,19 +141,16 @@ extension PublicKey {
         _ signature: [UInt8], of digest: borrowing Span<UInt8>, _ form: SignatureForm
     ) throws(CertificateFailure) -> Bool {
         guard form.fits(kind) else { throw .unsupported("a signature that this kind of key does not make") }
-        guard form.hash == nil || digest.count == form.hash?.size else {
+        guard form.hash == nil || digest.count == form.hash?.length else {
             throw .malformed("a digest has another length")
         }
         defer { ERR_clear_error() }
         let key = try loaded()
         if form == .edwards {
-            let context = unsafe EVP_MD_CTX_new()
-            defer { unsafe EVP_MD_CTX_free(context) }
-            try LibCrypto.check(
-                unsafe EVP_DigestVerifyInit(context, nil, nil, nil, key.pointer), else: .library("verifying"))
-            return unsafe digest.withUnsafeBufferPointer { buffer in
-                unsafe EVP_DigestVerify(context, signature, signature.count, buffer.baseAddress, buffer.count)
-            } == 1
+            guard let isValid = unsafe EdwardsSignature.verify(signature, of: digest, key.pointer) else {
+                throw LibCrypto.failing(.library("verifying"))
+            }
+            return isValid
         }
         var bytes = signature
         if case .ecdsaNumbers = form {

@@ -83,7 +83,7 @@ package struct PublicKey: Hashable, Sendable {
         }
         subjectPublicKeyInfo = info
         externalRepresentation = representation
-        hash = SHA1.hash(representation.span)
+        hash = HashFunction.sha1.digest(of: representation.span)
     }
 
     private static let impliedCurves: Set = ["prime192v1", "secp224r1", "prime256v1", "secp384r1", "secp521r1"]
@@ -96,18 +96,6 @@ package struct PublicKey: Hashable, Sendable {
         try LibCrypto.check(status, else: failure)
         let object = unsafe try LibCryptoObject(made, freedBy: { unsafe X509_PUBKEY_free($0) }, else: failure)
         unsafe try self.init(object.pointer)
-    }
-}
-
-/// SHA-1 (FIPS 180-4), used only where a format identifies keys or certificates by it; nothing relies on its strength.
-enum SHA1 {
-    static func hash(_ bytes: borrowing Span<UInt8>) -> [UInt8] {
-        var hash = [UInt8](repeating: 0, count: 20)
-        let status = unsafe bytes.withUnsafeBufferPointer { buffer in
-            unsafe EVP_Digest(buffer.baseAddress, buffer.count, &hash, nil, LibCrypto.sha1, nil)
-        }
-        precondition(status == 1, "libcrypto cannot hash")
-        return hash
     }
 }
 

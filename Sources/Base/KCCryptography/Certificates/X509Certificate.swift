@@ -106,7 +106,7 @@ extension X509Certificate {
     /// email address or host name; as in `SecCertificateCopySubjectSummary`.
     package var subjectSummary: String? { subjectName.summary ?? firstAlternativeName }
     /// The 20 bytes of the SHA-1 fingerprint.
-    package var sha1: [UInt8] { SHA1.hash(der.span) }
+    package var sha1: [UInt8] { HashFunction.sha1.digest(of: der.span) }
     /// The 32 bytes of the SHA-256 fingerprint.
     package var sha256: [UInt8] { SHA256.hash(der.span).bytes }
 

@@ -65,16 +65,3 @@ package struct SHA256Digest: Hashable, Sendable {
         return hash.finalize()
     }
 }
-
-/// SHA-512 of complete input (FIPS 180-4), for SSH signatures.
-package enum SHA512 {
-    /// The 64-byte digest; traps like `SHA256`.
-    package static func hash(_ bytes: borrowing Span<UInt8>) -> [UInt8] {
-        var hash = [UInt8](repeating: 0, count: 64)
-        let status = unsafe bytes.withUnsafeBufferPointer { buffer in
-            unsafe EVP_Digest(buffer.baseAddress, buffer.count, &hash, nil, LibCrypto.sha512, nil)
-        }
-        precondition(status == 1, "libcrypto cannot hash")
-        return hash
-    }
-}
