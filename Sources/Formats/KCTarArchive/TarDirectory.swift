@@ -17,10 +17,9 @@ package struct TarMember: Hashable, Sendable {
     }
 }
 
-/// The members of a tar archive, once two readers have agreed on every byte that is not member data.
+/// The members of a tar archive whose bytes, except those of data, are all as `TarProfile` says.
 ///
-/// The strict scan checks each block against `TarProfile`. It runs before libarchive, which accepts truncated and
-/// concatenated archives and interprets extensions. Then libarchive must find the same members.
+/// A general reader would accept truncated and concatenated archives, and interpret extensions (decision 0023).
 package struct TarDirectory: Hashable, Sendable {
     /// The rule that an archive breaks if something was appended to it.
     package static let endRule = "nothing follows the end of the archive"
@@ -36,9 +35,7 @@ package struct TarDirectory: Hashable, Sendable {
         _ file: OpenFile, memberLimit: Int = TarProfile.memberLimit
     ) throws(StreamFailure) -> TarDirectory {
         var scan = try TarScan(file, memberLimit: memberLimit)
-        let members = try scan.members()
-        try LibarchiveReader.confirm(members, in: file)
-        return TarDirectory(members: members)
+        return TarDirectory(members: try scan.members())
     }
 }
 
