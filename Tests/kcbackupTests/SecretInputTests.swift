@@ -19,7 +19,7 @@ struct SecretInputTests {
         _ source: String?, isContent: Bool = false, environment: [String: String] = [:],
         terminal: ScriptedTerminal = ScriptedTerminal()
     ) throws -> [UInt8] {
-        let input = SourcedSecretInput(world: home.world(terminal, environment: environment))
+        let input = SecretInput(world: home.world(terminal, environment: environment))
         let wanted = WantedSecret(
             what: Self.what, flag: .passphrase, source: source.map { SecretSource(argument: $0) }, isContent: isContent)
         return try input.existing(wanted).bytesForTest()
@@ -120,7 +120,7 @@ struct SecretInputTests {
     func newSecretsAreTypedTwice() throws {
         let wanted = WantedSecret(what: Self.what, note: "empty for none", flag: .passphrase)
         func typed(_ answers: [String]) throws -> [UInt8]? {
-            let input = SourcedSecretInput(world: home.world(ScriptedTerminal(answers: answers)))
+            let input = SecretInput(world: home.world(ScriptedTerminal(answers: answers)))
             switch try input.new(wanted) {
             case .some(let secret): return secret.bytesForTest()
             case .none: return nil

@@ -13,28 +13,21 @@ package final class DeviceKey: Sendable {
     package let id: DeviceID
     /// The 32-byte Ed25519 public key of the device.
     package let signingPublicKey: [UInt8]
-    private let expander: any KeyExpander
+    private let pseudoRandomKey: SecretBytes
     private let signingSeed: SecretBytes
 
     /// Derives a device from the 32 random bytes that its provider stores.
     ///
     /// - Throws: `CryptographyFailure` (`unsupportedParameters` for another length, `library`).
-    package convenience init(secret: borrowing SecretBytes) throws(CryptographyFailure) {
+    package init(secret: borrowing SecretBytes) throws(CryptographyFailure) {
         guard secret.count == Self.secretLength else { throw .unsupportedParameters("device key length") }
         let key = try HKDF.extract(salt: DerivationLabel.deviceKey.bytes, inputKey: secret)
-        try self.init(PseudoRandomKey(key: key))
-    }
-
-    /// Creates a device from an object that holds its key.
-    ///
-    /// - Throws: `CryptographyFailure`.
-    package init(_ expander: any KeyExpander) throws(CryptographyFailure) {
-        let seed = try expander.expand(info: DerivationLabel.signingSeed.bytes, count: 32)
+        let seed = try HKDF.expand(pseudoRandomKey: key, info: DerivationLabel.signingSeed.bytes, count: 32)
         let publicKey = try Ed25519.publicKey(seed: seed)
         id = DeviceID(publicKey: publicKey)
         signingPublicKey = publicKey
         signingSeed = seed
-        self.expander = expander
+        pseudoRandomKey = key
     }
 
     /// Creates a new device in memory only; `DeviceKeyProvider.create` creates a persistent one.
@@ -151,29 +144,7 @@ package final class DeviceKey: Sendable {
     private func expand(
         _ label: DerivationLabel, _ fields: [UInt8], count: Int = 32
     ) throws(CryptographyFailure) -> SecretBytes {
-        try expander.expand(info: label.bytes + fields, count: count)
-    }
-}
-
-/// Holds the key of a device and derives other keys from it, so that the key can be kept in a security chip.
-package protocol KeyExpander: Sendable {
-    /// HKDF-Expand with SHA-256 (RFC 5869) under the device key.
-    ///
-    /// - Parameter count: 1...8160 bytes.
-    /// - Throws: `CryptographyFailure`.
-    func expand(info: [UInt8], count: Int) throws(CryptographyFailure) -> SecretBytes
-}
-
-/// A key in this process's memory.
-private final class PseudoRandomKey: KeyExpander {
-    private let key: SecretBytes
-
-    init(key: consuming SecretBytes) {
-        self.key = key
-    }
-
-    func expand(info: [UInt8], count: Int) throws(CryptographyFailure) -> SecretBytes {
-        try HKDF.expand(pseudoRandomKey: key, info: info, count: count)
+        try HKDF.expand(pseudoRandomKey: pseudoRandomKey, info: label.bytes + fields, count: count)
     }
 }
 

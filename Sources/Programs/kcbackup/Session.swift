@@ -34,7 +34,7 @@ final class Session {
     }
 
     /// The input for secrets.
-    var secrets: any SecretInput { SourcedSecretInput(world: world) }
+    var secrets: SecretInput { SecretInput(world: world) }
 
     /// The width of tables; nil if results do not go to a terminal.
     var tableWidth: Int? { world.terminal.showsOutput ? world.terminal.width ?? 80 : nil }

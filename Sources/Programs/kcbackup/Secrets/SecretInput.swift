@@ -2,26 +2,6 @@ internal import KCConsole
 internal import KCByteStreams
 internal import KCCryptography
 
-/// Reads passphrases, passcodes and secrets of items.
-protocol SecretInput {
-    /// Reads an existing secret.
-    ///
-    /// - Throws: `SecretProblem`, `TerminalFailure`, `FileFailure`, `StreamFailure`.
-    func existing(_ wanted: WantedSecret) throws -> SecretBytes
-
-    /// Reads a new secret, twice if typed; nil if the user typed nothing. If the two entries differ, both are typed
-    /// again, three times in total.
-    ///
-    /// - Parameter judge: called with each secret, before it is typed again.
-    /// - Throws: `SecretProblem`, `TerminalFailure`, `FileFailure`, `StreamFailure`.
-    func new(_ wanted: WantedSecret, judge: (borrowing SecretBytes) -> Void) throws -> SecretBytes?
-}
-
-extension SecretInput {
-    /// Reads a new secret without rating it.
-    func new(_ wanted: WantedSecret) throws -> SecretBytes? { try new(wanted, judge: { _ in }) }
-}
-
 /// The purpose of a secret.
 struct WantedSecret {
     /// Its name in a sentence, such as "passcode of keychain 'login'".
@@ -53,10 +33,13 @@ struct WantedSecret {
     static let limit = PrivateFile.sizeLimit
 }
 
-/// Reads secrets from the sources named on the command line.
-struct SourcedSecretInput: SecretInput {
+/// Reads passphrases, passcodes and secrets of items, from the sources named on the command line.
+struct SecretInput {
     let world: World
 
+    /// Reads an existing secret.
+    ///
+    /// - Throws: `SecretProblem`, `TerminalFailure`, `FileFailure`, `StreamFailure`.
     func existing(_ wanted: WantedSecret) throws -> SecretBytes {
         if try asksPerson(wanted) {
             let secret = try world.terminal.readSecret("\(wanted.remark)Enter the \(wanted.what): ")
@@ -65,7 +48,13 @@ struct SourcedSecretInput: SecretInput {
         return try sourced(wanted)
     }
 
-    func new(_ wanted: WantedSecret, judge: (borrowing SecretBytes) -> Void) throws -> SecretBytes? {
+    /// Reads a new secret, twice if typed; nil if the user typed nothing.
+    ///
+    /// If the two entries differ, both are typed again, three times in total.
+    ///
+    /// - Parameter judge: called with each secret, before it is typed again.
+    /// - Throws: `SecretProblem`, `TerminalFailure`, `FileFailure`, `StreamFailure`.
+    func new(_ wanted: WantedSecret, judge: (borrowing SecretBytes) -> Void = { _ in }) throws -> SecretBytes? {
         guard try asksPerson(wanted) else {
             let secret = try sourced(wanted)
             judge(secret)
