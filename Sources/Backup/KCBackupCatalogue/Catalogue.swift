@@ -146,7 +146,7 @@ package struct CatalogueFile {
 
     /// Locks out every other run that would change the catalogue or its folder.
     ///
-    /// - Throws: `CatalogueFailure.file` (`busy` if the lock was not released in time).
+    /// - Throws: `CatalogueFailure.file`, with `busy` if the lock was not released in time.
     func lock(waitingAtMost wait: Duration) throws(CatalogueFailure) -> FileLock {
         do {
             try Path.makeFolder(Path.split(path).folder)

@@ -1,0 +1,99 @@
+import Foundation
+import Testing
+
+/// The lists of errors in documentation comments, compared with what the compiler knows.
+@Suite("`- Throws:` lists")
+struct DocumentedErrorTests {
+    /// A list, joined into one line, and the declaration that it is about.
+    struct List: Sendable {
+        let place: String
+        let text: String
+        let declaration: String
+    }
+
+    /// The cases and constants of each type and of those inside it, by the last part of the type's name.
+    static let errors = members(in: Repository.sources)
+
+    /// The lists in a file.
+    static func lists(in file: SourceFile) -> [List] {
+        let lines = file.text.components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        return lines.indices.filter { lines[$0].hasPrefix("/// - Throws: ") }.map { start in
+            let rest = lines[(start + 1)...]
+            let more = rest.prefix { $0.hasPrefix("///   ") }.map { $0.dropFirst(6) }
+            let declaration = rest.drop { $0.hasPrefix("///") }.prefix(8).joined(separator: " ")
+            return List(
+                place: "\(file.path):\(start + 1)",
+                text: ([lines[start].dropFirst(14)] + more).joined(separator: " "),
+                declaration: String(declaration.prefix { $0 != "{" }))
+        }
+    }
+
+    private static func members(in files: [SourceFile]) -> [String: Set<String>] {
+        let header = /^ *(?:[a-z]+ |@safe )*(?:enum|struct|class|extension) ([\w.]+)/
+        let member = /^ *(?:package |public )?(?:indirect )?(?:case|static let|static var|static func) ([a-z].*)/
+        var found: [String: Set<String>] = [:]
+        for file in files {
+            var open: [(indent: Int, name: String)] = []
+            for line in file.code.components(separatedBy: "\n") where line.contains(/\S/) {
+                let indent = line.prefix { $0 == " " }.count
+                open.removeAll { indent < $0.indent || indent == $0.indent }
+                if let match = line.firstMatch(of: header) {
+                    let name = String(match.1.split(separator: ".").last ?? match.1)
+                    open.append((indent, name))
+                    found[name, default: []].formUnion([])
+                } else if let match = line.firstMatch(of: member) {
+                    let names = match.1.matches(of: /(?:^|, )(\w+)(?=[,(:= ]|$)/).map { String($0.1) }
+                    for type in open { found[type.name, default: []].formUnion(names) }
+                }
+            }
+        }
+        return found
+    }
+
+    /// What a list says that is not so.
+    static func faults(of list: List) -> [String] {
+        var faults: [String] = []
+        var namesError = false
+        let error = /`((?!NS)[A-Z]\w*(?:Failure|Error|Problem|Refusal))(?:\.(\w+))?`(?: \(([^)]*)\))?/
+        for match in list.text.matches(of: error) {
+            let type = String(match.1)
+            namesError = true
+            guard let members = errors[type] else {
+                faults.append("\(list.place): there is no \(type)")
+                continue
+            }
+            // In parentheses, a name that is not at the start of a part explains the case that is.
+            let inside = String(match.3 ?? "").split(separator: /[,;] (?:or |and )?/)
+                .prefix { !$0.contains("also") }.compactMap { $0.firstMatch(of: /^`(\w+)`/)?.1 }
+            for member in [match.2].compactMap(\.self) + inside where !members.contains(String(member)) {
+                // A status of Security belongs to no type.
+                if !member.hasPrefix("errSec") { faults.append("\(list.place): \(type) has no \(member)") }
+            }
+        }
+        // Not the error of a closure among the parameters.
+        if let thrown = list.declaration.firstMatch(of: /throws\((\w+)\)(?: ->[^{]*)? *$/), namesError,
+            !list.text.contains("`\(thrown.1)"), !list.text.contains("as `"), !list.text.contains("errors of")
+        {
+            faults.append("\(list.place): the declaration throws \(thrown.1)")
+        }
+        return faults
+    }
+
+    @Test("They name errors and cases that exist, and the error that the declaration throws")
+    func sources() {
+        let lists = Repository.sources.flatMap(Self.lists)
+        #expect(lists.count > 500)
+        #expect(lists.flatMap(Self.faults) == [])
+    }
+
+    @Test(
+        "A wrong list is found",
+        arguments: [
+            ("`CryptographyFailure` (`library`, `odd`).", "func a() throws(CryptographyFailure)"),
+            ("`CryptographyFailure.odd`.", "func a() throws(CryptographyFailure)"),
+            ("`OddFailure`.", "func a() throws"), ("`FileFailure`.", "func a() throws(CryptographyFailure)"),
+        ])
+    func planted(text: String, declaration: String) {
+        #expect(Self.faults(of: List(place: "A.swift:1", text: text, declaration: declaration)).count == 1)
+    }
+}
