@@ -47,9 +47,12 @@ extension BackupSubject {
         if let keyring = DesktopKeyring(identity) { return .desktop(keyring) }
         let standard = try LocalKeychain(nil, in: session.world)
         let names = try LocalKeychain.names(in: session.world.dataFolder)
-        for local in try [standard] + names.map({ try LocalKeychain($0, in: session.world) })
-        where try Path.exists(local.path) {
-            if try Hexadecimal.encode(local.open(in: session).storeID) == identity { return .keychain(local) }
+        for local in try [standard] + names.map({ try LocalKeychain($0, in: session.world) }) {
+            do {
+                if try Hexadecimal.encode(local.open(in: session).storeID) == identity { return .keychain(local) }
+            } catch is KeychainStoreError {
+                // A keychain that is missing or damaged; if it is meant, opening it again says why.
+            }
         }
         return nil
     }
