@@ -283,7 +283,7 @@ struct DesktopItemTests {
             done
             lock Collection_5f0
             try $KCBACKUP restore a.kcb -i key.txt; grep -c skip-locked messages || true
-            try $KCBACKUP item list --unlock
+            try $KCBACKUP item list --unlock --keychain login
             try $KCBACKUP restore a.kcb -i key.txt --replace --replace-unarchived
             printf x >x; chmod 600 x
             try $KCBACKUP create $from --escrow x --unencrypted
