@@ -279,8 +279,9 @@ struct DesktopHostileTests {
             """
             service
             $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb 2>/dev/null
-            try $KCBACKUP item list; grep -o "'--key.*" messages
-            try $KCBACKUP restore --undo; grep -o "'--key.*" messages
+            # With the keyring at hand, it is what the commands are about.
+            $KCBACKUP item list >/dev/null 2>&1 && echo listed
+            try $KCBACKUP restore --undo
             done_with
             try $KCBACKUP item list; grep -c desktop messages || true
             export DBUS_SESSION_BUS_ADDRESS=unix:path=$HOME/none
@@ -288,10 +289,8 @@ struct DesktopHostileTests {
             """)
         #expect(
             text == """
-                10 error: there is no keychain 'login'
-                '--keychain secret-service:' is the desktop keyring
-                10 error: there is no keychain 'login'
-                '--keychain secret-service:' is the desktop keyring
+                listed
+                10 error: no earlier state of the desktop keyring is kept
                 10 error: there is no keychain 'login'
                 0
                 10 error: there is no keychain 'login'
