@@ -135,6 +135,48 @@ struct CSVShapeTests {
         #expect(contents.leftOut.map { "\($0.count) \($0.kind)" } == ["1 alias of an address"])
     }
 
+    @Test("Rows without own fields, as RoboForm and Keeper write them, are a cell short, and others have more")
+    func ownFields() throws {
+        let roboForm =
+            "Name,Url,MatchUrl,Login,Pwd,Note,Folder,RfFieldsV2\nCard,,,,,secret note,\n"
+            + "R,https://r.example,,ada,p,,/f,\"PIN$,,,txt,1\",\"-no-name-,,,txt,2\"\nshort,,,,\n"
+        var contents = try read(Array(roboForm.utf8))
+        #expect(
+            try contents.listing == [
+                "genp svce=Card desc=secure note: secret note", "genp svce=R acct=PIN (ada) desc=field: 1",
+                "genp svce=R acct=field (ada) desc=field: 2", "inet srvr=r.example acct=ada: p",
+            ])
+        #expect(contents.refused.map(\.name) == ["line 4"])
+        let keeper =
+            "Folder,Title,Login,Password,URL,Notes,Shared Folder,Fields\n"
+            + "\"f\",\"K\",\"ada\",\"p\",\"https://k.example\",\"\",\"\"\n"
+            + "\"\",\"L\",\"bob\",\"q\",\"\",\"\",\"\",\"PIN\",\"1\"\n"
+        let format = CSVFormat(columns: [
+            .folder: "folder", .title: "title", .username: "login", .password: "password", .url: "url", .notes: "notes",
+        ])
+        contents = try ForeignReading.read(keeper, as: format)
+        #expect(contents.refused == [])
+        #expect(
+            try contents.listing
+                == [
+                    "genp svce=L acct=Fields (bob) desc=field: PIN",
+                    "genp svce=L import:\(try mark(of: contents)) acct=Fields (bob) desc=field: 1",
+                    "genp svce=L acct=bob: q", "inet srvr=k.example acct=ada: p",
+                ].sorted())
+        // A column with a role may not be missing.
+        let short = try ForeignReading.read(
+            "title,password,notes\na,p\nb,q,n\n",
+            as: CSVFormat(columns: [
+                .title: "title", .password: "password", .notes: "notes",
+            ]))
+        #expect(short.refused.map(\.name) == ["line 2"])
+    }
+
+    private func mark(of contents: ForeignContents) throws -> String {
+        let service = try #require(contents.marked.first?.attributes.text(.svce))
+        return String(service.suffix(8))
+    }
+
     @Test("Tables of NordPass, RoboForm, KeePass and 1Password are read")
     func products() throws {
         let nordPass = """

@@ -39,6 +39,7 @@ enum ForeignReading {
 struct GivenSecrets: ForeignSecrets {
     let text: String?
     var key: ForeignFile?
+    var isPasswordGiven: Bool { text != nil }
 
     /// No password was expected to be needed.
     struct Unexpected: Error {}

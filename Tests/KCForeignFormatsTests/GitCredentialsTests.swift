@@ -85,13 +85,13 @@ struct GitCredentialsTests {
     }
 
     @Test(
-        "A malformed line is refused with its number",
+        "A file of malformed lines is refused with the number of the first",
         arguments: [
             // What git takes for the host may have a part of the password in it.
             ("https://ada:p@ss@host.example", 1), ("https://u:x@h.example%3Fq=SECRET", 1),
             ("https://u:x@%61da%3ASECRET%40z.example", 1), ("https://u:x@h.example%2Fq", 1),
             ("https://u:x@h.example;SECRET", 1),
-            ("https://a:b@c\ntext", 2), ("https://a:b@c\nhttps://a:b@", 2), ("https://%ff:b@c", 1),
+            ("https://%ff:b@c", 1), ("text\nhttps://a:b@", 1),
         ])
     func broken(text: String, line: Int) {
         let failure = #expect(throws: ForeignFailure.self) { try ForeignReading.read(text, as: GitCredentialsFormat()) }
@@ -99,6 +99,14 @@ struct GitCredentialsTests {
             Issue.record("another failure: \(String(describing: failure))")
             return
         }
+    }
+
+    @Test("A malformed line among others is left out, and named by its number", arguments: ["text", "https://a:b@"])
+    func odd(line: String) throws {
+        let contents = try ForeignReading.read(
+            "https://a:b@c\n\(line)\nhttps://d:e@f\n", as: GitCredentialsFormat())
+        #expect(try contents.listing == ["inet srvr=c acct=a: b", "inet srvr=f acct=d: e"])
+        #expect(contents.refused.map(\.name) == ["line 2"])
     }
 
     @Test("A randomly altered file is read or refused, and never crashes the program")

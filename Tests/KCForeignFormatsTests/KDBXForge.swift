@@ -16,6 +16,8 @@ struct KDBXForge {
     var streamKey = [UInt8](repeating: 9, count: 32)
     var isCompressed = false
     var cipherName: String?
+    /// The numbers of the blocks in version 3, the last of which is empty.
+    var blockNumbers: [UInt32] = [0, 1]
 
     /// Makes a file from `xml`, in which `{{text}}` becomes a protected value.
     func file(_ xml: String, password: String? = "pw", keyFile: [UInt8]? = nil) throws -> [UInt8] {
@@ -52,7 +54,8 @@ struct KDBXForge {
         if major == 3 {
             let hash = SHA256.hash(body.span).bytes
             let size = KDBX.littleEndian(UInt32(body.count))
-            body = start + [0, 0, 0, 0] + hash + size + body + [1, 0, 0, 0] + [UInt8](repeating: 0, count: 36)
+            let (first, last) = (KDBX.littleEndian(blockNumbers[0]), KDBX.littleEndian(blockNumbers[1]))
+            body = start + first + hash + size + body + last + [UInt8](repeating: 0, count: 36)
         } else if !isCompressed {
             body = innerHeader + body
         }

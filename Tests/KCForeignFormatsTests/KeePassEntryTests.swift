@@ -128,7 +128,7 @@ struct KeePassEntryTests {
         #expect(
             contents.leftOut.map { "\($0.count) \($0.kind)" } == [
                 "2 setting of another program", "1 override of an address", "1 note of a trashed group",
-                "1 description of the database",
+                "1 empty folder", "1 description of the database",
             ])
     }
 

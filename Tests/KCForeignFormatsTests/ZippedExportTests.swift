@@ -46,11 +46,11 @@ struct ZippedExportTests {
         #expect(
             try contents.listing
                 == [
-                    "genp svce=Alone: alone", "genp svce=Bank acct=PIN (ada) desc=field: 1234",
-                    "genp svce=Bank acct=mail (ada) desc=field: a@b",
+                    "genp svce=Alone: alone", "genp svce=Bank acct=s: PIN (ada) desc=field: 1234",
+                    "genp svce=Bank acct=s: mail (ada) desc=field: a@b",
                     "genp svce=Bank acct=note (ada) desc=secure note: note",
                     "genp svce=Bank acct=s.pdf (ada) desc=attachment: PDF",
-                    "genp svce=Bank acct=since (ada) desc=field: 1700000000",
+                    "genp svce=Bank acct=s: since (ada) desc=field: 1700000000",
                     "genp svce=Bank acct=token (ada) desc=field: extra",
                     #"genp svce=Card desc=card: {"sections":[{"fields":[{"value":{"creditCardNumber":"4"}}]}]}"#,
                     "genp svce=Key acct=private key desc=private key: KEY", "genp svce=Note desc=secure note: text",
@@ -60,8 +60,8 @@ struct ZippedExportTests {
                 ].sorted())
         #expect(
             contents.leftOut.map { "\($0.count) \($0.kind)" } == [
-                "1 favorite mark", "1 earlier password", "1 reference to another record", "1 archived record",
-                "1 file of no imported record",
+                "1 favorite mark", "1 earlier password", "1 label of an address", "1 reference to another record",
+                "1 archived record", "1 file of no imported record",
             ])
         #expect(contents.refused.map(\.name) == ["Doc"])
         #expect(contents.details == "2 accounts")
@@ -140,10 +140,9 @@ struct ZippedExportTests {
         let contents = try ForeignReading.read(text, as: ProtonPassFormat())
         #expect(
             try contents.listing == [
-                "genp svce=S acct=PIN desc=field: 42", "genp svce=S acct=both desc=field: c",
-                "genp svce=S acct=new desc=field: N",
+                "genp svce=S acct=both desc=field: c", "genp svce=S acct=new desc=field: N",
                 "genp svce=S acct=one-time password desc=one-time password: otpauth://totp/S?secret=JBSWY3DP&issuer=S",
-                "genp svce=S acct=private key desc=private key: KEY",
+                "genp svce=S acct=private key desc=private key: KEY", "genp svce=S acct=s: PIN desc=field: 42",
                 #"genp svce=S acct=when desc=field: {"timestamp":"2024"}"#,
                 "genp svce=W acct=later (ada) desc=field: [1]",
                 #"genp svce=w.example acct=passkey desc=passkey: {"rpId":"w.example"}"#,

@@ -23,10 +23,30 @@ struct ForeignJSONTests {
         #expect(json.text(json.root["b"]?["c"]) == "😀\n\0é")
         #expect(text(json.secret(json.root["b"]?["c"])) == "😀\n\0é")
         #expect(json.root["d"]?.isNull == true)
-        #expect(json.root["e"]?.flag == true)
+        #expect(json.flag(json.root["e"]) == true)
+        #expect(json.flag(json.root["a"]) == nil)
         #expect(json.root["f"] == nil)
         #expect(text(json.source(try #require(json.root["b"]))) == #"{"c":"\ud83d\ude00\n\u0000é"}"#)
         #expect(json.text(json.root["d"]) == nil)
+    }
+
+    @Test("A document knows which values were neither read nor skipped; those without content do not count")
+    func unread() throws {
+        let source =
+            #"{"a":"x","b":{"c":1,"d":[true,"y"],"e":{"f":"z"}},"g":null,"h":"","i":[],"j":false,"k":{},"l":0}"#
+        #expect(try read(source).unread == ["a", "c", "d", "d", "f", "l"])
+        let json = try read(source)
+        let b = json.root["b"]
+        #expect(json.text(json.root["a"]) == "x")
+        #expect(json.integer(b?["c"]) == 1)
+        // A value of another kind is not read.
+        #expect(json.text(json.root["l"]) == nil)
+        #expect(text(json.secret(b?["d"]?.values.last)) == "y")
+        #expect(json.unread == ["d", "f", "l"])
+        _ = json.source(try #require(b?["e"]))
+        json.skip("d", "nothing", of: b)
+        json.skip(json.root["l"])
+        #expect(json.unread == [])
     }
 
     @Test(

@@ -52,8 +52,12 @@ package final class XMLDocument: Sendable {
         try XMLParser.parse(bytes, builder)
         if builder.elements.isEmpty { throw .malformed(line: 1) }
         elements = builder.elements
+        hasMixedContent = builder.hasMixedContent
         text = builder.takeText()
     }
+
+    /// True if there is text beside the children of an element, which is not kept; white space does not count.
+    package let hasMixedContent: Bool
 
     /// The outermost element.
     package var root: Element { elements[0] }
@@ -87,19 +91,33 @@ package final class XMLDocument: Sendable {
         fileprivate private(set) var elements: [Element] = []
         private var text = SecretBytes(capacity: 4_096)
         private var open: [Int] = []
+        fileprivate private(set) var hasMixedContent = false
 
         /// - Throws: `XMLFailure.limit`.
         func begin(_ name: String, _ attributes: [String: String]) throws(XMLFailure) {
             guard open.count < depthLimit else { throw .limit("depth of elements", allowed: depthLimit) }
             guard elements.count < elementLimit else { throw .limit("elements", allowed: elementLimit) }
-            if let parent = open.last { elements[parent].children.append(elements.count) }
+            if let parent = open.last {
+                if elements[parent].children.isEmpty { checkText(from: elements[parent].text.lowerBound) }
+                elements[parent].children.append(elements.count)
+            }
             open.append(elements.count)
             elements.append(
                 Element(index: elements.count, name: name, attributes: attributes, text: text.count..<text.count))
         }
 
         func append(_ bytes: borrowing Span<UInt8>) {
+            let start = text.count
             text.append(bytes)
+            if let last = open.last, !elements[last].children.isEmpty { checkText(from: start) }
+        }
+
+        /// Notes text that stands beside elements.
+        private func checkText(from start: Int) {
+            if hasMixedContent { return }
+            hasMixedContent = text.withBytes { bytes in
+                !(start..<bytes.count).allSatisfy { [0x20, 0x09, 0x0a, 0x0d].contains(bytes[$0]) }
+            }
         }
 
         func end() {

@@ -12,6 +12,8 @@ package enum ForeignFailure: Error, Hashable, Sendable {
     case noKeyOpens(String)
     /// It can be opened with a key file, and none was given.
     case needsKeyFile
+    /// The key file that was given is damaged; the text says what is wrong and contains no foreign text.
+    case damagedKeyFile(String)
     /// A required file beside it is missing; the name is not foreign text.
     case needsFile(String)
     /// It is not what it claims to be; the text says what is wrong and contains no foreign text.

@@ -46,6 +46,9 @@ package protocol ForeignSecrets {
     /// - Throws: whatever asking for the password and `use` throw.
     func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws
 
+    /// True if the user has named where the password comes from, so that there is one.
+    var isPasswordGiven: Bool { get }
+
     /// The key file that opens `input`, with a password or without one; nil if none was given.
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
@@ -59,6 +62,8 @@ package protocol ForeignSecrets {
 }
 
 extension ForeignSecrets {
+    package var isPasswordGiven: Bool { true }
+
     /// The default for implementations that do not run programs.
     package func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes {
         throw ForeignFailure.needsProgram("gpg", problem: "it cannot be started")

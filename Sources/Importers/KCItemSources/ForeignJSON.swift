@@ -1,8 +1,12 @@
 package import KCByteStreams
+internal import Synchronization
 
 /// A JSON document of another program (RFC 8259), whose strings stay in wiped memory until they are asked for.
 ///
 /// Parsing is strict: one value, no duplicate members, valid UTF-8, at most 32 levels. A byte order mark is skipped.
+///
+/// The document remembers which of its values were read, so that a reader cannot drop one in silence: at its end,
+/// `countUnread` counts the others. A value that is known and has no place in a keychain is skipped by name.
 package final class ForeignJSON: Sendable {
     /// A value and its position in the document.
     package struct Value: Sendable {
@@ -18,6 +22,8 @@ package final class ForeignJSON: Sendable {
 
         package let kind: Kind
         let range: Range<Int>
+        /// The number of values that begin before this one.
+        package let index: Int
 
         /// The member of an object; nil if there is none, or if the value is not an object.
         package subscript(name: String) -> Value? {
@@ -39,8 +45,6 @@ package final class ForeignJSON: Sendable {
         package var isArray: Bool { if case .array = kind { true } else { false } }
         package var isString: Bool { if case .string = kind { true } else { false } }
         package var isNull: Bool { if case .null = kind { true } else { false } }
-        /// True or false; nil for anything else.
-        package var flag: Bool? { if case .flag(let flag) = kind { flag } else { nil } }
     }
 
     /// A member of an object.
@@ -59,6 +63,8 @@ package final class ForeignJSON: Sendable {
 
     private let bytes: SecretBytes
     package let root: Value
+    /// True for values that were read, or skipped, with all values in them; by index.
+    private let done: Mutex<[Bool]>
 
     /// Reads a document.
     ///
@@ -67,10 +73,12 @@ package final class ForeignJSON: Sendable {
         guard bytes.count <= Self.sizeLimit else {
             throw .limit("bytes", found: UInt64(bytes.count), allowed: UInt64(Self.sizeLimit))
         }
-        root = try bytes.withBytes { span throws(ForeignFailure) in
+        let (root, count) = try bytes.withBytes { span throws(ForeignFailure) in
             var parser = JSONParser()
-            return try parser.document(span)
+            return (try parser.document(span), parser.count)
         }
+        self.root = root
+        done = Mutex(Array(repeating: false, count: count))
         self.bytes = bytes
     }
 
@@ -87,19 +95,30 @@ package final class ForeignJSON: Sendable {
     /// The text of a string that is not a secret; nil for any other value.
     package func text(_ value: Value?) -> String? {
         guard let value, case .string = value.kind else { return nil }
+        finish(value)
         return bytes.withBytes { JSONParser.text(value.range, in: $0) }
     }
 
     /// The text of a string; nil for any other value.
     package func secret(_ value: Value?) -> SecretBytes? {
         guard let value, case .string = value.kind else { return nil }
+        finish(value)
         return bytes.withBytes { JSONParser.secret(value.range, in: $0) }
     }
 
     /// A whole number; nil for any other value, and for one with a fraction or more than 64 bits.
     package func integer(_ value: Value?) -> Int64? {
         guard let value, case .number = value.kind, value.range.count <= 20 else { return nil }
-        return bytes.withBytes { span in Int64(String(decoding: value.range.map { span[$0] }, as: UTF8.self)) }
+        let number = bytes.withBytes { span in Int64(String(decoding: value.range.map { span[$0] }, as: UTF8.self)) }
+        if number != nil { finish(value) }
+        return number
+    }
+
+    /// True or false; nil for any other value.
+    package func flag(_ value: Value?) -> Bool? {
+        guard let value, case .flag(let flag) = value.kind else { return nil }
+        finish(value)
+        return flag
     }
 
     /// True for null, and for a string, a list or an object without content.
@@ -115,7 +134,39 @@ package final class ForeignJSON: Sendable {
 
     /// The source text of a value.
     package func source(_ value: Value) -> SecretBytes {
-        bytes.withBytes { SecretBytes($0.extracting(value.range)) }
+        finish(value)
+        return bytes.withBytes { SecretBytes($0.extracting(value.range)) }
+    }
+
+    private func finish(_ value: Value) { done.withLock { $0[value.index] = true } }
+
+    /// The names of members that hold something and were neither read nor skipped, in document order, one per value.
+    package var unread: [String] {
+        let done = done.withLock { $0 }
+        var names: [String] = []
+        func visit(_ value: Value, _ name: String) {
+            if done[value.index] { return }
+            switch value.kind {
+            case .object(let members): for member in members { visit(member.value, member.name) }
+            case .array(let values): for value in values { visit(value, name) }
+            // A flag that is not set says what a missing one says.
+            case .null, .flag(false): return
+            case .string where isEmpty(value): return
+            case .string, .number, .flag(true): names.append(name)
+            }
+        }
+        visit(root, "")
+        return names
+    }
+
+    /// States that a value and all in it are known, and hold nothing to import that is not counted in another way.
+    package func skip(_ value: Value?) {
+        if let value { finish(value) }
+    }
+
+    /// Skips members of an object.
+    package func skip(_ names: String..., of object: Value?) {
+        for name in names { skip(object?[name]) }
     }
 }
 
@@ -171,37 +222,5 @@ extension ForeignJSON {
         guard let value, !value.isNull else { return nil }
         guard let secret = secret(value) else { throw .damaged("a value is not a string") }
         return secret
-    }
-}
-
-/// Identifies a JSON document by the member names at its beginning.
-package enum JSONHead {
-    /// The number of bytes examined.
-    private static let size = 8_192
-
-    /// Those of `names` that are member names, at any level, at the beginning of a document that is an object.
-    package static func names(_ names: [String], in bytes: borrowing Span<UInt8>) -> Set<String> {
-        var start = bytes.count >= 3 && bytes[0] == 0xef && bytes[1] == 0xbb && bytes[2] == 0xbf ? 3 : 0
-        while start < bytes.count, [0x20, 0x09, 0x0a, 0x0d].contains(bytes[start]) { start += 1 }
-        guard start < bytes.count, bytes[start] == UInt8(ascii: "{") else { return [] }
-        let head = bytes.extracting(start..<min(bytes.count, start + size))
-        var found: Set<String> = []
-        for name in names {
-            let wanted = Array("\"\(name)\"".utf8)
-            guard head.count >= wanted.count else { continue }
-            let isThere = (0...(head.count - wanted.count)).contains { start in
-                wanted.indices.allSatisfy { head[start + $0] == wanted[$0] }
-                    && isName(endingAt: start + wanted.count, in: head)
-            }
-            if isThere { found.insert(name) }
-        }
-        return found
-    }
-
-    /// True if a colon follows; otherwise the text is a value, which anyone can choose.
-    private static func isName(endingAt end: Int, in head: borrowing Span<UInt8>) -> Bool {
-        var position = end
-        while position < head.count, [0x20, 0x09, 0x0a, 0x0d].contains(head[position]) { position += 1 }
-        return position < head.count && head[position] == UInt8(ascii: ":")
     }
 }

@@ -63,6 +63,13 @@ package struct ItemCollection: ~Copyable {
         entries.append(CollectedItems.Entry(item: item, secret: start..<secrets.count, ordinal: entries.count))
     }
 
+    /// Removes all items but the first `count`.
+    mutating func keepFirst(_ count: Int) {
+        guard count < entries.count else { return }
+        secrets.removeLast(secrets.count - entries[count].secret.lowerBound)
+        entries.removeSubrange(count...)
+    }
+
     /// The item at `index` in the order of adding, from 0.
     func item(at index: Int) -> Item { entries[index].item }
 

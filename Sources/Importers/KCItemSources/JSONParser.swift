@@ -4,7 +4,8 @@ internal import KCByteStreams
 struct JSONParser {
     private var position = 0
     private var depth = 0
-    private var count = 0
+    /// The number of values so far.
+    private(set) var count = 0
 
     mutating func document(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> ForeignJSON.Value {
         if bytes.count >= 3, bytes[0] == 0xef, bytes[1] == 0xbb, bytes[2] == 0xbf { position = 3 }
@@ -19,6 +20,7 @@ struct JSONParser {
         guard count <= ForeignJSON.valueLimit else {
             throw .limit("values", found: UInt64(count), allowed: UInt64(ForeignJSON.valueLimit))
         }
+        let index = count - 1
         skipSpace(bytes)
         let start = position
         let kind: ForeignJSON.Value.Kind
@@ -41,7 +43,7 @@ struct JSONParser {
             try number(bytes)
             kind = .number
         }
-        return ForeignJSON.Value(kind: kind, range: start..<position)
+        return ForeignJSON.Value(kind: kind, range: start..<position, index: index)
     }
 
     private mutating func members(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> [ForeignJSON.Member] {

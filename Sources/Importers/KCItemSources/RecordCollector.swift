@@ -1,4 +1,4 @@
-package import KCByteStreams
+internal import KCByteStreams
 internal import KCCryptography
 package import KCKeychainModel
 
@@ -27,6 +27,10 @@ package struct RecordCollector: ~Copyable {
     private var duplicates = 0
     private var marked: [Item] = []
     private var remarks: [String] = []
+    /// The number of records that were begun with `record`.
+    private var records = 0
+    /// The number of these that are damaged, and why the first one is.
+    private var failures: (count: Int, first: ForeignFailure)?
 
     /// Starts an empty collection.
     ///
@@ -104,6 +108,42 @@ package struct RecordCollector: ~Copyable {
         for sentence in contents.remarks { remark("\(file): \(sentence)") }
     }
 
+    /// Reads one record: if it is damaged, nothing of it is kept, and it is refused by name.
+    ///
+    /// - Parameter name: the name of the record in its program; foreign text.
+    /// - Returns: false if it is damaged.
+    /// - Throws: what `body` throws, unless it says that the record is damaged.
+    @discardableResult package mutating func record<E: Error>(
+        _ name: String, _ body: (inout RecordCollector) throws(E) -> Void
+    ) throws(E) -> Bool {
+        records += 1
+        let before = (parts, leftOut, duplicates)
+        let counts = (collection.count, refused.count, marked.count, remarks.count)
+        do throws(E) {
+            try body(&self)
+            return true
+        } catch {
+            let rule: String
+            let failure = error as? ForeignFailure
+            switch failure {
+            case .damaged(let broken), .damagedLine(_, let broken): rule = broken
+            default: throw error
+            }
+            for index in (counts.0..<collection.count).reversed() {
+                // Those of one key are in the order of adding.
+                places[collection.item(at: index).keyHash]?.removeLast()
+            }
+            collection.keepFirst(counts.0)
+            (parts, leftOut, duplicates) = before
+            refused.removeSubrange(counts.1...)
+            marked.removeSubrange(counts.2...)
+            remarks.removeSubrange(counts.3...)
+            refuse(name, .damaged(rule))
+            failures = ((failures?.count ?? 0) + 1, failures?.first ?? failure ?? .damaged(rule))
+            return false
+        }
+    }
+
     /// Counts what has no place in a keychain.
     package mutating func leaveOut(_ kind: String, _ count: Int = 1) {
         leftOut.add(kind, count)
@@ -121,8 +161,10 @@ package struct RecordCollector: ~Copyable {
 
     /// Puts the items in archive order.
     ///
-    /// - Throws: `ForeignFailure` (`damaged` if two parts have the same identity).
+    /// - Throws: `ForeignFailure` (`damaged` if two parts have the same identity, `damaged` and `damagedLine` if no record
+    ///   can be read).
     package consuming func finish(details: String, isPlaintext: Bool) throws(ForeignFailure) -> ForeignContents {
+        if let failures, failures.count == records { throw failures.first }
         do throws(ItemCollection.Clash) {
             return ForeignContents(
                 items: try collection.finish(), details: details, parts: parts.counts, leftOut: leftOut.counts,
@@ -158,56 +200,6 @@ package struct RecordCollector: ~Copyable {
     }
 }
 
-/// An item to be made, and the part of another program's record that it comes from.
-package struct RecordPart: ~Copyable {
-    /// The kind of the item, for people: "password", "note", "one-time password".
-    package let kind: String
-    package var draft: ItemDraft
-    /// Nil for an item that has no secret, as distinct from an empty one.
-    package var secret: SecretBytes?
-    /// Identifies the record in its file; never derived from a secret, since UUIDs are readable.
-    package let record: String
-    package let ordinal: Ordinal
-    /// Which of the record's parts it is; unique within the record.
-    package let part: String
-    /// The record's name in its program; foreign text.
-    package let name: String
-
-    /// The number of earlier records, and of earlier parts of this record, that differ from this one only in their
-    /// secrets.
-    package struct Ordinal: Hashable, Sendable {
-        let record: Int
-        let part: Int
-
-        /// Counts what came before.
-        package init(record: Int = 0, part: Int = 0) {
-            self.record = record
-            self.part = part
-        }
-
-        /// The bits of the ordinal that the UUID contains in the clear: 20 of the record and 12 of the part.
-        var number: UInt32 {
-            UInt32(truncatingIfNeeded: record & 0xf_ffff) << 12 | UInt32(truncatingIfNeeded: part & 0xfff)
-        }
-        /// The remaining bits.
-        var beyond: [UInt8] { Array("\(record >> 20) \(part >> 12)".utf8) }
-    }
-
-    /// Describes a part.
-    package init(
-        _ kind: String, _ draft: ItemDraft, secret: consuming SecretBytes?, record: String,
-        ordinal: Ordinal = Ordinal(), part: String = "", name: String
-    ) {
-        self.kind = kind
-        self.draft = draft
-        self.secret = secret
-        self.record = record
-        self.ordinal = ordinal
-        self.part = part
-        self.name = name
-    }
-}
-
 /// Counts by kind, in the order of first appearance.
 private struct Tally {
     private(set) var counts: [(kind: String, count: Int)] = []
@@ -234,5 +226,42 @@ extension Item {
             if let bytes = value.keyBytes { hasher.combine(bytes) } else { hasher.combine(value) }
         }
         return hasher.finalize()
+    }
+}
+
+extension RecordCollector {
+    /// Counts members of records whose meaning is not known, and names some of them; the names are foreign text.
+    package mutating func leaveOut(unknown names: [String]) {
+        if names.isEmpty { return }
+        leaveOut("unknown member", names.count)
+        var shown: [String] = []
+        for name in names where !shown.contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
+            if shown.count == Self.shownNames {
+                shown.append("…")
+                break
+            }
+            shown.append(name)
+        }
+        remark("unknown members, which may be of a newer version: " + shown.joined(separator: ", "))
+    }
+
+    /// The number of names that a remark lists.
+    private static let shownNames = 10
+}
+
+extension ForeignJSON {
+    /// Reads one record of the document, as `RecordCollector.record` does.
+    ///
+    /// - Parameters:
+    ///   - title: the value of its name; nil if it has none.
+    ///   - number: its number in the document, from 1, which names a record without a name.
+    /// - Throws: what `body` throws, except `ForeignFailure.damaged`.
+    package func record(
+        _ record: Value, title: Value?, number: Int, in collector: inout RecordCollector,
+        _ body: (inout RecordCollector) throws(ForeignFailure) -> Void
+    ) throws(ForeignFailure) {
+        let title = text(title).flatMap { $0.isEmpty ? nil : $0 }
+        let isRead = try collector.record(title ?? "record \(number)", body)
+        if !isRead { skip(record) }
     }
 }

@@ -10,6 +10,12 @@ extension RecordWriter {
         return [title, places.joined(separator: " "), isToken ? "" : user ?? ""]
     }
 
+    /// The name of a field in a section, so that fields of two sections are told apart.
+    package static func fieldName(_ name: String, in section: String?) -> String {
+        guard let section, !section.isEmpty else { return name }
+        return name.isEmpty ? section : "\(section): \(name)"
+    }
+
     /// Makes the identity of a record without an ID from texts that are not secrets, delimited by their lengths.
     package static func identity(of texts: [String]) -> String {
         texts.map { "\($0.utf8.count)\n\($0)" }.joined()

@@ -241,7 +241,8 @@ enum FailureExamples {
     ]
     private static let foreign: [ForeignFailure] = [
         .wrongPassword, .wrongPasswordOrNoKeyFile(orDamaged: false), .wrongPasswordOrDamaged,
-        .noKeyOpens("keys of gpg"), .needsKeyFile, .needsFile("SystemKey"),
+        .noKeyOpens("keys of gpg"), .needsKeyFile, .damagedKeyFile("its key does not match its hash"),
+        .needsFile("SystemKey"),
         .damaged("it ends too early"), .damagedLine(3, "a quotation mark is not closed"),
         .unknownVariant("version 5"), .limit("rounds", found: 20, allowed: 10),
         .refused(title: "a KeePass 1 database", hint: "open it with KeePassXC, which makes a .kdbx of it"),

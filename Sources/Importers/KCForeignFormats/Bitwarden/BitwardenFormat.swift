@@ -43,9 +43,9 @@ package struct BitwardenFormat: ForeignFormat {
         } else {
             json = try ForeignJSON(file)
         }
-        let isEncrypted = json.root["encrypted"]?.flag == true
+        let isEncrypted = json.flag(json.root["encrypted"]) == true
         if isEncrypted {
-            guard json.root["passwordProtected"]?.flag == true else {
+            guard json.flag(json.root["passwordProtected"]) == true else {
                 throw ForeignFailure.refused(
                     title: "a Bitwarden export that only its account opens",
                     hint: "export it again as '.json (Encrypted)', with the type 'Password protected'")

@@ -32,41 +32,58 @@ struct BitwardenVault {
     /// - Throws: as `RecordCollector.add`, `ForeignFailure.damaged`.
     func add(to collector: inout RecordCollector, format: String) throws(ForeignFailure) {
         let items = try json.list(json.root["items"], required: "its list of items")
+        var seen = Seen()
+        for (index, item) in items.enumerated() {
+            try json.record(item, title: item["name"], number: index + 1, in: &collector) {
+                collector throws(ForeignFailure) in try add(item, format, &seen, to: &collector)
+            }
+        }
+        // They describe the export and its folders, not records.
+        json.skip("encrypted", "folders", "collections", of: json.root)
+        collector.leaveOut(unknown: json.unread)
+    }
+
+    /// What the items so far have, by which later ones are told from them.
+    private struct Seen {
         var ids: Set<String> = []
         var ordinals: [[String]: Int] = [:]
-        for item in items {
-            guard item.isObject else { throw .damaged("one of its items is not an object") }
-            let id = try text(item["id"])
-            if let id, !id.isEmpty, !ids.insert(id).inserted { throw .damaged("two of its items have the same ID") }
-            if try isLeftOut(item, &collector) { continue }
-            var addresses: [String] = []
-            let login = try json.object(item["login"])
-            for uri in try json.list(login?["uris"]) {
-                if let address = try text(json.object(uri)?["uri"]) { addresses.append(address) }
-                if json.integer(uri["match"]) != nil { collector.leaveOut("rule for matching an address") }
-            }
-            let user = try text(login?["username"])
-            let title = try text(item["name"]) ?? ""
-            let key = RecordWriter.names(
-                title: title, addresses: addresses, user: user, password: json.secret(login?["password"]))
-            let ordinal = ordinals[key, default: 0]
-            ordinals[key] = ordinal + 1
-            let identity = id.flatMap { $0.isEmpty ? nil : $0 }
-            var record = RecordWriter(
-                format: format, identity: identity ?? RecordWriter.identity(of: key),
-                ordinal: identity == nil ? ordinal : 0, title: title)
-            record.id = identity
-            record.addresses = addresses
-            record.folder = try folder(of: item)
-            record.created = try date(item["creationDate"], &collector)
-            record.modified = try date(item["revisionDate"], &collector)
-            try addParts(of: item, user, &record, to: &collector)
-            for attachment in attachments[id ?? ""] ?? [] {
-                guard let member = zip?.take(attachment.path) else { continue }
-                try record.addAttachment(attachment.name, member.bytes.copy(), to: &collector)
-            }
-            try record.finish(to: &collector)
+    }
+
+    private func add(
+        _ item: ForeignJSON.Value, _ format: String, _ seen: inout Seen, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        guard item.isObject else { throw .damaged("it is not an object") }
+        let id = try text(item["id"])
+        if let id, !id.isEmpty, !seen.ids.insert(id).inserted { throw .damaged("another item has the same ID") }
+        if try isLeftOut(item, &collector) { return json.skip(item) }
+        var addresses: [String] = []
+        let login = try json.object(item["login"])
+        for uri in try json.list(login?["uris"]) {
+            if let address = try text(json.object(uri)?["uri"]) { addresses.append(address) }
+            if json.integer(uri["match"]) != nil { collector.leaveOut("rule for matching an address") }
+            json.skip("uriChecksum", of: uri)
         }
+        let user = try text(login?["username"])
+        let title = try text(item["name"]) ?? ""
+        let key = RecordWriter.names(
+            title: title, addresses: addresses, user: user, password: json.secret(login?["password"]))
+        let ordinal = seen.ordinals[key, default: 0]
+        seen.ordinals[key] = ordinal + 1
+        let identity = id.flatMap { $0.isEmpty ? nil : $0 }
+        var record = RecordWriter(
+            format: format, identity: identity ?? RecordWriter.identity(of: key),
+            ordinal: identity == nil ? ordinal : 0, title: title)
+        record.id = identity
+        record.addresses = addresses
+        record.folder = try folder(of: item, &collector)
+        record.created = try date(item["creationDate"], &collector)
+        record.modified = try date(item["revisionDate"], &collector)
+        try addParts(of: item, user, &record, to: &collector)
+        for attachment in attachments[id ?? ""] ?? [] {
+            guard let member = zip?.take(attachment.path) else { continue }
+            try record.addAttachment(attachment.name, member.bytes.copy(), to: &collector)
+        }
+        try record.finish(to: &collector)
     }
 
     private func addParts(
@@ -86,6 +103,8 @@ struct BitwardenVault {
             return try record.addObject("record of another type", json.source(item), to: &collector)
         case nil: throw .damaged("an item has no type")
         }
+        // Its own kind of secure note; there is only one.
+        json.skip("type", of: item["secureNote"])
         if let notes = try secret(item["notes"]), !notes.isEmpty {
             try record.addNote(notes, isWhole: type == 2, to: &collector)
         }
@@ -93,6 +112,7 @@ struct BitwardenVault {
             // A linked field only repeats another part of the record.
             if json.integer(field["type"]) == 3 {
                 collector.leaveOut("linked field")
+                json.skip(field)
             } else if type == 1, try exportedBytes(of: item) != nil, try text(field["name"]) == ExportName.bytes {
                 // The field holds the secret of the login.
                 continue
@@ -100,6 +120,7 @@ struct BitwardenVault {
                 try record.addField(try text(field["name"]) ?? "", value, to: &collector)
             } else {
                 collector.leaveOut("field without a value")
+                json.skip(field)
             }
         }
     }
@@ -116,6 +137,10 @@ struct BitwardenVault {
             try record.addLogin(user: user, password: bytes, to: &collector)
         } else if user != nil || passkeys.isEmpty && !record.addresses.isEmpty {
             try record.addLogin(user: user, password: nil, to: &collector)
+        }
+        if login["passwordRevisionDate"]?.isString == true {
+            collector.leaveOut("date of a password")
+            json.skip("passwordRevisionDate", of: login)
         }
         if let seed = try secret(login["totp"]), !seed.isEmpty {
             try record.addOneTimePassword(seed, to: &collector)
@@ -153,6 +178,10 @@ struct BitwardenVault {
         object.add("key", text: key)
         // The standard has no counter, but a server may refuse one that is lower than the last it has seen.
         if let counter = try text(passkey["counter"]), counter != "0" { object.add("counter", counter) }
+        // These have no place in the standard either, but its readers ignore what they do not know.
+        for name in ["rpName", "discoverable", "creationDate"] { object.add(name, try text(passkey[name])) }
+        // The key itself says what it is.
+        json.skip("keyType", "keyAlgorithm", "keyCurve", of: passkey)
         try record.addPasskey(host: host, user: user, object.finish(), to: &collector)
     }
 
@@ -193,17 +222,24 @@ struct BitwardenVault {
             collector.leaveOut("archived record")
             return true
         }
-        if item["favorite"]?.flag == true { collector.leaveOut("favorite mark") }
+        // Whose it is; the vault or organization is that of the export.
+        json.skip("organizationId", of: item)
+        if json.flag(item["favorite"]) == true { collector.leaveOut("favorite mark") }
         if let reprompt = json.integer(item["reprompt"]), reprompt != 0 { collector.leaveOut("reprompt mark") }
         collector.leaveOut("earlier password", try json.list(item["passwordHistory"]).count)
+        json.skip("passwordHistory", of: item)
         return false
     }
 
-    private func folder(of item: ForeignJSON.Value) throws(ForeignFailure) -> String? {
-        if let id = try text(item["folderId"]), let name = folders[id] { return name }
+    /// The folder, or else the collections of an item.
+    private func folder(
+        of item: ForeignJSON.Value, _ collector: inout RecordCollector
+    ) throws(ForeignFailure) -> String? {
         var names: [String] = []
-        for collection in try json.list(item["collectionIds"]) {
-            if let id = try text(collection), let name = folders[id] { names.append(name) }
+        var ids = [try text(item["folderId"])]
+        for collection in try json.list(item["collectionIds"]) { ids.append(try text(collection)) }
+        for id in ids.compactMap({ $0 }) {
+            if let name = folders[id] { names.append(name) } else { collector.leaveOut("folder without a name") }
         }
         return names.isEmpty ? nil : names.joined(separator: ", ")
     }

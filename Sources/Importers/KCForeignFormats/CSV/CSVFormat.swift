@@ -59,17 +59,38 @@ package struct CSVFormat: ForeignFormat {
         var reader = table.reader
         reader.hasEscapes = product?.hasEscapes == true
         var ordinals: [[String]: Int] = [:]
-        while let row = try reader.next(in: bytes) {
-            let count = table.columns.count
-            guard row.cells.count == count || row.cells.count > count && product?.repeatsLast == true else {
-                collector.refuse(
-                    "line \(row.line)", .damaged("it has \(row.cells.count) cells, where the first line has \(count)"))
+        let counts = Self.cellCounts(roles, product)
+        while let result = try reader.nextOrDamaged(in: bytes) {
+            let row: CSVReader.Row
+            switch result {
+            case .row(let found): row = found
+            case .damaged(let line, let rule):
+                collector.refuse("line \(line)", .damaged(rule))
                 continue
             }
-            var record = CSVRecord(row: row, roles: roles, names: table.columns.map(\.cell), product: product)
+            guard counts.contains(row.cells.count) else {
+                collector.refuse(
+                    "line \(row.line)",
+                    .damaged("it has \(row.cells.count) cells, where the first line has \(roles.count)"))
+                continue
+            }
+            var record = CSVRecord(
+                row: row.filled(to: roles.count), roles: roles, names: table.columns.map(\.cell), product: product)
             try record.add(to: &collector, bytes, format: name, &ordinals)
         }
         return product?.name
+    }
+
+    /// The numbers of cells that a row may have.
+    ///
+    /// Some programs (Keeper, RoboForm) write the names and values of a record's own fields into as many cells as it
+    /// takes, behind the others. In a table whose columns the user named, the columns behind the last one with a role
+    /// are such fields.
+    private static func cellCounts(_ roles: [CSVRole?], _ product: CSVProduct?) -> ClosedRange<Int> {
+        let count = roles.count
+        if let product { return product.repeatsLast ? count - 1...Int.max : count...count }
+        guard let last = roles.lastIndex(where: { $0 != nil }), last < count - 1 else { return count...count }
+        return last + 1...Int.max
     }
 
     // MARK: Columns

@@ -16,8 +16,8 @@ package enum CSVRole: String, CaseIterable, Hashable, Sendable {
     /// The kind of record.
     case type
     case favorite, archived
-    /// Of use only to the program itself.
-    case ignored
+    // What has no place in a keychain, and is counted.
+    case icon, lastUse, matching, reprompt
 
     /// The roles that `--columns` accepts.
     package static let chosen: [CSVRole] = [.title, .url, .username, .password, .notes, .totp, .folder]
@@ -39,7 +39,7 @@ struct CSVProduct: Sendable {
     var hasWebForms = false
     /// True if the note of a card, an identity or a similar record is a JSON object with its fields.
     var notesAreObjects = false
-    /// True if a row may have more cells than there are columns; the extra cells belong to the last column.
+    /// True if the last column is repeated: a row may have more cells than there are columns, or one less.
     var repeatsLast = false
     /// True if a backslash in quotation marks escapes the next character.
     var hasEscapes = false
@@ -60,7 +60,7 @@ struct CSVProduct: Sendable {
         roles: [
             "url": .url, "username": .username, "password": .password, "httprealm": .realm,
             "formactionorigin": .formOrigin, "guid": .id, "timecreated": .createdMilliseconds,
-            "timelastused": .ignored, "timepasswordchanged": .changedMilliseconds,
+            "timelastused": .lastUse, "timepasswordchanged": .changedMilliseconds,
         ],
         marks: ["url", "username", "password", "httprealm", "formactionorigin"], tellsNull: true)
     static let onePassword = CSVProduct(
@@ -83,7 +83,7 @@ struct CSVProduct: Sendable {
         name: "Bitwarden",
         roles: [
             "folder": .folder, "collections": .folder, "favorite": .favorite, "type": .type, "name": .title,
-            "notes": .notes, "fields": .fields, "reprompt": .ignored, "login_uri": .urls,
+            "notes": .notes, "fields": .fields, "reprompt": .reprompt, "login_uri": .urls,
             "login_username": .username, "login_password": .password, "login_totp": .totp,
             "archiveddate": .archived,
         ],
@@ -116,7 +116,7 @@ struct CSVProduct: Sendable {
         name: "KeePassXC",
         roles: [
             "group": .folder, "title": .title, "username": .username, "password": .password, "url": .url,
-            "notes": .notes, "totp": .totp, "icon": .ignored, "last modified": .changed, "created": .created,
+            "notes": .notes, "totp": .totp, "icon": .icon, "last modified": .changed, "created": .created,
         ],
         marks: ["group", "title", "username", "password", "url", "notes", "last modified", "created"])
 
@@ -143,7 +143,7 @@ struct CSVProduct: Sendable {
     static let roboForm = CSVProduct(
         name: "RoboForm",
         roles: [
-            "name": .title, "url": .url, "matchurl": .ignored, "login": .username, "pwd": .password, "note": .notes,
+            "name": .title, "url": .url, "matchurl": .matching, "login": .username, "pwd": .password, "note": .notes,
             "folder": .folder, "rffieldsv2": .formFields,
         ],
         marks: ["name", "url", "login", "pwd", "note", "folder"], repeatsLast: true)

@@ -63,6 +63,13 @@ struct CSVReader {
     struct Row {
         let cells: [Cell]
         let line: Int
+
+        /// The row with empty cells in place of those that are missing at its end.
+        func filled(to count: Int) -> Row {
+            guard let last = cells.last, cells.count < count else { return self }
+            let empty = Cell(range: last.range.upperBound..<last.range.upperBound, isQuoted: false)
+            return Row(cells: cells + Array(repeating: empty, count: count - cells.count), line: line)
+        }
     }
 
     /// The maximum size of a cell in bytes: more than any note needs.
@@ -86,6 +93,11 @@ struct CSVReader {
     private var position = 0
     private var line = 1
     private var count = 0
+    private var damaged = 0
+    /// Where the last row begins.
+    private var rowStart = (position: 0, line: 1)
+    /// True once a row ended otherwise than the first one.
+    private var hasTwoRowEnds = false
     private var rowEnd: RowEnd?
 
     /// Starts after a byte order mark and a line that states the separator, if there are any.
@@ -121,6 +133,7 @@ struct CSVReader {
         while position < bytes.count {
             let start = position
             let first = line
+            rowStart = (start, first)
             let cells = try cells(in: bytes)
             if cells.count == 1, cells[0].isNull { continue }
             count += 1
@@ -132,6 +145,35 @@ struct CSVReader {
             return Row(cells: cells, line: first)
         }
         return nil
+    }
+
+    /// A row, or what is wrong with the line on which a row begins.
+    enum Reading {
+        case row(Row)
+        case damaged(line: Int, rule: String)
+    }
+
+    /// The maximum number of damaged rows: a file with more is not a table.
+    private static let damagedLimit = 100
+
+    /// The next row as `next` returns it; after a row with a misplaced quotation mark, reading goes on in the next
+    /// line.
+    ///
+    /// - Throws: as `next`, but `damagedLine` only for one row too many, and for rows that do not end alike.
+    mutating func nextOrDamaged(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Reading? {
+        do throws(ForeignFailure) {
+            return try next(in: bytes).map { .row($0) }
+        } catch {
+            guard case .damagedLine(_, let rule) = error, !hasTwoRowEnds else { throw error }
+            damaged += 1
+            guard damaged <= Self.damagedLimit else { throw error }
+            let first = rowStart.line
+            (position, line) = (rowStart.position, first + 1)
+            while position < bytes.count, ![0x0a, 0x0d].contains(bytes[position]) { position += 1 }
+            if position + 1 < bytes.count, bytes[position] == 0x0d, bytes[position + 1] == 0x0a { position += 1 }
+            position = min(position + 1, bytes.count)
+            return .damaged(line: first, rule: rule)
+        }
     }
 
     private mutating func cells(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> [Cell] {
@@ -169,6 +211,7 @@ struct CSVReader {
             }
         }
         if let rowEnd, rowEnd != end {
+            hasTwoRowEnds = true
             throw .damagedLine(line, "a \(end == .lineFeed ? "line feed" : "carriage return") stands alone")
         }
         rowEnd = end

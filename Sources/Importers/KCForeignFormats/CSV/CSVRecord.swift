@@ -167,6 +167,13 @@ struct CSVRecord {
             return true
         }
         if isSet(.favorite, bytes) { collector.leaveOut("favorite mark") }
+        if isSet(.icon, bytes) { collector.leaveOut("icon") }
+        if isSet(.lastUse, bytes) { collector.leaveOut("date of last use") }
+        if isSet(.reprompt, bytes) { collector.leaveOut("reprompt mark") }
+        if text(.matching, bytes).map({ $0 != text(.url, bytes) }) == true {
+            collector.leaveOut("rule for matching an address")
+        }
+        if let form = text(.formOrigin, bytes), form != text(.url, bytes) { collector.leaveOut("address of a form") }
         return false
     }
 

@@ -42,6 +42,10 @@ package struct CXFFormat: ForeignFormat {
         }
         var collector = RecordCollector(format: name, date: file.modified)
         for account in accounts { try CXFRecords(document, account, name).add(to: &collector) }
+        // They describe the export, not records.
+        document.skip(
+            "version", "exporterRpId", "exporterDisplayName", "timestamp", of: document.root)
+        collector.leaveOut(unknown: document.unread)
         let exporter = document.text(document.root["exporterDisplayName"]) ?? ""
         return try collector.finish(details: exporter.isEmpty ? "" : "from '\(exporter)'", isPlaintext: true)
     }

@@ -4,12 +4,14 @@ internal import KCKeychainModel
 
 /// Makes keychain items from the items of one account.
 struct CXFRecords {
-    private let document: ForeignJSON
+    let document: ForeignJSON
     private let account: ForeignJSON.Value
     private let format: String
     private let accountID: String
     /// The collection of each item, by the item's ID.
     private var folders: [String: String] = [:]
+    /// The number of collections that items are in beside their first one.
+    private var furtherFolders = 0
 
     // The kinds of credentials that become a single JSON object, with their names in messages.
     private static let objects = [
@@ -33,8 +35,10 @@ struct CXFRecords {
             let path = path + [try document.optionalText(collection["title"]) ?? ""]
             for item in try document.list(collection["items"]) {
                 guard let id = document.text(item["item"]) ?? document.text(item) else { continue }
-                folders[id] = folders[id] ?? path.joined(separator: "/")
+                if folders[id] == nil { folders[id] = path.joined(separator: "/") } else { furtherFolders += 1 }
+                document.skip("account", of: item)
             }
+            document.skip("id", "creationAt", "modifiedAt", of: collection)
             try collect(document.list(collection["subCollections"]), in: path)
         }
     }
@@ -42,11 +46,21 @@ struct CXFRecords {
     /// - Throws: `ForeignFailure`.
     func add(to collector: inout RecordCollector) throws(ForeignFailure) {
         var seen: Set<[UInt8]> = []
-        for item in try document.list(account["items"], required: "a list of items") {
-            guard item.isObject, let id = document.text(item["id"]) else { throw .damaged("an item has no ID") }
-            guard seen.insert(Array(id.utf8)).inserted else { throw .damaged("two of its items have the same ID") }
-            try add(item, id, to: &collector)
+        let items = try document.list(account["items"], required: "a list of items")
+        for (index, item) in items.enumerated() {
+            try document.record(item, title: item["title"], number: index + 1, in: &collector) {
+                collector throws(ForeignFailure) in
+                guard item.isObject, let id = document.text(item["id"]) else { throw .damaged("it has no ID") }
+                guard seen.insert(Array(id.utf8)).inserted else { throw .damaged("another item has the same ID") }
+                try add(item, id, to: &collector)
+            }
         }
+        collector.leaveOut("further folder of an item", furtherFolders)
+        // Whose items they are.
+        document.skip("username", "email", "fullName", of: account)
+        let extensions = try document.list(account["extensions"])
+        collector.leaveOut("extension of another program", extensions.count)
+        document.skip("extensions", of: account)
     }
 
     private func add(
@@ -64,10 +78,14 @@ struct CXFRecords {
             if let bundle = try document.optionalText(document.object(app)?["bundleId"]) {
                 record.addresses.append("androidapp://" + bundle)
             }
+            if app["name"]?.isString == true || app["certificate"]?.isObject == true {
+                collector.leaveOut("detail of an app")
+            }
+            document.skip("name", "certificate", of: app)
         }
         let tags = try texts(item["tags"]).filter { !$0.isEmpty }
         if !tags.isEmpty { record.extra.append(ExtraAttribute(name: "tags", value: tags.joined(separator: ";"))) }
-        if item["favorite"]?.flag == true { collector.leaveOut("favorite mark") }
+        if document.flag(item["favorite"]) == true { collector.leaveOut("favorite mark") }
         if try document.optionalText(item["subtitle"])?.isEmpty == false { collector.leaveOut("subtitle") }
 
         var credentials = try document.list(item["credentials"], required: "a list of credentials")
@@ -81,8 +99,9 @@ struct CXFRecords {
         var user: String?
         for login in credentials where user == nil && type(login) == "basic-auth" { user = try userName(of: login) }
         let extensions = try document.list(item["extensions"])
-        collector.leaveOut(
-            "extension of another program", extensions.count { document.text($0["name"]) != ExportName.item })
+        let others = extensions.filter { document.text($0["name"]) != ExportName.item }
+        collector.leaveOut("extension of another program", others.count)
+        for other in others { document.skip(other) }
         if let own = extensions.first(where: { document.text($0["name"]) == ExportName.item }),
             let returned = returned(own, id, title, user, record)
         {
@@ -92,6 +111,7 @@ struct CXFRecords {
                     "item", returned.draft, secret: secret, record: "\(accountID)\n\(id)", part: "item",
                     name: record.title))
             record.omitLogin(of: user)
+            document.skip(own)
         }
         // The logins come first, since the others belong to the first of them.
         for login in credentials where type(login) == "basic-auth" {
@@ -125,18 +145,24 @@ struct CXFRecords {
         return texts
     }
 
-    private func type(_ credential: ForeignJSON.Value) -> String {
+    func type(_ credential: ForeignJSON.Value) -> String {
         CXF.typeName(document.text(credential["type"]) ?? "")
     }
 
     /// The value of a field that is not a secret; in drafts it is not wrapped in an object.
     private func text(of field: ForeignJSON.Value?) throws(ForeignFailure) -> String? {
-        try document.optionalText(field?.isObject == true ? field?["value"] : field)
+        try document.optionalText(value(of: field))
     }
 
     /// The value of a field.
-    private func secret(of field: ForeignJSON.Value?) throws(ForeignFailure) -> SecretBytes? {
-        try document.optionalSecret(field?.isObject == true ? field?["value"] : field)
+    func secret(of field: ForeignJSON.Value?) throws(ForeignFailure) -> SecretBytes? {
+        try document.optionalSecret(value(of: field))
+    }
+
+    private func value(of field: ForeignJSON.Value?) -> ForeignJSON.Value? {
+        guard let field, field.isObject else { return field }
+        document.skip("id", "fieldType", of: field)
+        return field["value"]
     }
 
     private func add(
@@ -165,27 +191,40 @@ struct CXFRecords {
             if try document.optionalText(credential["keyComment"])?.isEmpty == false {
                 collector.leaveOut("comment of a key")
             }
+            let details = ["creationDate", "expiryDate", "keyGenerationSource"].compactMap { credential[$0] }
+            collector.leaveOut("detail of a key", details.count { !$0.isNull })
+            for detail in details { document.skip(detail) }
+            // The key itself says what it is.
+            document.skip("keyType", of: credential)
             try record.addPrivateKey(key, to: &collector)
         case "wifi": try addNetwork(credential, &record, to: &collector)
         case "custom-fields":
+            let group = try document.optionalText(credential["label"])
+            document.skip("id", of: credential)
             for field in try document.list(credential["fields"], required: "a list of fields") {
-                var name = try document.optionalText(field["label"])
-                if name == nil { name = try document.optionalText(credential["label"]) }
+                let name = RecordWriter.fieldName(try document.optionalText(field["label"]) ?? "", in: group)
                 guard let value = try secret(of: field) else { throw .damaged("a field has no value") }
-                try record.addField(name ?? "", value, to: &collector)
+                try record.addField(name, value, to: &collector)
             }
+            let extensions = try document.list(credential["extensions"])
+            collector.leaveOut("extension of another program", extensions.count)
+            document.skip("extensions", of: credential)
         case "generated-password":
             guard let password = try secret(of: credential["password"]) else { throw .damaged("a password is missing") }
             try record.addField("generated password", password, to: &collector)
-        case "file": collector.leaveOut("file beside the JSON")
-        case "item-reference": collector.leaveOut("reference to another item")
+        case "file":
+            collector.leaveOut("file beside the JSON")
+            document.skip(credential)
+        case "item-reference":
+            collector.leaveOut("reference to another item")
+            document.skip(credential)
         default:
             if Self.objects[type] == nil { collector.remark("credentials of unknown kinds are kept as JSON") }
             try record.addObject(Self.objects[type] ?? "other", withoutType(credential), to: &collector)
         }
     }
 
-    private func withoutType(_ credential: ForeignJSON.Value) -> SecretBytes {
+    func withoutType(_ credential: ForeignJSON.Value) -> SecretBytes {
         var object = SecretJSON()
         for member in credential.members where member.name != "type" {
             object.add(member.name, json: document.source(member.value))
@@ -194,7 +233,7 @@ struct CXFRecords {
     }
 
     /// The `otpauth:` address of a one-time password; nil without a seed.
-    private func oneTimePassword(_ credential: ForeignJSON.Value) throws(ForeignFailure) -> SecretBytes? {
+    func oneTimePassword(_ credential: ForeignJSON.Value) throws(ForeignFailure) -> SecretBytes? {
         guard let seed = try document.optionalSecret(credential["secret"]) else { return nil }
         func encoded(_ name: String) throws(ForeignFailure) -> String? {
             let text = try document.optionalText(credential[name])
@@ -226,84 +265,5 @@ struct CXFRecords {
         let name = try text(of: credential["ssid"]) ?? record.title
         try record.addNetwork(name, secret(of: credential["passphrase"]), to: &collector)
         record.extra = outer
-    }
-}
-
-extension CXFRecords {
-    /// The item for which kcbackup's export wrote this record; nil for an ordinary record.
-    private func returned(
-        _ value: ForeignJSON.Value, _ id: String, _ title: String, _ user: String?, _ record: RecordWriter
-    ) -> ReturnedItem? {
-        guard let item = value["item"], let bytes = CXF.decode(SecretBytes(copying: id.utf8)) else { return nil }
-        let uuid = bytes.withBytes { ItemUUID(bytes: $0) }
-        // The records of notes, one-time passwords and networks have no user name.
-        let hasAccount = (item["attributes"]?["acct"]).map { $0.isString } ?? false
-        let isLogin = user != nil || !hasAccount
-        return ReturnedItem(
-            line: document.source(item), id: uuid, title: title, account: user, addresses: record.addresses,
-            modified: record.modified, ignoringAccount: !isLogin)
-    }
-
-    /// Removes the credential that holds an item's secret, and returns the secret; nil if there is none.
-    private func takeSecret(
-        _ item: ReturnedItem, _ value: ForeignJSON.Value, _ credentials: inout [ForeignJSON.Value]
-    ) throws(ForeignFailure) -> SecretBytes? {
-        func take(_ type: String, _ isIt: (ForeignJSON.Value) -> Bool = { _ in true }) -> ForeignJSON.Value? {
-            credentials.firstIndex { self.type($0) == type && isIt($0) }.map { credentials.remove(at: $0) }
-        }
-        if let bytes = take("custom-fields", { self.bytes(in: $0) != nil }) { return self.bytes(in: bytes) }
-        switch item.kind {
-        case .note: if let note = take("note") { return try secret(of: note["content"]) }
-        case .wifi: if let network = take("wifi") { return try secret(of: network["passphrase"]) }
-        case .oneTimePassword:
-            if let code = take("totp") {
-                let own = document.secret(value["secret"])
-                return matches(own, code) ? own : try oneTimePassword(code)
-            }
-        case .passkey:
-            if let passkey = take("passkey") {
-                guard let own = document.secret(value["secret"]), let object = CXF.passkey(own),
-                    Self.areEqual(object, document.source(passkey))
-                else { return withoutType(passkey) }
-                return own
-            }
-        case .password, .other: break
-        }
-        guard let login = take("basic-auth") else { return nil }
-        return try secret(of: login["password"])
-    }
-
-    private func bytes(in credential: ForeignJSON.Value) -> SecretBytes? {
-        guard let fields = credential["fields"]?.values, fields.count == 1, let field = fields.first,
-            document.text(field["label"]) == ExportName.bytes, let text = document.secret(field["value"])
-        else { return nil }
-        var bytes = SecretBytes(capacity: text.count)
-        guard text.withBytes({ Base64.decode($0, into: &bytes) }) else { return nil }
-        return consume bytes
-    }
-
-    /// True if an `otpauth:` address and a credential agree.
-    private func matches(_ address: borrowing SecretBytes?, _ credential: ForeignJSON.Value) -> Bool {
-        switch address {
-        case .none: return false
-        case .some(let address):
-            guard let parts = OneTimePasswordParts(address), let seed = document.secret(credential["secret"]) else {
-                return false
-            }
-            let isSeed = address.withBytes { Self.areEqual(SecretBytes($0.extracting(parts.seed)), seed) }
-            return isSeed && document.integer(credential["period"]) == Int64(parts.period)
-                && document.integer(credential["digits"]) == Int64(parts.digits)
-                && document.text(credential["algorithm"]) == parts.algorithm
-                && document.text(credential["issuer"]) == parts.issuer
-                && document.text(credential["username"]) == parts.userName
-        }
-    }
-
-    private static func areEqual(_ one: borrowing SecretBytes, _ other: borrowing SecretBytes) -> Bool {
-        one.withBytes { one in
-            other.withBytes { other in
-                one.count == other.count && one.indices.allSatisfy { one[$0] == other[$0] }
-            }
-        }
     }
 }

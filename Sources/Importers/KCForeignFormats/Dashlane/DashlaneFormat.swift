@@ -75,7 +75,14 @@ package struct DashlaneFormat: ForeignFormat {
         let names = header.cells.map { $0.text(in: bytes) }
         guard Set(names).count == names.count else { throw .damagedLine(header.line, "two columns have the same name") }
         var ordinals: [String: Int] = [:]
-        while let row = try reader.next(in: bytes) {
+        while let result = try reader.nextOrDamaged(in: bytes) {
+            let row: CSVReader.Row
+            switch result {
+            case .row(let found): row = found
+            case .damaged(let line, let rule):
+                collector.refuse("\(table), line \(line)", .damaged(rule))
+                continue
+            }
             guard row.cells.count == names.count else {
                 collector.refuse(
                     "\(table), line \(row.line)",

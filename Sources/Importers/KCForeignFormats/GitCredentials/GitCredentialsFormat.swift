@@ -35,29 +35,37 @@ package struct GitCredentialsFormat: ForeignFormat {
                     collector.leaveOut("address without a host")
                     continue
                 }
-                guard let parts = CredentialLine(line.range, in: bytes) else {
-                    throw .damagedLine(line.number, "it is not a URL with a host")
-                }
-                guard parts.password != nil || parts.isToken(in: bytes) else {
-                    collector.leaveOut("address without a password")
-                    continue
-                }
-                let (draft, isCut) = try parts.draft(in: bytes, line.number)
-                if isCut { collector.leaveOut("part of an address behind '?', '#' or ';'") }
-                let names = [AttributeCode.srvr, .acct, .path].map { draft.attributes.text($0) ?? "" }
-                let port = draft.attributes.number(.port).map(String.init) ?? ""
-                let key = RecordWriter.identity(of: names + [port, parts.scheme])
-                let ordinal = ordinals[key, default: 0]
-                ordinals[key] = ordinal + 1
-                for (kind, range) in parts.secrets(in: bytes) {
-                    try collector.add(
-                        RecordPart(
-                            kind, draft, secret: CredentialLine.decoded(range, in: bytes),
-                            record: key, ordinal: RecordPart.Ordinal(record: ordinal), part: kind, name: names[0]))
+                try collector.record("line \(line.number)") { collector throws(ForeignFailure) in
+                    guard let parts = CredentialLine(line.range, in: bytes) else {
+                        throw .damagedLine(line.number, "it is not a URL with a host")
+                    }
+                    try Self.add(parts, line.number, &ordinals, to: &collector, bytes)
                 }
             }
         }
         return try collector.finish(details: "", isPlaintext: true)
+    }
+
+    private static func add(
+        _ parts: CredentialLine, _ line: Int, _ ordinals: inout [String: Int], to collector: inout RecordCollector,
+        _ bytes: borrowing Span<UInt8>
+    ) throws(ForeignFailure) {
+        guard parts.password != nil || parts.isToken(in: bytes) else {
+            return collector.leaveOut("address without a password")
+        }
+        let (draft, isCut) = try parts.draft(in: bytes, line)
+        if isCut { collector.leaveOut("part of an address behind '?', '#' or ';'") }
+        let names = [AttributeCode.srvr, .acct, .path].map { draft.attributes.text($0) ?? "" }
+        let port = draft.attributes.number(.port).map(String.init) ?? ""
+        let key = RecordWriter.identity(of: names + [port, parts.scheme])
+        let ordinal = ordinals[key, default: 0]
+        ordinals[key] = ordinal + 1
+        for (kind, range) in parts.secrets(in: bytes) {
+            try collector.add(
+                RecordPart(
+                    kind, draft, secret: CredentialLine.decoded(range, in: bytes),
+                    record: key, ordinal: RecordPart.Ordinal(record: ordinal), part: kind, name: names[0]))
+        }
     }
 }
 

@@ -6,12 +6,16 @@ internal import KCXMLDocuments
 /// The XML of a KDBX file, with its protected values and attachments decrypted.
 final class KDBXDatabase {
     let document: XMLDocument
+    /// True for elements that were read, or skipped with all in them; by index.
+    private var done: [Bool] = []
     /// The protected values and the attachments, concatenated.
     private var secrets: SecretBytes
     /// The positions of protected values in `secrets`, by the index of their element.
     private var values: [Int: Range<Int>]
     /// The positions of attachments in `secrets`, by the number or ID by which entries refer to them.
     private var binaries: [String: Range<Int>]
+    /// Those of them that were taken.
+    private var taken: Set<String> = []
 
     /// - Throws: `ForeignFailure` (`damaged`, `unknownVariant`, `limit`), `CryptographyFailure`.
     init(_ content: consuming SecretBytes, _ header: KDBXHeader, of file: ForeignFile) throws {
@@ -41,9 +45,10 @@ final class KDBXDatabase {
             case .library: throw CryptographyFailure.outOfMemory(bytes: content.count)
             }
         }
-        guard document.root.name == "KeePassFile" else {
+        guard document.root.name == "KeePassFile", !document.hasMixedContent else {
             throw ForeignFailure.damaged("its XML is not that of a KeePass database")
         }
+        done = Array(repeating: false, count: document.elements.count)
         try unprotect(KDBXStream(stream.0, key: SecretBytes(copying: stream.1)))
         if header.major == 3 {
             try checkHash(header, file)
@@ -53,6 +58,7 @@ final class KDBXDatabase {
 
     /// The value of an element, protected or not.
     func value(_ element: XMLDocument.Element) -> SecretBytes {
+        skip(element)
         if let range = values[element.index] { return secrets.withBytes { SecretBytes($0.extracting(range)) } }
         return document.withText(of: element) { SecretBytes($0) }
     }
@@ -66,9 +72,19 @@ final class KDBXDatabase {
     /// True if the value of an element was protected.
     func isProtected(_ element: XMLDocument.Element) -> Bool { values[element.index] != nil }
 
+    /// The attachment in an element: its own value, or the one that it refers to; nil if there is none.
+    ///
+    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
+    func attachment(_ element: XMLDocument.Element) throws -> SecretBytes? {
+        if let reference = element.attributes["Ref"] { return binary(reference) }
+        skip(element)
+        return try binary(element)
+    }
+
     /// The attachment with the given number or ID; nil if there is none.
-    func binary(_ name: String) -> SecretBytes? {
+    private func binary(_ name: String) -> SecretBytes? {
         guard let range = binaries[name] else { return nil }
+        taken.insert(name)
         return secrets.withBytes { SecretBytes($0.extracting(range)) }
     }
 
@@ -130,19 +146,78 @@ final class KDBXDatabase {
         else { return }
         for element in document.children("Binary", of: all) {
             guard let id = element.attributes["ID"] else { throw ForeignFailure.damaged("an attachment has no ID") }
-            var bytes = isProtected(element) ? value(element) : try base64(element)
-            if element.attributes["Compressed"]?.lowercased() == "true", !bytes.isEmpty {
-                bytes = try KDBXOpening.decompressed(bytes)
-            }
+            let bytes = try binary(element)
             let size = secrets.count + bytes.count
             guard size <= ForeignFile.sizeLimit else {
                 throw ForeignFailure.limit(
                     "bytes of attachments", found: UInt64(size), allowed: UInt64(ForeignFile.sizeLimit))
             }
+            skip(element)
             guard binaries.updateValue(secrets.count..<secrets.count + bytes.count, forKey: id) == nil else {
                 throw ForeignFailure.damaged("an ID occurs twice")
             }
             bytes.withBytes { secrets.append($0) }
         }
     }
+
+    /// The content of an attachment that stands in the XML.
+    private func binary(_ element: XMLDocument.Element) throws -> SecretBytes {
+        let bytes = isProtected(element) ? value(element) : try base64(element)
+        guard element.attributes["Compressed"]?.lowercased() == "true", !bytes.isEmpty else { return bytes }
+        return try KDBXOpening.decompressed(bytes)
+    }
+}
+
+/// What was read of the XML, so that nothing in it is dropped in silence.
+extension KDBXDatabase {
+    /// The number of attachments that were not taken: those of older versions of entries, or of none.
+    var untakenBinaries: Int { binaries.count - taken.count }
+
+    /// The title of an entry in messages; nil if it has none.
+    func title(of entry: XMLDocument.Element) -> String? {
+        let strings = document.children("String", of: entry)
+        let title = strings.first { text("Key", of: $0) == "Title" }.flatMap { document.child("Value", of: $0) }
+        return title.flatMap { withValue($0) { $0.utf8Text } }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The text of a child that is not secret; nil if there is none.
+    func text(_ name: String, of parent: XMLDocument.Element?) -> String? {
+        guard let parent, let child = document.child(name, of: parent) else { return nil }
+        return text(of: child)
+    }
+
+    /// The text of an element that is not secret.
+    func text(of element: XMLDocument.Element) -> String {
+        skip(element)
+        return document.string(of: element)
+    }
+
+    /// States that an element and all in it are known, and hold nothing to import that is not counted in another way.
+    func skip(_ element: XMLDocument.Element?) {
+        if let element { done[element.index] = true }
+    }
+
+    /// Skips all children with these names.
+    func skip(_ names: [String], of parent: XMLDocument.Element?) {
+        guard let parent else { return }
+        for name in names {
+            for child in document.children(name, of: parent) { skip(child) }
+        }
+    }
+
+    /// The names of elements and attributes that hold something and were neither read nor skipped.
+    var unread: [String] {
+        var names: [String] = []
+        func visit(_ element: XMLDocument.Element) {
+            if done[element.index] { return }
+            names += element.attributes.keys.filter { !Self.attributes.contains($0) }.sorted()
+            if element.children.isEmpty, document.withText(of: element, { !$0.isEmpty }) { names.append(element.name) }
+            for child in element.children { visit(document.elements[child]) }
+        }
+        visit(document.root)
+        return names
+    }
+
+    /// The attributes of elements that are read, or that only programs need.
+    private static let attributes: Set = ["Protected", "ProtectInMemory", "Ref", "ID", "Compressed"]
 }

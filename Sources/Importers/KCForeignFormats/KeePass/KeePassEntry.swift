@@ -12,7 +12,7 @@ struct KeePassEntry {
     let strings: [(key: String, value: XMLDocument.Element)]
     /// The indices of the strings, by name.
     private let places: [String: Int]
-    let binaries: [(name: String, reference: String)]
+    let binaries: [(name: String, value: XMLDocument.Element)]
     let created: Timestamp?
     let modified: Timestamp?
     let tags: String?
@@ -21,8 +21,11 @@ struct KeePassEntry {
     let historyCount: Int
     let autoTypeCount: Int
     let hasIcon: Bool
+    let hasColor: Bool
     /// True if the entry opens something else than its address.
     let hasOverride: Bool
+    /// True if the date of its last use is known.
+    let hasUseDate: Bool
     /// The number of values that other programs keep in the entry for themselves.
     let otherDataCount: Int
     /// The attributes that kcbackup's export stored in the entry.
@@ -35,51 +38,67 @@ struct KeePassEntry {
     /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     init(_ element: XMLDocument.Element, in database: KDBXDatabase, folder: String) throws(ForeignFailure) {
         let document = database.document
-        func text(_ name: String, _ parent: XMLDocument.Element?) -> String? {
-            parent.flatMap { document.child(name, of: $0) }.map { document.string(of: $0) }
-        }
+        func text(_ name: String) -> String? { database.text(name, of: element) }
+        func isFilled(_ name: String) -> Bool { text(name).map { !$0.isEmpty } ?? false }
         self.folder = folder
-        guard let uuid = Self.uuid(text("UUID", element)) else { throw .damaged("an entry has no ID") }
+        guard let uuid = Self.uuid(text("UUID")) else { throw .damaged("it has no ID") }
         self.uuid = uuid
+        (strings, places) = try Self.strings(of: element, in: database)
+        var binaries: [(name: String, value: XMLDocument.Element)] = []
+        for binary in document.children("Binary", of: element) {
+            guard let value = document.child("Value", of: binary) else { throw .damaged("an attachment is incomplete") }
+            binaries.append((database.text("Key", of: binary) ?? "", value))
+        }
+        self.binaries = binaries
+        let times = document.child("Times", of: element)
+        created = Self.date(database.text("CreationTime", of: times))
+        modified = Self.date(database.text("LastModificationTime", of: times))
+        tags = text("Tags").flatMap { $0.isEmpty ? nil : $0 }
+        let isExpiring = database.text("Expires", of: times)?.lowercased() == "true"
+        let expiry = database.text("ExpiryTime", of: times)
+        expires = isExpiring ? Self.date(expiry)?.description : nil
+        hasUseDate = times.flatMap { document.child("LastAccessTime", of: $0) } != nil
+        database.skip(["LastAccessTime", "UsageCount", "LocationChanged"], of: times)
+        historyCount = document.child("History", of: element).map { document.children("Entry", of: $0).count } ?? 0
+        let autoType = document.child("AutoType", of: element)
+        autoTypeCount =
+            (autoType.map { document.children("Association", of: $0).count } ?? 0)
+            + (database.text("DefaultSequence", of: autoType).map { $0.isEmpty ? 0 : 1 } ?? 0)
+        hasIcon = isFilled("CustomIconUUID") || !["0", "", nil].contains(text("IconID"))
+        hasColor = isFilled("ForegroundColor") || isFilled("BackgroundColor")
+        hasOverride = document.child("OverrideURL", of: element).map { database.withValue($0) { !$0.isEmpty } } ?? false
+        let items = document.child("CustomData", of: element).map { document.children("Item", of: $0) } ?? []
+        exported = items.first { database.text("Key", of: $0) == ExportName.item }
+            .flatMap { document.child("Value", of: $0) }
+        let excluded = text("QualityCheck")?.lowercased() == "false" ? 1 : 0
+        otherDataCount = Self.otherDataCount(of: element, in: database) + excluded
+        // They are counted; where the entry was before says nothing about it.
+        database.skip(["History", "AutoType", "OverrideURL", "CustomData", "PreviousParentGroup"], of: element)
+    }
+
+    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
+    private static func strings(
+        of element: XMLDocument.Element, in database: KDBXDatabase
+    ) throws(ForeignFailure) -> (strings: [(key: String, value: XMLDocument.Element)], places: [String: Int]) {
         var strings: [(key: String, value: XMLDocument.Element)] = []
         var places: [String: Int] = [:]
-        for string in document.children("String", of: element) {
-            guard let key = text("Key", string), let value = document.child("Value", of: string) else {
-                throw .damaged("a string of an entry is incomplete")
-            }
+        for string in database.document.children("String", of: element) {
+            guard let key = database.text("Key", of: string), let value = database.document.child("Value", of: string)
+            else { throw .damaged("a string of an entry is incomplete") }
             guard places.updateValue(strings.count, forKey: key) == nil else {
                 throw .damaged("a string of an entry occurs twice")
             }
-            guard strings.count < Self.stringLimit else {
-                throw .limit(
-                    "strings of an entry", found: UInt64(Self.stringLimit) + 1, allowed: UInt64(Self.stringLimit))
+            guard strings.count < stringLimit else {
+                throw .limit("strings of an entry", found: UInt64(stringLimit) + 1, allowed: UInt64(stringLimit))
             }
             strings.append((key, value))
         }
-        self.strings = strings
-        self.places = places
-        binaries = document.children("Binary", of: element).map { binary in
-            let value = document.child("Value", of: binary)
-            return (text("Key", binary) ?? "", value?.attributes["Ref"] ?? "")
-        }
-        let times = document.child("Times", of: element)
-        created = Self.date(text("CreationTime", times))
-        modified = Self.date(text("LastModificationTime", times))
-        tags = text("Tags", element).flatMap { $0.isEmpty ? nil : $0 }
-        let isExpiring = text("Expires", times)?.lowercased() == "true"
-        expires = isExpiring ? Self.date(text("ExpiryTime", times))?.description : nil
-        historyCount = document.child("History", of: element).map { document.children("Entry", of: $0).count } ?? 0
-        autoTypeCount =
-            document.child("AutoType", of: element).map { document.children("Association", of: $0).count } ?? 0
-        hasIcon = document.child("CustomIconUUID", of: element) != nil
-        hasOverride = document.child("OverrideURL", of: element).map { database.withValue($0) { !$0.isEmpty } } ?? false
-        let items = document.child("CustomData", of: element).map { document.children("Item", of: $0) } ?? []
-        exported = items.first { text("Key", $0) == ExportName.item }.flatMap { document.child("Value", of: $0) }
-        otherDataCount = Self.otherDataCount(of: element, in: document)
+        return (strings, places)
     }
 
     /// The number of values in the custom data of an entry or a group, without those that only describe it.
-    static func otherDataCount(of element: XMLDocument.Element, in document: XMLDocument) -> Int {
+    static func otherDataCount(of element: XMLDocument.Element, in database: KDBXDatabase) -> Int {
+        let document = database.document
         let items = document.child("CustomData", of: element).map { document.children("Item", of: $0) } ?? []
         // KeePassXC dates all custom data.
         let own = [ExportName.item, "_LAST_MODIFIED"]
@@ -125,33 +144,5 @@ struct KeePassEntry {
         let seconds = Int64(bitPattern: bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
         let (since1970, overflow) = seconds.subtractingReportingOverflow(KDBX.secondsBefore1970)
         return overflow ? nil : ForeignDate.seconds(since1970)
-    }
-}
-
-/// A group of a KeePass database.
-struct KeePassGroup {
-    let name: String
-    /// The names of the groups around it.
-    let folder: String
-    /// Its UUID as written; empty if it has none.
-    let id: String
-    let notes: XMLDocument.Element?
-    let modified: Timestamp?
-    let otherDataCount: Int
-    let isTrashed: Bool
-
-    /// - Parameter path: the names of the groups down to this one, without the topmost.
-    init(_ element: XMLDocument.Element, in database: KDBXDatabase, path: [String], isTrashed: Bool) {
-        let document = database.document
-        func text(_ name: String, _ parent: XMLDocument.Element?) -> String? {
-            parent.flatMap { document.child(name, of: $0) }.map { document.string(of: $0) }
-        }
-        name = text("Name", element) ?? ""
-        folder = path.dropLast().joined(separator: "/")
-        id = text("UUID", element) ?? ""
-        notes = document.child("Notes", of: element)
-        modified = KeePassEntry.date(text("LastModificationTime", document.child("Times", of: element)))
-        otherDataCount = KeePassEntry.otherDataCount(of: element, in: document)
-        self.isTrashed = isTrashed
     }
 }

@@ -27,28 +27,33 @@ package struct KeePassFormat: ForeignFormat {
     private func open(_ file: ForeignFile, _ header: KDBXHeader, _ secrets: any ForeignSecrets) throws -> SecretBytes {
         let keyFile = try secrets.keyFile()
         var opened: SecretBytes?
-        try secrets.password("password of the KeePass database") { password in
-            // An empty password makes another key than no password; databases with a key file often have none.
-            let tries = password.isEmpty && keyFile != nil ? [false, true] : [true]
-            for takesPassword in tries {
-                var key = KDBXCompositeKey()
-                if takesPassword { try key.add(password: password) }
-                if let keyFile { key.add(keyFile: try KeePassKeyFile.key(keyFile)) }
-                do {
-                    opened = try Self.opened(file, header, key.bytes())
-                    return
-                } catch let failure as ForeignFailure
-                    where !takesPassword && [.wrongPassword, .wrongPasswordOrDamaged].contains(failure)
-                {
-                    continue
-                } catch let failure as ForeignFailure where keyFile == nil {
-                    switch failure {
-                    case .wrongPassword: throw ForeignFailure.wrongPasswordOrNoKeyFile(orDamaged: false)
-                    case .wrongPasswordOrDamaged: throw ForeignFailure.wrongPasswordOrNoKeyFile(orDamaged: true)
-                    default: throw failure
-                    }
-                }
+        /// Returns why a password, or none, does not open the file together with the key file; nil if it does.
+        func attempt(_ password: borrowing SecretBytes?) throws -> ForeignFailure? {
+            var key = KDBXCompositeKey()
+            switch password {
+            case .some(let password): try key.add(password: password)
+            case .none: break
             }
+            if let keyFile { key.add(keyFile: try KeePassKeyFile.key(keyFile)) }
+            do {
+                opened = try Self.opened(file, header, key.bytes())
+                return nil
+            } catch let failure as ForeignFailure
+                where [.wrongPassword, .wrongPasswordOrDamaged].contains(failure)
+            {
+                return failure
+            }
+        }
+        // With a key file, there may be no password to ask for.
+        if keyFile != nil, !secrets.isPasswordGiven, try attempt(nil) == nil, let content = opened.take() {
+            return content
+        }
+        try secrets.password("password of the KeePass database") { password in
+            guard let failure = try attempt(password.copy()) else { return }
+            // An empty password makes another key than no password, and people enter nothing for both.
+            if password.isEmpty, try attempt(nil) == nil { return }
+            guard keyFile == nil else { throw failure }
+            throw ForeignFailure.wrongPasswordOrNoKeyFile(orDamaged: failure == .wrongPasswordOrDamaged)
         }
         guard let content = opened.take() else { throw ForeignFailure.wrongPassword }
         return content

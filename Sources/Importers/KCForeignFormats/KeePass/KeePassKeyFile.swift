@@ -7,7 +7,7 @@ internal import KCXMLDocuments
 enum KeePassKeyFile {
     /// The 32-byte key that is derived from the file.
     ///
-    /// - Throws: `ForeignFailure.damaged`, `CryptographyFailure`.
+    /// - Throws: `ForeignFailure` (`damagedKeyFile`, `unknownVariant`), `CryptographyFailure`.
     static func key(_ file: ForeignFile) throws -> SecretBytes {
         if let key = try xml(file) { return key }
         if file.bytes.count == 32 { return file.bytes.copy() }
@@ -21,29 +21,39 @@ enum KeePassKeyFile {
         do throws(XMLFailure) {
             document = try file.bytes.withBytes { bytes throws(XMLFailure) in try XMLDocument(bytes) }
         } catch {
+            // Any file can be a key file, but this one was meant to be XML.
+            if isMeantAsXML(file) { throw ForeignFailure.damagedKeyFile("its XML is malformed") }
             return nil
         }
-        guard document.root.name == "KeyFile", let key = document.child("Key", of: document.root),
-            let data = document.child("Data", of: key)
-        else { return nil }
+        guard document.root.name == "KeyFile" else { return nil }
+        let keys = document.children("Key", of: document.root).flatMap { document.children("Data", of: $0) }
+        guard keys.count == 1 else { throw ForeignFailure.damagedKeyFile("it does not have exactly one key") }
+        let data = keys[0]
         let stated = document.child("Meta", of: document.root).flatMap { document.child("Version", of: $0) }
         let version = stated.map { document.string(of: $0) } ?? "1"
         let text = document.withText(of: data) { SecretBytes(withoutSpace: $0) }
         var bytes = SecretBytes(capacity: 32)
         if version.hasPrefix("1") {
-            guard text.withBytes({ Base64.decode($0, into: &bytes) }) else {
-                throw ForeignFailure.damaged("the key file has no key")
+            guard text.withBytes({ Base64.decode($0, into: &bytes) }), !bytes.isEmpty else {
+                throw ForeignFailure.damagedKeyFile("its key is not base64")
             }
             return bytes
         }
-        guard let key = hexadecimal(text) else { throw ForeignFailure.damaged("the key file has no key") }
+        guard version.hasPrefix("2") else { throw ForeignFailure.unknownVariant("a key file of version \(version)") }
+        guard let key = hexadecimal(text) else { throw ForeignFailure.damagedKeyFile("its key is not hexadecimal") }
         if let stated = data.attributes["Hash"] {
             let hash = key.withBytes { SHA256.hash($0).bytes.prefix(4) }
             guard Hexadecimal.encode(Array(hash)) == stated.lowercased() else {
-                throw ForeignFailure.damaged("the key file does not match its hash")
+                throw ForeignFailure.damagedKeyFile("its key does not match its hash")
             }
         }
         return key
+    }
+
+    /// True for a file that begins like the XML of a key file.
+    private static func isMeantAsXML(_ file: ForeignFile) -> Bool {
+        let mark = Array("<KeyFile".utf8)
+        return file.bytes.withBytes { bytes in bytes.indices.prefix(1_024).contains { bytes.matches(mark, at: $0) } }
     }
 
     private static func hexadecimal(_ text: borrowing SecretBytes) -> SecretBytes? {

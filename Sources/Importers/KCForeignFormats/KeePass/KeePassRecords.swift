@@ -15,6 +15,9 @@ final class KeePassRecords {
     /// The number of bytes that searches for references have visited, and the cost of each visit.
     var visits = 0
     private var groups: [KeePassGroup] = []
+    /// The names of entries that cannot be read, and why.
+    private var failures: [(name: String, rule: String)] = []
+    private var unresolved = UnresolvedReferences()
     private var trashed = 0
 
     // The maximum length of a chain of references between entries.
@@ -32,56 +35,97 @@ final class KeePassRecords {
     /// - Throws: `ForeignFailure` (`damaged`, `limit`), `StreamFailure` (`interrupted`).
     func read(format: String, version: Int) throws -> ForeignContents {
         let document = database.document
-        guard let root = document.child("Root", of: document.root), let top = document.child("Group", of: root) else {
-            throw ForeignFailure.damaged("its XML has no groups")
+        let (roots, metas) = (
+            document.children("Root", of: document.root), document.children("Meta", of: document.root)
+        )
+        guard roots.count == 1, metas.count <= 1 else {
+            throw ForeignFailure.damaged("its XML has not exactly one root")
         }
-        let meta = document.child("Meta", of: document.root)
-        let bin = meta.flatMap { document.child("RecycleBinUUID", of: $0) }.map { document.string(of: $0) }
-        let isBinUsed =
-            meta.flatMap { document.child("RecycleBinEnabled", of: $0) }
-            .map { document.string(of: $0).lowercased() == "true" } ?? true
-        try collect(top, path: [], bin: isBinUsed ? bin : nil, isTrashed: false)
+        let tops = document.children("Group", of: roots[0])
+        if tops.isEmpty { throw ForeignFailure.damaged("its XML has no groups") }
+        let meta = metas.isEmpty ? nil : metas[0]
+        let bin = database.text("RecycleBinUUID", of: meta)
+        let isBinUsed = database.text("RecycleBinEnabled", of: meta).map { $0.lowercased() == "true" } ?? true
+        for top in tops {
+            // The topmost group is the database itself; if there are several, their names tell them apart.
+            let path = tops.count == 1 ? [] : [database.text("Name", of: top) ?? ""]
+            try collect(top, path: path, bin: isBinUsed ? bin : nil, isTrashed: false)
+        }
 
         var collector = RecordCollector(format: format, date: date)
-        for entry in entries { try add(entry, format, to: &collector) }
+        for entry in entries {
+            try collector.record(name(of: entry)) { collector in try add(entry, format, to: &collector) }
+        }
+        for (name, rule) in failures {
+            try collector.record(name) { _ throws(ForeignFailure) in throw .damaged(rule) }
+        }
         try add(groups, format, to: &collector)
         collector.leaveOut("trashed entry", trashed)
-        if let text = meta.flatMap({ document.child("DatabaseDescription", of: $0) }), !isEmpty(text) {
+        if database.text("DatabaseDescription", of: meta).map({ !$0.isEmpty }) == true {
             collector.leaveOut("description of the database")
         }
-        if let deleted = document.child("DeletedObjects", of: root) {
+        for deleted in document.children("DeletedObjects", of: roots[0]) {
             collector.leaveOut("record of a deletion", document.children("DeletedObject", of: deleted).count)
+            database.skip(deleted)
         }
+        let name = database.text("DatabaseName", of: meta) ?? ""
+        if let meta {
+            collector.leaveOut("setting of another program", KeePassEntry.otherDataCount(of: meta, in: database))
+        }
+        database.skip(Self.settings, of: meta)
+        collector.leaveOut("attachment of no current entry", database.untakenBinaries)
+        collector.leaveOut(unknown: database.unread)
+        unresolved.tell(&collector)
         if version == 3 {
             collector.remark("this version of KDBX does not protect the file against changes; KDBX 4 does")
         }
-        let name = meta.flatMap { document.child("DatabaseName", of: $0) }.map { document.string(of: $0) } ?? ""
         return try collector.finish(
             details: "KDBX \(version)" + (name.isEmpty ? "" : " '\(name)'"), isPlaintext: false)
     }
+
+    // What a database has beside its records.
+    private static let settings = [
+        "Generator", "HeaderHash", "SettingsChanged", "DatabaseNameChanged", "DatabaseDescriptionChanged",
+        "DefaultUserName", "DefaultUserNameChanged", "MaintenanceHistoryDays", "Color", "MasterKeyChanged",
+        "MasterKeyChangeRec", "MasterKeyChangeForce", "MasterKeyChangeForceOnce", "MemoryProtection", "CustomIcons",
+        "RecycleBinChanged", "EntryTemplatesGroup", "EntryTemplatesGroupChanged", "HistoryMaxItems", "HistoryMaxSize",
+        "LastSelectedGroup", "LastTopVisibleGroup", "Binaries", "CustomData",
+    ]
 
     private func collect(
         _ group: XMLDocument.Element, path: [String], bin: String?, isTrashed: Bool
     ) throws(ForeignFailure) {
         let document = database.document
-        let uuid = document.child("UUID", of: group).map { document.string(of: $0) }
+        let uuid = database.text("UUID", of: group)
         let isTrashed = isTrashed || uuid != nil && uuid == bin
         groups.append(KeePassGroup(group, in: database, path: path, isTrashed: isTrashed))
         for element in document.children("Entry", of: group) {
             if isTrashed {
                 trashed += 1
+                database.skip(element)
                 continue
             }
-            let entry = try KeePassEntry(element, in: database, folder: path.joined(separator: "/"))
-            guard places.updateValue(entries.count, forKey: entry.digits) == nil else {
-                throw .damaged("two of its entries have the same ID")
+            do throws(ForeignFailure) {
+                let entry = try KeePassEntry(element, in: database, folder: path.joined(separator: "/"))
+                if places[entry.digits] != nil { throw .damaged("another entry has the same ID") }
+                places[entry.digits] = entries.count
+                entries.append(entry)
+            } catch {
+                guard case .damaged(let rule) = error else { throw error }
+                failures.append((database.title(of: element) ?? "an entry", rule))
+                database.skip(element)
             }
-            entries.append(entry)
         }
         for child in document.children("Group", of: group) {
-            let name = document.child("Name", of: child).map { document.string(of: $0) } ?? ""
+            let name = database.text("Name", of: child) ?? ""
             try collect(child, path: path + [name], bin: bin, isTrashed: isTrashed)
         }
+    }
+
+    /// The name of an entry in messages.
+    private func name(of entry: KeePassEntry) -> String {
+        let title = entry.value("Title").map { database.withValue($0) { $0.utf8Text ?? "" } } ?? ""
+        return title.isEmpty ? "an entry" : title
     }
 
     private func add(
@@ -92,17 +136,19 @@ final class KeePassRecords {
         collector.leaveOut("setting of another program", entry.otherDataCount)
         if entry.hasOverride { collector.leaveOut("override of an address") }
         if entry.hasIcon { collector.leaveOut("icon") }
+        if entry.hasColor { collector.leaveOut("color") }
+        if entry.hasUseDate { collector.leaveOut("date of last use") }
         if ["Title", "UserName", "URL"].contains(where: { entry.isProtected($0, in: database) }) {
             collector.remark("protected titles, user names or addresses become attributes, which are not secret")
         }
-        let title = try resolved(entry, "Title", &collector) ?? ""
+        let title = try resolved(entry, "Title") ?? ""
         var record = RecordWriter(format: format, identity: entry.digits, title: title)
         record.id = entry.uuid.description
         record.folder = entry.folder
-        var user = try resolved(entry, "UserName", &collector)
+        var user = try resolved(entry, "UserName")
         if user?.isEmpty == true { user = nil }
         for key in entry.addressKeys {
-            if let address = try resolved(entry, key, &collector), !address.isEmpty { record.addresses.append(address) }
+            if let address = try resolved(entry, key), !address.isEmpty { record.addresses.append(address) }
         }
         record.created = entry.created
         record.modified = entry.modified
@@ -112,20 +158,20 @@ final class KeePassRecords {
         var rest = KeePassEntry.Rest(entry)
         var isNote = false
         if let returned = returned(entry, title: title, user, record, &collector) {
-            let secret = rest.takeSecret(of: returned.kind, title: title, user: user, in: database)
+            let secret = try rest.takeSecret(of: returned.kind, title: title, user: user, in: database)
             try collector.add(
                 RecordPart(
                     "item", returned.draft, secret: secret, record: entry.digits, part: "item", name: record.title))
             record.omitLogin(of: user)
         } else {
-            isNote = try !addLogin(&rest, user, &record, to: &collector)
+            isNote = try !addLogin(entry, &rest, user, &record, to: &collector)
         }
-        try addOthers(&rest, &record, isNote: isNote, to: &collector)
+        try addOthers(entry, &rest, &record, isNote: isNote, to: &collector)
     }
 
     /// - Returns: false if the entry is not a login.
     private func addLogin(
-        _ rest: inout KeePassEntry.Rest, _ user: String?, _ record: inout RecordWriter,
+        _ entry: KeePassEntry, _ rest: inout KeePassEntry.Rest, _ user: String?, _ record: inout RecordWriter,
         to collector: inout RecordCollector
     ) throws -> Bool {
         let element = rest.take("Password")
@@ -139,12 +185,12 @@ final class KeePassRecords {
             try record.addLogin(user: user, password: nil, to: &collector)
             return true
         }
-        try record.addLogin(user: user, password: followed(database.value(element), &collector), to: &collector)
+        try record.addLogin(user: user, password: followed(database.value(element), in: entry), to: &collector)
         return true
     }
 
     private func addOthers(
-        _ rest: inout KeePassEntry.Rest, _ record: inout RecordWriter, isNote: Bool,
+        _ entry: KeePassEntry, _ rest: inout KeePassEntry.Rest, _ record: inout RecordWriter, isNote: Bool,
         to collector: inout RecordCollector
     ) throws {
         if let code = rest.takeOneTimePassword(in: database) { try record.addOneTimePassword(code, to: &collector) }
@@ -153,21 +199,21 @@ final class KeePassRecords {
             try record.addPasskey(host: passkey.host, user: passkey.user, passkey.object.copy(), to: &collector)
         }
         if let element = rest.take("Notes") {
-            let notes = try followed(database.value(element), &collector)
+            let notes = try followed(database.value(element), in: entry)
             if !notes.isEmpty { try record.addNote(notes, isWhole: isNote, to: &collector) }
         }
         for (key, element) in rest.takeAll() {
             let value = database.value(element)
             if value.isEmpty, KeePassEntry.standardKeys.contains(key) { continue }
-            try record.addField(key, followed(value, &collector), to: &collector)
+            try record.addField(key, followed(value, in: entry), to: &collector)
         }
-        for (name, reference) in rest.binaries {
+        for (name, value) in rest.binaries {
+            guard let bytes = try database.attachment(value) else {
+                throw ForeignFailure.damaged("an attachment is missing")
+            }
             if name == "KeeAgent.settings" {
                 collector.leaveOut("setting of KeeAgent")
                 continue
-            }
-            guard let bytes = database.binary(reference) else {
-                throw ForeignFailure.damaged("an attachment is missing")
             }
             guard bytes.count <= ItemLimits.secretSize else {
                 collector.refuse(record.title, .item(.secretTooLarge(bytes.count)))
@@ -183,10 +229,11 @@ final class KeePassRecords {
     ) throws(ForeignFailure) {
         var ordinals: [String: Int] = [:]
         for group in groups {
-            if !group.isTrashed { collector.leaveOut("setting of another program", group.otherDataCount) }
+            if !group.isTrashed { group.leaveOut(to: &collector) }
             guard let notes = group.notes, !isEmpty(notes) else { continue }
             if group.isTrashed {
                 collector.leaveOut("note of a trashed group")
+                database.skip(notes)
                 continue
             }
             let identity = "group \(group.id)"
@@ -221,11 +268,9 @@ final class KeePassRecords {
     }
 
     /// The text of a string that is a name, with references resolved.
-    private func resolved(
-        _ entry: KeePassEntry, _ key: String, _ collector: inout RecordCollector
-    ) throws -> String? {
+    private func resolved(_ entry: KeePassEntry, _ key: String) throws -> String? {
         guard let element = entry.value(key) else { return nil }
-        let value = try followed(database.value(element), isReadable: true, &collector)
+        let value = try followed(database.value(element), in: entry, isReadable: true)
         return value.withBytes { bytes in
             String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
         }
@@ -235,19 +280,18 @@ final class KeePassRecords {
     ///
     /// - Parameter isReadable: true for a value that becomes an attribute, which must not be another entry's secret.
     private func followed(
-        _ value: consuming SecretBytes, isReadable: Bool = false, _ collector: inout RecordCollector
+        _ value: consuming SecretBytes, in entry: KeePassEntry, isReadable: Bool = false
     ) throws -> SecretBytes {
         var value = value
         for _ in 0..<Self.referenceDepth {
             guard let reference = KeePassReference(value) else {
                 if KeePassReference.isMentioned(in: value) {
-                    collector.remark("references within longer text, and by a password, were left unresolved")
+                    unresolved.add(.within, name(of: entry))
                 }
                 return value
             }
             if isReadable, !reference.wanted.isReadable {
-                collector.remark(
-                    "references to passwords and notes in titles, user names or addresses were left unresolved")
+                unresolved.add(.secret, name(of: entry))
                 return value
             }
             let place = try place(of: reference)
@@ -255,12 +299,12 @@ final class KeePassRecords {
                 return SecretBytes(copying: entries[place].digits.uppercased().utf8)
             }
             guard let place, let element = reference.wanted.key.flatMap({ entries[place].value($0) }) else {
-                collector.remark("references to missing entries were left unresolved")
+                unresolved.add(.missing, name(of: entry))
                 return value
             }
             value = database.value(element)
         }
-        collector.remark("circular references were left unresolved")
+        unresolved.add(.circular, name(of: entry))
         return value
     }
 }

@@ -14,7 +14,7 @@ extension KeePassEntry {
     /// The parts of an entry that have not become items yet, so that nothing is forgotten or imported twice.
     struct Rest {
         private var strings: [(key: String, value: XMLDocument.Element)]
-        private(set) var binaries: [(name: String, reference: String)]
+        private(set) var binaries: [(name: String, value: XMLDocument.Element)]
 
         init(_ entry: KeePassEntry) {
             strings = entry.strings.filter { key, _ in
@@ -43,9 +43,9 @@ extension KeePassEntry {
         /// The secret of an item that kcbackup's export stored here; nil if there is none.
         mutating func takeSecret(
             of kind: ExportedRecord.Kind, title: String, user: String?, in database: KDBXDatabase
-        ) -> SecretBytes? {
+        ) throws -> SecretBytes? {
             if let index = binaries.firstIndex(where: { $0.name == KDBXWriter.binaryName }),
-                let bytes = database.binary(binaries[index].reference)
+                let bytes = try database.attachment(binaries[index].value)
             {
                 binaries.remove(at: index)
                 return bytes

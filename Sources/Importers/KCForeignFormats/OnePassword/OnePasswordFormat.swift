@@ -29,12 +29,12 @@ package struct OnePasswordFormat: ForeignFormat {
         var reader = OnePasswordReader(json: json, zip: zip, format: name)
         for account in accounts {
             for vault in try json.list(account["vaults"], required: "a list of vaults") {
-                for item in try json.list(vault["items"], required: "a list of items") {
-                    // Earlier versions wrap each item in an object.
-                    try reader.add(item["item"] ?? item, of: vault, to: &collector)
-                }
+                try reader.add(vault, to: &collector)
             }
+            // They describe the account, not records.
+            json.skip("attrs", of: account)
         }
+        collector.leaveOut(unknown: json.unread)
         zip.countRest(to: &collector)
         let count = accounts.count
         return try collector.finish(details: count == 1 ? "" : "\(count) accounts", isPlaintext: true)

@@ -8,6 +8,7 @@ struct OnePasswordReader {
     let zip: ForeignZip
     let format: String
     private var ids: Set<String> = []
+    private var number = 0
 
     init(json: ForeignJSON, zip: ForeignZip, format: String) {
         self.json = json
@@ -15,28 +16,55 @@ struct OnePasswordReader {
         self.format = format
     }
 
-    /// Adds the items of one record.
+    /// Adds the records of a vault.
     ///
     /// - Throws: as `RecordCollector.add`, `ForeignFailure.damaged`.
-    mutating func add(
-        _ item: ForeignJSON.Value, of vault: ForeignJSON.Value, to collector: inout RecordCollector
+    mutating func add(_ vault: ForeignJSON.Value, to collector: inout RecordCollector) throws(ForeignFailure) {
+        let attributes = try json.object(vault["attrs"])
+        let name = try text(attributes?["name"])
+        if attributes?["desc"].map({ !json.isEmpty($0) }) == true { collector.leaveOut("description of a vault") }
+        json.skip("attrs", of: vault)
+        for item in try json.list(vault["items"], required: "a list of items") {
+            // Earlier versions wrap each item in an object.
+            let record = item["item"] ?? item
+            number += 1
+            try json.record(item, title: record["overview"]?["title"], number: number, in: &collector) {
+                collector throws(ForeignFailure) in try add(record, of: name, to: &collector)
+            }
+        }
+    }
+
+    private mutating func add(
+        _ item: ForeignJSON.Value, of vault: String?, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
         guard item.isObject, let id = json.text(item["uuid"]), let details = item["details"], details.isObject else {
-            throw .damaged("a record has no ID or no details")
+            throw .damaged("it has no ID or no details")
         }
-        guard ids.insert(id).inserted else { throw .damaged("two of its records have the same ID") }
-        guard try text(item["state"]) ?? "active" == "active" else { return collector.leaveOut("archived record") }
+        guard ids.insert(id).inserted else { throw .damaged("another record has the same ID") }
+        guard try text(item["state"]) ?? "active" == "active" else {
+            collector.leaveOut("archived record")
+            return json.skip(item)
+        }
         if let index = json.integer(item["favIndex"]), index != 0 { collector.leaveOut("favorite mark") }
         collector.leaveOut("earlier password", try json.list(details["passwordHistory"]).count)
+        json.skip("passwordHistory", of: details)
         let overview = try json.object(item["overview"])
         var record = RecordWriter(format: format, identity: id, title: try text(overview?["title"]) ?? "")
         record.id = id
-        record.folder = try text(json.object(vault["attrs"])?["name"])
+        record.folder = vault
         record.created = ForeignDate.seconds(json.integer(item["createdAt"]))
         record.modified = ForeignDate.seconds(json.integer(item["updatedAt"]))
         for url in try json.list(overview?["urls"]) {
             if let address = try text(json.object(url)?["url"]), !address.isEmpty { record.addresses.append(address) }
+            // 1Password names addresses by itself.
+            if let label = try text(url["label"]), !["", "website"].contains(label) {
+                collector.leaveOut("label of an address")
+            }
         }
+        // What 1Password makes of the user name, and its judgement of the password.
+        json.skip("subtitle", "ps", "pbe", "pgrng", of: overview)
+        if overview?["icons"].map({ !json.isEmpty($0) }) == true { collector.leaveOut("icon") }
+        json.skip("icons", of: overview)
         if let address = try text(overview?["url"]), !address.isEmpty, !record.addresses.contains(address) {
             record.addresses.insert(address, at: 0)
         }
@@ -55,6 +83,11 @@ struct OnePasswordReader {
             try record.addObject(kind, json.source(details), to: &collector)
             _ = try addFiles(of: details, &record, to: &collector)
             return
+        }
+        // The form in which 1Password shows a field, and its place in the form of a web page.
+        for field in try json.list(details["loginFields"]) {
+            json.skip("id", "fieldType", "designation", of: field)
+            if logins.isPaired(field) { json.skip("name", of: field) }
         }
         var hasPassword = false
         for login in logins.pairs {
@@ -82,8 +115,10 @@ struct OnePasswordReader {
             try record.addNote(note, isWhole: category == "003", to: &collector)
         }
         for section in try json.list(details["sections"]) {
+            let title = try text(section["title"])
+            json.skip("name", "hideAddAnotherField", of: section)
             for field in try json.list(section["fields"]) {
-                try addField(field, &record, to: &collector)
+                try addField(field, in: title, &record, to: &collector)
             }
         }
         try addUnknown(of: details, &record, to: &collector)
@@ -92,9 +127,15 @@ struct OnePasswordReader {
 
     /// Adds a field of a section; its value is an object with one member, whose name is the kind of the field.
     private func addField(
-        _ field: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
+        _ field: ForeignJSON.Value, in section: String?, _ record: inout RecordWriter,
+        to collector: inout RecordCollector
     ) throws(ForeignFailure) {
-        let name = try first(field["title"], field["id"])
+        let name = RecordWriter.fieldName(try first(field["title"], field["id"]), in: section)
+        // The form in which 1Password shows a field.
+        json.skip(
+            "id", "indexAtSource", "guarded", "multiline", "dontGenerate", "placeholder", "inputTraits",
+            "clipboardFilter",
+            of: field)
         for member in try json.object(field["value"])?.members ?? [] where !member.value.isNull {
             try addField(name, member, &record, to: &collector)
         }
@@ -111,8 +152,18 @@ struct OnePasswordReader {
             }
         case "sshKey":
             guard let key = try fieldSecret(member.value["privateKey"]) else { throw .damaged("a key is missing") }
+            let about = member.value["metadata"]
+            for (name, attribute) in [("publicKey", "publicKey"), ("fingerprint", "keyFingerprint")] {
+                if let value = try text(about?[name]) {
+                    record.extra.append(ExtraAttribute(name: attribute, value: value))
+                }
+            }
+            // The key again, and what it says itself.
+            json.skip("privateKey", "keyType", of: about)
             try record.addPrivateKey(key, to: &collector)
-        case "reference": collector.leaveOut("reference to another record")
+        case "reference":
+            collector.leaveOut("reference to another record")
+            json.skip(member.value)
         // `addFiles` adds it.
         case "file": return
         case "email" where member.value.isObject:
@@ -142,6 +193,7 @@ struct OnePasswordReader {
             guard let name = try text(file["fileName"]), let id = try text(file["documentId"]) else {
                 throw .damaged("an attachment has no name")
             }
+            json.skip("decryptedSize", of: file)
             if let attachment = zip.take("files/\(id)__\(name)") {
                 try record.addAttachment(name, attachment.bytes.copy(), to: &collector)
             } else {
@@ -162,6 +214,7 @@ struct OnePasswordReader {
         for member in details.members where !known.contains(member.name) {
             if member.name.hasPrefix("html") {
                 collector.leaveOut("form of a web page")
+                json.skip(member.value)
             } else if let value = try fieldSecret(member.value), !value.isEmpty {
                 try record.addField(member.name, value, to: &collector)
             }
@@ -198,6 +251,11 @@ private struct LoginFields {
     private(set) var others: [ForeignJSON.Value] = []
     /// The user name of the first login.
     let user: String?
+    /// The positions of `others` in the document.
+    private let unpaired: Set<Int>
+
+    /// True for a field that is a user name or a password of a login.
+    func isPaired(_ field: ForeignJSON.Value) -> Bool { !unpaired.contains(field.index) }
 
     /// - Throws: `ForeignFailure.damaged`.
     init(_ fields: [ForeignJSON.Value], _ json: ForeignJSON) throws(ForeignFailure) {
@@ -236,5 +294,6 @@ private struct LoginFields {
             }
         }
         self.others = others
+        unpaired = Set(others.map(\.index))
     }
 }

@@ -29,7 +29,7 @@ package struct ProtonPassFormat: ForeignFormat {
         } else {
             json = try ForeignJSON(file)
         }
-        if json.root["encrypted"]?.flag == true {
+        if json.flag(json.root["encrypted"]) == true {
             throw ForeignFailure.refused(
                 title: "an encrypted Proton Pass export", hint: "export it again as ZIP, or as CSV")
         }
@@ -38,11 +38,24 @@ package struct ProtonPassFormat: ForeignFormat {
         }
         var collector = RecordCollector(format: name, date: file.modified)
         var reader = ProtonPassReader(json: json, format: name)
+        var number = 0
         for vault in vaults.members {
             for item in try json.list(vault.value["items"], required: "a list of items") {
-                try reader.add(item, of: vault, to: &collector)
+                number += 1
+                try json.record(
+                    item, title: item["data"]?["metadata"]?["name"], number: number, in: &collector
+                ) { collector throws(ForeignFailure) in
+                    try reader.add(item, of: vault, to: &collector)
+                }
             }
+            if vault.value["description"].map({ !json.isEmpty($0) }) == true {
+                collector.leaveOut("description of a vault")
+            }
+            json.skip("name", "description", "display", of: vault.value)
         }
+        // They describe the export, not records.
+        json.skip("version", "userId", of: json.root)
+        collector.leaveOut(unknown: json.unread)
         zip?.countRest(to: &collector)
         return try collector.finish(details: "", isPlaintext: true)
     }
@@ -63,11 +76,15 @@ private struct ProtonPassReader {
         _ item: ForeignJSON.Value, of vault: ForeignJSON.Member, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
         guard let id = json.text(item["itemId"]), let data = item["data"], let type = json.text(data["type"]) else {
-            throw .damaged("a record has no ID or no type")
+            throw .damaged("it has no ID or no type")
         }
-        guard ids.insert([vault.name, id]).inserted else { throw .damaged("two of its records have the same ID") }
+        guard ids.insert([vault.name, id]).inserted else { throw .damaged("another record has the same ID") }
         // 1 is active, 2 in the trash.
-        guard json.integer(item["state"]) ?? 1 == 1 else { return collector.leaveOut("record in the trash") }
+        guard json.integer(item["state"]) ?? 1 == 1 else {
+            collector.leaveOut("record in the trash")
+            return json.skip(item)
+        }
+        try leaveOut(of: item, data, &collector)
         let content = try json.object(data["content"])
         let metadata = try json.object(data["metadata"])
         var record = RecordWriter(
@@ -91,14 +108,15 @@ private struct ProtonPassReader {
             }
             if let key = try secret(content?["privateKey"]) { try record.addPrivateKey(key, to: &collector) }
             for section in try json.list(content?["sections"]) {
-                for field in try json.list(json.object(section)?["sectionFields"]) {
-                    try addField(field, &record, to: &collector)
+                let name = try text(json.object(section)?["sectionName"])
+                for field in try json.list(section["sectionFields"]) {
+                    try addField(field, in: name, &record, to: &collector)
                 }
             }
             try addUnknown(of: content, except: ["privateKey", "publicKey", "sections"], &record, to: &collector)
         default:
             // Cards, identities, networks, and types that are not known here.
-            if let content, content.isObject {
+            if let content, content.isObject, !json.isEmpty(content) {
                 try record.addObject(Self.kind(type), json.source(content), to: &collector)
             }
         }
@@ -109,11 +127,27 @@ private struct ProtonPassReader {
         if type != "alias" { try record.finish(to: &collector) }
     }
 
+    /// Counts what a record has that is neither a secret nor a name.
+    private func leaveOut(
+        of item: ForeignJSON.Value, _ data: ForeignJSON.Value, _ collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        if json.flag(item["pinned"]) == true { collector.leaveOut("favorite mark") }
+        collector.leaveOut("attachment outside the export", try json.list(item["files"]).count)
+        if let apps = data["platformSpecific"], !json.isEmpty(apps) { collector.leaveOut("rule for matching an app") }
+        // Versions of the form, and the record's IDs and shares on the server.
+        json.skip("shareId", "contentFormatVersion", "shareCount", "files", of: item)
+        json.skip("platformSpecific", of: data)
+        json.skip("itemUuid", of: data["metadata"])
+    }
+
     /// Adds an extra field; a value of an unknown kind is kept as JSON.
     private func addField(
-        _ field: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
+        _ field: ForeignJSON.Value, in section: String? = nil, _ record: inout RecordWriter,
+        to collector: inout RecordCollector
     ) throws(ForeignFailure) {
-        let name = try text(field["fieldName"]) ?? ""
+        let name = RecordWriter.fieldName(try text(field["fieldName"]) ?? "", in: section)
+        // The members of the value say what it is.
+        json.skip("type", of: field)
         var isEmpty = true
         var others = SecretJSON()
         for member in try json.object(field["data"])?.members ?? [] where !json.isEmpty(member.value) {

@@ -26,6 +26,10 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
         return Explanation(
             .wrongKey, "\(file) needs a key file, and none was given",
             hint: "give it with '\(OptionName.keyFile.spelling) FILE'")
+    case .damagedKeyFile(let rule):
+        return Explanation(
+            .damaged, "the key file for \(file) is damaged: \(rule)",
+            hint: "use another copy of the key file; \(file) itself was not opened")
     case .needsFile(let name):
         return Explanation(
             .notFound, "\(file) cannot be read without '\(name)', which is not beside it",

@@ -150,6 +150,8 @@ struct ForeignReader {
             try reader.session.trying(wanted) { try use($0) }
         }
 
+        var isPasswordGiven: Bool { reader.options.password != nil }
+
         func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes {
             let progress = progress ?? Progress("decrypting files", of: nil, in: reader.session)
             self.progress = progress

@@ -1,0 +1,85 @@
+internal import KCByteStreams
+internal import KCItemSources
+internal import KCKeychainModel
+
+extension CXFRecords {
+    /// The item for which kcbackup's export wrote this record; nil for an ordinary record.
+    func returned(
+        _ value: ForeignJSON.Value, _ id: String, _ title: String, _ user: String?, _ record: RecordWriter
+    ) -> ReturnedItem? {
+        guard let item = value["item"], let bytes = CXF.decode(SecretBytes(copying: id.utf8)) else { return nil }
+        let uuid = bytes.withBytes { ItemUUID(bytes: $0) }
+        // The records of notes, one-time passwords and networks have no user name.
+        let hasAccount = (item["attributes"]?["acct"]).map { $0.isString } ?? false
+        let isLogin = user != nil || !hasAccount
+        return ReturnedItem(
+            line: document.source(item), id: uuid, title: title, account: user, addresses: record.addresses,
+            modified: record.modified, ignoringAccount: !isLogin)
+    }
+
+    /// Removes the credential that holds an item's secret, and returns the secret; nil if there is none.
+    func takeSecret(
+        _ item: ReturnedItem, _ value: ForeignJSON.Value, _ credentials: inout [ForeignJSON.Value]
+    ) throws(ForeignFailure) -> SecretBytes? {
+        func take(_ type: String, _ isIt: (ForeignJSON.Value) -> Bool = { _ in true }) -> ForeignJSON.Value? {
+            guard let place = credentials.firstIndex(where: { self.type($0) == type && isIt($0) }) else { return nil }
+            // What else it has is in the item itself.
+            document.skip(credentials[place])
+            return credentials.remove(at: place)
+        }
+        if let bytes = take("custom-fields", { self.bytes(in: $0) != nil }) { return self.bytes(in: bytes) }
+        switch item.kind {
+        case .note: if let note = take("note") { return try secret(of: note["content"]) }
+        case .wifi: if let network = take("wifi") { return try secret(of: network["passphrase"]) }
+        case .oneTimePassword:
+            if let code = take("totp") {
+                let own = document.secret(value["secret"])
+                return matches(own, code) ? own : try oneTimePassword(code)
+            }
+        case .passkey:
+            if let passkey = take("passkey") {
+                guard let own = document.secret(value["secret"]), let object = CXF.passkey(own),
+                    Self.areEqual(object, document.source(passkey))
+                else { return withoutType(passkey) }
+                return own
+            }
+        case .password, .other: break
+        }
+        guard let login = take("basic-auth") else { return nil }
+        return try secret(of: login["password"])
+    }
+
+    private func bytes(in credential: ForeignJSON.Value) -> SecretBytes? {
+        guard let fields = credential["fields"]?.values, fields.count == 1,
+            document.text(fields[0]["label"]) == ExportName.bytes, let text = document.secret(fields[0]["value"])
+        else { return nil }
+        var bytes = SecretBytes(capacity: text.count)
+        guard text.withBytes({ Base64.decode($0, into: &bytes) }) else { return nil }
+        return consume bytes
+    }
+
+    /// True if an `otpauth:` address and a credential agree.
+    private func matches(_ address: borrowing SecretBytes?, _ credential: ForeignJSON.Value) -> Bool {
+        switch address {
+        case .none: return false
+        case .some(let address):
+            guard let parts = OneTimePasswordParts(address), let seed = document.secret(credential["secret"]) else {
+                return false
+            }
+            let isSeed = address.withBytes { Self.areEqual(SecretBytes($0.extracting(parts.seed)), seed) }
+            return isSeed && document.integer(credential["period"]) == Int64(parts.period)
+                && document.integer(credential["digits"]) == Int64(parts.digits)
+                && document.text(credential["algorithm"]) == parts.algorithm
+                && document.text(credential["issuer"]) == parts.issuer
+                && document.text(credential["username"]) == parts.userName
+        }
+    }
+
+    private static func areEqual(_ one: borrowing SecretBytes, _ other: borrowing SecretBytes) -> Bool {
+        one.withBytes { one in
+            other.withBytes { other in
+                one.count == other.count && one.indices.allSatisfy { one[$0] == other[$0] }
+            }
+        }
+    }
+}

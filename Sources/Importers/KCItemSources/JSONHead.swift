@@ -1,0 +1,33 @@
+internal import KCByteStreams
+
+/// Identifies a JSON document by the member names at its beginning.
+package enum JSONHead {
+    /// The number of bytes examined.
+    private static let size = 8_192
+
+    /// Those of `names` that are member names, at any level, at the beginning of a document that is an object.
+    package static func names(_ names: [String], in bytes: borrowing Span<UInt8>) -> Set<String> {
+        var start = bytes.count >= 3 && bytes[0] == 0xef && bytes[1] == 0xbb && bytes[2] == 0xbf ? 3 : 0
+        while start < bytes.count, [0x20, 0x09, 0x0a, 0x0d].contains(bytes[start]) { start += 1 }
+        guard start < bytes.count, bytes[start] == UInt8(ascii: "{") else { return [] }
+        let head = bytes.extracting(start..<min(bytes.count, start + size))
+        var found: Set<String> = []
+        for name in names {
+            let wanted = Array("\"\(name)\"".utf8)
+            guard head.count >= wanted.count else { continue }
+            let isThere = (0...(head.count - wanted.count)).contains { start in
+                wanted.indices.allSatisfy { head[start + $0] == wanted[$0] }
+                    && isName(endingAt: start + wanted.count, in: head)
+            }
+            if isThere { found.insert(name) }
+        }
+        return found
+    }
+
+    /// True if a colon follows; otherwise the text is a value, which anyone can choose.
+    private static func isName(endingAt end: Int, in head: borrowing Span<UInt8>) -> Bool {
+        var position = end
+        while position < head.count, [0x20, 0x09, 0x0a, 0x0d].contains(head[position]) { position += 1 }
+        return position < head.count && head[position] == UInt8(ascii: ":")
+    }
+}

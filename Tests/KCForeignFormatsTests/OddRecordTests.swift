@@ -1,0 +1,185 @@
+import KCByteStreams
+import KCItemSources
+import KCKeychainModel
+import KCTestSupport
+import Testing
+
+@testable import KCForeignFormats
+
+@Suite("Records that cannot be read, among others that can")
+struct OddRecordTests {
+    /// A format, what is around its records, a good record with the ID and the title in place of `#` and `@`, and
+    /// damaged ones.
+    private struct Case {
+        let format: any ForeignFormat
+        let start: String
+        let end: String
+        let record: String
+        let odd: [(String, String)]
+    }
+
+    private static let cases = [
+        Case(
+            format: BitwardenFormat(), start: #"{"encrypted":false,"folders":[],"items":["#, end: "]}",
+            record: ##"{"id":"#","type":1,"name":"@","login":{"username":"u","password":"p"},"notes":"n"}"##,
+            odd: [
+                (##""id":"#""##, #""id":"good""#), (#""type":1"#, #""type":"x""#),
+                (#""password":"p""#, #""password":1"#),
+                (#""notes":"n""#, #""notes":{}"#), (#""notes":"n""#, #""notes":"n","fields":{}"#),
+                (#""notes":"n""#, #""notes":"n","passwordHistory":7"#),
+            ]),
+        Case(
+            format: ProtonPassFormat(), start: #"{"encrypted":false,"vaults":{"v":{"name":"V","items":["#, end: "]}}}",
+            record: ##"{"itemId":"#","data":{"metadata":{"name":"@","note":"n"},"type":"login","content":{"##
+                + #""itemUsername":"u","password":"p","urls":[]}}}"#,
+            odd: [
+                (##""itemId":"#""##, #""itemId":"good""#), (##""itemId":"#","##, ""),
+                (#""password":"p""#, #""password":1"#),
+                (#""urls":[]"#, #""urls":[7]"#), (#""note":"n""#, #""note":[]"#),
+            ]),
+        Case(
+            format: OnePasswordFormat(), start: #"{"accounts":[{"vaults":[{"attrs":{"name":"V"},"items":["#,
+            end: "]}]}]}",
+            record: ##"{"uuid":"#","state":"active","categoryUuid":"001","details":{"loginFields":["##
+                + #"{"value":"u","designation":"username"},{"value":"p","designation":"password"}],"notesPlain":"n","#
+                + #""sections":[]},"overview":{"title":"@"}}"#,
+            odd: [
+                (##""uuid":"#""##, #""uuid":"good""#), (##""uuid":"#","##, ""),
+                (#""sections":[]"#, #""sections":[{"fields":[{"value":7}]}]"#),
+                (#""overview":{"#, #""overview":{"urls":7,"#),
+            ]),
+        Case(
+            format: CXFFormat(),
+            start: #"{"version":{"major":1,"minor":0},"exporterRpId":"e","accounts":[{"id":"A","items":["#, end: "]}]}",
+            record: ##"{"id":"#","title":"@","credentials":[{"type":"basic-auth","username":{"value":"u"},"##
+                + #""password":{"value":"p"}},{"type":"note","content":{"value":"n"}}]}"#,
+            odd: [
+                (##""id":"#""##, #""id":"good""#), (##""id":"#","##, ""), (#"{"value":"n"}"#, "7"),
+                (#""type":"note""#, #""type":"totp""#), (#""credentials":["#, #""credentials":7,"x":["#),
+            ]),
+    ]
+
+    private func read(_ records: [String], _ index: Int) throws -> ForeignContents {
+        let it = Self.cases[index]
+        let text = it.start + records.joined(separator: ",") + it.end
+        guard it.format is OnePasswordFormat else { return try ForeignReading.read(text, as: it.format) }
+        let members = [("export.attributes", #"{"version":3}"#), ("export.data", text)]
+        return try ForeignReading.read(ZipWriter.zip(members.map { ($0.0, Array($0.1.utf8)) }), as: it.format)
+    }
+
+    private func record(_ id: String, _ title: String, _ index: Int) -> String {
+        Self.cases[index].record.replacing("#", with: id).replacing("@", with: title)
+    }
+
+    @Test("A damaged record is left out as a whole and named; the others are imported", arguments: 0..<cases.count)
+    func odd(index: Int) throws {
+        let (good, last) = (record("good", "Good", index), record("last", "Last", index))
+        let whole = try read([good, last], index)
+        #expect(whole.refused == [])
+        for (from, to) in Self.cases[index].odd {
+            try #require(Self.cases[index].record.contains(from), "\(from)")
+            let odd = Self.cases[index].record.replacing(from, with: to, maxReplacements: 1)
+                .replacing("#", with: "odd").replacing("@", with: "Odd")
+            let contents = try read([good, odd, last], index)
+            #expect(try contents.listing == whole.listing, "\(to)")
+            #expect(contents.refused.map(\.name) == ["Odd"], "\(to)")
+            #expect(contents.leftOut.map(\.kind) == whole.leftOut.map(\.kind), "\(to)")
+            #expect(contents.parts.map(\.count) == whole.parts.map(\.count), "\(to)")
+        }
+        // Something else than an object has no name.
+        #expect(try read([good, "7", last], index).refused.map(\.name) == ["record 2"])
+    }
+
+    @Test("A file in which no record can be read is damaged, and not an empty one", arguments: 0..<cases.count)
+    func allOdd(index: Int) throws {
+        let failure = #expect(throws: ForeignFailure.self) { try read(["7", "8"], index) }
+        guard case .damaged = failure else {
+            Issue.record("another failure: \(String(describing: failure))")
+            return
+        }
+    }
+
+    @Test("What a damaged record adds before its damage is found is taken back, and its name is free again")
+    func takenBack() throws {
+        func part(_ account: String, _ secret: String, record: String) -> RecordPart {
+            var draft = ItemDraft(itemClass: .genericPassword)
+            draft.attributes[.svce] = .text("s")
+            draft.attributes[.acct] = .text(account)
+            return RecordPart(
+                "password", draft, secret: SecretBytes(copying: secret.utf8), record: record, name: account)
+        }
+        var collector = RecordCollector(format: "test", date: .reference)
+        try collector.record("one") { collector throws(ForeignFailure) in
+            try collector.add(part("a", "1", record: "1"))
+        }
+        let isRead = try collector.record("two") { collector throws(ForeignFailure) in
+            try collector.add(part("a", "other", record: "2"))
+            try collector.add(part("b", "2", record: "2"))
+            collector.leaveOut("thing")
+            collector.refuse("b", .sameKey)
+            collector.remark("remark")
+            throw .damaged("rule")
+        }
+        #expect(!isRead)
+        try collector.record("three") { collector throws(ForeignFailure) in
+            try collector.add(part("b", "3", record: "3"))
+        }
+        #expect(throws: ForeignFailure.empty) {
+            try collector.record("four") { _ throws(ForeignFailure) in throw .empty }
+        }
+        let contents = try collector.finish(details: "", isPlaintext: true)
+        #expect(try contents.listing == ["genp svce=s acct=a: 1", "genp svce=s acct=b: 3"])
+        #expect(contents.refused.map(\.name) == ["two"])
+        #expect(contents.refused.map(\.problem) == [.damaged("rule")])
+        #expect(contents.leftOut.isEmpty)
+        #expect(contents.marked.isEmpty)
+        #expect(contents.remarks.isEmpty)
+        #expect(contents.parts.map(\.count) == [2])
+    }
+}
+
+@Suite("Fields of several sections")
+struct SectionTests {
+    @Test("Fields of the same name in two sections stay two, named after their sections")
+    func onePassword() throws {
+        let section = { (title: String) in
+            #"{"title":"\#(title)","fields":[{"title":"PIN","value":{"concealed":"1234"}},{"title":"","value":{"string":"x"}}]}"#
+        }
+        let text =
+            #"{"accounts":[{"vaults":[{"items":[{"uuid":"a","categoryUuid":"110","details":{"sections":["#
+            + section("Door") + "," + section("Safe") + "," + section("") + #"]},"overview":{"title":"T"}}]}]}]}"#
+        let members = [("export.attributes", #"{"version":3}"#), ("export.data", text)]
+        let contents = try ForeignReading.read(
+            ZipWriter.zip(members.map { ($0.0, Array($0.1.utf8)) }), as: OnePasswordFormat())
+        #expect(
+            try contents.listing == [
+                "genp svce=T acct=Door desc=field: x", "genp svce=T acct=Door: PIN desc=field: 1234",
+                "genp svce=T acct=PIN desc=field: 1234", "genp svce=T acct=Safe desc=field: x",
+                "genp svce=T acct=Safe: PIN desc=field: 1234", "genp svce=T acct=field desc=field: x",
+            ])
+        #expect(contents.duplicates == 0)
+        #expect(contents.marked.isEmpty)
+    }
+
+    @Test("Groups of custom fields in CXF, and sections of Proton's SSH keys, name their fields")
+    func others() throws {
+        let cxf =
+            #"{"version":{"major":1,"minor":0},"exporterRpId":"e","accounts":[{"id":"A","items":[{"id":"aQ","title":"T","#
+            + #""credentials":[{"type":"custom-fields","id":"x","label":"Door","fields":[{"label":"PIN","value":"1"}]},"#
+            + #"{"type":"custom-fields","label":"Safe","fields":[{"label":"PIN","value":"1"},{"value":"2"}]}]}]}]}"#
+        var contents = try ForeignReading.read(cxf, as: CXFFormat())
+        #expect(
+            try contents.listing == [
+                "genp svce=T acct=Door: PIN desc=field: 1", "genp svce=T acct=Safe desc=field: 2",
+                "genp svce=T acct=Safe: PIN desc=field: 1",
+            ])
+        #expect(contents.leftOut.isEmpty)
+        let proton =
+            #"{"encrypted":false,"vaults":{"v":{"name":"V","items":[{"itemId":"a","data":{"metadata":{"name":"T"},"#
+            + #""type":"sshKey","content":{"privateKey":"K","sections":[{"sectionName":"Door","sectionFields":["#
+            + #"{"fieldName":"PIN","type":"text","data":{"content":"1"}}]}]}}}]}}}"#
+        contents = try ForeignReading.read(proton, as: ProtonPassFormat())
+        #expect(try contents.listing.contains("genp svce=T acct=Door: PIN desc=field: 1"))
+        #expect(contents.leftOut.isEmpty)
+    }
+}

@@ -1,0 +1,128 @@
+import KCItemSources
+import KCTestSupport
+import Testing
+
+@testable import KCForeignFormats
+
+/// Each format is given a record with one member that no version of its program writes today.
+@Suite("Members whose meaning is not known")
+struct UnknownMemberTests {
+    private static let bitwarden =
+        #"{"encrypted":false,"folders":[{"id":"f","name":"F"}],"items":[{"id":"a","organizationId":null,"folderId":"f","type":1,"#
+        + #""reprompt":0,"name":"n","notes":null,"favorite":false,"fields":[{"name":"x","value":"y","type":0,"linkedId":null}],"#
+        + #""login":{"uris":[{"match":null,"uri":"https://a.example"}],"username":"u","password":"p","totp":null,"#
+        + #""fido2Credentials":[]},"collectionIds":null,"creationDate":"2026-03-01T09:30:00.000Z","#
+        + #""revisionDate":"2026-03-01T09:30:00.000Z","deletedDate":null,"passwordHistory":[]}]}"#
+    private static let proton =
+        #"{"version":"1.31","userId":"U","encrypted":false,"vaults":{"v":{"name":"V","description":"","display":{"color":1},"#
+        + #""items":[{"itemId":"a","shareId":"s","data":{"metadata":{"name":"n","note":"","itemUuid":"i"},"extraFields":[],"#
+        + #""platformSpecific":{},"type":"login","content":{"itemEmail":"","itemUsername":"u","password":"p","urls":[],"#
+        + #""totpUri":"","passkeys":[]}},"state":1,"aliasEmail":null,"contentFormatVersion":6,"createTime":1,"modifyTime":2,"#
+        + #""pinned":false}]}}}"#
+    private static let onePassword =
+        #"{"accounts":[{"attrs":{"accountName":"A","email":"a@b"},"vaults":[{"attrs":{"uuid":"v","desc":"","name":"V","type":"P"},"#
+        + #""items":[{"uuid":"a","favIndex":0,"createdAt":1,"updatedAt":2,"state":"active","categoryUuid":"001","details":{"#
+        + #""loginFields":[{"value":"u","id":"","name":"username","fieldType":"T","designation":"username"},"#
+        + #"{"value":"p","id":"","name":"password","fieldType":"P","designation":"password"}],"notesPlain":"","#
+        + #""sections":[{"title":"s","name":"x","fields":[{"title":"t","id":"i","value":{"concealed":"1"},"indexAtSource":0,"#
+        + #""guarded":false,"multiline":false,"dontGenerate":false,"inputTraits":{"keyboard":"default"}}]}],"#
+        + #""passwordHistory":[]},"overview":{"subtitle":"u","urls":[{"label":"website","url":"https://a.example"}],"#
+        + #""title":"t","url":"https://a.example","ps":50,"pbe":9.5,"pgrng":true,"tags":[]}}]}]}]}"#
+    private static let cxf =
+        #"{"version":{"major":1,"minor":0},"exporterRpId":"e","exporterDisplayName":"E","timestamp":1,"accounts":[{"id":"A","#
+        + #""username":"u","email":"e","collections":[{"id":"c","title":"C","items":[{"item":"aQ"}]}],"items":[{"id":"aQ","#
+        + #""creationAt":1,"modifiedAt":2,"title":"T","tags":[],"scope":{"urls":["https://a.example"],"androidApps":[]},"#
+        + #""credentials":[{"type":"basic-auth","username":{"id":"i","fieldType":"string","value":"ada"},"#
+        + #""password":{"fieldType":"concealed-string","value":"pw"}},{"type":"totp","secret":"A","period":30,"digits":6,"#
+        + #""algorithm":"sha1"},{"type":"note","content":{"fieldType":"string","value":"n"}}]}]}]}"#
+    private static let keepass = KDBXForge.xml(
+        KDBXForge.entry(
+            1, [("Title", "T"), ("UserName", "u"), ("Password", "{{p}}"), ("Notes", "n")],
+            more: "<IconID>0</IconID><Times><CreationTime>2026-03-01T09:30:00Z</CreationTime><UsageCount>3</UsageCount>"
+                + "</Times><AutoType><Enabled>True</Enabled></AutoType>"), meta: "<Generator>KeePassXC</Generator>")
+
+    /// The formats, a file of each, and places in it where another member fits.
+    private static let cases: [(any ForeignFormat, String, places: [String])] = [
+        (BitwardenFormat(), bitwarden, [#""reprompt":0"#, #""username":"u""#, #""match":null"#, #""linkedId":null"#]),
+        (ProtonPassFormat(), proton, [#""shareId":"s""#, #""itemUuid":"i""#, #""type":"login""#]),
+        (
+            OnePasswordFormat(), onePassword,
+            [
+                #""favIndex":0"#, #""subtitle":"u""#, #""indexAtSource":0"#, #""label":"website""#, #""name":"x""#,
+                #""fieldType":"P""#,
+            ]
+        ),
+        (
+            CXFFormat(), cxf,
+            [
+                #""creationAt":1"#, #""androidApps":[]"#, #""period":30"#, #""id":"i""#, #""email":"e""#,
+                #""title":"C""#,
+            ]
+        ),
+        (KeePassFormat(), keepass, ["<IconID>0</IconID>", "<UsageCount>3</UsageCount>", "<Name>R</Name>"]),
+    ]
+
+    private func read(_ text: String, as format: any ForeignFormat) throws -> ForeignContents {
+        switch format {
+        case is KeePassFormat: return try ForeignReading.read(KDBXForge().file(text), as: format, password: "pw")
+        case is OnePasswordFormat:
+            let members = [("export.attributes", #"{"version":3}"#), ("export.data", text)]
+            return try ForeignReading.read(ZipWriter.zip(members.map { ($0.0, Array($0.1.utf8)) }), as: format)
+        default: return try ForeignReading.read(text, as: format)
+        }
+    }
+
+    @Test("All that programs write today is known", arguments: 0..<cases.count)
+    func known(index: Int) throws {
+        let (format, text, _) = Self.cases[index]
+        let contents = try read(text, as: format)
+        #expect(contents.items.count > 0)
+        #expect(contents.leftOut.map(\.kind).filter { $0 == "unknown member" } == [], "\(contents.remarks)")
+    }
+
+    @Test("A member that is not known is counted and named, and the record is imported", arguments: 0..<cases.count)
+    func unknown(index: Int) throws {
+        let (format, text, places) = Self.cases[index]
+        let count = try read(text, as: format).items.count
+        for place in places {
+            try #require(text.contains(place), "\(place)")
+            let new = format is KeePassFormat ? "<brandNew>x</brandNew>" : #","brandNew":{"deep":["x"]}"#
+            let contents = try read(text.replacing(place, with: place + new, maxReplacements: 1), as: format)
+            #expect(contents.items.count == count, "\(place)")
+            let lost = contents.leftOut.filter { $0.kind == "unknown member" }
+            #expect(lost.map(\.count) == [1], "\(place): \(contents.leftOut)")
+            #expect(
+                contents.remarks.contains { $0.contains(format is KeePassFormat ? "brandNew" : "deep") }, "\(place)")
+        }
+    }
+
+    @Test("The content of a login or a details object that is not known becomes a field")
+    func fields() throws {
+        let changes: [(any ForeignFormat, String, String)] = [
+            (OnePasswordFormat(), Self.onePassword, #""notesPlain":"""#),
+            (ProtonPassFormat(), Self.proton, #""totpUri":"""#),
+            (CXFFormat(), Self.cxf, #""type":"basic-auth""#),
+        ]
+        for (format, text, place) in changes {
+            try #require(text.contains(place))
+            let contents = try read(text.replacing(place, with: place + #","brandNew":"secret""#), as: format)
+            let listing = try contents.listing
+            #expect(listing.contains { $0.contains("acct=brandNew") }, "\(listing)")
+        }
+    }
+
+    @Test("An unknown column of a table is a field, and columns that only the program needs are counted")
+    func columns() throws {
+        var contents = try ForeignReading.read(
+            "\"url\",\"username\",\"password\",\"httpRealm\",\"formActionOrigin\",\"guid\",\"timeLastUsed\",\"brandNew\"\n"
+                + "\"https://a.example\",\"u\",\"p\",,\"https://b.example\",\"{g}\",\"1700000000000\",\"x\"\n",
+            as: CSVFormat())
+        #expect(try contents.listing.contains { $0.hasSuffix("desc=field: x") })
+        #expect(contents.leftOut.map(\.kind) == ["date of last use", "address of a form"])
+        contents = try ForeignReading.read(
+            "\"Group\",\"Title\",\"Username\",\"Password\",\"URL\",\"Notes\",\"TOTP\",\"Icon\",\"Last Modified\",\"Created\"\n"
+                + "\"R\",\"T\",\"u\",\"p\",\"\",\"\",\"\",\"7\",\"2026-03-01T09:30:00Z\",\"2026-03-01T09:30:00Z\"\n",
+            as: CSVFormat())
+        #expect(contents.leftOut.map(\.kind) == ["icon"])
+    }
+}
