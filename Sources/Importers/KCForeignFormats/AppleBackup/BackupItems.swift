@@ -17,6 +17,9 @@ struct BackupItems {
     // Columns of the device's database that describe no item.
     private static let own: Set = ["v_Data", "v_PersistentRef", "persistref", "sha1", "UUID", "rowid", "tomb", "class"]
 
+    // The lists of items, and the name of the keybag, which the backup has itself.
+    private static let lists = Set(ItemClass.allCases.map(\.rawValue) + ["keybag-uuid"])
+
     init(_ list: PropertyList, _ keys: BackupClassKeys, _ format: String) {
         self.list = list
         self.keys = keys
@@ -34,6 +37,9 @@ struct BackupItems {
             hasList = true
             for item in items { try add(item, itemClass, to: &collector) }
         }
+        for (name, value) in list.members(list.root) where !Self.lists.contains(name) {
+            collector.leaveOut("record of an unknown kind", list.values(value)?.count ?? 1)
+        }
         if !hasList { throw ForeignFailure.damaged("it has no lists of items") }
     }
 
@@ -44,6 +50,8 @@ struct BackupItems {
         let uuid = list.data(list.member("v_PersistentRef", of: item)).flatMap { reference in
             reference.count == 20 ? ItemUUID(bytes: Array(reference.suffix(16)).span) : nil
         }
+        collector.leaveOut(
+            unknown: list.members(item).map(\.name).filter { !["v_Data", "v_PersistentRef"].contains($0) })
         do {
             guard let opened = try open(blob) else {
                 return collector.leaveOut("\(itemClass.name) that is bound to the old device")
@@ -92,9 +100,6 @@ struct BackupItems {
         if item.number(item.member("tomb", of: item.root)) == 1 {
             return collector.leaveOut("record of a deleted item")
         }
-        guard item.text(item.member("pdmn", of: item.root)) == accessibility.rawValue else {
-            throw ForeignFailure.damaged("its accessibility is not that of its key")
-        }
         var draft = ItemDraft(itemClass: itemClass, uuid: uuid)
         var fields: [(name: String, value: Int)] = []
         for (name, value) in item.members(item.root) where !Self.own.contains(name) {
@@ -102,7 +107,7 @@ struct BackupItems {
             if name.hasPrefix("bin") {
                 fields.append((name, value))
             } else if let code = AttributeCode(code: name), code.belongs(to: itemClass) {
-                try Self.set(code, value, item, &draft)
+                draft.attributes[code] = try item.attribute(code, value)
             } else if let text = item.text(value) ?? item.number(value).map({ String($0) }) {
                 draft.extra.append(ExtraAttribute(name: "ios.\(name)", value: text))
             } else if item.secret(value) != nil {
@@ -112,9 +117,13 @@ struct BackupItems {
                 case .date(let date):
                     draft.extra.append(ExtraAttribute(name: "ios.\(name)", value: date.description))
                 case .null: continue
+                case .real(let number): draft.extra.append(ExtraAttribute(name: "ios.\(name)", value: "\(number)"))
                 default: collector.leaveOut("attribute of an unknown kind")
                 }
             }
+        }
+        guard draft.attributes.text(.pdmn) == accessibility.rawValue else {
+            throw ForeignFailure.damaged("its accessibility is not that of its key")
         }
         draft.extra.append(ExtraAttribute(name: "source.format", value: format))
         let secret = item.secret(item.member("v_Data", of: item.root))
@@ -136,25 +145,6 @@ struct BackupItems {
             }
             try collector.add(RecordPart("field", field, secret: secret, record: identity, part: name, name: title))
         }
-    }
-
-    private static func set(
-        _ code: AttributeCode, _ value: Int, _ item: PropertyList, _ draft: inout ItemDraft
-    ) throws(ForeignFailure) {
-        let attribute: AttributeValue
-        switch (item.nodes[value], code.kind) {
-        case (.null, _): return
-        case (.number, .number), (.flag, .number): attribute = .number(item.number(value) ?? 0)
-        case (.date(let date), .date): attribute = .date(date)
-        case (.text, .string), (.text, .textOrData), (.text, .dataOrText): attribute = .text(item.text(value) ?? "")
-        case (.data, .textOrData), (.data, .dataOrText), (.data, .data):
-            let data = item.data(value) ?? []
-            // A backup has only one user.
-            if code == .musr, data.isEmpty { return }
-            attribute = .data(data)
-        default: throw .damaged("its attribute '\(code.code)' has the wrong kind of value")
-        }
-        draft.attributes[code] = attribute
     }
 
     /// Checks that a certificate is the one that its attributes describe.
@@ -188,39 +178,5 @@ struct BackupItems {
             }
         }
         return ([draft.itemClass.rawValue] + values).joined(separator: "\n")
-    }
-}
-
-/// AES-256-GCM with an empty initialization vector, which libraries refuse, built from calls that they offer.
-///
-/// GHASH does not depend on the vector, so it is computed by a GCM operation with a nonce of 12 zero bytes.
-enum NullIVCipher {
-    /// - Throws: `ForeignFailure.damaged`, `CryptographyFailure`.
-    static func open(_ ciphertext: [UInt8], tag: [UInt8], key: borrowing SecretBytes) throws -> SecretBytes {
-        let zeros = [UInt8](repeating: 0, count: 15)
-        let nonce = Nonce(field: 0, counter: 0)
-        var probe = SecretBytes(ciphertext.span)
-        var counter = try BlockCipher(.aes256CTR, .encrypt, key: key, iv: (zeros + [2]).span)
-        try counter.process(inPlace: &probe)
-        var sealed = SecretBytes(capacity: ciphertext.count + 16)
-        var gcm = try AuthenticatedCipher(.aes256GCM, key: key)
-        let nothing: [UInt8] = []
-        try probe.withBytes { bytes throws(CryptographyFailure) in
-            try gcm.seal(bytes, nonce: nonce, associatedData: nothing.span, into: &sealed)
-        }
-        // The key stream blocks that mask the tags: one for the empty vector and one for the zero nonce.
-        var masks = SecretBytes((zeros + [0] + zeros + [1]).span)
-        var ecb = try BlockCipher(.aes256ECB, .encrypt, key: key, iv: nothing.span)
-        try ecb.process(inPlace: &masks)
-        let expected = sealed.withBytes { sealed in
-            masks.withBytes { masks in
-                (0..<16).map { sealed[ciphertext.count + $0] ^ masks[$0] ^ masks[$0 + 16] }
-            }
-        }
-        guard constantTimeEqual(expected, tag) else { throw ForeignFailure.damaged("its content was altered") }
-        var plain = SecretBytes(ciphertext.span)
-        var stream = try BlockCipher(.aes256CTR, .decrypt, key: key, iv: (zeros + [1]).span)
-        try stream.process(inPlace: &plain)
-        return plain
     }
 }

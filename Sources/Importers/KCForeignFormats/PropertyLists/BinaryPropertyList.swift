@@ -73,8 +73,11 @@ struct BinaryPropertyList {
             guard low <= 4 else { throw .damaged("a number is too long") }
             return try list.add(.number(try Self.integer(cursor.take(1 << low), bytes)))
         case 0x2:
-            _ = try cursor.take(1 << low)
-            return try list.add(.real)
+            switch low {
+            case 2: return try list.add(.real(Double(Float(bitPattern: try cursor.uint32(in: bytes)))))
+            case 3: return try list.add(.real(Double(bitPattern: try cursor.uint64(in: bytes))))
+            default: throw .damaged("a number has the wrong size")
+            }
         case 0x3:
             guard low == 3 else { throw .damaged("a date has the wrong size") }
             let seconds = Double(bitPattern: try cursor.uint64(in: bytes))

@@ -14,8 +14,8 @@ final class PropertyList {
         case text(Range<Int>)
         case data(Range<Int>)
         case number(Int64)
-        /// A floating-point number, which no item has.
-        case real
+        /// A floating-point number.
+        case real(Double)
         case date(Timestamp)
         case flag(Bool)
         /// A reference in an object archive.

@@ -55,7 +55,9 @@ enum XMLPropertyList {
         case "integer":
             guard let number = Int64(document.string(of: element)) else { throw .damaged("a number is malformed") }
             return try list.add(.number(number))
-        case "real": return try list.add(.real)
+        case "real":
+            guard let number = Double(document.string(of: element)) else { throw .damaged("a number is malformed") }
+            return try list.add(.real(number))
         case "date":
             guard let date = ForeignDate.iso(document.string(of: element)) else {
                 throw .damaged("a date is malformed")
