@@ -21,6 +21,8 @@ package struct ExportedRecord: Hashable, Sendable {
     package let account: String?
     /// The first one matches the attributes; the others come from `extra`.
     package let addresses: [String]
+    /// The folder in which the record was before its import; nil if there is none.
+    package let folder: String?
     /// True if the account is bytes that are not text.
     package let hasAccountOfBytes: Bool
 
@@ -35,6 +37,7 @@ package struct ExportedRecord: Hashable, Sendable {
             [.labl, .svce, .srvr, .acct].lazy.compactMap { attributes.text($0) }.first { !$0.isEmpty }
             ?? item.itemClass.name
         account = attributes.text(.acct)
+        folder = item.extra.first { $0.name == ExportName.folder }?.value
         hasAccountOfBytes = attributes[.acct] != nil && account == nil
         var addresses: [String] = []
         while let next = item.extra.first(where: { $0.name == "url.\(addresses.count + 1)" }) {
@@ -96,6 +99,8 @@ package enum ExportName {
     package static let item = "kcbackup"
     /// The field with a secret that is not text, in base64.
     package static let bytes = "secret.base64"
+    /// The attribute with the folder of an imported record.
+    static let folder = "source.folder"
 }
 
 extension Item {

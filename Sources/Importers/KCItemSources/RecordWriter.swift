@@ -271,7 +271,7 @@ package struct RecordWriter {
         draft.extra.append(ExtraAttribute(name: "source.format", value: format))
         draft.extra.append(ExtraAttribute(name: "source.part", value: part))
         if let id { draft.extra.append(ExtraAttribute(name: "source.id", value: id)) }
-        if let folder, !folder.isEmpty { draft.extra.append(ExtraAttribute(name: "source.folder", value: folder)) }
+        if let folder, !folder.isEmpty { draft.extra.append(ExtraAttribute(name: ExportName.folder, value: folder)) }
         try collector.add(
             RecordPart(
                 kind, draft, secret: secret, record: identity,

@@ -12,6 +12,10 @@ package final class BitwardenWriter: ProtectedExportWriter {
 
     private let rounds: Int
     private var items = SecretBytes(capacity: 4_096)
+    /// The folders with their IDs, in the order of first use.
+    private var folders: [(name: String, id: ItemUUID)] = []
+    /// The indices of the folders, by the bytes of their names.
+    private var places: [[UInt8]: Int] = [:]
 
     /// Starts a file that is protected with a password.
     ///
@@ -34,7 +38,8 @@ package final class BitwardenWriter: ProtectedExportWriter {
         // Notes and one-time passwords can only hold text.
         let kind = isText && item.secretSize != nil ? record.kind : .password
         if !items.isEmpty { items.append(UInt8(ascii: ",")) }
-        literal("{\"id\":\"\(item.uuid)\",\"organizationId\":null,\"folderId\":null,\"collectionIds\":null,\"name\":")
+        literal("{\"id\":\"\(item.uuid)\",\"organizationId\":null,\"folderId\":\(folderID(record.folder)),")
+        literal("\"collectionIds\":null,\"name\":")
         CanonicalJSON.string(record.title, into: &items)
         literal(",\"type\":\(kind == .note ? 2 : 1),\"reprompt\":0,\"favorite\":false,\"notes\":")
         secretOrNull(kind == .note, secret)
@@ -78,7 +83,13 @@ package final class BitwardenWriter: ProtectedExportWriter {
             encryption: try HKDF.expand(pseudoRandomKey: master, info: Array("enc".utf8), count: 32),
             authentication: try HKDF.expand(pseudoRandomKey: master, info: Array("mac".utf8), count: 32))
         var plain = SecretBytes(capacity: items.count + 64)
-        CanonicalJSON.literal("{\"encrypted\":false,\"folders\":[],\"items\":[", into: &plain)
+        CanonicalJSON.literal("{\"encrypted\":false,\"folders\":[", into: &plain)
+        for (index, folder) in folders.enumerated() {
+            CanonicalJSON.literal((index == 0 ? "" : ",") + "{\"id\":\"\(folder.id)\",\"name\":", into: &plain)
+            CanonicalJSON.string(folder.name, into: &plain)
+            CanonicalJSON.literal("}", into: &plain)
+        }
+        CanonicalJSON.literal("],\"items\":[", into: &plain)
         items.withBytes { plain.append($0) }
         CanonicalJSON.literal("]}", into: &plain)
 
@@ -92,6 +103,17 @@ package final class BitwardenWriter: ProtectedExportWriter {
         try keys.seal(plain, into: &file)
         CanonicalJSON.literal("\"}", into: &file)
         return file
+    }
+
+    /// The ID of a folder, in quotation marks; `null` for none.
+    private func folderID(_ name: String?) -> String {
+        guard let name, !name.isEmpty else { return "null" }
+        let place = places[Array(name.utf8)] ?? folders.count
+        if place == folders.count {
+            folders.append((name, ItemUUID()))
+            places[Array(name.utf8)] = place
+        }
+        return "\"\(folders[place].id)\""
     }
 
     private func fields(_ item: Item, isText: Bool, _ secret: borrowing SecretBytes) {

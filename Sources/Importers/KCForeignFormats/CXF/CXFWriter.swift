@@ -9,6 +9,10 @@ package import KCKeychainModel
 package final class CXFWriter: PlainExportWriter {
     private let date: Timestamp
     private var items = SecretBytes(capacity: 4_096)
+    /// The IDs of the items in each folder, in the order of first use.
+    private var folders: [(name: String, items: [String])] = []
+    /// The indices of the folders, by the bytes of their names.
+    private var places: [[UInt8]: Int] = [:]
 
     /// Starts a file.
     ///
@@ -21,6 +25,7 @@ package final class CXFWriter: PlainExportWriter {
         let record = ExportedRecord(item)
         let isText = secret.isUTF8
         if !items.isEmpty { items.append(UInt8(ascii: ",")) }
+        if let folder = record.folder, !folder.isEmpty { file(CXF.encode(item.uuid.bytes), in: folder) }
         literal("{\"id\":\"\(CXF.encode(item.uuid.bytes))\",\"creationAt\":\(max(0, item.created.seconds))")
         literal(",\"modifiedAt\":\(max(0, item.modified.seconds)),\"title\":")
         CanonicalJSON.string(record.title, into: &items)
@@ -48,10 +53,28 @@ package final class CXFWriter: PlainExportWriter {
         CanonicalJSON.literal("{\"version\":{\"major\":1,\"minor\":0},\"exporterRpId\":\"kcbackup\",", into: &file)
         CanonicalJSON.literal("\"exporterDisplayName\":\"kcbackup\",\"timestamp\":\(date.seconds),", into: &file)
         CanonicalJSON.literal("\"accounts\":[{\"id\":\"\(account)\",\"username\":\"\",\"email\":\"\",", into: &file)
-        CanonicalJSON.literal("\"collections\":[],\"items\":[", into: &file)
+        CanonicalJSON.literal("\"collections\":[", into: &file)
+        for (index, folder) in folders.enumerated() {
+            let id = CXF.encode(try RandomBytes.bytes(count: 16))
+            CanonicalJSON.literal((index == 0 ? "" : ",") + "{\"id\":\"\(id)\",\"title\":", into: &file)
+            CanonicalJSON.string(folder.name, into: &file)
+            let members = folder.items.map { "{\"item\":\"\($0)\"}" }.joined(separator: ",")
+            CanonicalJSON.literal(",\"items\":[\(members)]}", into: &file)
+        }
+        CanonicalJSON.literal("],\"items\":[", into: &file)
         items.withBytes { file.append($0) }
         CanonicalJSON.literal("]}]}", into: &file)
         return file
+    }
+
+    /// Notes that an item is in a folder; collections of collections are not made, since titles may have slashes.
+    private func file(_ id: String, in folder: String) {
+        let place = places[Array(folder.utf8)] ?? folders.count
+        if place == folders.count {
+            folders.append((folder, []))
+            places[Array(folder.utf8)] = place
+        }
+        folders[place].items.append(id)
     }
 
     private func credential(

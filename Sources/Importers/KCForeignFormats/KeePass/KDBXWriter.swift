@@ -9,8 +9,9 @@ package final class KDBXWriter: ProtectedExportWriter {
     private let memoryInKiB: UInt32
     private let date: Timestamp
     private let streamKey: SecretBytes
-    private let stream: KDBXStream
-    private var entries = SecretBytes(capacity: 4_096)
+    /// The entry being written.
+    private var entries = KDBXFragment()
+    private var root = KDBXGroup(name: "kcbackup")
     private var binaries = SecretBytes(capacity: 0)
     private var binaryCount = 0
 
@@ -24,7 +25,6 @@ package final class KDBXWriter: ProtectedExportWriter {
         self.memoryInKiB = memoryInKiB
         self.date = date
         streamKey = try RandomBytes.secret(count: 64)
-        stream = try KDBXStream(.chaCha20, key: streamKey)
     }
 
     package func add(_ item: Item, secret: borrowing SecretBytes) throws -> ExportProblem? {
@@ -37,14 +37,17 @@ package final class KDBXWriter: ProtectedExportWriter {
             time(name, item.modified)
         }
         literal("<Expires>False</Expires><UsageCount>0</UsageCount></Times>")
-        try string("Title", record.title)
-        if let account = record.account { try string("UserName", account) }
+        string("Title", record.title)
+        if let account = record.account { string("UserName", account) }
         for (index, address) in record.addresses.enumerated() {
-            try string(index == 0 ? "URL" : index == 1 ? "KP2A_URL" : "KP2A_URL_\(index - 1)", address)
+            string(index == 0 ? "URL" : index == 1 ? "KP2A_URL" : "KP2A_URL_\(index - 1)", address)
         }
         if item.secretSize != nil, isText {
-            try record.kind == .oneTimePassword
-                ? oneTimePassword(secret, record) : protected(Self.field(of: record.kind), secret.copy())
+            if record.kind == .oneTimePassword {
+                oneTimePassword(secret, record)
+            } else {
+                protected(Self.field(of: record.kind), secret.copy())
+            }
         }
         if item.secretSize != nil, !isText {
             literal("<Binary><Key>\(KDBXWriter.binaryName)</Key><Value Ref=\"\(binaryCount)\"/></Binary>")
@@ -52,6 +55,8 @@ package final class KDBXWriter: ProtectedExportWriter {
         }
         attributes(of: item)
         literal("</Entry>")
+        root.add(entries, path: KDBXGroup.path(of: record.folder))
+        entries = KDBXFragment()
         return nil
     }
 
@@ -66,13 +71,12 @@ package final class KDBXWriter: ProtectedExportWriter {
 
     /// Writes a one-time password as an address, the only form that other programs know; what cannot be one is a
     /// password.
-    private func oneTimePassword(_ secret: borrowing SecretBytes, _ record: ExportedRecord) throws(CryptographyFailure)
-    {
+    private func oneTimePassword(_ secret: borrowing SecretBytes, _ record: ExportedRecord) {
         let address = OneTimePasswordAddress.make(of: secret, issuer: record.title, user: record.account)
         let isAddress = address.withBytes { bytes in bytes.isEmpty || bytes.matches("otpauth://".utf8) }
         let isChanged = address.count != secret.count
-        try protected(isAddress ? Self.field(of: .oneTimePassword) : "Password", address)
-        if isChanged { try protected(Self.seedName, secret.copy()) }
+        protected(isAddress ? Self.field(of: .oneTimePassword) : "Password", address)
+        if isChanged { protected(Self.seedName, secret.copy()) }
     }
 
     /// The name of the string that holds a one-time password as it is in the keychain.
@@ -88,7 +92,7 @@ package final class KDBXWriter: ProtectedExportWriter {
         let iv = try RandomBytes.bytes(count: 16)
         let header = Self.header(seed: seed, iv: iv, cost, salt: salt)
         let keys = try KDBXKeys(seed: seed, transformed: transformed(password, cost, salt: salt))
-        let ciphertext = try encrypted(keys, iv: iv)
+        let ciphertext = try encrypted(payload(), keys, iv: iv)
 
         let start = try header + SHA256.hash(header.span).bytes + keys.code(ofHeader: header.span)
         var file = SecretBytes(capacity: ciphertext.count + ciphertext.count / 1_024 + 1_024)
@@ -142,8 +146,10 @@ package final class KDBXWriter: ProtectedExportWriter {
         return try KDBXDerivation.argon2(.id, cost, salt: salt).transform(composite.bytes())
     }
 
-    private func encrypted(_ keys: KDBXKeys, iv: [UInt8]) throws(CryptographyFailure) -> SecretBytes {
-        var bytes = payload()
+    private func encrypted(
+        _ payload: borrowing SecretBytes, _ keys: KDBXKeys, iv: [UInt8]
+    ) throws(CryptographyFailure) -> SecretBytes {
+        var bytes = payload.copy()
         let padding = 16 - bytes.count % 16
         for _ in 0..<padding { bytes.append(UInt8(padding)) }
         var cipher = try BlockCipher(.aes256CBC, .encrypt, key: keys.payload, iv: iv.span)
@@ -152,33 +158,36 @@ package final class KDBXWriter: ProtectedExportWriter {
     }
 
     /// The inner header, the binaries and the XML.
-    private func payload() -> SecretBytes {
-        var payload = SecretBytes(capacity: entries.count + binaries.count + 4_096)
+    private func payload() throws -> SecretBytes {
+        let stream = try KDBXStream(.chaCha20, key: streamKey)
+        var payload = SecretBytes(capacity: binaries.count + 4_096)
         payload.append(([1, 4, 0, 0, 0] + KDBX.littleEndian(KDBX.Stream.chaCha20.rawValue)).span)
         payload.append(([2] + KDBX.littleEndian(UInt32(streamKey.count))).span)
         streamKey.withBytes { payload.append($0) }
         binaries.withBytes { payload.append($0) }
         payload.append([0, 0, 0, 0, 0].span)
         payload.append(prologue.utf8.span)
-        entries.withBytes { payload.append($0) }
-        payload.append("</Group><DeletedObjects/></Root></KeePassFile>".utf8.span)
+        try root.write(times: Self.times(date), stream, into: &payload)
+        payload.append("<DeletedObjects/></Root></KeePassFile>".utf8.span)
         return payload
     }
 
-    /// The XML up to the first entry.
-    private var prologue: String {
-        let times = ["CreationTime", "LastModificationTime", "LastAccessTime", "ExpiryTime", "LocationChanged"]
-            .map { "<\($0)>\(Self.spelled(date))</\($0)>" }.joined()
-        return """
-            <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-            <KeePassFile><Meta><Generator>kcbackup</Generator><DatabaseName>kcbackup</DatabaseName>\
-            <MemoryProtection><ProtectTitle>False</ProtectTitle><ProtectUserName>False</ProtectUserName>\
-            <ProtectPassword>True</ProtectPassword><ProtectURL>False</ProtectURL>\
-            <ProtectNotes>False</ProtectNotes></MemoryProtection><RecycleBinEnabled>False</RecycleBinEnabled></Meta>\
-            <Root><Group><UUID>\(Base64.encode(ItemUUID().bytes))</UUID><Name>kcbackup</Name><IconID>48</IconID>\
-            <Times>\(times)<Expires>False</Expires><UsageCount>0</UsageCount></Times><IsExpanded>True</IsExpanded>
-            """
+    /// The dates of a group.
+    private static func times(_ date: Timestamp) -> String {
+        let dates = ["CreationTime", "LastModificationTime", "LastAccessTime", "ExpiryTime", "LocationChanged"]
+            .map { "<\($0)>\(spelled(date))</\($0)>" }.joined()
+        return "<Times>\(dates)<Expires>False</Expires><UsageCount>0</UsageCount></Times>"
     }
+
+    /// The XML up to the topmost group.
+    private let prologue = """
+        <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+        <KeePassFile><Meta><Generator>kcbackup</Generator><DatabaseName>kcbackup</DatabaseName>\
+        <MemoryProtection><ProtectTitle>False</ProtectTitle><ProtectUserName>False</ProtectUserName>\
+        <ProtectPassword>True</ProtectPassword><ProtectURL>False</ProtectURL>\
+        <ProtectNotes>False</ProtectNotes></MemoryProtection><RecycleBinEnabled>False</RecycleBinEnabled></Meta>\
+        <Root>
+        """
 
     private func add(binary: borrowing SecretBytes) {
         binaries.append([3].span)
@@ -205,56 +214,28 @@ package final class KDBXWriter: ProtectedExportWriter {
         item.writeImportLine(into: &line)
         literal("<CustomData><Item><Key>\(ExportName.item)</Key><Value>")
         line.withBytes { bytes in
-            if Self.isXML(bytes) { escaped(bytes) } else { Base64.encode(bytes, into: &entries) }
+            if KDBXFragment.isXML(bytes) {
+                entries.append(escaped: bytes)
+            } else {
+                Base64.encode(bytes, into: &entries.xml)
+            }
         }
         literal("</Value></Item></CustomData>")
     }
 
-    private func string(_ key: String, _ value: String) throws(CryptographyFailure) {
-        try string(key, SecretBytes(copying: value.utf8))
-    }
-
     /// Writes text in the clear, or protected if XML cannot represent it.
-    private func string(_ key: String, _ value: consuming SecretBytes) throws(CryptographyFailure) {
-        let isPlain = value.withBytes { Self.isXML($0) }
-        guard isPlain else { return try protected(key, value) }
+    private func string(_ key: String, _ value: String) {
+        guard KDBXFragment.isXML(value.utf8.span) else { return protected(key, SecretBytes(copying: value.utf8)) }
         literal("<String><Key>\(key)</Key><Value>")
-        value.withBytes { escaped($0) }
+        entries.append(escaped: value.utf8.span)
         literal("</Value></String>")
     }
 
-    private func escaped(_ bytes: borrowing Span<UInt8>) {
-        for index in bytes.indices {
-            switch bytes[index] {
-            case UInt8(ascii: "&"): literal("&amp;")
-            case UInt8(ascii: "<"): literal("&lt;")
-            case UInt8(ascii: ">"): literal("&gt;")
-            // XML parsers convert an unescaped carriage return to a line feed.
-            case 0x0d: literal("&#xD;")
-            default: entries.append(bytes[index])
-            }
-        }
-    }
-
-    private func protected(_ key: String, _ value: consuming SecretBytes) throws(CryptographyFailure) {
-        try stream.process(&value)
+    private func protected(_ key: String, _ value: consuming SecretBytes) {
         literal("<String><Key>\(key)</Key><Value Protected=\"True\">")
-        value.withBytes { Base64.encode($0, into: &entries) }
+        entries.append(protected: value)
         literal("</Value></String>")
     }
 
-    private func literal(_ text: String) {
-        entries.append(text.utf8.span)
-    }
-
-    /// False for text with characters that XML 1.0 does not allow: controls, U+FFFE, U+FFFF.
-    private static func isXML(_ bytes: borrowing Span<UInt8>) -> Bool {
-        bytes.indices.allSatisfy { index in
-            let byte = bytes[index]
-            if byte < 0x20 { return byte == 0x09 || byte == 0x0a || byte == 0x0d }
-            let isNonCharacter =
-                byte == 0xef && index + 2 < bytes.count && bytes[index + 1] == 0xbf && bytes[index + 2] >= 0xbe
-            return !isNonCharacter
-        }
-    }
+    private func literal(_ text: String) { entries.append(text) }
 }
