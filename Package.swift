@@ -262,8 +262,8 @@ let package = Package(
         tests(
             "kcbackup",
             [
-                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
-                "KCKeychainStore",
+                "KCArchiveForgery", "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption",
+                "KCKeychainModel", "KCKeychainStore",
                 "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains", "KCKernelKeyring",
                 "KCBackupArchive",
                 "KCBackupEngine", "KCBackupCatalogue", "KCConsole", argumentParser,

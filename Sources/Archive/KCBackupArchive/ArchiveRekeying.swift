@@ -6,12 +6,15 @@ internal import KCKeychainModel
 internal import KCTarArchive
 
 extension OpenedArchive {
-    /// Makes the same archive with different keys: its age files get new headers, and their contents stay the same.
+    /// Makes the same archive with different keys: both streams are encrypted again, under fresh file keys.
+    ///
+    /// Someone who could open the old archive knows its file keys, and could write other contents below a new header
+    /// that kept them; the new archive would then seem to come from someone who has the new keys.
     ///
     /// This changes the checksums, so only the device that made the archive can do it: it must sign them.
     ///
     /// - Parameter keys: keys made for the ID of this archive.
-    /// - Returns: the archive, durable, compared with this one and not yet named.
+    /// - Returns: the archive, durable, read back and compared with this one item by item, and not yet named.
     /// - Throws: `ArchiveFailure`: `damaged`, `noMatchingIdentity` for an inspect key, `age`, `limit`, `stream`, `file`,
     ///   `cryptography`, `notRekeyable`.
     package func rekeyed(
@@ -19,8 +22,6 @@ extension OpenedArchive {
     ) throws -> FinishedArchive {
         guard header.mode == .encrypted else { throw ArchiveFailure.notRekeyable(.unencrypted) }
         guard signer == device.signingPublicKey else { throw ArchiveFailure.notRekeyable(.otherDevice) }
-        guard case .opened(let metadataKey) = metadata else { throw ArchiveFailure.noMatchingIdentity([]) }
-        guard case .opened(let secretsKey) = secrets else { throw ArchiveFailure.noMatchingIdentity([]) }
         precondition(keys.archiveID == header.archiveID, "the keys are made for this archive")
         let protection = ArchiveProtection.encrypted(keys)
         do {
@@ -32,15 +33,11 @@ extension OpenedArchive {
             guard SHA256.hash(headerBytes.span) == archive.headerHash else { throw ArchiveFailure.checksum(.header) }
             try container.append(.header, headerBytes)
             if let identity = keys.identityMember { try container.append(.identity, identity) }
-            let mode = header.mode
-            let newMetadata = try rewrap(
-                .metadata(mode), metadataKey, protection.recipients(of: .metadata), folder, &container)
-            let newSecrets = try rewrap(
-                .secrets(mode), secretsKey, protection.recipients(of: .secrets), folder, &container)
+            let newMetadata = try reencrypt(.metadata, protection, folder, &container)
+            let newSecrets = try reencrypt(.secrets, protection, folder, &container)
             try container.finish(signedBy: device)
             try output.synchronize()
-            let after = try ArchiveFile(output.file).prove()
-                .open(metadata: .opened(by: newMetadata), secrets: .opened(by: newSecrets))
+            let after = try ArchiveFile(output.file).prove().open(metadata: newMetadata, secrets: newSecrets)
             guard try ContentFingerprint.read(from: after, device) == before else {
                 throw ArchiveFailure.damaged(rule: "what is in the new archive differs from what is in the old one")
             }
@@ -52,16 +49,17 @@ extension OpenedArchive {
         }
     }
 
-    /// Writes one stream with a new header, and returns the identity that opens it.
-    private func rewrap(
-        _ member: ArchiveMember, _ key: any Identity, _ recipients: [any Recipient], _ folder: String,
-        _ container: inout ArchiveContainer
-    ) throws -> any Identity {
-        var rekeying = try AgeRekeying(archive.source(member), identities: [key], recipients: recipients)
-        var sink = UnnamedFileSink(try UnnamedFile(inFolder: folder))
-        try rekeying.write(to: &sink)
+    /// Encrypts the bytes of one stream again, and returns what opens them.
+    private func reencrypt(
+        _ kind: StreamKind, _ protection: ArchiveProtection, _ folder: String, _ container: inout ArchiveContainer
+    ) throws -> StreamOpener {
+        let member: ArchiveMember = kind == .metadata ? .metadata(header.mode) : .secrets(header.mode)
+        var source = try opened(archive.source(member), kind == .metadata ? metadata : secrets)
+        var sink = try ProtectedSink(UnnamedFile(inFolder: folder), recipients: protection.recipients(of: kind))
+        try source.forEachPiece { bytes throws(StreamFailure) in try sink.write(bytes) }
+        let opener = sink.opener
         try container.append(member, try sink.finish())
-        return rekeying.reader
+        return opener
     }
 
     /// The counts of the archive.

@@ -106,7 +106,8 @@ package struct OpenedArchive {
             header: header, headerHash: archive.headerHash, metadata: opened(source, metadata))
     }
 
-    private func opened(
+    /// The plaintext of a stream; throws `ArchiveFailure.noMatchingIdentity` if no key opens it.
+    func opened(
         _ source: consuming ProvenSource, _ opener: StreamOpener
     ) throws(ArchiveFailure) -> ProtectedSource {
         do {

@@ -71,7 +71,7 @@ package struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyab
 }
 
 /// An identity that holds the file key of a file written by this process.
-final class WrittenFileKey: Identity {
+private final class WrittenFileKey: Identity {
     private let fileKey: SecretBytes
 
     init(_ fileKey: borrowing SecretBytes) {
@@ -79,4 +79,36 @@ final class WrittenFileKey: Identity {
     }
 
     func unwrap(_ stanzas: [Stanza]) -> SecretBytes? { fileKey.copy() }
+}
+
+extension AgeHeader {
+    /// Creates the header of a file that `recipients` can open.
+    ///
+    /// Private, so that every file that is written has a fresh file key: someone who knows the key of a file can write
+    /// another payload below its header.
+    ///
+    /// - Throws: `AgeFailure`: `noRecipients`, `headerTooLarge`, `mixedPassphrase`, `incompatibleRecipients`,
+    ///   `malformedRecipient`, `cryptography`.
+    fileprivate init(wrapping fileKey: borrowing SecretBytes, for recipients: [any Recipient]) throws(AgeFailure) {
+        guard !recipients.isEmpty else { throw .noRecipients }
+        guard recipients.count <= AgeHeader.stanzaLimit else {
+            throw .headerTooLarge("recipients", allowed: AgeHeader.stanzaLimit)
+        }
+        var stanzas: [Stanza] = []
+        var labels: Set<String>?
+        for recipient in recipients {
+            let wrapped = try recipient.wrap(fileKey: fileKey)
+            guard labels ?? wrapped.labels == wrapped.labels else { throw .incompatibleRecipients }
+            labels = wrapped.labels
+            stanzas += wrapped.stanzas
+        }
+        guard stanzas.count <= AgeHeader.stanzaLimit else {
+            throw .headerTooLarge("recipients", allowed: AgeHeader.stanzaLimit)
+        }
+        try AgeHeader.requireLonePassphrase(stanzas)
+        try self.init(stanzas: stanzas, fileKey: fileKey)
+        guard length <= AgeHeader.sizeLimit else {
+            throw .headerTooLarge("header bytes", allowed: AgeHeader.sizeLimit)
+        }
+    }
 }
