@@ -94,6 +94,14 @@ cd recovered/archive
 
 # 2. The checksums are of these files and of nothing else, and they are what was signed.
 sha256sum "${signed[@]}" | cmp -s - SHA256SUMS || fail "the checksums do not fit: the archive is damaged or forged"
+# Under a point of small order, one signature is valid for many messages, and ssh-keygen takes such a key. The point is
+# the 32 bytes of the public key, without the sign of x; a coordinate of 2^255 - 19 or more is a second spelling.
+point=$(grep -v '^-' SHA256SUMS.sig | base64 -d 2> /dev/null | tail -c +34 | head -c 32 | basenc --base16 -w 0) || point=
+[ ${#point} = 64 ] || fail "the signature does not fit: the archive is damaged or forged"
+printf -v point '%s%02X' "${point:0:62}" $((0x${point:62} & 0x7F))
+small='0[01](00){31}|26E8958FC2B227B045C3F489F2EF98F0D5DFAC05D3C63339B13802886D53FC05|'
+small+='C7176A703D4DD84FBA3C0B760D10670F2A2053FA2C39CCC64EC7FD7792AC037A|(E[CDEF]|F.)(FF){30}7F'
+[[ ! $point =~ ^($small)$ ]] || fail "the signature is by a key that signs anything: the archive is forged"
 ssh-keygen -Y check-novalidate -n kcbackup -s SHA256SUMS.sig < SHA256SUMS > /dev/null 2>&1 ||
   fail "the signature does not fit: the archive is damaged or forged"
 # ssh-keygen takes other kinds of keys too, and of an RSA key the signer may choose the bytes: the signature begins with

@@ -198,6 +198,36 @@ struct RecoveryAttackTests {
         #expect(recovered.errors.contains("may be forged"))
     }
 
+    /// Spellings of the neutral point, under which the signature with the same point and 0 fits every message.
+    @Test(
+        "A signature by a key of small order is refused: anybody can make it, for every message",
+        arguments: ["01\(Self.zeros)00", "01\(Self.zeros)80", "EE\(Self.ones)7F", "EE\(Self.ones)FF"])
+    func smallOrder(key: String) throws {
+        let neutral = "01" + String(repeating: "00", count: 31)
+        let forged = try forge(
+            .init(
+                lines: """
+                    public=$(printf \(key) | basenc --base16 -d | sha256sum | cut -c 1-64 | tr a-f A-F)
+                    device=$(printf %s "$public" | basenc --base16 -d | base32 -w 0 | cut -c 1-20 | sed 's/..../-&/g; s/^/KC/')
+                    sed -i 's/"device":"[^"]*"/"device":"'$device'"/' kcbackup.json
+                    """,
+                container: """
+                    field() { printf %08X $((${#1} / 2)); printf %s "$1"; }
+                    text() { printf %s "$1" | basenc --base16 -w 0; }
+                    kind=$(field "$(text ssh-ed25519)")
+                    blob=$(text SSHSIG)00000001$(field "$kind$(field \(key))")$(field "$(text kcbackup)")00000000
+                    blob+=$(field "$(text sha512)")$(field "$kind$(field \(neutral)\(String(repeating: "00", count: 32)))")
+                    { echo '-----BEGIN SSH SIGNATURE-----'; printf %s "$blob" | basenc --base16 -d | base64 -w 70
+                      echo '-----END SSH SIGNATURE-----'; } > SHA256SUMS.sig
+                    """))
+        try expectRefusal(
+            RecoveryRecipe.run(on: forged, identity: home.path("key.txt")),
+            "the signature is by a key that signs anything")
+    }
+
+    private static let zeros = String(repeating: "00", count: 30)
+    private static let ones = String(repeating: "FF", count: 30)
+
     @Test("A forged archive is refused, and no file is written", arguments: RecoveryAttack.all)
     func attack(_ attack: RecoveryAttack) throws {
         let forged = try forge(attack.change)
