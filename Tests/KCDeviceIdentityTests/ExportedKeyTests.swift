@@ -22,7 +22,7 @@ struct ExportedKeyTests {
     func moved() throws {
         let device = try source.create()
         let text = try source.exported()
-        #expect(try target.device(exportedAs: text, from: "copy") == device.id)
+        #expect(try target.key(exportedAs: text, from: "copy").id == device.id)
         #expect(try target.install(text, from: "copy").id == device.id)
         #expect(try target.load().id == device.id)
         #expect(try target.status().machine == .same)

@@ -36,10 +36,10 @@ package protocol DeviceKeyProvider: Sendable {
     /// - Throws: `DeviceKeyFailure`; `notFound` if there is none.
     func exported() throws(DeviceKeyFailure) -> SecretBytes
 
-    /// Returns the device that an exported text belongs to.
+    /// Returns the key in an exported text.
     ///
     /// - Throws: `DeviceKeyFailure` (`damaged` with `origin`, `cryptography`).
-    func device(exportedAs text: borrowing SecretBytes, from origin: String) throws(DeviceKeyFailure) -> DeviceID
+    func key(exportedAs text: borrowing SecretBytes, from origin: String) throws(DeviceKeyFailure) -> DeviceKey
 
     /// Makes an exported key the key of this device, on this machine.
     ///

@@ -104,13 +104,13 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
         return text.encode(device: try device(of: text).id)
     }
 
-    /// Returns the device that a text belongs to.
+    /// Returns the key in an exported text.
     ///
     /// - Throws: `DeviceKeyFailure` (`exportDamaged`, `cryptography`).
-    package func device(
+    package func key(
         exportedAs text: borrowing SecretBytes, from origin: String
-    ) throws(DeviceKeyFailure) -> DeviceID {
-        try device(of: parse(exported: text, from: origin)).id
+    ) throws(DeviceKeyFailure) -> DeviceKey {
+        try device(of: parse(exported: text, from: origin))
     }
 
     /// Installs the key in an exported text as the key of this device; if it is installed already, records this

@@ -86,6 +86,20 @@ struct StoreRecord {
         try bag.run()
     }
 
+    /// Replaces the keybag by that of another device, whose code then authenticates the record.
+    func replace(with keybag: Keybag, of deviceKey: DeviceKey, in database: Database) throws(KeychainStoreError) {
+        let record: StoreRecord
+        do {
+            record = try StoreRecord(storeID: storeID, created: created, keybag: keybag, deviceKey: deviceKey)
+        } catch {
+            throw .cryptography(error)
+        }
+        let row = try SQLStatement("UPDATE keychain SET mac=? WHERE id = 1", on: database)
+        try row.bind(record.code.span, 1)
+        try row.run()
+        try Self.replace(with: keybag, in: database)
+    }
+
     // No keybag begins like this, so the MAC of one can never pass for the MAC of the other.
     private static func message(_ storeID: [UInt8], _ created: Timestamp, _ keybag: Keybag) -> [UInt8] {
         Array("kcbackup/v1/store \(keybag.uuid) \(created) ".utf8) + storeID

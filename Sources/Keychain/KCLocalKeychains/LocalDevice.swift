@@ -42,6 +42,13 @@ package struct LocalDevice: Sendable {
         }
     }
 
+    /// Checks that there is a key, or that one may be made.
+    ///
+    /// - Throws: as `keyOrFirst`.
+    package func requireKeyOrNone() throws {
+        if try keyIfAny() == nil { try refuseOrphans() }
+    }
+
     /// The existing key, or a new one for the first keychain.
     ///
     /// - Throws: `DeviceKeyFailure`, `LocalKeychainFailure` (`deviceKeyMissing`), `FileFailure`.

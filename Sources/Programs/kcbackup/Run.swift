@@ -101,7 +101,7 @@ extension Session {
         // Standard output was closed, as with `| head`.
         if case .output(StreamFailure(.writing, .system(brokenPipe))) = failure { return .brokenPipe }
         var explanation = failure.explanation
-        if case .output = failure, let done { explanation = explanation.prefixed("\(done), but ") }
+        if let done { explanation = explanation.after(done, isOfOutput: failure.isOfOutput) }
         if let archive { explanation = explanation.prefixed(prefix(of: explanation.message, about: archive)) }
         message(explanation.lines)
         if style.isJSON { try? result(explanation.json(about: archive), []) }

@@ -10,7 +10,7 @@ final class Session {
     var subjects = Failure.Subjects()
     /// The archive that warnings are about, if the run reads several.
     var oneOfSeveral: String?
-    /// A change that is complete although its result is not printed yet, in words.
+    /// The change that this run has made completely, in words; a failure after it says that it is done.
     var done: String?
     /// The job that this run is for, which cannot ask anyone.
     var job: String? {
@@ -92,6 +92,15 @@ final class Session {
         message(text + "\n")
     }
 
+    /// Notes a change that is complete.
+    ///
+    /// Every verb that changes something calls this, or sets `done`, before it prints a result: standard output may
+    /// fail, and a change must not be repeated because of that.
+    func did(_ change: String) {
+        done = change
+        note(change)
+    }
+
     /// Prints a warning, even if no user is watching.
     func warn(_ text: String) {
         let subject = oneOfSeveral.map { prefix(of: text, about: $0) } ?? ""
@@ -105,16 +114,25 @@ final class Session {
 
     /// Lists items, even without a terminal: at most 20 lines, all with `--verbose`, none with `--quiet`.
     ///
-    /// - Parameter line: returns the line for an item, given its index in `items` and a name that distinguishes it from
-    ///   the others.
-    func list(_ items: [Item], _ line: (Int, String) -> String) {
+    /// - Parameters:
+    ///   - total: the number of items of which `items` are the first; nil if these are all.
+    ///   - line: returns the line for an item, given its index in `items` and a name that distinguishes it from the
+    ///     others.
+    func list(_ items: [Item], of total: Int? = nil, _ line: (Int, String) -> String) {
         if style.isQuiet { return }
-        let limit = 20
+        let lines = lines(items, of: total ?? items.count, limit: Self.messageLimit, line)
+        for line in lines { message(line) }
+    }
+
+    // As many lines of one kind as fit a screen.
+    private static let messageLimit = 20
+
+    /// Returns a line for each item, and for those above the limit one that counts them, unless `--verbose` is given.
+    func lines(_ items: [Item], of total: Int, limit: Int, _ line: (Int, String) -> String) -> [String] {
         // One more item takes no more space than a line that says so.
-        let shown = style.isVerbose || items.count <= limit + 1 ? items.count : limit
-        let words = wordsApart(items.prefix(shown))
-        for (index, words) in words.enumerated() { message(line(index, words) + "\n") }
-        if shown < items.count { message("… and \(items.count - shown) more (-v shows all)\n") }
+        let shown = style.isVerbose || total <= limit + 1 ? items.count : min(limit, items.count)
+        let named = wordsApart(items.prefix(shown)).enumerated().map { line($0, $1) + "\n" }
+        return shown < total ? named + ["… and \(total - shown) more (-v shows all)\n"] : named
     }
 
     /// Writes to standard error.

@@ -272,6 +272,8 @@ struct FolderBackup {
                 json.append(JSONValue.members([("keychain", .text(name))]).adding([("error", explanation.jsonBody)]))
             }
         }
+        let saved = results.count { if case .done(.saved, _, _) = $0.result { true } else { false } }
+        if saved > 0 { session.done = "\(counted(saved, "archive")) saved in \(displayed(path))" }
         if session.style.isJSON { try session.result(["folder": .text(path), "results": .list(json)], []) }
     }
 

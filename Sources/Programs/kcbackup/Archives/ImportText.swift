@@ -78,19 +78,21 @@ struct ImportText {
         for (words, action) in zip(wordsApart(decisions.map(\.0)), decisions.map(\.1)) {
             session.note("\(action.name): \(words)")
         }
+        var list = ChangeList(isDryRun: report.isDryRun, in: session)
+        let failed = report.isDryRun ? "would not be imported" : "not imported"
         for (words, failing) in zip(wordsApart(report.failing.map(\.item)), report.failing) {
-            session.warn("not imported: \(words): \(failing.problem.words)")
+            list.add(problem: "\(failed): \(words): \(failing.problem.words)")
         }
         for item in report.skipped {
-            session.warn("not imported, since it cannot be read: \(item?.words ?? "an unreadable item")")
+            list.add(problem: "\(failed), since it cannot be read: \(item?.words ?? "an unreadable item")")
         }
-        session.list(report.unclear) { _, words in
+        list.add(report.unclear) { _, words in
             "\(report.isDryRun ? "would be new" : "new"), since several items match equally: \(words)"
         }
-        session.list(report.beside) { _, words in
+        list.add(report.beside) { _, words in
             "\(report.isDryRun ? "would be added" : "added") beside another item of the same name: \(words)"
         }
-        session.list(report.replaced.map(\.item)) { index, words in
+        list.add(report.replaced.map(\.item)) { index, words in
             let cause = policy == .newer ? ", since \(reason(for: report.replaced[index].date))" : ""
             return "\(report.isDryRun ? "would be replaced" : "replaced")\(cause): \(words)"
         }
@@ -98,8 +100,8 @@ struct ImportText {
             session.message("'kcbackup restore \(OptionName.undo.spelling)' takes this import back\n")
         }
         let changed = report.kept.filter(\.hasOtherSecret).map(\.item)
-        session.list(changed) { _, words in
-            "kept with a different secret\(policy == .newer ? ", since the file's is not newer" : ""): \(words)"
+        list.add(changed) { _, words in
+            "\(report.isDryRun ? "would be kept" : "kept") with a different secret\(policy == .newer ? ", since the file's is not newer" : ""): \(words)"
         }
         if policy == .newer {
             if !changed.isEmpty, !session.style.isQuiet {
@@ -109,7 +111,7 @@ struct ImportText {
         let summary = summary(report, keychain)
         if !report.isDryRun { session.done = summary }
         if report.isDryRun || session.style.isJSON {
-            try session.result(json(report, keychain), [summary + "\n"])
+            try session.result(json(report, keychain), list.lines + [summary + "\n"])
         } else if report.counts.update + report.counts.keep > 0, !session.style.isQuiet {
             // What was changed, and what was not although the file differs, is said to everybody.
             session.message(summary + "\n")
@@ -127,7 +129,7 @@ struct ImportText {
     private func summary(_ report: ImportReport, _ keychain: String) -> String {
         let counts = report.counts
         let parts: [(Int, String, String)] = [
-            (counts.create, "to create", "created"), (counts.update, "to update", "updated"),
+            (counts.create, "to create", "created"), (counts.update, "to replace", "replaced"),
             (counts.same, "the same", "the same"), (counts.keep, "to keep", "kept"),
             (counts.fail, "to fail", "failed"), (reading.contents.refused.count, "refused", "refused"),
         ]

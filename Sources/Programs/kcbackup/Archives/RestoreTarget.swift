@@ -108,7 +108,13 @@ struct RestoreTarget {
             (result, made) = try new.make(
                 adopting: store.keychain, minimumCost: session.world.costs.lowestPasscode, body)
         } else {
-            (result, made) = try new.make(passcode: newPasscode(), body)
+            let passcode = try newPasscode()
+            (result, made) = try new.make(passcode: passcode, body)
+            session.tell(made, of: local)
+            if options.passcode == nil || options.passcode == .terminal, passcode != nil {
+                try session.keepUnlocked(local, passcode)
+            }
+            return result
         }
         session.tell(made, of: local)
         if adopts, archive.stored?.hasPasscode == true {

@@ -5,8 +5,7 @@ internal import KCKeychainModel
 /// Describes the result of a restore or of its dry run, as text and in JSON.
 struct RestoreText {
     let report: RestoreReport
-    /// Every item with the decision about it, if that was requested.
-    let decisions: [(Item, RestoreAction)]
+    let changes: RestoreChanges
     let outline: ArchiveOutline
     let path: String
     let origin: Origin
@@ -22,21 +21,13 @@ struct RestoreText {
     var unmapped = UnmappedAttributes([])
 
     func tell(_ session: Session) throws {
-        for (item, action) in decisions where action.isUnremarkable {
-            session.note("\(words(action)): \(item.words)")
-        }
+        var list = ChangeList(isDryRun: report.isDryRun, in: session)
+        tellChanges(&list, session)
         if policy == .newer, report.counts.keep > 0,
             isOfSome || report.counts.create + report.counts.update == 0
         {
             session.note("'\(OptionName.onConflict.spelling) overwrite' takes the archive's version")
         }
-        // Items that stay behind are always listed, even without a terminal.
-        session.list(report.stayingBehind.map(\.item)) { index, words in
-            "stays behind: \(words): \(report.stayingBehind[index].reason.words)"
-        }
-        let removed = report.isDryRun ? "would be removed" : "removed"
-        session.list(report.vanishing) { _, words in "\(removed), and not in the archive: \(words)" }
-        for (item, problem) in report.failing { session.warn("not restored: \(item.words): \(problem.words)") }
         if report.notOpened > 0 {
             session.warn(
                 "the keychain is locked, so \(counted(report.notOpened, "item")) of the archive could not be checked "
@@ -55,9 +46,38 @@ struct RestoreText {
         unmapped.tell(session)
         if !report.isDryRun { session.done = summary }
         if report.isDryRun || session.style.isJSON {
-            try session.result(json, [summary + "\n"])
+            try session.result(json, list.lines + [summary + "\n"])
+        } else if report.counts.update + report.counts.keep > 0, !session.style.isQuiet {
+            // What was changed, and what was not although the archive differs, is said even if no user is watching.
+            session.message(summary + "\n")
         } else {
             session.note(summary)
+        }
+    }
+
+    /// Names the items, those first that are lost.
+    private func tellChanges(_ list: inout ChangeList, _ session: Session) {
+        let counts = report.counts
+        func doing(_ past: String) -> String { report.isDryRun ? "would be \(past)" : past }
+        list.add(report.vanishing) { _, words in "\(doing("removed")), and not in the archive: \(words)" }
+        list.add(changes.replaced, of: counts.update) { _, words in "\(doing("replaced")): \(words)" }
+        let reason = policy == .newer ? ", since the archive's version is not newer" : ""
+        list.add(changes.kept, of: counts.keep) { _, words in "\(doing("kept"))\(reason): \(words)" }
+        if report.isDryRun {
+            list.add(changes.created, of: counts.create) { _, words in "\(doing("created")): \(words)" }
+        } else if !session.style.isJSON {
+            for words in wordsApart(changes.created) { session.note("created: \(words)") }
+        }
+        for words in wordsApart(changes.same) { session.note("the same: \(words)") }
+        // Items that stay behind are always listed, even without a terminal.
+        list.add(report.stayingBehind.map(\.item)) { index, words in
+            "\(report.isDryRun ? "would stay" : "stays") behind: \(words): \(report.stayingBehind[index].reason.words)"
+        }
+        if report.stayingBehind.contains(where: { $0.reason == .thisDeviceOnly }), !session.style.isQuiet {
+            session.message("kcbackup: hint: \(reinstalledThenRestored)\n")
+        }
+        for (item, problem) in report.failing {
+            list.add(problem: "\(report.isDryRun ? "would not be" : "not") restored: \(item.words): \(problem.words)")
         }
     }
 
@@ -66,7 +86,7 @@ struct RestoreText {
         // The words for what will be done, and for what was done.
         let parts: [(Int, String, String)] = [
             (counts.remove, "to remove", "removed"), (counts.create, "to create", "created"),
-            (counts.update, "to update", "updated"), (counts.same, "the same", "the same"),
+            (counts.update, "to replace", "replaced"), (counts.same, "the same", "the same"),
             (counts.keep, "to keep", "kept"), (counts.stayBehind, "to stay behind", "stayed behind"),
             (counts.fail, "to fail", "failed"), (counts.notSelected, "not asked for", "not asked for"),
         ]
@@ -83,11 +103,6 @@ struct RestoreText {
         return "\(done) into \(target.words): \(what)"
     }
 
-    private func words(_ action: RestoreAction) -> String {
-        guard action == .keep else { return action.name }
-        return policy == .newer ? "kept, since the archive's version is not newer" : "kept"
-    }
-
     private var json: JSONValue {
         .members([
             ("archive", outline.json(path)), ("origin", origin.json), ("keychain", .text(target.name)),
@@ -95,6 +110,8 @@ struct RestoreText {
             ("notOpened", .number(report.notOpened)),
             ("plan", report.counts.json), ("unmapped", unmapped.json),
             ("vanishing", .list(report.vanishing.map { .item($0) })),
+            ("created", .list(changes.created.map { .item($0) })),
+            ("replaced", .list(changes.replaced.map { .item($0) })), ("kept", .list(changes.kept.map { .item($0) })),
             (
                 "staysBehind",
                 .list(
@@ -116,15 +133,5 @@ extension RestoreCounts {
             "stay-behind": .number(stayBehind), "fail": .number(fail), "not-selected": .number(notSelected),
             "remove": .number(remove),
         ]
-    }
-}
-
-extension RestoreAction {
-    /// True if the action is only counted by default.
-    fileprivate var isUnremarkable: Bool {
-        switch self {
-        case .create, .update, .same, .keep: true
-        case .staysBehind, .fail, .notSelected: false
-        }
     }
 }

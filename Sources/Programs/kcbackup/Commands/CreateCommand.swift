@@ -121,7 +121,7 @@ struct CreateCommand: Verb {
         if total == 0, report.damaged.isEmpty, !style.json {
             session.warn("\(target.words) holds no items of \(subject.words)")
         }
-        session.note("\(target.words): \(counted(total, "item")) of \(subject.words), \(byteCount(report.size))")
+        session.did("\(target.words): \(counted(total, "item")) of \(subject.words), \(byteCount(report.size))")
         session.note(options.travelWords(report))
         if report.notOpened > 0 {
             // Not a warning: a nightly run without the passcode should stay silent.

@@ -91,6 +91,7 @@ struct DeviceAdoptCommand: Verb {
         let id = try device.status().device
         try session.confirm("Is this still device \(id)?", isGiven: yes)
         let key = try device.provider.adopt()
+        session.done = "this device is \(key.id) as before"
         try printDevice(key.id, key, .same, device.provider.location, in: session)
         return .ok
     }
@@ -124,6 +125,7 @@ struct DeviceRenewCommand: Verb {
             if keychains.isEmpty { throw DeviceKeyFailure.notFound(path: device.provider.location) }
             try session.confirm("Make a new key for this device?", isGiven: yes)
             let key = try device.provider.create()
+            session.done = "this device is \(key.id) now"
             try printDevice(key.id, key, .same, device.provider.location, in: session)
             return .ok
         }
@@ -132,6 +134,7 @@ struct DeviceRenewCommand: Verb {
         try session.confirm("Give this device a new key and a new ID?", isGiven: yes)
         let renewal = try device.provider.renew()
         session.note("the key of device \(renewal.retired) is kept as \(quoted(renewal.retiredPath))")
+        session.done = "this device is \(renewal.device.id) now"
         try printDevice(renewal.device.id, renewal.device, .same, device.provider.location, in: session)
         return .ok
     }

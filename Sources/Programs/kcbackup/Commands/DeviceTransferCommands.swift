@@ -5,7 +5,6 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCDeviceIdentity
 internal import KCKeychainModel
-internal import KCKeychainStore
 internal import KCLocalKeychains
 
 /// `kcbackup device export`.
@@ -50,7 +49,7 @@ struct DeviceExportCommand: Verb {
         let encrypted = try encrypt(text, in: session)
         session.subjects.path = output
         try PrivateFile.create(path, encrypted.span, anywhere: true)
-        session.note("\(displayed(output)): the key of device \(id)")
+        session.did("\(displayed(output)): the key of device \(id)")
         if style.json { try session.result(["path": .text(output), "id": .text(id.description)], []) }
         return .ok
     }
@@ -82,8 +81,8 @@ struct DeviceImportCommand: Verb {
         discussion: """
             Use this after reinstalling a system: keychains of a copied home folder, unencrypted archives and \
             ThisDeviceOnly items open again. Two machines must not share a key. Another key that this device has is \
-            replaced only if no keychain here needs it, and is kept as 'device.key.retired-…'. Such a file can be \
-            imported too.
+            kept as 'device.key.retired-…', which can be imported too; keychains that were made with it since are moved \
+            to the imported key, for which their passcodes are asked.
 
             EXAMPLES:
               kcbackup device import device-key.age
@@ -95,6 +94,11 @@ struct DeviceImportCommand: Verb {
 
     @OptionGroup
     var opening: ArchiveOptions
+
+    @Option(
+        name: OptionName.passcode.name,
+        help: ArgumentHelp("Where the passcode of the keychain to be moved comes from.", valueName: "source"))
+    var passcode: SecretSource?
 
     @Flag(name: OptionName.yes.name, help: "Do not ask.")
     var yes = false
@@ -108,13 +112,8 @@ struct DeviceImportCommand: Verb {
         let path = session.world.resolve(file)
         if ArchiveFile.isArchive(at: path) { throw Refusal.archiveForKey(path: file) }
         let provider = LocalDevice(session.world).provider
-        let needing = try provider.holdsKey ? keychainsInNeed(in: session) : []
+        if passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         session.subjects.path = file
-        if !needing.isEmpty {
-            session.note(
-                "the key of this device is needed by \(counted(needing.count, "keychain")) here, so another one would be "
-                    + "refused")
-        }
         var text = try PrivateFile.readPublic(path)
         if let encrypted = try EncryptedKeyFile(text) {
             text = try opening.decrypt(encrypted, at: file, in: session)
@@ -123,15 +122,18 @@ struct DeviceImportCommand: Verb {
             // An unencrypted key must be readable by its owner only.
             text = try PrivateFile.read(path)
         }
-        let id = try provider.device(exportedAs: text, from: file)
+        let imported = try provider.key(exportedAs: text, from: file)
+        let id = imported.id
         let question = "Is this machine device \(id) from now on, and no other machine?"
         let key: DeviceKey
         if try provider.holdsKey, case let present = try provider.status().device, present != id {
-            guard needing.isEmpty else { throw Refusal.deviceKeyNeeded(keychains: needing) }
+            let move = try KeychainMove(in: session)
             session.warn(
                 "unencrypted archives and ThisDeviceOnly items made with the present key, that of device \(present), "
                     + "will not open with the new one")
+            move.announce(session)
             try session.confirm(question, isGiven: yes)
+            try move.run(to: imported, passcode: passcode, in: session)
             let replacement = try provider.replace(by: text, from: file)
             session.note("the key of device \(replacement.retired) is kept as \(quoted(replacement.retiredPath))")
             key = replacement.device
@@ -139,23 +141,8 @@ struct DeviceImportCommand: Verb {
             try session.confirm(question, isGiven: yes)
             key = try provider.install(text, from: file)
         }
+        session.done = "this device is \(key.id) now"
         try printDevice(key.id, key, .same, provider.location, in: session)
         return .ok
-    }
-
-    /// Returns the keychains here that open with no other key than the present one.
-    private func keychainsInNeed(in session: Session) throws -> [String] {
-        defer { session.subjects = Failure.Subjects() }
-        return try LocalKeychain.names(in: session.world.dataFolder).filter { name in
-            do {
-                _ = try LocalKeychain(name, in: session.world).open(in: session)
-                return true
-            } catch KeychainStoreError.otherDevice {
-                return false
-            } catch {
-                // A keychain that does not open for another reason may be mended.
-                return true
-            }
-        }
     }
 }

@@ -78,7 +78,7 @@ struct ItemAddCommand: Verb {
             throw Refusal.itemExists(
                 keychain: session.subjects.keychain ?? LocalKeychain.defaultName, selection: selection?.words)
         }
-        session.note("added: \(item.words)")
+        session.did("added: \(item.words)")
         if case .generated(let length) = choice {
             let words = selection?.words ?? "\(OptionName.uuid.spelling) \(item.uuid)"
             session.note(

@@ -51,6 +51,7 @@ struct ItemDeleteCommand: Verb {
             for item in matches.items { try writer.delete(matching: ItemQuery(item), now: session.now) }
             if matches.damaged > 0 { try writer.delete(matching: query, now: session.now) }
         }
+        session.done = "\(counted(count, "item")) deleted"
         for words in wordsApart(matches.items) { session.note("deleted: \(words)") }
         if matches.damaged > 0 { session.note("deleted: \(counted(matches.damaged, "damaged item"))") }
         if !noUndo { session.noteUndo(keychain.keychain) }

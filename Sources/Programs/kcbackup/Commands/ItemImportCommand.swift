@@ -48,7 +48,7 @@ struct ItemImportCommand: Verb {
             return counts
         }
         progress.finish()
-        session.note("\(counted(counts.total, "item")) imported")
+        session.did("\(counted(counts.total, "item")) imported")
         if style.json { try session.result(["imported": .counts { counts[$0] }], []) }
         return .ok
     }

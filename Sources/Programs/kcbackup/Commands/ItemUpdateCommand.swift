@@ -87,6 +87,7 @@ struct ItemUpdateCommand: Verb {
                 return updated
             }
         }
+        session.done = "\(counted(updated.count, "item")) changed"
         for words in wordsApart(updated) { session.note("changed: \(words)") }
         if isKept { session.noteUndo(keychain.keychain) }
         if style.json { try session.result(["items": .list(updated.map { .item($0) })], []) }

@@ -46,6 +46,7 @@ struct KeychainCreateCommand: Verb {
         session.subjects.keychain = local.name
         // Check before the user types a passcode; creating the keychain checks again.
         if try Path.exists(local.path) { throw KeychainStoreError.exists(local.path) }
+        try LocalDevice(session.world).requireKeyOrNone()
         if suggest { try session.suggestPasscode() }
         var strength: PasscodeStrength?
         let secret =
@@ -64,7 +65,7 @@ struct KeychainCreateCommand: Verb {
         session.tell(try NewKeychain(local, in: session).make(passcode: secret), of: local)
         if secret != nil {
             if passcode == nil || passcode == .terminal {
-                try keepUnlocked(local, secret, in: session)
+                try session.keepUnlocked(local, secret)
             } else {
                 session.note("it is locked: 'kcbackup keychain unlock' opens it for later commands")
             }
@@ -77,25 +78,6 @@ struct KeychainCreateCommand: Verb {
             try session.result(.passcodeSet(describe(local, in: session), strength), [])
         }
         return .ok
-    }
-
-    /// Unlocks the new keychain for later commands; even if that fails, the keychain has been created.
-    private func keepUnlocked(
-        _ local: LocalKeychain, _ passcode: borrowing SecretBytes?, in session: Session
-    ) throws {
-        do {
-            let keychain = try local.open(in: session)
-            // If nothing can stay unlocked, avoid a pointless key derivation.
-            if let refusal = try session.world.unlocked.status(keychain, now: session.now).refusal {
-                return session.note("it is locked, and nothing can stay unlocked between commands: \(refusal.reason)")
-            }
-            try session.world.unlocked.unlock(keychain, passcode: passcode, now: session.now)
-            try session.noteUnlocked(keychain)
-        } catch {
-            let failure = Failure(error, session.subjects)
-            if failure.explanation.status == .interrupted { throw failure }
-            session.warn("created, but not unlocked: \(failure.explanation.message)")
-        }
     }
 
     /// Returns the new keychain as JSON; the keychain exists even if it cannot be opened again.
@@ -127,6 +109,23 @@ extension Session {
         if made.isFirstOfDevice {
             note("this device is now \(made.device); keep a copy of its key: 'kcbackup device export -o FILE.age'")
         }
-        note("keychain \(quoted(local.name)) made")
+        did("keychain \(quoted(local.name)) made")
+    }
+
+    /// Unlocks a new keychain, whose passcode was typed, for later commands; even if that fails, it has been created.
+    func keepUnlocked(_ local: LocalKeychain, _ passcode: borrowing SecretBytes?) throws {
+        do {
+            let keychain = try local.open(in: self)
+            // If nothing can stay unlocked, avoid a pointless key derivation.
+            if let refusal = try world.unlocked.status(keychain, now: now).refusal {
+                return note("it is locked, and nothing can stay unlocked between commands: \(refusal.reason)")
+            }
+            try world.unlocked.unlock(keychain, passcode: passcode, now: now)
+            try noteUnlocked(keychain)
+        } catch {
+            let failure = Failure(error, subjects)
+            if failure.explanation.status == .interrupted { throw failure }
+            warn("created, but not unlocked: \(failure.explanation.message)")
+        }
     }
 }

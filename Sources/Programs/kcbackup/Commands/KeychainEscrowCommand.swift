@@ -78,7 +78,7 @@ struct KeychainEscrowEnableCommand: Verb {
                 removeUseless(path, in: session)
                 throw error
             }
-            session.note("escrow key written to \(displayed(output)); use it with '\(OptionName.escrow.spelling)'")
+            session.did("escrow key written to \(displayed(output)); use it with '\(OptionName.escrow.spelling)'")
         }
         if style.json {
             let found = try keychain.information()
@@ -122,7 +122,7 @@ struct KeychainEscrowRevokeCommand: Verb {
         let local = try operand.local(in: session)
         let keychain = try local.open(in: session)
         try keychain.revokeEscrow()
-        session.note("the escrow key of keychain \(quoted(local.name)) no longer opens it")
+        session.did("the escrow key of keychain \(quoted(local.name)) no longer opens it")
         session.note("if it was copied together with the keychain, also run 'kcbackup keychain set-passcode'")
         if style.json {
             let found = try keychain.information()

@@ -65,7 +65,7 @@ struct KeychainLockCommand: Verb {
 
     private func lock(_ keychain: Keychain, _ local: LocalKeychain, in session: Session) throws -> JSONValue {
         try session.world.unlocked.lock(keychain, untilFirstUnlock: untilFirstUnlock)
-        session.note("keychain \(quoted(local.name)) locked")
+        session.did("keychain \(quoted(local.name)) locked")
         return .status(local, try session.world.unlocked.status(keychain, now: session.now))
     }
 }
@@ -110,6 +110,7 @@ struct KeychainUnlockCommand: Verb {
                     try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock())
                 }
             }
+            session.done = "keychain \(quoted(local.name)) is unlocked"
             try session.noteUnlocked(keychain)
         } else {
             session.note("keychain \(quoted(local.name)) has no passcode, and is always unlocked")

@@ -76,6 +76,7 @@ struct KeychainSetPasscodeCommand: Verb {
             keychain, current: current, new: new, cost: session.world.costs.passcode, now: session.now,
             step: { progress.step() })
         progress.finish()
+        session.done = new == nil ? "passcode removed" : "passcode set"
         if change.droppedKeys > 0 {
             session.warn(
                 "more than \(Keybag.retiredLimit) earlier passcodes: unencrypted archives from before them now take "

@@ -97,7 +97,7 @@ struct KeychainSetSettingsCommand: Verb {
                 lockOnSuspend: lockOnSuspend || before.lockOnSuspend && !noLockOnSuspend)
         else { throw UsageProblem.malformed(.lockAfter, form: Self.form) }
         try session.world.unlocked.setLockSettings(settings, of: keychain)
-        session.note("keychain \(quoted(local.name)) locks \(settings.words)")
+        session.did("keychain \(quoted(local.name)) locks \(settings.words)")
         let status = try session.world.unlocked.status(keychain, now: session.now)
         try session.result(["states": [.status(local, status)]], [])
         return .ok

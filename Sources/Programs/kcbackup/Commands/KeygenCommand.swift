@@ -2,6 +2,7 @@ internal import KCConsole
 internal import KCAgeEncryption
 internal import ArgumentParser
 internal import KCByteStreams
+internal import KCKeychainModel
 
 /// `kcbackup keygen`: generates an age identity.
 struct KeygenCommand: Verb {
@@ -42,6 +43,7 @@ struct KeygenCommand: Verb {
             return .ok
         }
         try PrivateFile.create(session.world.resolve(output), text)
+        session.done = "\(displayed(output)): the identity of \(recipient)"
         if style.json {
             try session.result(["recipient": .text(recipient), "path": .text(output)], [])
         } else {

@@ -50,6 +50,7 @@ struct PruneCommand: Verb {
         let backups = try session.backupFolder(folder, waitingAtMost: wait)
         if undo {
             let entries = try backups.bringBack()
+            session.done = "\(counted(entries.count, "backup")) brought back"
             try session.result(
                 ["folder": .text(folder), "broughtBack": .list(entries.map { .text($0.name) })],
                 entries.map { "brought back  \(displayed($0.name))\n" })
@@ -60,6 +61,7 @@ struct PruneCommand: Verb {
         var emptied = 0
         if !dryRun {
             try backups.discard(going, now: session.now)
+            session.done = "\(counted(going.count, "backup")) removed"
             emptied = try backups.emptyTrash(now: session.now)
         }
         try tell(fates, emptied, in: session)

@@ -110,6 +110,7 @@ struct RekeyCommand: Verb {
         if !done.isEmpty {
             session.note("copies elsewhere, and in a trash, keep the keys that they have")
         }
+        if !done.isEmpty { session.done = "\(counted(done.count, "archive")) rekeyed" }
         if style.json {
             try session.result(["rekeyed": .list(done.map { .text($0) }), "keys": .list(names.map { .text($0) })], [])
         }

@@ -157,9 +157,9 @@ struct RestoreCommand: Verb {
             keepsState: !noUndo, in: session)
         if !target.isThere { try confirmNew(local, needsPasscode: target.needsPasscode, session) }
 
-        var decisions: [(Item, RestoreAction)] = []
         // A user who selects items wants to see which ones were restored.
-        let keepsDecisions = style.verbose || options.filter != nil
+        var changes = RestoreChanges(
+            isDryRun: dryRun, namesAll: style.verbose || options.filter != nil, in: session)
         let report = try target.use { keychain, keep in
             if replace, !dryRun, target.isThere {
                 _ = try confirmRemoval(proven, options, keychain, "keychain \(quoted(local.name))", session)
@@ -168,11 +168,11 @@ struct RestoreCommand: Verb {
             let progress = Progress("restoring items", in: session, reading: proven.opened, dryRun ? 1 : 2)
             defer { progress.finish() }
             return try restore.run(into: keychain, keep: keep, step: progress.step) { item, action in
-                if keepsDecisions { decisions.append((item, action)) }
+                changes.add(item, action)
             }
         }
         try RestoreText(
-            report: report, decisions: decisions, outline: outline, path: archive, origin: proven.origin,
+            report: report, changes: changes, outline: outline, path: archive, origin: proven.origin,
             target: (local.name, "keychain \(quoted(local.name))"), policy: onConflict,
             isOfSome: options.filter != nil, isMade: target.isThere || report.makesKeychain
         ).tell(session)
@@ -196,20 +196,20 @@ struct RestoreCommand: Verb {
             options.removable = try confirmRemoval(
                 proven, options, ServiceTarget(client, target), keyring.words, session)
         }
-        var decisions: [(Item, RestoreAction)] = []
+        var changes = RestoreChanges(
+            isDryRun: dryRun, namesAll: style.verbose || options.filter != nil, in: session)
         var written: [Item] = []
-        let keepsDecisions = style.verbose || options.filter != nil
         let progress = Progress("restoring items", in: session, reading: proven.opened, dryRun ? 1 : 2)
         defer { progress.finish() }
         let report = try DesktopStates(session).restore(
             proven, options, into: client, keyring, target, keepsState: !noUndo, step: progress.step
         ) { item, action in
-            if keepsDecisions { decisions.append((item, action)) }
+            changes.add(item, action)
             if action == .create || action == .update { written.append(item) }
         }
         progress.finish()
         try RestoreText(
-            report: report, decisions: decisions, outline: outline, path: path, origin: proven.origin,
+            report: report, changes: changes, outline: outline, path: path, origin: proven.origin,
             target: (keyring.name, keyring.words), policy: onConflict, isOfSome: options.filter != nil, isMade: true,
             unmapped: UnmappedAttributes(written)
         ).tell(session)

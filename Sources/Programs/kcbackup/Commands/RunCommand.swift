@@ -96,8 +96,15 @@ struct RunCommand: Verb {
                 session.warn("job \(quoted(job.name)): \(failure.message)")
             }
         }
-        tell(report, of: job, session)
+        if report.status == .ok { session.done = "job \(quoted(job.name)) ran" }
+        let told = Result { try tell(report, of: job, session) }
         callHook(of: job, report, session)
+        do {
+            try told.get()
+        } catch where report.status != .ok {
+            // The status of the job says more.
+            session.warn(Failure(error, session.subjects).explanation.message)
+        }
         return report.status
     }
 
@@ -116,10 +123,10 @@ struct RunCommand: Verb {
             .prefixed("the record of this run cannot be written: ")
     }
 
-    private func tell(_ report: JobRun.Report, of job: Job, _ session: Session) {
+    private func tell(_ report: JobRun.Report, of job: Job, _ session: Session) throws {
+        defer { tellText(report, of: job, session) }
         if style.json {
-            // Failing to write the result does not undo the run.
-            try? session.result(
+            try session.result(
                 .members([
                     ("job", .text(job.name)), ("code", .number(Int(report.status.code))),
                     ("result", .text(report.status.name)), ("items", .number(report.items)),
@@ -127,6 +134,9 @@ struct RunCommand: Verb {
                     ("removed", .number(report.removed)), ("error", report.explanation?.jsonBody),
                 ]), [])
         }
+    }
+
+    private func tellText(_ report: JobRun.Report, of job: Job, _ session: Session) {
         if let explanation = report.explanation {
             let told = explanation.prefixed("job \(quoted(job.name)): ")
             let showsHints = style.verbose || session.world.terminal.showsMessages

@@ -133,7 +133,7 @@ struct ScheduleAddCommand: Verb {
         try Path.makeFolder(folder)
         try PrivateFolder.require(folder)
         try jobs.add(job)
-        session.note(
+        session.did(
             "job \(quoted(job.name)) added, which backs up \(subject ?? "every keychain"); "
                 + "try it: kcbackup run \(job.name) -v")
         create.warnOfLocks(of: job.name, in: session)
@@ -210,7 +210,7 @@ struct ScheduleRemoveCommand: Verb {
             unreadable = UnreadableJob(name: job, failure: Failure(error, session.subjects))
         }
         try jobs.remove(job)
-        session.note(
+        session.did(
             "job \(quoted(job)) removed; its backups stay" + (found.map { " in \(displayed($0.folder))" } ?? ""))
         let units = SystemdUnits.userPaths(of: job, in: session)
         for path in [units.service, units.timer] where try Path.exists(path) {
@@ -304,6 +304,7 @@ struct ScheduleInstallCommand: Verb {
         let folder = units.folder(in: session)
         try Path.makeFolder(folder)
         for file in units.files { try PrivateFile.replace("\(folder)/\(file.name)", file.text.utf8.span) }
+        session.done = "the units of job \(quoted(job)) are installed"
         try session.result(
             ["jobs": [found.json], "installed": .list(units.files.map { .text("\(folder)/\($0.name)") })],
             ["installed; start it with\n", "  \(units.startCommand)\n"])

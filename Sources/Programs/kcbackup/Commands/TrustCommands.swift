@@ -62,7 +62,7 @@ struct DeviceTrustCommand: Verb {
         let id = try typed ?? signer(of: device, local, session)
         let trusted = local.trusted(by: try local.key())
         try trusted.trust(id, name: name)
-        session.note("archives of device \(id) are trusted")
+        session.did("archives of device \(id) are trusted")
         if typed != nil {
             session.note("a mistyped ID cannot be noticed: 'kcbackup device trust ARCHIVE' reads it from an archive")
         }
@@ -112,7 +112,7 @@ struct DeviceUntrustCommand: Verb {
         let local = LocalDevice(session.world)
         let trusted = local.trusted(by: try local.key())
         guard try trusted.untrust(id) else { throw Refusal.notTrusted(device: id.description) }
-        session.note("archives of device \(id) are no longer trusted")
+        session.did("archives of device \(id) are no longer trusted")
         if style.json { try printDevices(trusted.list(), in: session) }
         return .ok
     }

@@ -65,6 +65,7 @@ struct UndoRequest {
             ("vanishing", .list(plan.vanishing.map { .item($0) })),
             ("changedSince", .list(plan.changedSince.map { .item($0) })),
         ])
+        if !isDryRun { session.done = "brought back, in \(words)" }
         if isDryRun || session.style.isJSON {
             try session.result(json, ["would bring back, in \(words) (now \(before))\n"])
         } else {
@@ -101,6 +102,7 @@ struct UndoRequest {
                 session.warn("a kept state could not be removed: \(explainFile(error).message)")
             }
         }
+        if !isDryRun { session.done = "brought back, in \(words)" }
         if isDryRun || session.style.isJSON {
             try session.result(
                 .members([

@@ -45,7 +45,7 @@ struct ExportText {
     }
 
     func tell(_ session: Session) throws {
-        session.note(
+        session.did(
             "\(displayed(path)): \(counted(export.exported.count, "item")), \(byteCount(size)), \(format.title)")
         if separated > 0 {
             session.note(

@@ -36,7 +36,11 @@ func explainArchive(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
         return Explanation(
             .wrongKey, "no passphrase opens \(archive): it was made for public keys",
             hint: "give an identity file with '\(OptionName.identity.spelling) FILE'")
-    case .wrongPassphrase: return Explanation(.wrongKey, "wrong passphrase for \(archive)")
+    case .wrongPassphrase:
+        return Explanation(
+            .wrongKey, "wrong passphrase for \(archive)",
+            hint: "if it is lost, give another key of the archive with '\(OptionName.identity.spelling) FILE'; 'man kcbackup' "
+                + "says under WHEN SOMETHING IS LOST what else there is")
     case .wrongPasscode:
         return Explanation(
             .wrongKey, "wrong passcode for \(archive)",
@@ -135,8 +139,8 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
         Explanation(
             .refused,
             "the archive is unencrypted and restores only on device \(device), which made it; nothing was written",
-            hint: "make an encrypted one there: 'kcbackup create' without '\(OptionName.unencrypted.spelling)'",
-            reinstalled)
+            hint: reinstalled,
+            "otherwise make an encrypted one there: 'kcbackup create' without '\(OptionName.unencrypted.spelling)'")
     case .unknownOrigin(let device):
         Explanation(
             .refused, "the archive was signed by device \(device), which is not trusted; nothing was written",

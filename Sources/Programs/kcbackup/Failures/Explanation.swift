@@ -24,6 +24,15 @@ struct Explanation: Hashable, Sendable {
         Explanation(status, prefix + message, hints: hints)
     }
 
+    /// Returns the explanation of a failure after a complete change.
+    ///
+    /// - Parameter isOfOutput: true if nothing but the printed result is missing.
+    func after(_ change: String, isOfOutput: Bool) -> Explanation {
+        Explanation(
+            status, "\(change), but \(message)",
+            hints: isOfOutput ? ["it is done, and only the output is missing: do not repeat it"] : hints)
+    }
+
     /// Returns the explanation with text after its message.
     func suffixed(_ suffix: String) -> Explanation {
         Explanation(status, message + suffix, hints: hints)

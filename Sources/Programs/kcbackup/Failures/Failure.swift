@@ -128,6 +128,9 @@ enum Failure: Error, Hashable, Sendable {
         }
     }
 
+    /// True if standard output does not accept the result.
+    var isOfOutput: Bool { if case .output = self { true } else { false } }
+
     /// True if a file cannot be created in `folder`, or if writing an unnamed file fails.
     func isOfWriting(in folder: String) -> Bool {
         switch self {

@@ -38,7 +38,8 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
     case .otherDevice(let device):
         return Explanation(
             .refused, "\(keychain) belongs to device \(device), and this device has another key",
-            hint: "put that device's 'device.key' back, if you have it", anotherName, freeName)
+            hint: "'kcbackup device import FILE' brings that device's key back, from what 'kcbackup device export' wrote",
+            anotherName, freeName)
     case .busy:
         return Explanation(
             .busy, "another program is using \(keychain)", hint: "wait until it has ended, and try again")
@@ -46,7 +47,10 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
         return Explanation(
             .locked, "\(keychain) is locked, and the item needs its passcode",
             hint: "give the passcode with '\(OptionName.passcode.spelling) SOURCE'")
-    case .wrongPasscode: return Explanation(.wrongKey, "wrong passcode for \(keychain)")
+    case .wrongPasscode:
+        return Explanation(
+            .wrongKey, "wrong passcode for \(keychain)",
+            hint: "if it is lost, \(anotherName); \(whenLost)")
     case .tooManyAttempts(let seconds):
         return Explanation(
             .locked, "too many wrong passcodes for \(keychain)",
@@ -217,13 +221,21 @@ func explainImportLine(_ problem: Failure.ImportProblem) -> Explanation {
 let reinstalled =
     "if this is a machine that was reinstalled, and you kept its key, 'kcbackup device import FILE' first"
 
+/// Advice for a restore that leaves items of another device behind.
+let reinstalledThenRestored =
+    "if this is that device, reinstalled: 'kcbackup device import FILE' brings its key back, and the same restore then "
+    + "brings these items"
+
+/// Where the manual says what is left when a secret or a key is lost.
+private let whenLost = "'man kcbackup' says under WHEN SOMETHING IS LOST what else opens it"
+
 /// Explains a device key failure.
 func explainDeviceKey(_ failure: DeviceKeyFailure) -> Explanation {
     switch failure {
     case .notFound(let path):
         Explanation(
             .notFound, "this device has no key yet (\(quoted(path)))",
-            hint: "'kcbackup keychain create' makes it, together with the first keychain", reinstalled)
+            hint: reinstalled, "otherwise 'kcbackup keychain create' makes it, together with the first keychain")
     case .exists(let path):
         Explanation(
             .exists, "another device key is there already: \(quoted(path))",

@@ -139,8 +139,8 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
         Explanation(
             .exists,
             "this device has another key, which \(keychains.count == 1 ? "keychain" : "keychains") "
-                + "\(keychains.map(quoted).joined(separator: ", ")) \(keychains.count == 1 ? "needs" : "need")",
-            hint: "where it is not needed, back it up and delete it: 'kcbackup create', 'kcbackup keychain delete'",
+                + "\(keychains.map(quoted).joined(separator: ", ")) may need, and cannot be opened to be moved",
+            hint: "mend it, or delete it: 'kcbackup keychain info' says what is wrong, 'kcbackup keychain delete'",
             "in another data folder ('XDG_DATA_HOME=~/other kcbackup …') the other key can be used")
     case .noKeychainNamed(let keychain, let needsPasscode):
         Explanation(
@@ -155,8 +155,8 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
     case .retiredKey(let keychain, let device, let path):
         Explanation(
             .refused, "keychain \(quoted(keychain)) belongs to device \(device), whose key 'device renew' retired",
-            hint: "its key is kept: 'kcbackup device import \(shellWord(path))' with XDG_DATA_HOME set to another "
-                + "folder makes it the key there, and this keychain opens there by its path",
+            hint: "its key is kept: 'kcbackup device import \(shellWord(path))' makes it the key of this device again, and "
+                + "moves the keychains that were made since to it",
             "'kcbackup restore ARCHIVE \(OptionName.keychain.spelling) NAME' restores a backup into a new one",
             "'kcbackup keychain delete' deletes this one, after which its name can be used again")
     case .stale(let what, let limit):

@@ -215,6 +215,7 @@ struct DesktopStates {
         let words =
             "\(keyring.words): the state of \(name.text), "
             + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        if !isDryRun { session.done = "brought back, in \(words)" }
         if isDryRun || session.style.isJSON {
             try session.result(
                 .members([

@@ -50,6 +50,7 @@ struct DesktopUpdate {
             let target = ServiceTarget(client, options)
             return try target.change(updates, secret: value)
         }
+        session.done = "\(counted(found.count, "item")) changed"
         var isComplete = all.isComplete
         for (existing, before) in zip(now, found) {
             if let existing {

@@ -84,14 +84,16 @@ struct StateKeeper {
         }
     }
 
-    /// Removes all states after the passcode was changed, because an earlier passcode opens them.
+    /// Removes all states after the keys were changed.
     ///
-    /// The new passcode is already set, so a failure is only a warning.
-    static func removeAll(of keychain: Keychain, in session: Session) {
+    /// The new keys are already in place, so a failure is only a warning.
+    static func removeAll(
+        of keychain: Keychain, because reason: String = "an earlier passcode opened them", in session: Session
+    ) {
         do throws(FileFailure) {
             let count = try KeptStates(of: keychain, in: session.world.dataFolder).removeAll()
             if count > 0 {
-                session.note("\(counted(count, "earlier state")) removed: an earlier passcode opened them")
+                session.note("\(counted(count, "earlier state")) removed: \(reason)")
             }
         } catch {
             session.warn(

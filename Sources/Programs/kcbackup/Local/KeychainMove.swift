@@ -1,0 +1,76 @@
+internal import KCByteStreams
+internal import KCDeviceIdentity
+internal import KCKeychainStore
+internal import KCLocalKeychains
+
+/// Moves the keychains that the present device key opens to another key, which is about to replace it.
+///
+/// After a reinstallation, such keychains were made by a restore that came before `device import`.
+struct KeychainMove {
+    private let keychains: [(local: LocalKeychain, keychain: Keychain)]
+
+    /// Finds the keychains.
+    ///
+    /// - Throws: `Refusal.deviceKeyNeeded` if one cannot be opened, since it could not be moved either.
+    init(in session: Session) throws {
+        defer { session.subjects.keychain = nil }
+        var keychains: [(LocalKeychain, Keychain)] = []
+        var stuck: [String] = []
+        for name in try LocalKeychain.names(in: session.world.dataFolder) {
+            let local = try LocalKeychain(name, in: session.world)
+            do {
+                keychains.append((local, try local.open(in: session)))
+            } catch KeychainStoreError.otherDevice {
+                // It needs another key already, perhaps the imported one.
+            } catch {
+                session.warn(Failure(error, session.subjects).explanation.message)
+                stuck.append(name)
+            }
+        }
+        guard stuck.isEmpty else { throw Refusal.deviceKeyNeeded(keychains: stuck) }
+        self.keychains = keychains
+    }
+
+    /// Says which keychains will be moved.
+    func announce(_ session: Session) {
+        for (local, _) in keychains {
+            session.warn("keychain \(quoted(local.name)), made with the present key, will be moved to the new one")
+        }
+    }
+
+    /// Moves the keychains; all passcodes are checked before the first one is moved.
+    ///
+    /// If it fails in between, importing the same key again moves the others.
+    func run(to key: DeviceKey, passcode: SecretSource?, in session: Session) throws {
+        let unlocked = session.world.unlocked
+        let passcodes = try keychains.map { local, keychain -> KeptPasscode in
+            session.subjects.keychain = local.name
+            guard keychain.hasPasscode else { return KeptPasscode(nil) }
+            let wanted = WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: passcode)
+            return try session.trying(wanted, of: keychain) { secret in
+                try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock(), keepsSession: false)
+                return KeptPasscode(secret.copy())
+            }
+        }
+        for ((local, keychain), passcode) in zip(keychains, passcodes) {
+            session.subjects.keychain = local.name
+            try keychain.move(to: key, passcode: passcode.copy(), now: session.now)
+            StateKeeper.removeAll(of: keychain, because: "they belong to the key of before", in: session)
+            session.note("keychain \(quoted(local.name)) belongs to device \(key.id) now")
+        }
+    }
+
+    /// A passcode that has been checked, or none.
+    private final class KeptPasscode {
+        private let secret: SecretBytes?
+
+        init(_ secret: consuming SecretBytes?) { self.secret = secret }
+
+        func copy() -> SecretBytes? {
+            switch secret {
+            case .some(let secret): secret.copy()
+            case .none: nil
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+internal import KCKeychainModel
+
+/// What a verb changes, item by item: for a dry run its result, otherwise messages.
+struct ChangeList {
+    /// The lines of a dry run; empty otherwise.
+    private(set) var lines: [String] = []
+    private let isDryRun: Bool
+    private let session: Session
+
+    /// Creates an empty list.
+    init(isDryRun: Bool, in session: Session) {
+        // With `--json`, the object names the items.
+        self.isDryRun = isDryRun && !session.style.isJSON
+        self.session = session
+    }
+
+    /// Adds items of one kind: of a dry run all of them, within reason, and otherwise as `Session.list` does.
+    ///
+    /// - Parameters: as `Session.list`.
+    mutating func add(_ items: [Item], of total: Int? = nil, _ line: (Int, String) -> String) {
+        guard isDryRun else { return session.list(items, of: total, line) }
+        lines += session.lines(items, of: total ?? items.count, limit: Self.limit, line)
+    }
+
+    /// Adds a line on an item that will not be written: a warning, unless it belongs to the result of a dry run.
+    mutating func add(problem: String) {
+        if isDryRun { lines.append(problem + "\n") } else { session.warn(problem) }
+    }
+
+    /// The number of items of one kind that a dry run names without `--verbose`; each takes about 1 KiB of memory.
+    static let limit = StreamedTable.usualLimit
+}
