@@ -1,6 +1,6 @@
 // Fence: asks the C library for the local time.
 internal import Glibc
-internal import KCKeychainModel
+package import KCKeychainModel
 
 /// The calendar of the user's time zone, as `TZ` or the system sets it.
 package struct LocalCalendar: Sendable {
@@ -47,6 +47,12 @@ package struct LocalCalendar: Sendable {
 
     private init(_ parts: @escaping @Sendable (Timestamp) -> Parts) {
         self.parts = parts
+    }
+
+    /// Returns the number of days since 1970-01-01 on the calendar.
+    package func dayNumber(_ time: Timestamp) -> Int {
+        let wall = time.seconds + offset(at: time.seconds)
+        return Int(wall / 86_400) - (wall % 86_400 < 0 ? 1 : 0)
     }
 
     /// Returns a name for the period of a rule that contains a time.

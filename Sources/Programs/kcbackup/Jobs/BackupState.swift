@@ -24,9 +24,11 @@ struct BackupState {
     /// A keychain and its archives in all folders.
     struct KeychainState {
         let name: String
-        let archives: Int
+        /// Its complete archives in all folders.
+        let entries: [CatalogueEntry]
+        var archives: Int { entries.count }
         /// When a backup of it last succeeded.
-        let good: Timestamp?
+        var good: Timestamp? { entries.map(\.lastGood).max() }
         /// The jobs that back it up.
         let jobs: [String]
     }
@@ -91,7 +93,7 @@ struct BackupState {
             }
             keychains.append(
                 KeychainState(
-                    name: name, archives: entries.count, good: entries.map(\.lastGood).max(),
+                    name: name, entries: entries,
                     jobs: states.filter { $0.job.covers(local) }.map(\.job.name)))
         }
         let isAlone = keychains.isEmpty && jobs.isEmpty
@@ -114,7 +116,7 @@ struct BackupState {
         }
         return entries.sorted { $0.key < $1.key }.map { name, entries in
             KeychainState(
-                name: name, archives: entries.count, good: entries.map(\.lastGood).max(),
+                name: name, entries: entries,
                 jobs: jobs.filter { $0.job.keychain == name }.map(\.job.name))
         }
     }

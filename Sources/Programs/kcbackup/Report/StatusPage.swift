@@ -1,3 +1,4 @@
+internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCCryptography
 internal import KCKeychainModel
@@ -9,6 +10,8 @@ struct StatusPage {
     let stale: [String]
     /// When the page was made.
     let made: Timestamp
+    /// The calendar by which archives belong to days.
+    var calendar = LocalCalendar()
 
     /// The first line, which identifies a page that a newer one may replace.
     static let mark: HTML = "<!DOCTYPE html><!-- kcbackup status -->\n"
@@ -27,9 +30,10 @@ struct StatusPage {
         <style>\(Self.style)</style>
         </head>
         <body>
-        <h1>Backups</h1>
-        \(verdict)\(jobs)\(keychains)<footer><p>Made by kcbackup on \(shown: made.moment). It names keychains and folders, \
-        and holds no secret.</p></footer>
+        <header><p class="kind">kcbackup</p><h1>Backups</h1></header>
+        <main>
+        \(verdict)\(keychains)\(jobs)</main>
+        <footer><p>Made by kcbackup on \(shown: made.moment). It names keychains and folders, and holds no secret.</p></footer>
         </body>
         </html>
 
@@ -39,78 +43,151 @@ struct StatusPage {
     private static let policy: HTML =
         "default-src 'none'; style-src 'sha256-\(Base64.encode(SHA256.hash(style.text.utf8.span).bytes))'; base-uri 'none'; form-action 'none'"
 
+    /// Whether all is well, and otherwise what is not, and what to do.
     private var verdict: HTML {
-        stale.isEmpty
-            ? "" : "<p class=\"bad\">No good backup for too long: \(stale.joined(separator: ", "))</p>\n"
+        let problems = StatusProblem.all(of: state, stale: stale, at: made)
+        if problems.isEmpty {
+            return "<p class=\"verdict good\">Every keychain has its backup, and every job ended well.</p>\n"
+        }
+        let items = problems.map { problem in
+            let hints = problem.hints.map { "<li>\(shown: $0)</li>" as HTML }
+            return """
+                <li><b>\(shown: problem.words)</b>\(hints.isEmpty ? "" : "<ul>\(hints)</ul>" as HTML)</li>
+
+                """ as HTML
+        }
+        return """
+            <section class="verdict bad">
+            <h2>\(problems.count) to look at</h2>
+            <ul class="problems">
+            \(items)</ul>
+            </section>
+
+            """
+    }
+
+    private var keychains: HTML {
+        if state.keychains.isEmpty { return "<p>There are no keychains.</p>\n" }
+        let cards = state.keychains.map { StatusCard(keychain: $0, state: state, made: made, calendar: calendar).html }
+        return "<h2>Keychains</h2>\n<div class=\"cards\">\n\(cards)</div>\n"
     }
 
     private var jobs: HTML {
-        if state.jobs.isEmpty, state.unreadable.isEmpty { return "<p>There are no jobs.</p>\n" }
+        if state.jobs.isEmpty, state.unreadable.isEmpty { return "<h2>Jobs</h2>\n<p>There are no jobs.</p>\n" }
         let rows = state.jobs.map { job in
-            let isGood = job.record?.status == .ok && job.record?.ended != nil
-            return """
-                <tr><td>\(job.job.name)</td><td>\(job.job.time)</td><td>\(time(job.good))</td>\
-                <td class="number">\(job.record?.items ?? 0)</td>\
-                <td class="\(isGood ? "good" : "bad" as HTML)">\(job.lastRun)</td>\
-                <td>\(job.job.folder)</td></tr>
+            """
+            <tr><td>\(job.job.name)</td><td>\(job.job.time)</td><td>\(Self.time(job.good, at: made))</td>\
+            <td class="number">\(job.good == nil ? "" : "\(job.record?.items ?? 0)" as HTML)</td>\
+            <td class="\(job.isGood ? "good" : "bad" as HTML)">\(job.lastRun)</td>\
+            <td class="path">\(job.job.folder)</td></tr>
 
-                """ as HTML
+            """ as HTML
         }
         let unreadable = state.unreadable.map { job in
             """
             <tr><td>\(job.name)</td><td></td><td></td><td></td>\
-            <td class="bad">\(job.failure.explanation.message)</td><td></td></tr>
+            <td class="bad">\(shown: job.failure.explanation.message)</td><td></td></tr>
 
             """ as HTML
         }
         return """
             <h2>Jobs</h2>
             <table>
-            <tr><th>Job</th><th>Runs</th><th>Last good</th><th>Items</th><th>Last run</th><th>Folder</th></tr>
-            \(rows)\(unreadable)</table>
+            <thead><tr><th>Job</th><th>Runs</th><th>Last good</th><th class="number">Items</th><th>Last run</th>\
+            <th>Folder</th></tr></thead>
+            <tbody>
+            \(rows)\(unreadable)</tbody>
+            </table>
 
             """
     }
 
-    private var keychains: HTML {
-        let rows = state.keychains.map { keychain in
-            let jobs = keychain.jobs.isEmpty ? "none" : keychain.jobs.joined(separator: ", ")
-            return """
-                <tr><td>\(keychain.name)</td><td>\(time(keychain.good))</td><td class="number">\(keychain.archives)</td>\
-                <td class="\(keychain.jobs.isEmpty ? "bad" : "good" as HTML)">\(jobs)</td></tr>
-
-                """ as HTML
-        }
-        return """
-            <h2>Keychains</h2>
-            <table>
-            <tr><th>Keychain</th><th>Last good</th><th>Archives</th><th>Jobs</th></tr>
-            \(rows)</table>
-
-            """
-    }
-
-    private func time(_ time: Timestamp?) -> HTML {
+    /// A time and how long ago it was.
+    static func time(_ time: Timestamp?, at made: Timestamp) -> HTML {
         guard let time else { return "<span class=\"bad\">never</span>" }
         return "\(shown: time.moment) <span class=\"faint\">(\(shown: age(time, at: made)) before)</span>"
     }
+}
 
-    private static let style: HTML = """
+/// Something that is not as it should be, and what to do about it.
+struct StatusProblem {
+    /// Displayed text.
+    let words: String
+    let hints: [String]
 
-        :root { color-scheme: light dark; --ground: #f5f6f8; --ink: #1c2127; --faint: #57606a; --line: #d5dae0;
-          --good: #1a6b3c; --bad: #94500a; }
-        @media screen and (prefers-color-scheme: dark) {
-          :root { --ground: #11151a; --ink: #e6eaee; --faint: #9da7b3; --line: #303842; --good: #7ddc9f; --bad: #f5b865; }
+    init(_ words: String, hint hints: String...) {
+        self.words = words
+        self.hints = hints
+    }
+
+    init(_ explanation: Explanation) {
+        words = explanation.message
+        hints = explanation.hints
+    }
+
+    /// All problems, the most urgent first.
+    static func all(of state: BackupState, stale: [String], at now: Timestamp) -> [StatusProblem] {
+        var problems = state.missing.map {
+            StatusProblem(Refusal.newestGone(keychain: $0.series, path: $0.path).explanation)
         }
-        body { margin: 0 auto; padding: 2rem; max-width: 72rem; background: var(--ground); color: var(--ink);
-          font: 1rem/1.5 system-ui, "DejaVu Sans", sans-serif; }
-        table { border-collapse: collapse; width: 100%; }
-        th, td { padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); text-align: left;
-          vertical-align: top; overflow-wrap: anywhere; }
-        .number { text-align: right; font-variant-numeric: tabular-nums; }
-        .good { color: var(--good); }
-        .bad { color: var(--bad); }
-        .faint, footer { color: var(--faint); }
+        problems += state.unreadable.map { StatusProblem($0.failure.explanation) }
+        problems += state.jobs.compactMap { problem(of: $0, at: now) }
+        problems += stale.map { StatusProblem("no good backup for too long: \($0)") }
+        for keychain in state.keychains {
+            let name = quoted(keychain.name)
+            if keychain.jobs.isEmpty {
+                problems.append(
+                    StatusProblem(
+                        "keychain \(name) is in no job",
+                        hint: "'kcbackup schedule add' makes a job; its help has examples"))
+            } else if keychain.good == nil {
+                problems.append(
+                    StatusProblem(
+                        "keychain \(name) has no backup yet",
+                        hint: keychain.jobs.map { "'kcbackup run \(shellWord($0)) -v'" }.joined(separator: ", ")
+                            + " makes one now"))
+            }
+        }
+        return problems
+    }
 
-        """
+    private static func problem(of state: BackupState.JobState, at now: Timestamp) -> StatusProblem? {
+        let name = quoted(state.job.name)
+        let run = "'kcbackup run \(shellWord(state.job.name)) -v' runs it now"
+        if let failure = state.unreadableRecord { return StatusProblem(failure.explanation) }
+        guard let record = state.record else {
+            return StatusProblem(
+                "job \(name) never ran", hint: run, "then let it run by itself: \(state.job.startingWords)")
+        }
+        if record.ended == nil {
+            return state.isRunning
+                ? nil : StatusProblem("the last run of job \(name), of \(record.began.moment), was killed", hint: run)
+        }
+        if record.status != .ok {
+            return StatusProblem(
+                "job \(name) failed: \(displayed(record.message))", record.hints.map { displayed($0) } + [run])
+        }
+        guard state.isLate(at: now), let good = state.good else { return nil }
+        return StatusProblem(
+            "job \(name) is late: it runs '\(displayed(state.job.time))', and ended well \(age(good, at: now)) ago",
+            hint: "is the machine on at that time? 'kcbackup doctor' looks for what stands in its way", run)
+    }
+
+    private init(_ words: String, _ hints: [String]) {
+        self.words = words
+        self.hints = hints
+    }
+}
+
+extension BackupState.JobState {
+    /// True if the last run ended well.
+    fileprivate var isGood: Bool { record?.status == .ok && record?.ended != nil }
+
+    /// True if the job has not ended well for longer than its calendar allows; false if that is not known.
+    func isLate(at now: Timestamp) -> Bool {
+        // The longest time between two runs, and some for the run itself and a machine that is started in the morning.
+        let hours: [String: Int64] = ["hourly": 3, "daily": 36, "weekly": 8 * 24, "monthly": 33 * 24]
+        guard let good, let limit = hours[job.time] else { return false }
+        return now.seconds - good.seconds > limit * 3_600
+    }
 }
