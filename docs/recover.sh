@@ -1,8 +1,8 @@
 #!/bin/bash
 # Gets every secret that travels out of an encrypted archive of kcbackup, without kcbackup.
 #
-#   ARCHIVE=laptop.kcb bash recover.sh                          asks for the passphrase
-#   ARCHIVE=laptop.kcb IDENTITY=restore-key.txt bash recover.sh with an identity file
+#   bash recover.sh laptop.kcb                      asks for the passphrase
+#   bash recover.sh laptop.kcb restore-key.txt      with an identity file
 #
 # Run it in a folder on an encrypted disk. It makes the folder `recovered`: a file for each secret, named after the UUID
 # of its item, and `table.tsv`, which says what is what. It believes nothing that the archive says: where anything does
@@ -11,9 +11,23 @@
 # It needs bash, coreutils, GNU tar, gzip, perl (perl-base is enough), age and ssh-keygen. A forged archive may be small
 # and still decompress without end: LIMIT ends that, and memory does not grow with what an archive holds.
 
-ARCHIVE=${ARCHIVE:-laptop.kcb}
+usage() {
+  echo "usage: bash recover.sh ARCHIVE [IDENTITY]"
+  echo "Gets the secrets out of ARCHIVE, an encrypted archive of kcbackup, into the new folder 'recovered'."
+  echo "IDENTITY is an identity file; without one, age asks for the passphrase."
+  echo "Variables: ARCHIVE and IDENTITY (instead of the arguments), DEVICE, ALLOWED_SIGNERS and LIMIT; see docs/recovery.md."
+}
+
+case ${1:-} in
+  -h | --help) usage; exit 0 ;;
+  -*) usage >&2; exit 2 ;;
+esac
+if [ $# -gt 2 ]; then usage >&2; exit 2; fi
+
+# Without one, the usage is shown.
+ARCHIVE=${1:-${ARCHIVE:-}}
 # An identity file; without one, age asks for the passphrase.
-IDENTITY=${IDENTITY:-}
+IDENTITY=${2:-${IDENTITY:-}}
 # The ID of the device that made the archive, if you know it: an archive that another one signed is refused.
 DEVICE=${DEVICE:-}
 # A file with signer lines of `kcbackup device show`: an archive that none of these devices signed is refused.
@@ -31,10 +45,11 @@ fail() {
   exit 1
 }
 
+if [ -z "$ARCHIVE" ]; then usage >&2; exit 2; fi
 for tool in age base32 base64 basenc cmp grep gzip perl sed sha256sum sort ssh-keygen tar; do
   command -v "$tool" > /dev/null || fail "the program '$tool' is not installed"
 done
-[ -f "$ARCHIVE" ] || fail "there is no archive '$ARCHIVE'; set ARCHIVE to its path"
+[ -f "$ARCHIVE" ] || fail "there is no archive '$ARCHIVE'"
 [ -z "$IDENTITY" ] || [ -r "$IDENTITY" ] || fail "there is no identity file '$IDENTITY'"
 [ -z "$ALLOWED_SIGNERS" ] || [ -r "$ALLOWED_SIGNERS" ] || fail "there is no file with signers '$ALLOWED_SIGNERS'"
 [[ $LIMIT =~ ^[1-9][0-9]{0,14}$ ]] || fail "LIMIT must be a number of bytes, and it is '$LIMIT'"

@@ -88,5 +88,4 @@ struct KeychainMoveTests {
             #expect(hint?.contains("'kcbackup device import FILE'") == true, "\(line): \(outcome.messages)")
         }
     }
-
 }

@@ -48,6 +48,7 @@ struct LostOutputTests {
         Case("device trust KC-ABCD-EFGH-IJKL-MNOP-QRST laptop"),
         Case(["device trust KC-ABCD-EFGH-IJKL-MNOP-QRST laptop"], "device untrust KC-ABCD-EFGH-IJKL-MNOP-QRST"),
         Case("keychain create other --no-passcode"),
+        Case("keychain default login"),
         Case("keychain set-passcode --new-passcode file:new"),
         Case("keychain delete --confirm login"),
         Case(["keychain create other --passcode file:old"], "keychain unlock other --passcode file:old"),

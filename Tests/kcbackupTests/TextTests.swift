@@ -122,6 +122,24 @@ struct TextTests {
         #expect(lines(width: 7) == ["NAME\n", "a r…ame\n"])
     }
 
+    @Test("A column that has the only name of a row is left out of a narrow table after all others")
+    func namesStay() {
+        func titles(_ rows: [[String]], width: Int) -> String {
+            var table = Table([
+                Table.Column(title: "SERVICE", least: 12, fewest: 8), Table.Column(title: "CLASS", yields: 7),
+                Table.Column(title: "LABEL", least: 12, fewest: 8, yields: 8, repeats: "SERVICE"),
+                Table.Column(title: "TRAVELS"),
+            ])
+            for row in rows { table.append(row) }
+            return table.lines(width: width)[0].split(separator: " ").joined(separator: " ")
+        }
+        let named = ["A long service name", "genp", "Another long label", "anywhere"]
+        let certificate = ["", "cert", "A long name of an authority", "anywhere"]
+        #expect(titles([named], width: 30) == "SERVICE TRAVELS\n")
+        #expect(titles([named, certificate], width: 30) == "SERVICE LABEL TRAVELS\n")
+        #expect(titles([named, certificate], width: 20) == "SERVICE TRAVELS\n")
+    }
+
     @Test("On a terminal, a column that repeats another in every row is left out")
     func repeatedColumn() {
         func lines(_ labels: [String], width: Int?) -> [String] {

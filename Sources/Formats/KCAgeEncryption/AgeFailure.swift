@@ -32,8 +32,8 @@ package enum AgeFailure: Error, Hashable, Sendable {
     case noRecipients
     /// A recipient is not an `age1…` X25519 recipient, or no identity can exist for it.
     case malformedRecipient
-    /// A line of a recipients file has an unsupported type, such as an SSH key.
-    case unsupportedRecipient(line: Int, kind: String)
+    /// A line of a recipients file, or a recipient by itself (no line), has an unsupported type, such as an SSH key.
+    case unsupportedRecipient(line: Int?, kind: String)
     /// A line of a recipients file is not a recipient.
     case malformedRecipientLine(Int)
     /// A line of an identity file is not an identity; its text is not repeated, since it may be a secret.

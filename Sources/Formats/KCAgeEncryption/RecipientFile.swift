@@ -28,7 +28,8 @@ package enum RecipientFile {
         return recipients
     }
 
-    private static func unsupportedKind(_ line: Substring) -> String? {
+    /// Names the kind of a recipient that this program does not support; nil for any other text.
+    package static func unsupportedKind(_ line: Substring) -> String? {
         let starts = [
             ("ssh-", "SSH"), ("ecdsa-", "SSH"), ("sk-", "SSH"), ("age1pq1", "post-quantum"), ("age1tag", "tagged"),
             ("AGE-SECRET-KEY-", "private key"), ("AGE-PLUGIN-", "private key"),

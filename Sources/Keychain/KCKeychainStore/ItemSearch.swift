@@ -1,4 +1,4 @@
-internal import KCKeychainModel
+package import KCKeychainModel
 
 /// Iterates over the rows that match a query, in its order, and detects missing rows.
 ///
@@ -66,7 +66,7 @@ extension KeychainStoreError {
 
 extension ItemQuery {
     /// True if the item matches all conditions except the one on tombstones.
-    func means(_ item: Item) -> Bool {
+    package func means(_ item: Item) -> Bool {
         if let itemClass, itemClass != item.itemClass { return false }
         if let uuid, uuid != item.uuid { return false }
         let key = item.itemClass.uniqueKey

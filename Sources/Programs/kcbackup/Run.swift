@@ -128,7 +128,7 @@ private func answer(_ error: any Error, _ session: Session) -> ExitStatus {
     guard CommandLineTool.exitCode(for: error) == .success else {
         let command = command(of: error)
         return session.report(
-            .commandLine(message: naming(objection(error), in: command), command: command))
+            .commandLine(message: hidingSecrets(naming(objection(error), in: command), of: command), command: command))
     }
     let help = breakingUsage(CommandLineTool.fullMessage(for: error, columns: width), at: width) + "\n"
     do throws(Failure) {
@@ -196,6 +196,17 @@ private func naming(_ message: String, in command: String?) -> String {
     guard let word = message.firstMatch(of: /^\d* ?unexpected arguments?:? '([^']*)'/)?.1 else { return message }
     let names = (command ?? "kcbackup").split(separator: " ").dropFirst().map(String.init)
     return objection(to: String(word), in: names) ?? message
+}
+
+/// Returns the message without words that may be a secret: a command that stores one is sometimes given it by mistake.
+private func hidingSecrets(_ message: String, of command: String?) -> String {
+    guard command == "kcbackup item add" || command == "kcbackup item update",
+        let count = message.firstMatch(of: /^(?:(\d+) )?unexpected arguments?:?/)
+    else { return message }
+    let words = count.1.map { "\($0) words are" } ?? "a word is"
+    return "\(words) not the value of an option, and not repeated here since a secret may be among them; "
+        + "'\(OptionName.service.spelling) NAME \(OptionName.account.spelling) NAME' names the item, and its secret is "
+        + "asked for"
 }
 
 /// Returns the group or verb with this path of names; nil if there is none.

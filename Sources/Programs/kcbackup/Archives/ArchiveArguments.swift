@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCBackupArchive
+internal import KCBackupCatalogue
 internal import KCBackupEngine
 internal import KCByteStreams
 
@@ -60,6 +61,21 @@ struct ArchiveArguments: ParsableArguments {
         }
         session.oneOfSeveral = nil
         return failed ?? status
+    }
+
+    /// Separates a text that selects items, as in `restore ARCHIVE TEXT`, from the archives before it.
+    ///
+    /// The last argument is one if it cannot be meant as an archive: no file has this name, and it does not look like a
+    /// path, the name of an archive, or a keyring.
+    /// - Throws: `FileFailure`.
+    func splittingText(in session: Session) throws -> (ArchiveArguments, text: String?) {
+        guard archives.count > 1, let last = archives.last, !last.isEmpty, !last.utf8.contains(UInt8(ascii: "/")),
+            !last.hasSuffix(ArchiveName.ending), last != InputFile.standardInputName, DesktopKeyring(last) == nil,
+            try !Path.exists(session.world.resolve(last))
+        else { return (self, nil) }
+        var others = self
+        others.archives.removeLast()
+        return (others, last)
     }
 
     /// Refuses arguments and options that are invalid for any archive.

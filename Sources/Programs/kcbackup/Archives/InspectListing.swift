@@ -103,6 +103,9 @@ final class InspectListing {
         } else {
             for row in table.sortedRows() { output.bytes.append(utf8: row) }
             for line in summary.lines { output.bytes.append(utf8: line) }
+            if summary.total > 0, !table.leftOut.isEmpty {
+                output.bytes.append(utf8: ItemColumns.left(out: table) + "\n")
+            }
             if table.isTooLongToSort { output.bytes.append(utf8: ItemColumns.notSorted + "\n") }
         }
         try output.flush()

@@ -26,6 +26,7 @@ struct ItemRows {
             }
         }
         lines += table.sortedRows()
+        if !items.isEmpty, !table.leftOut.isEmpty { lines.append("\n\(ItemColumns.left(out: table))\n") }
         if filter != nil { lines.append("\n\(counted(items.count, "item")) shown\n") }
         return lines
     }

@@ -104,10 +104,7 @@ struct RestoreTarget {
     private func withNew(_ body: (any StoredItemTarget) throws -> RestoreReport) throws -> RestoreReport {
         let new = NewKeychain(local, in: session)
         let (result, made): (RestoreReport, NewKeychain.Made)
-        if adopts, let store = archive.header.store {
-            (result, made) = try new.make(
-                adopting: store.keychain, minimumCost: session.world.costs.lowestPasscode, body)
-        } else {
+        guard adopts, let store = archive.header.store else {
             let passcode = try newPasscode()
             (result, made) = try new.make(passcode: passcode, body)
             session.tell(made, of: local)
@@ -116,6 +113,8 @@ struct RestoreTarget {
             }
             return result
         }
+        (result, made) = try new.make(
+            adopting: store.keychain, minimumCost: session.world.costs.lowestPasscode, body)
         session.tell(made, of: local)
         if adopts, archive.stored?.hasPasscode == true {
             session.note("its passcode is the one that the archived keychain had when the archive was made")

@@ -14,7 +14,8 @@ struct InspectCommand: Verb {
         commandName: "inspect",
         abstract: "Show what archives hold, and never a secret.",
         discussion: """
-            With a key it lists the items; nothing is printed until the whole list has been authenticated. Columns \
+            With a key it lists the items, or those whose label, service, server, account or kind contains the text \
+            that follows the archive; nothing is printed until the whole list has been authenticated. Columns \
             that do not fit the terminal are left out; --wide shows them, and --html writes a page that a browser \
             opens without a network, to search, sort, filter and print.
 
@@ -28,6 +29,7 @@ struct InspectCommand: Verb {
               kcbackup inspect laptop.kcb
               kcbackup inspect laptop.kcb --passphrase tty
               kcbackup inspect laptop.kcb -i inspect-key.txt --server mail.example.com
+              kcbackup inspect laptop.kcb wi-fi
               kcbackup inspect laptop.kcb --stays-behind
               kcbackup inspect laptop.kcb -i inspect-key.txt --for-device KC-… --json
               kcbackup inspect laptop.kcb --passphrase tty --html laptop.html
@@ -81,6 +83,7 @@ struct InspectCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
+        let (archives, text) = try self.archives.splittingText(in: session)
         if html != nil {
             if style.json { throw UsageProblem.together(.html, .json) }
             if archives.outside { throw UsageProblem.together(.html, .outside) }
@@ -88,7 +91,7 @@ struct InspectCommand: Verb {
         }
         let report = try html.map { try ReportFile($0, in: session) }
         let judged = try JudgedDevice(forDevice, staysBehind: staysBehind)
-        let filter = try conditions.filter()
+        let filter = try conditions.filter(text)
         let choosesItems = filter != nil || staysBehind
         if archives.outside, choosesItems { throw UsageProblem.outsideItems }
         _ = try table.table(

@@ -81,9 +81,7 @@ struct ItemAddCommand: Verb {
         session.did("added: \(item.words)")
         if case .generated(let length) = choice {
             let words = selection?.words ?? "\(OptionName.uuid.spelling) \(item.uuid)"
-            session.note(
-                "its secret has \(length) random characters; 'kcbackup item find \(words) \(OptionName.reveal.spelling)' "
-                    + "shows it")
+            session.noteGenerated(length, words)
         }
         if style.json { try session.result(["items": [.item(item)]], []) }
         return .ok
@@ -119,4 +117,15 @@ struct ItemAddCommand: Verb {
 
     /// The attributes by which an item is found; without any of them, it could not be told from others.
     private static let names: [AttributeCode] = [.labl, .svce, .srvr, .acct, .subj, .klbl, .atag]
+}
+
+extension Session {
+    /// Notes how to see a made-up secret.
+    ///
+    /// - Parameter selection: the options that select the item.
+    func noteGenerated(_ length: Int, _ selection: String) {
+        note(
+            "its secret has \(length) random characters; 'kcbackup item find \(selection) \(OptionName.reveal.spelling)' "
+                + "shows it")
+    }
 }

@@ -54,11 +54,13 @@ struct ItemListCommand: Verb {
         }
         if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
         let store = try keychain.open(in: session)
-        let damaged = try store.walk(
-            conditions.query(), where: search.matches, first: listing.measure, listing.writeRow)
+        let query = try conditions.query()
+        try session.world.unlocked.resume(store)
+        listing.broken = try SealCheck.broken(in: store) { query.means($0) && search.matches($0) }
+        let damaged = try store.walk(query, where: search.matches, first: listing.measure, listing.writeRow)
         try listing.end()
         session.note(listing.summary)
-        return session.status(ofDamaged: damaged)
+        return session.status(session.status(ofDamaged: damaged), brokenSeals: listing.broken.count)
     }
 }
 

@@ -18,6 +18,7 @@ struct ItemUpdateCommand: Verb {
 
             EXAMPLES:
               kcbackup item update --service "Home Wi-Fi" --account ada --secret tty
+              kcbackup item update --service forum --account ada --generate
               kcbackup item update --server mail.example.org --set port=993
               kcbackup item update --service bank --set accessibility=AfterFirstUnlock \\
                 --remove comment
@@ -38,6 +39,9 @@ struct ItemUpdateCommand: Verb {
     @OptionGroup
     var secret: SecretOptions
 
+    @OptionGroup
+    var making: GenerateOptions
+
     @Flag(name: OptionName.yes.name, help: "Do not ask.")
     var yes = false
 
@@ -56,17 +60,22 @@ struct ItemUpdateCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         let query = try conditions.condition()
         let changes = try changes()
-        if changes.isEmpty, !secret.isGiven { throw UsageProblem.noChange }
+        let length = try making.wantedLength()
+        if length != nil, secret.isGiven {
+            throw UsageProblem.together(.generate, secret.secret == nil ? .secretFile : .secret)
+        }
+        if changes.isEmpty, !secret.isGiven, length == nil { throw UsageProblem.noChange }
         if let keyring = try session.desktopKeyring(keychain.keychain) {
             let client = try keyring.connect(unlocking, passcode: keychain.passcode, in: session)
             let update = DesktopUpdate(
-                keyring, client, changes, secret, isConfirmed: yes, keepsState: !noUndo, in: session)
+                keyring, client, changes, secret, length, isConfirmed: yes, keepsState: !noUndo, in: session)
             return try update.run(conditions.filter())
         }
         if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
         let store = try keychain.open(in: session)
         let matches = try store.find(query)
         if matches.items.isEmpty, matches.damaged == 0 { throw KeychainStoreError.itemNotFound }
+        if length != nil, matches.items.count > 1 { throw UsageProblem.generatedForSeveral(matches.items.count) }
         let isKept = matches.items.count > 1 && !noUndo
         if matches.items.count > 1 {
             if !yes, session.world.terminal.isAttended {
@@ -76,7 +85,12 @@ struct ItemUpdateCommand: Verb {
         }
         try keychain.unlock(store, in: session)
         let isPublic = matches.items.allSatisfy { $0.itemClass == .certificate }
-        let value = try secret.read(isPublic: isPublic, in: session)
+        let value =
+            if let length {
+                try GeneratedPassword.make(length: length) as SecretBytes?
+            } else {
+                try secret.read(isPublic: isPublic, in: session)
+            }
         let updated = try StateKeeper.changing(store, .itemUpdate, isKept: isKept, in: session) { writer in
             // Change exactly the items that were counted and confirmed.
             try matches.items.flatMap { item in
@@ -89,6 +103,9 @@ struct ItemUpdateCommand: Verb {
         }
         session.done = "\(counted(updated.count, "item")) changed"
         for words in wordsApart(updated) { session.note("changed: \(words)") }
+        if let length {
+            session.noteGenerated(length, "\(OptionName.uuid.spelling) \(updated.first?.uuid.description ?? "")")
+        }
         if isKept { session.noteUndo(keychain.keychain) }
         if style.json { try session.result(["items": .list(updated.map { .item($0) })], []) }
         return session.status(ofDamaged: matches.damaged)

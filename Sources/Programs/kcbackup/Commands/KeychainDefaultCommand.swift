@@ -34,7 +34,10 @@ struct KeychainDefaultCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        if let store { try choose(store, in: session) }
+        if let store {
+            try choose(store, in: session)
+            session.done = "\(quoted(store)) is the default now"
+        }
         let isChosen = try KeychainLists.load(from: session.world.dataFolder).store != nil
         let standard = try StandardStore(in: session.world)
         try session.result(

@@ -101,7 +101,7 @@ struct RunCommand: Verb {
         callHook(of: job, report, session)
         do {
             try told.get()
-        } catch where report.status != .ok {
+        } catch  where report.status != .ok {
             // The status of the job says more.
             session.warn(Failure(error, session.subjects).explanation.message)
         }

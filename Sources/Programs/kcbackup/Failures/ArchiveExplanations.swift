@@ -39,8 +39,7 @@ func explainArchive(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
     case .wrongPassphrase:
         return Explanation(
             .wrongKey, "wrong passphrase for \(archive)",
-            hint: "if it is lost, give another key of the archive with '\(OptionName.identity.spelling) FILE'; 'man kcbackup' "
-                + "says under WHEN SOMETHING IS LOST what else there is")
+            hint: ifLost)
     case .wrongPasscode:
         return Explanation(
             .wrongKey, "wrong passcode for \(archive)",
@@ -107,9 +106,12 @@ func explainAge(_ failure: AgeFailure, _ path: String?) -> Explanation {
             .usage, "a recipient is not a public key like 'age1…'",
             hint: "'kcbackup keygen' prints the recipient of a new identity")
     case .unsupportedRecipient(let line, let kind):
+        let subject = line.map { "line \($0) of \(file)" } ?? "the recipient"
         return Explanation(
-            .usage, "line \(line) of \(file) is of a kind that is not supported: \(quoted(kind))",
-            hint: "use recipients like 'age1…', from 'kcbackup keygen' or 'age-keygen'")
+            .usage, "\(subject) is of a kind that is not supported: \(kind)",
+            hint:
+                "'kcbackup keygen \(OptionName.output.spelling) FILE' makes an identity and prints its recipient, 'age1…'; "
+                + "'age-keygen' does so too")
     case .malformedRecipientLine(let line):
         return Explanation(.usage, "line \(line) of \(file) is not a recipient like 'age1…'")
     case .malformedIdentityLine(let line):

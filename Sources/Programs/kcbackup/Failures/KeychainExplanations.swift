@@ -38,7 +38,8 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
     case .otherDevice(let device):
         return Explanation(
             .refused, "\(keychain) belongs to device \(device), and this device has another key",
-            hint: "'kcbackup device import FILE' brings that device's key back, from what 'kcbackup device export' wrote",
+            hint:
+                "'kcbackup device import FILE' brings that device's key back, from what 'kcbackup device export' wrote",
             anotherName, freeName)
     case .busy:
         return Explanation(
@@ -50,7 +51,7 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
     case .wrongPasscode:
         return Explanation(
             .wrongKey, "wrong passcode for \(keychain)",
-            hint: "if it is lost, \(anotherName); \(whenLost)")
+            hint: ifLost)
     case .tooManyAttempts(let seconds):
         return Explanation(
             .locked, "too many wrong passcodes for \(keychain)",
@@ -226,8 +227,8 @@ let reinstalledThenRestored =
     "if this is that device, reinstalled: 'kcbackup device import FILE' brings its key back, and the same restore then "
     + "brings these items"
 
-/// Where the manual says what is left when a secret or a key is lost.
-private let whenLost = "'man kcbackup' says under WHEN SOMETHING IS LOST what else opens it"
+/// Advice for a wrong secret.
+let ifLost = "if it is lost: 'man kcbackup', WHEN SOMETHING IS LOST, says what else opens it"
 
 /// Explains a device key failure.
 func explainDeviceKey(_ failure: DeviceKeyFailure) -> Explanation {

@@ -155,7 +155,8 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
     case .retiredKey(let keychain, let device, let path):
         Explanation(
             .refused, "keychain \(quoted(keychain)) belongs to device \(device), whose key 'device renew' retired",
-            hint: "its key is kept: 'kcbackup device import \(shellWord(path))' makes it the key of this device again, and "
+            hint:
+                "its key is kept: 'kcbackup device import \(shellWord(path))' makes it the key of this device again, and "
                 + "moves the keychains that were made since to it",
             "'kcbackup restore ARCHIVE \(OptionName.keychain.spelling) NAME' restores a backup into a new one",
             "'kcbackup keychain delete' deletes this one, after which its name can be used again")

@@ -48,6 +48,8 @@ enum UsageProblem: Error, Hashable, Sendable {
     case noPasswordColumn
     /// An update changes nothing.
     case noChange
+    /// One made-up secret would be given to this many items.
+    case generatedForSeveral(Int)
     /// Several items match, but only one secret can be printed.
     case severalSecrets(Int, ofEveryCollection: Bool)
     /// The item has no secret to print, which differs from an empty one.
@@ -193,6 +195,10 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .noPasswordColumn:
         Explanation(
             .usage, "'\(OptionName.columns.spelling)' names no password", hint: "add 'password=NAME' to the list")
+    case .generatedForSeveral(let count):
+        Explanation(
+            .usage, "\(count) items match, and '\(OptionName.generate.spelling)' makes a secret for one",
+            hint: "'kcbackup item list' shows them; more conditions, or '\(OptionName.uuid.spelling)', choose one")
     case .noChange:
         Explanation(
             .usage, "no change is given",

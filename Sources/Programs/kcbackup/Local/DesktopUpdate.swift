@@ -10,6 +10,8 @@ struct DesktopUpdate {
     private let client: SecretServiceClient
     private let changes: [AttributeCode: AttributeValue?]
     private let secret: SecretOptions
+    /// The characters of a made-up secret; nil for none.
+    private let length: Int?
     private let isConfirmed: Bool
     private let keepsState: Bool
     private let session: Session
@@ -17,12 +19,13 @@ struct DesktopUpdate {
     /// - Parameter keepsState: false to keep no state before several items are changed.
     init(
         _ keyring: DesktopKeyring, _ client: SecretServiceClient, _ changes: [AttributeCode: AttributeValue?],
-        _ secret: SecretOptions, isConfirmed: Bool, keepsState: Bool, in session: Session
+        _ secret: SecretOptions, _ length: Int?, isConfirmed: Bool, keepsState: Bool, in session: Session
     ) {
         self.keyring = keyring
         self.client = client
         self.changes = changes
         self.secret = secret
+        self.length = length
         self.isConfirmed = isConfirmed
         self.keepsState = keepsState
         self.session = session
@@ -33,6 +36,7 @@ struct DesktopUpdate {
         let all = try DesktopItems(keyring, client, nil, in: session)
         let found = all.items.filter { filter?.matches($0) ?? true }
         if found.isEmpty { throw KeychainStoreError.itemNotFound }
+        if length != nil, found.count > 1 { throw UsageProblem.generatedForSeveral(found.count) }
         let updates = try found.map { (before: $0, after: try changed($0)) }
         try requireFree(updates, all.items.filter { filter?.matches($0) == false })
         if found.count > 1 {
@@ -41,7 +45,12 @@ struct DesktopUpdate {
             }
             try session.confirm("Change \(found.count) items?", isGiven: isConfirmed)
         }
-        let value = try secret.read(isPublic: false, in: session)
+        let value =
+            if let length {
+                try GeneratedPassword.make(length: length) as SecretBytes?
+            } else {
+                try secret.read(isPublic: false, in: session)
+            }
         let isKept = keepsState && found.count > 1
         // What was shown may have changed since, by another program.
         let now = try DesktopStates(session).change(client, keepsState: isKept) { willWrite in

@@ -43,7 +43,8 @@ struct RecipientOptions: ParsableArguments {
     }
 
     static func parse(_ text: String) throws(AgeFailure) -> X25519Recipient {
-        guard let recipient = X25519Recipient(text) else { throw .malformedRecipient }
-        return recipient
+        if let recipient = X25519Recipient(text) { return recipient }
+        if let kind = RecipientFile.unsupportedKind(text[...]) { throw .unsupportedRecipient(line: nil, kind: kind) }
+        throw .malformedRecipient
     }
 }

@@ -8,15 +8,8 @@ struct NewSecretOptions: ParsableArguments {
     @OptionGroup
     var given: SecretOptions
 
-    // Not an option with an optional value: given `--generate=64 --json`, the parser (1.8.2) silently drops the 64.
-    @Flag(name: OptionName.generate.name, help: "Make up a random secret, and do not show it.")
-    var generate = false
-
-    @Option(
-        name: OptionName.length.name,
-        help: ArgumentHelp(
-            "The characters of the made-up secret. (default: \(GeneratedPassword.defaultLength))", valueName: "number"))
-    var length: String?
+    @OptionGroup
+    var making: GenerateOptions
 
     @Flag(name: OptionName.noSecret.name, help: "Add an item that has no secret.")
     var noSecret = false
@@ -35,27 +28,18 @@ struct NewSecretOptions: ParsableArguments {
     /// - Throws: `UsageProblem` (`together`, `needs`, `malformed`, `secretNeeded`).
     func choice(for itemClass: ItemClass, in session: Session) throws(UsageProblem) -> Choice {
         let options: [(OptionName, Bool)] = [
-            (.secret, given.secret != nil), (.secretFile, given.secretFile != nil), (.generate, generate),
+            (.secret, given.secret != nil), (.secretFile, given.secretFile != nil), (.generate, making.generate),
             (.noSecret, noSecret),
         ]
         let chosen = options.filter(\.1).map(\.0)
         if chosen.count > 1 { throw .together(chosen[0], chosen[1]) }
-        if length != nil, !generate { throw .needs(.length, .generate) }
+        let length = try making.wantedLength()
         if noSecret { return .none }
         if given.isGiven { return .given }
-        if generate { return .generated(length: try wantedLength()) }
+        if let length { return .generated(length: length) }
         let isPassword = itemClass == .genericPassword || itemClass == .internetPassword
         guard isPassword, session.world.terminal.isAttended else { throw .secretNeeded }
         return .asked
-    }
-
-    private func wantedLength() throws(UsageProblem) -> Int {
-        guard let length else { return GeneratedPassword.defaultLength }
-        let range = GeneratedPassword.lengths
-        guard let number = Int(length), range.contains(number) else {
-            throw .malformed(.length, form: "a number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return number
     }
 
     /// Returns the secret; nil for none.
@@ -68,6 +52,35 @@ struct NewSecretOptions: ParsableArguments {
         case .given: return try given.read(isPublic: isPublic, in: session)
         case .asked: return try SecretOptions.read(from: .terminal, in: session)
         }
+    }
+}
+
+/// The options for a made-up secret.
+struct GenerateOptions: ParsableArguments {
+    // Not an option with an optional value: given `--generate=64 --json`, the parser (1.8.2) silently drops the 64.
+    @Flag(name: OptionName.generate.name, help: "Make up a random secret, and do not show it.")
+    var generate = false
+
+    @Option(
+        name: OptionName.length.name,
+        help: ArgumentHelp(
+            "The characters of the made-up secret. (default: \(GeneratedPassword.defaultLength))", valueName: "number"))
+    var length: String?
+
+    /// Returns the number of characters; nil if no secret is to be made up.
+    ///
+    /// - Throws: `UsageProblem` (`needs`, `malformed`).
+    func wantedLength() throws(UsageProblem) -> Int? {
+        if !generate {
+            if length != nil { throw .needs(.length, .generate) }
+            return nil
+        }
+        guard let length else { return GeneratedPassword.defaultLength }
+        let range = GeneratedPassword.lengths
+        guard let number = Int(length), range.contains(number) else {
+            throw .malformed(.length, form: "a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
     }
 }
 

@@ -35,7 +35,7 @@ extension Session {
     /// - Throws: `CryptographyFailure`, `TerminalFailure`.
     func generatePassphrase(_ kind: String = "passphrase") throws -> SecretBytes {
         let secret = try GeneratedPassphrase.make()
-        var text = SecretBytes("the \(kind), hyphens included, shown this once: ".utf8.span)
+        var text = SecretBytes("the \(kind), hyphens included, shown this once:\n".utf8.span)
         secret.withBytes { text.append($0) }
         text.append("\n".utf8.span)
         try world.terminal.show(text)

@@ -13,30 +13,40 @@ final class ItemListing {
     private let session: Session
     private let table: StreamedTable
     private var output: ResultBuffer
+    /// The items whose seals are broken.
+    var broken: Set<ItemUUID> = []
 
     /// - Throws: `UsageProblem.malformed` for an unknown column.
     init(_ session: Session, _ options: TableOptions) throws(UsageProblem) {
         self.session = session
         output = ResultBuffer(session)
-        table = try options.table(ItemColumns.all, usualOrder: ItemColumns.usualOrder, in: session)
+        table = try options.table(ItemColumns.all + [Self.seal], usualOrder: ItemColumns.usualOrder, in: session)
+    }
+
+    /// The column that marks items whose attributes are not proved; it is shown if there are any, and never left out.
+    private static let seal = Table.Column(title: "SEAL")
+
+    private func cells(_ item: Item) -> [String] {
+        ItemColumns.cells(item) + [broken.contains(item.uuid) ? "broken" : ""]
     }
 
     /// Measures an item for the column widths.
     func measure(_ item: Item) {
-        if !session.style.isJSON { table.measure(ItemColumns.cells(item)) }
+        if !session.style.isJSON { table.measure(cells(item)) }
     }
 
     /// Prints an item that was measured.
     func writeRow(_ item: Item) throws {
         if session.style.isJSON {
             output.bytes.append(utf8: (count == 0 ? "{\"items\":[" : ","))
-            JSONValue.item(item).encode(into: &output.bytes)
+            JSONValue.item(item).adding([("sealBroken", broken.contains(item.uuid) ? .flag(true) : nil)])
+                .encode(into: &output.bytes)
         } else {
             if count == 0 { output.bytes.append(utf8: table.header) }
             if table.isSorted {
-                table.hold(ItemColumns.cells(item))
+                table.hold(cells(item))
             } else {
-                output.bytes.append(utf8: table.row(ItemColumns.cells(item)))
+                output.bytes.append(utf8: table.row(cells(item)))
             }
         }
         count += 1
@@ -46,10 +56,7 @@ final class ItemListing {
     /// The text below the list: the number of items, and the columns that were left out.
     var summary: String {
         let items = counted(count, "item")
-        let missing = count == 0 ? [] : table.leftOut
-        return items
-            + (missing.isEmpty
-                ? "" : "; '\(OptionName.wide.spelling)' shows \(missing.joined(separator: ", ")) too")
+        return items + (count == 0 || table.leftOut.isEmpty ? "" : "; \(ItemColumns.left(out: table))")
             + (table.isTooLongToSort ? "; \(ItemColumns.notSorted)" : "")
     }
 
@@ -81,6 +88,11 @@ enum ItemColumns {
 
     /// The note if there are too many rows to sort by default.
     static let notSorted = "in the order of archives: '\(OptionName.sort.spelling) service,account' sorts them"
+
+    /// Names the columns that a table has left out.
+    static func left(out table: StreamedTable) -> String {
+        "'\(OptionName.wide.spelling)' shows \(table.leftOut.joined(separator: ", ")) too"
+    }
 
     /// - Parameter mode: the mode of the archive that contains the item; nil for an item in a keychain.
     static func cells(_ item: Item, in mode: ArchiveMode? = nil) -> [String] {

@@ -69,6 +69,10 @@ final class StreamedTable {
     private var measured = 0
     /// The columns that add nothing to the column they repeat, with the position of that one.
     private var repeating: [Int: Int] = [:]
+    /// The columns that may repeat another one, with the position of that one.
+    private var named: [Int: Int] = [:]
+    /// Those that are the only name of a row.
+    private var naming: Set<Int> = []
     private var isFitted = false
     /// The titles of columns left out for lack of space, from left to right; complete after the first line.
     private(set) var leftOut: [String] = []
@@ -98,6 +102,7 @@ final class StreamedTable {
         for (position, column) in columns.enumerated() where width != nil && chosen == nil {
             repeating[position] = column.repeats.flatMap { title in columns.firstIndex { $0.title == title } }
         }
+        named = repeating
     }
 
     /// The maximum number of rows that are sorted by default; each takes about 1 KiB of memory.
@@ -146,6 +151,7 @@ final class StreamedTable {
         for (column, other) in repeating where !cells[column].isEmpty && cells[column] != cells[other] {
             repeating[column] = nil
         }
+        for (column, other) in named where !cells[column].isEmpty && cells[other].isEmpty { naming.insert(column) }
         for (column, cell) in cells.enumerated() where !cell.isEmpty {
             widths[column] = max(widths[column], displayWidth(Self.shown(cell)))
         }
@@ -186,12 +192,20 @@ final class StreamedTable {
     private func leaveOut(to limit: Int) {
         var without: [Int] = []
         while total(of: widths.indices.map { min(widths[$0], columns[$0].least ?? .max) }) > limit {
-            let candidates = widths.indices.filter { widths[$0] > 0 && columns[$0].yields != nil }
+            // A row without a name says nothing, so its name goes only if nothing else helps.
+            let candidates = widths.indices.filter {
+                widths[$0] > 0 && columns[$0].yields != nil && (!naming.contains($0) || !fitsAtFewest(limit))
+            }
             guard let next = candidates.min(by: { columns[$0].yields ?? 0 < columns[$1].yields ?? 0 }) else { break }
             widths[next] = 0
             without.append(next)
         }
         leftOut = without.sorted().map { columns[$0].title }
+    }
+
+    /// True if the columns that are left fit at their smallest widths.
+    private func fitsAtFewest(_ limit: Int) -> Bool {
+        total(of: widths.indices.map { min(widths[$0], columns[$0].fewest ?? columns[$0].least ?? .max) }) <= limit
     }
 
     /// Returns the length of a line with these column widths.

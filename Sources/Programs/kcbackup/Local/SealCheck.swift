@@ -1,0 +1,45 @@
+internal import KCByteStreams
+internal import KCKeychainModel
+internal import KCKeychainStore
+
+/// Finds the items whose seals do not prove their attributes: another program changed them, or the file is damaged.
+///
+/// Only seals whose keys are available can be checked.
+struct SealCheck: ItemVisitor {
+    private let isIncluded: (Item) -> Bool
+    private var broken: Set<ItemUUID> = []
+
+    private init(_ isIncluded: @escaping (Item) -> Bool) {
+        self.isIncluded = isIncluded
+    }
+
+    /// Returns the UUIDs of the items with broken seals.
+    ///
+    /// - Throws: as `Keychain.visitStoredItems`.
+    static func broken(in keychain: Keychain, where isIncluded: @escaping (Item) -> Bool) throws -> Set<ItemUUID> {
+        try keychain.visitStoredItems { _ in SealCheck(isIncluded) }.broken
+    }
+
+    func wants(_ item: Item) -> Bool { isIncluded(item) }
+
+    func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {}
+
+    mutating func skip(damaged item: Item?) {
+        // Rows that are no items are counted when they are listed.
+        if let item { broken.insert(item.uuid) }
+    }
+}
+
+extension Session {
+    /// Reports broken seals of listed items.
+    ///
+    /// - Returns: `incomplete` if there are any, otherwise `status`.
+    func status(_ status: ExitStatus, brokenSeals count: Int) -> ExitStatus {
+        if count == 0 { return status }
+        warn(
+            "the seals of \(counted(count, "item")) do not fit: another program changed what is shown, or the keychain is "
+                + "damaged; 'kcbackup restore ARCHIVE \(OptionName.onConflict.spelling) overwrite' brings back what a backup has"
+        )
+        return .incomplete
+    }
+}
