@@ -194,7 +194,12 @@ let package = Package(
             ],
             path: "Tests/KCTestSupport", swiftSettings: settings),
         .testTarget(name: "KCTestSupportTests", dependencies: ["KCTestSupport"], swiftSettings: settings),
-        tests("KCBackupCatalogue", ["KCBackupEngine", "KCByteStreams", "KCDeviceIdentity", "KCKeychainModel"]),
+        tests(
+            "KCBackupCatalogue",
+            [
+                "KCBackupArchive", "KCBackupEngine", "KCByteStreams", "KCAgeEncryption", "KCDeviceIdentity",
+                "KCKeychainModel", "KCKeychainKeys",
+            ]),
         tests("KCSecurityStatus"),
         tests("KCByteStreams"),
         tests("KCCryptography"),

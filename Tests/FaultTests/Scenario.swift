@@ -10,6 +10,7 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case prune
     case run
     case rekey
+    case rekeyFile = "rekey-file"
     case drill
     case escrow
     case restoreExisting = "restore-existing"

@@ -67,6 +67,7 @@ command() {
     prune) set -- prune backups --keep-last 1 ;;
     run) set -- run nightly ;;
     rekey) set -- rekey backups -i key.txt -i other.txt -r "$(grep -o 'age1[0-9a-z]*' other.txt)" ;;
+    rekey-file) set -- rekey old.kcb -i key.txt -r "$(grep -o 'age1[0-9a-z]*' other.txt)" ;;
     drill) set -- verify --drill backups ;;
     escrow) set -- keychain escrow enable coded --passcode file:new -o escrow ;;
     restore-existing) set -- restore old.kcb -i key.txt ;;
@@ -96,6 +97,12 @@ probe() {
       kc list backups --columns state,items 2>&1
       kc keys backups -i key.txt -i other.txt 2>&1 | sed 's/.*\.kcb//'
       kc verify backups -i key.txt -i other.txt > messages 2>&1 || cat messages
+      rm -f messages ;;
+    rekey-file)
+      local key
+      for key in key other; do
+        kc verify old.kcb -i $key.txt > messages 2>&1 && echo "old.kcb is genuine and opens with $key"
+      done
       rm -f messages ;;
     drill) kc list backups --columns state,items,drilled 2>&1 | sed -E 's/[0-9]{4}-[0-9-]+/drilled/' ;;
     escrow)
@@ -169,6 +176,7 @@ prepare() {
     kc keygen -o other.txt -q 2> /dev/null
     kc create -r "$(cat recipient)" --to backups -q
     kc create -r "$(cat recipient)" --to backups -q ;;
+  rekey-file) kc keygen -o other.txt -q 2> /dev/null ;;
   escrow) kc keychain create coded --passcode file:new -q ;;
   esac
   [ "$scenario" != device-renew ] && [ "$scenario" != device-adopt ] ||
@@ -215,6 +223,10 @@ if [ "$state" = "$before" ] || { [[ $scenario = @(run|rekey) ]] && [ "$status" -
 else
   echo "STATE changed"
 fi
+# Any verb removes what a killed one left in the data folder.
+kc keychain list > /dev/null 2>&1
+left=$(find "$data" -name '.restoring-*' -o -name '.kcbackup-*.tmp' -o -name 'unfinished-*')
+[ -z "$left" ] || fault "the next verb leaves $left"
 settle || fault "a later run failed: $(kc keychain create settle --no-passcode 2>&1 | tail -2)"
 sed 's/^/RESULT /' <<< "$state"
 leftovers | sed 's/^/LEFT /'

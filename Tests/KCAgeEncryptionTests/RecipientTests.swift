@@ -188,6 +188,17 @@ import Testing
         #expect(ageFailure { _ = try encrypt([], to: [recipient]) } == .malformedRecipient)
     }
 
+    @Test("A share of low order is refused before a reader's own stanza, and behind it only its form is checked")
+    func smallOrderShare() throws {
+        let identity = try X25519Identity.generate()
+        let own = try identity.recipient.wrap(fileKey: SecretBytes(copying: repeatElement(1, count: 16))).stanzas[0]
+        let low = Stanza(
+            type: own.type, arguments: [Base64.encode([UInt8](repeating: 0, count: 32), padded: false)], body: own.body)
+        #expect(try identity.unwrap([own, low]) != nil)
+        #expect(
+            ageFailure { _ = try identity.unwrap([low, own]) } == .malformedHeader("an X25519 share is of low order"))
+    }
+
     @Test(
         "A wrapped file key that is not 16 bytes long is refused before it is decrypted", arguments: [0, 15, 17, 32])
     func fileKeyLength(_ length: Int) throws {

@@ -67,6 +67,14 @@ struct NamingTests {
         #expect(try links("login.keychain") == 1)
     }
 
+    @Test("Each file that is created removes what a killed process left in its folder", arguments: [true, false])
+    func makersOfUnnamedFilesSweep(hasUnnamedFiles: Bool) throws {
+        try folder.write(".kcbackup-1abc.tmp", [1])
+        let file = try UnnamedFile(inFolder: folder.path, way: hasUnnamedFiles ? .withoutName : .renaming)
+        #expect(try !folder.list().contains(".kcbackup-1abc.tmp"))
+        withExtendedLifetime(file) {}
+    }
+
     @Test("Replacing a file cleans up, and so does creating one where unnamed files are not supported")
     func makersSweep() throws {
         try folder.write(".kcbackup-1abc.tmp", [1])

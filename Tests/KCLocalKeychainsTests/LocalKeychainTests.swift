@@ -59,3 +59,24 @@ struct LocalKeychainTests {
         #expect(throws: LocalKeychainFailure.deviceKeyMissing(keychains: 1)) { _ = try device.keyOrFirst() }
     }
 }
+
+@Suite("What killed processes leave in the data folder")
+struct StaleDataTests {
+    @Test("Temporary files and folders are removed, wherever in the data folder they are, and nothing else")
+    func removed() throws {
+        let folder = try TemporaryFolder()
+        for name in ["data", "data/keychains", "data/keychains/.restoring-1", "data/undo"] {
+            try Path.makeFolder(folder.path(name))
+        }
+        let kept = ["data/device.key", "data/keychains/login.keychain", "data/undo/x"]
+        let stale = [
+            "data/.kcbackup-1a.tmp", "data/keychains/.restoring-1/login.keychain", "data/undo/.kcbackup-2b.tmp",
+        ]
+        for name in kept + stale { try folder.write(name, [1], mode: 0o600) }
+        DataFolder(path: folder.path("data")).removeStaleFiles()
+        for name in kept { #expect(try Path.exists(folder.path(name))) }
+        for name in stale + ["data/keychains/.restoring-1"] { #expect(try !Path.exists(folder.path(name)), "\(name)") }
+        DataFolder(path: folder.path("missing")).removeStaleFiles()
+        #expect(try !Path.exists(folder.path("missing")))
+    }
+}

@@ -1,5 +1,6 @@
 import KCByteStreams
 import Foundation
+import KCLocalKeychains
 import KCTestSupport
 import Testing
 
@@ -43,6 +44,40 @@ struct EscrowTests {
         #expect(home.run("run x").status == .ok)
         #expect(home.run("keychain escrow revoke").status == .ok)
         #expect(home.run("doctor").status == .wrongKey)
+    }
+
+    /// Leaves what a run leaves that is killed between writing its key and changing the keychain, or right after that.
+    private func leaveNote(of keyFile: String) throws {
+        let text = try home.folder.read("work/" + keyFile)
+        let publicKey = try #require(String(decoding: text, as: UTF8.self).firstMatch(of: /kcbackup-escrow1\w+/)).0
+        let note = try UnfinishedEscrow(
+            of: String(publicKey), SecretBytes(copying: text), in: home.path(keyFile),
+            of: home.folder.path("home/.local/share/kcbackup/keychains/login.keychain"),
+            in: DataFolder(environment: [:], home: home.home))
+        withExtendedLifetime(note) {}
+    }
+
+    @Test("The key file of an interrupted 'enable' is removed by the next verb, and the same command succeeds again")
+    func interrupted() throws {
+        #expect(home.run("keychain escrow revoke").status == .ok)
+        try leaveNote(of: "escrow")
+        #expect(home.run("keychain list").status == .ok)
+        #expect(try !Path.exists(home.path("escrow")))
+        #expect(try !Path.names(in: home.folder.path("home/.local/share/kcbackup")).contains { $0.contains("escrow") })
+        #expect(home.run("keychain escrow enable -o escrow --passcode file:passcode").status == .ok)
+        #expect(create("--escrow escrow") == .ok)
+    }
+
+    @Test("A key file whose keychain has its record stays, and so does another file under that name")
+    func interruptedLate() throws {
+        try leaveNote(of: "escrow")
+        #expect(home.run("keychain list").status == .ok)
+        #expect(create("--escrow escrow") == .ok)
+        #expect(home.run("keychain escrow revoke").status == .ok)
+        try leaveNote(of: "escrow")
+        try home.write("escrow", "mine\n")
+        #expect(home.run("keychain list").status == .ok)
+        #expect(try home.folder.read("work/escrow") == Array("mine\n".utf8))
     }
 
     @Test("A job with an escrow credential needs it in its unit, and only there")

@@ -1,3 +1,4 @@
+package import KCBackupArchive
 package import KCDeviceIdentity
 package import KCKeychainModel
 
@@ -25,6 +26,11 @@ package struct ArchiveName: Hashable, Sendable {
         self.device = Self.short(device)
         self.time = Timestamp(microseconds: time.seconds * 1_000_000) ?? time
         self.number = number
+    }
+
+    /// True if the name says the device and the time of an archive.
+    func isName(of header: ArchiveHeader) -> Bool {
+        device == Self.short(header.device) && time.seconds == header.created.seconds
     }
 
     /// The file name.
@@ -61,6 +67,20 @@ package struct ArchiveName: Hashable, Sendable {
             series += next
         }
         return series.isEmpty ? "_" : series
+    }
+
+    /// True if archives of this source have this series.
+    package static func isSeries(_ series: String, of source: ArchiveSource) -> Bool {
+        let labelled = source.kind + (source.name.isEmpty ? "" : "-" + source.name)
+        return [source.name, stem(ofFile: source.name), labelled].contains { self.series(of: $0) == series }
+    }
+
+    /// Returns the name of a file without the ending that says what is in it.
+    package static func stem(ofFile name: String) -> String {
+        let ending = [
+            ".keychain", ".jsonl", ".csv", ".json", ".kdbx", ".keychain-db", ".keyring", ".kwl", ".1pux", ".zip",
+        ].first { name.hasSuffix($0) && name != $0 }
+        return String(name.dropLast(ending?.count ?? 0))
     }
 
     /// Returns the start of a device ID as used in file names: `KC-` and eight characters.

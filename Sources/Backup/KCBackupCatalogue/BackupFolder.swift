@@ -107,24 +107,24 @@ package final class BackupFolder {
         _ entry: CatalogueEntry, _ body: (inout CatalogueEntry) -> Void
     ) throws(CatalogueFailure) {
         try change { catalogue in
-            for index in catalogue.entries.indices where catalogue.entries[index].archiveID == entry.archiveID {
+            for index in catalogue.entries.indices where catalogue.entries[index].id == entry.id {
                 body(&catalogue.entries[index])
             }
         }
     }
 
-    /// Records which archives were found intact, and which of them passed a trial restore.
+    /// Records which archives were found intact, which of them passed a trial restore, and what was read from them.
     ///
     /// - Throws: `CatalogueFailure` (`file`, `cryptography`).
     package func note(_ found: [CheckedArchive], now: Timestamp) throws(CatalogueFailure) {
-        var drills: [[UInt8]: Bool] = [:]
-        for archive in found { drills[archive.archiveID, default: false] = archive.isDrilled }
+        let checks = Dictionary(found.map { ($0.id, $0) }) { $0.isDrilled ? $0 : $1 }
         try change { catalogue in
             for index in catalogue.entries.indices {
-                guard let isDrilled = drills[catalogue.entries[index].archiveID] else { continue }
+                guard let check = checks[catalogue.entries[index].id] else { continue }
+                catalogue.entries[index].content = catalogue.entries[index].content ?? check.content
                 // If the clock was set back, a recorded check must not become older.
                 catalogue.entries[index].verified = max(catalogue.entries[index].verified, now)
-                guard isDrilled else { continue }
+                guard check.isDrilled else { continue }
                 catalogue.entries[index].drilled = max(catalogue.entries[index].drilled ?? now, now)
                 catalogue.drilled = max(catalogue.drilled ?? now, now)
             }
@@ -139,7 +139,7 @@ package final class BackupFolder {
     package func replace(_ entry: CatalogueEntry, by archive: FinishedArchive, keys: [String], now: Timestamp) throws {
         try archive.replace(entry.name)
         try change { catalogue in
-            for index in catalogue.entries.indices where catalogue.entries[index].archiveID == entry.archiveID {
+            for index in catalogue.entries.indices where catalogue.entries[index].id == entry.id {
                 catalogue.entries[index] = entry.rekeyed(keys, size: archive.size, verified: now)
             }
         }
@@ -213,7 +213,7 @@ package final class BackupFolder {
             case .trashed:
                 if try Self.size(of: trashPath(of: entry)) != nil {
                     kept.append(entry)
-                } else if try Self.size(of: path(of: entry)) != nil {
+                } else if try holds(entry, at: path(of: entry)) {
                     try Path.makeFolder("\(path)/\(Self.trashName)")
                     try Path.move(path(of: entry), to: trashPath(of: entry))
                     kept.append(entry)

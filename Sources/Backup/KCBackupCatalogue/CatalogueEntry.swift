@@ -11,6 +11,12 @@ package struct CatalogueEntry: Hashable, Sendable {
         case trashed
     }
 
+    /// What identifies an archive in a folder: a copy of the archive under another name is another one.
+    package struct ID: Hashable, Sendable {
+        package let name: String
+        package let archiveID: [UInt8]
+    }
+
     /// The file name, within the folder.
     package let name: String
     /// 32 bytes, unique to this archive.
@@ -24,8 +30,10 @@ package struct CatalogueEntry: Hashable, Sendable {
     package let keys: [String]
     /// The size in bytes.
     package let size: UInt64
-    /// What the archive contains; nil after the catalogue was rebuilt, since reading it takes a key.
-    package let content: Content?
+    /// What the archive contains; nil until it is read, if the catalogue was rebuilt and reading the archive takes a key.
+    ///
+    /// If it is known, so is the keychain: the series is not only what the name of the file says.
+    package internal(set) var content: Content?
     package var state: State
     /// When the archive was last read to its last byte and found intact.
     package var verified: Timestamp
@@ -71,6 +79,9 @@ package struct CatalogueEntry: Hashable, Sendable {
         self.state = state
         self.verified = verified
     }
+
+    /// What identifies the archive in its folder.
+    package var id: ID { ID(name: name, archiveID: archiveID) }
 
     /// Returns the entry of the same archive with other keys.
     func rekeyed(_ keys: [String], size: UInt64, verified: Timestamp) -> CatalogueEntry {

@@ -1,16 +1,21 @@
+internal import KCBackupArchive
 package import KCBackupEngine
 package import KCByteStreams
 
 /// An archive that was found to match its entry in the catalogue.
 package struct CheckedArchive: Hashable, Sendable {
-    package let archiveID: [UInt8]
+    /// What identifies its entry.
+    package let id: CatalogueEntry.ID
     /// True if it also passed a trial restore.
     package let isDrilled: Bool
+    /// What was read from it; nil if that is recorded already, or was not read.
+    package let content: CatalogueEntry.Content?
 
     /// Creates the record of a check.
-    package init(archiveID: [UInt8], isDrilled: Bool) {
-        self.archiveID = archiveID
+    package init(_ id: CatalogueEntry.ID, isDrilled: Bool, content: CatalogueEntry.Content? = nil) {
+        self.id = id
         self.isDrilled = isDrilled
+        self.content = content
     }
 }
 
@@ -23,6 +28,8 @@ extension CatalogueEntry {
         case origin
         /// Its contents are not what was put into it.
         case content
+        /// It is of another keychain than its name says.
+        case keychain
     }
 
     /// Returns how a genuine archive differs from this entry; nil if no difference is known.
@@ -56,5 +63,15 @@ extension Catalogue {
     /// - Throws: `FileFailure`.
     package static func archiveNames(in path: String) throws(FileFailure) -> Set<String> {
         Set(try Path.names(in: path).filter { $0.hasSuffix(ArchiveName.ending) })
+    }
+}
+
+extension CatalogueEntry.Content {
+    /// Describes what was read from an archive; nil if something in it could not be read.
+    package init?(_ report: VerifyReport) {
+        guard let fingerprint = report.fingerprint else { return nil }
+        self.init(
+            counts: report.contents.counts, groups: report.groups, damaged: report.contents.damaged,
+            fingerprint: fingerprint)
     }
 }

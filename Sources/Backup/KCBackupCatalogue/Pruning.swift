@@ -8,66 +8,91 @@ extension BackupFolder {
     /// The decision about an archive.
     package struct Fate: Hashable, Sendable {
         package let entry: CatalogueEntry
-        /// Why it is kept; empty if it is to be removed.
-        package let reasons: [Retention.Reason]
+        package let decision: Decision
+
+        /// What becomes of an archive.
+        package enum Decision: Hashable, Sendable {
+            /// It is kept, for these reasons.
+            case kept([Retention.Reason])
+            case removed
+            /// It stays where it is, and satisfies no rule, so that it takes the place of no other.
+            case notCounted(Exclusion)
+        }
+
+        /// True if the archive is to be removed.
+        package var isRemoval: Bool { decision == .removed }
+    }
+
+    /// What `prune` would do; only `plan` makes one, after reading the archives to their last byte.
+    package struct PrunePlan: Sendable {
+        /// The decisions, by series, the newest archive first.
+        package let fates: [Fate]
+
+        fileprivate init(_ fates: [Fate]) { self.fates = fates }
+
+        /// Returns the plan without the removal of archives that are to stay.
+        package func keeping(_ stays: (CatalogueEntry) -> Bool) -> PrunePlan {
+            PrunePlan(fates.filter { !$0.isRemoval || !stays($0.entry) })
+        }
     }
 
     /// Decides which archives to remove, separately for each series.
     ///
-    /// Only archives count whose entries are complete and whose files are present; no others are removed. Archives for
-    /// which items could not be read are decided about among themselves, so that none of them takes the place of one
-    /// that has everything.
+    /// An archive counts, or is removed, only if it was just read to its last byte and is what the catalogue says: a
+    /// damaged or renamed archive, or a copy, must not satisfy a rule in place of another. Archives for which items could
+    /// not be read are decided about among themselves, so that none of them takes the place of one that has everything.
     ///
-    /// - Throws: `CatalogueFailure` (`noRule`), `FileFailure`.
-    package func plan(_ retention: Retention, now: Timestamp, calendar: LocalCalendar) throws -> [Fate] {
+    /// - Throws: `CatalogueFailure` (`noRule`), `ArchiveFailure`, `FileFailure`.
+    package func plan(_ retention: Retention, now: Timestamp, calendar: LocalCalendar) throws -> PrunePlan {
         if retention.isEmpty { throw CatalogueFailure.noRule }
-        let counting = try catalogue.complete.filter { try isPresent($0) }
-        return try Set(counting.map(\.series)).sorted().flatMap { series in
-            let decided = try [true, false].flatMap { isComplete in
-                let entries = counting.filter { $0.series == series && ($0.isComplete != false) == isComplete }
-                return try fates(of: entries, retention, now: now, calendar: calendar)
+        var counting: [CatalogueEntry] = []
+        var fates: [Fate] = []
+        // A missing file is reported by `status` and `list`.
+        for entry in catalogue.complete where try Self.size(of: path(of: entry)) != nil {
+            if let exclusion = try exclusion(of: entry) {
+                fates.append(Fate(entry: entry, decision: .notCounted(exclusion)))
+            } else {
+                counting.append(entry)
             }
-            return decided.sorted { $0.entry.created > $1.entry.created }
         }
+        let (originals, copies) = Self.withoutCopies(counting)
+        fates += copies.map { Fate(entry: $0.entry, decision: .notCounted(.copy(of: $0.original))) }
+        for series in Set(originals.map(\.series)) {
+            for isComplete in [true, false] {
+                let entries = originals.filter { $0.series == series && $0.isComplete == isComplete }
+                fates += Self.fates(of: entries, retention, now: now, calendar: calendar)
+            }
+        }
+        return PrunePlan(
+            fates.sorted {
+                ($0.entry.series, $1.entry.created, $1.entry.name) < ($1.entry.series, $0.entry.created, $0.entry.name)
+            })
     }
 
-    /// Decides about archives of one series.
-    ///
-    /// A damaged archive must not satisfy a rule, so every archive that is kept is read to its last byte.
-    private func fates(
+    /// Decides about whole archives of one series, in the order in which they were made.
+    private static func fates(
         of entries: [CatalogueEntry], _ retention: Retention, now: Timestamp, calendar: LocalCalendar
-    ) throws -> [Fate] {
-        var counting = entries
-        var whole: Set<[UInt8]> = []
-        while true {
-            let decisions = retention.decide(counting.map(\.created), now: now, calendar: calendar)
-            let fates = decisions.map { decision in
-                // By position, not by time: the archive that was made last is never removed.
-                let isLast = decision.reasons.isEmpty && decision.index == counting.count - 1
-                return Fate(entry: counting[decision.index], reasons: isLast ? [.newest] : decision.reasons)
-            }
-            var rotten: Set<[UInt8]> = []
-            for fate in fates where !fate.reasons.isEmpty && !whole.contains(fate.entry.archiveID) {
-                if try isWhole(fate.entry) {
-                    whole.insert(fate.entry.archiveID)
-                } else {
-                    rotten.insert(fate.entry.archiveID)
-                }
-            }
-            if rotten.isEmpty { return fates }
-            counting.removeAll { rotten.contains($0.archiveID) }
+    ) -> [Fate] {
+        retention.decide(entries.map(\.created), now: now, calendar: calendar).map { decision in
+            // By position, not by time: the archive that was made last is never removed.
+            let isLast = decision.reasons.isEmpty && decision.index == entries.count - 1
+            let reasons = isLast ? [.newest] : decision.reasons
+            return Fate(entry: entries[decision.index], decision: reasons.isEmpty ? .removed : .kept(reasons))
         }
     }
 
-    /// Moves archives to the folder's trash; `bringBack` reverses this.
+    /// Moves the archives that a plan removes to the folder's trash; `bringBack` reverses this.
     ///
+    /// - Returns: the number of archives.
     /// - Throws: `CatalogueFailure`, `FileFailure`; archives that were not moved yet stay where they are.
-    package func discard(_ entries: [CatalogueEntry], now: Timestamp) throws {
-        if entries.isEmpty { return }
-        let going = Set(entries.map(\.archiveID))
+    @discardableResult
+    package func discard(_ plan: PrunePlan, now: Timestamp) throws -> Int {
+        let entries = plan.fates.filter(\.isRemoval).map(\.entry)
+        if entries.isEmpty { return 0 }
+        let going = Set(entries.map(\.id))
         try Path.makeFolder("\(path)/\(Self.trashName)")
         try change { catalogue in
-            for index in catalogue.entries.indices where going.contains(catalogue.entries[index].archiveID) {
+            for index in catalogue.entries.indices where going.contains(catalogue.entries[index].id) {
                 catalogue.entries[index].state = .trashed
                 catalogue.entries[index].trashed = now
             }
@@ -77,9 +102,9 @@ extension BackupFolder {
                 try Path.move(path(of: entry), to: trashPath(of: entry))
             } catch {
                 // Archives that are still in the folder must not be recorded as removed.
-                let staying = Set(entries[position...].map(\.archiveID))
+                let staying = Set(entries[position...].map(\.id))
                 try change { catalogue in
-                    for index in catalogue.entries.indices where staying.contains(catalogue.entries[index].archiveID) {
+                    for index in catalogue.entries.indices where staying.contains(catalogue.entries[index].id) {
                         catalogue.entries[index].state = .complete
                         catalogue.entries[index].trashed = nil
                     }
@@ -87,18 +112,23 @@ extension BackupFolder {
                 throw error
             }
         }
+        return entries.count
     }
 
     /// Moves the archives of the last `discard` back into the folder.
     ///
     /// - Returns: the archives that were moved.
-    /// - Throws: `CatalogueFailure` (`nothingInTrash`), `FileFailure`.
+    /// - Throws: `CatalogueFailure` (`nothingInTrash`, `notWhole` if another file is in the place of one of them),
+    ///   `FileFailure`.
     package func bringBack() throws -> [CatalogueEntry] {
         let trashed = catalogue.entries.filter { $0.state == .trashed }
         guard let last = trashed.compactMap(\.trashed).max() else {
             throw CatalogueFailure.nothingInTrash(folder: name)
         }
         let entries = trashed.filter { $0.trashed == last }
+        for entry in entries where try Self.size(of: trashPath(of: entry)) != nil {
+            guard try holds(entry, at: trashPath(of: entry)) else { throw CatalogueFailure.notWhole(name: entry.name) }
+        }
         for entry in entries {
             // Move the file first: if the run is killed here, the next run moves it back to the trash.
             try Path.move(trashPath(of: entry), to: path(of: entry))
@@ -117,7 +147,7 @@ extension BackupFolder {
     package func emptyTrash(now: Timestamp) throws -> Int {
         let limit = now.advanced(byMicroseconds: -Int64(Self.trashDays) * 86_400_000_000)
         let old = catalogue.entries.filter { $0.state == .trashed && ($0.trashed ?? now) < limit }
-        var gone: Set<[UInt8]> = []
+        var gone: Set<CatalogueEntry.ID> = []
         for entry in old {
             let path = trashPath(of: entry)
             if try Self.size(of: path) != nil {
@@ -125,9 +155,9 @@ extension BackupFolder {
                 guard try holds(entry, at: path) else { continue }
                 try Path.remove(path)
             }
-            gone.insert(entry.archiveID)
+            gone.insert(entry.id)
         }
-        try change { $0.entries.removeAll { gone.contains($0.archiveID) } }
+        try change { $0.entries.removeAll { gone.contains($0.id) } }
         return gone.count
     }
 }

@@ -1,4 +1,5 @@
 internal import KCBackupArchive
+internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCDeviceIdentity
 package import KCKeychainModel
@@ -12,62 +13,134 @@ extension BackupFolder {
         package let ignored: [(name: String, reason: Exclusion)]
     }
 
-    /// Why a file is not entered into a catalogue.
+    /// Why an archive in the folder is not counted as a backup.
     package enum Exclusion: Hashable, Sendable {
         /// It is not named as a backup folder names archives, so it may be kept there for another purpose.
         case otherName
         case otherDevice
         case damaged
         case newerFormat
+        /// It has been renamed: its name says another time or another device than the archive.
+        case renamed
+        /// It is of another series than its name says.
+        case otherKeychain
+        /// It is a copy of another archive in the folder.
+        case copy(of: String)
+        /// It is genuine, but another archive than the recorded one.
+        case otherArchive
+        /// It has not been read since the catalogue was lost, so its keychain is not known.
+        case unread
     }
 
     /// Rebuilds the catalogue from the archives in the folder.
     ///
-    /// Only intact archives that this device signed get an entry. Reading their contents takes a key, so item counts
-    /// are kept where the old catalogue had them, and are unknown otherwise.
+    /// Only intact archives that this device signed, under names that they may have, get an entry, and of several copies
+    /// one. Reading the contents of an encrypted archive takes a key: they are known only if the old catalogue had them.
     ///
     /// - Parameter mayForgetAll: true to forget the archives even if none of them is left.
     /// - Throws: `CatalogueFailure` (also `folderGone`), `ArchiveFailure`, `FileFailure`.
     package func rebuild(now: Timestamp, mayForgetAll: Bool = false) throws -> Rebuilt {
-        var known: [[UInt8]: CatalogueEntry] = [:]
-        for entry in catalogue.entries { known[entry.archiveID] = entry }
+        let known = Dictionary(grouping: catalogue.entries, by: \.archiveID)
         var found: [CatalogueEntry] = []
-        var added: [CatalogueEntry] = []
         var ignored: [(name: String, reason: Exclusion)] = []
         for file in try Path.names(in: path).sorted() where file.hasSuffix(ArchiveName.ending) {
-            guard let parts = ArchiveName(file) else {
-                ignored.append((file, .otherName))
-                continue
+            switch try entry(of: file, known, now: now) {
+            case .genuine(let entry): found.append(entry)
+            case .excluded(let reason): ignored.append((file, reason))
             }
-            let archive: ArchiveFile
-            switch try examine("\(path)/\(file)") {
-            case .genuine(let found): archive = found
-            case .excluded(let reason):
-                ignored.append((file, reason))
-                continue
-            }
-            if var entry = known[archive.header.archiveID], entry.name == file {
-                entry.state = .complete
-                entry.trashed = nil
-                entry.verified = now
-                found.append(entry)
-                continue
-            }
-            let entry = CatalogueEntry(
-                name: file, archiveID: archive.header.archiveID, created: archive.header.created, series: parts.series,
-                mode: archive.header.mode, keys: archive.hasPassphrase ? [BackupPin.passphrase] : [],
-                size: archive.size, content: nil, state: .complete, verified: now)
-            found.append(entry)
-            added.append(entry)
         }
+        let (originals, copies) = Self.withoutCopies(found)
+        ignored += copies.map { ($0.entry.name, .copy(of: $0.original)) }
         let lost = catalogue.complete.count
         // The folder may be an empty mount point, so do not forget the archives.
-        if found.isEmpty, lost > 0, !mayForgetAll { throw CatalogueFailure.folderGone(folder: name, archives: lost) }
-        let present = Set(found.map(\.archiveID))
-        let trashed = catalogue.entries.filter { $0.state == .trashed && !present.contains($0.archiveID) }
-        let order = found.sorted { ($0.created, $0.name) < ($1.created, $1.name) }
+        if originals.isEmpty, lost > 0, !mayForgetAll {
+            throw CatalogueFailure.folderGone(folder: name, archives: lost)
+        }
+        let present = Set(originals.map(\.id))
+        let before = Set(catalogue.entries.map(\.id))
+        let trashed = catalogue.entries.filter { $0.state == .trashed && !present.contains($0.id) }
+        let order = originals.sorted { ($0.created, $0.name) < ($1.created, $1.name) }
         try change { $0.entries = trashed + order }
-        return Rebuilt(added: added, ignored: ignored)
+        return Rebuilt(added: order.filter { !before.contains($0.id) }, ignored: ignored.sorted { $0.name < $1.name })
+    }
+
+    /// The entry of a file in the folder.
+    private func entry(
+        of file: String, _ known: [[UInt8]: [CatalogueEntry]], now: Timestamp
+    ) throws -> Examined<CatalogueEntry> {
+        guard let name = ArchiveName(file) else { return .excluded(.otherName) }
+        let archive: ArchiveFile
+        switch try examine("\(path)/\(file)") {
+        case .genuine(let found): archive = found
+        case .excluded(let reason): return .excluded(reason)
+        }
+        let header = archive.header
+        guard name.isName(of: header) else { return .excluded(.renamed) }
+        let records = known[header.archiveID] ?? []
+        if var entry = records.first(where: { $0.name == file }) {
+            entry.state = .complete
+            entry.trashed = nil
+            entry.verified = now
+            return .genuine(entry)
+        }
+        let read = records.first { $0.content != nil }
+        if let read, read.series != name.series { return .excluded(.otherKeychain) }
+        var entry = CatalogueEntry(
+            name: file, archiveID: header.archiveID, created: header.created, series: name.series,
+            mode: header.mode, keys: archive.hasPassphrase ? [BackupPin.passphrase] : [],
+            size: archive.size, content: read?.content, state: .complete, verified: now)
+        if entry.content == nil, header.mode == .unencrypted {
+            let (source, content) = try readUnencrypted(archive)
+            guard ArchiveName.isSeries(name.series, of: source) else { return .excluded(.otherKeychain) }
+            entry.content = content
+        }
+        return .genuine(entry)
+    }
+
+    /// Reads what needs no key.
+    private func readUnencrypted(_ archive: ArchiveFile) throws -> (ArchiveSource, CatalogueEntry.Content?) {
+        let proven = try ProvenArchive(archive.prove().open(), local: LocalIdentity(device: device))
+        let report = try proven.verify(takesFingerprint: true)
+        return (try proven.opened.source(), CatalogueEntry.Content(report))
+    }
+
+    /// Separates the archives from further copies of them; of several copies, the one whose contents are known counts,
+    /// otherwise the one with the lowest number in its name.
+    static func withoutCopies(
+        _ entries: [CatalogueEntry]
+    ) -> (originals: [CatalogueEntry], copies: [(entry: CatalogueEntry, original: String)]) {
+        var originals: [[UInt8]: CatalogueEntry] = [:]
+        for entry in entries {
+            guard let other = originals[entry.archiveID] else {
+                originals[entry.archiveID] = entry
+                continue
+            }
+            func rank(_ entry: CatalogueEntry) -> (Int, Int) {
+                (entry.content == nil ? 1 : 0, ArchiveName(entry.name)?.number ?? .max)
+            }
+            if rank(entry) < rank(other) { originals[entry.archiveID] = entry }
+        }
+        var copies: [(entry: CatalogueEntry, original: String)] = []
+        for entry in entries {
+            if let original = originals[entry.archiveID], original.id != entry.id {
+                copies.append((entry, original.name))
+            }
+        }
+        return (entries.filter { originals[$0.archiveID]?.id == $0.id }, copies)
+    }
+
+    /// Why the file of an entry does not count as the recorded backup; nil if it does.
+    ///
+    /// - Throws: `ArchiveFailure`, `FileFailure`.
+    func exclusion(of entry: CatalogueEntry) throws -> Exclusion? {
+        guard let name = ArchiveName(entry.name), name.series == entry.series else { return .renamed }
+        switch try examine(path(of: entry)) {
+        case .excluded(let reason): return reason
+        case .genuine(let archive):
+            guard archive.header.archiveID == entry.archiveID else { return .otherArchive }
+            guard name.isName(of: archive.header), archive.header.created == entry.created else { return .renamed }
+            return entry.content == nil ? .unread : nil
+        }
     }
 
     /// Reads an archive to its last byte without a key: the signature of this device covers the encrypted data.
@@ -94,12 +167,12 @@ extension BackupFolder {
         }
     }
 
-    private enum Examined {
-        case genuine(ArchiveFile)
+    private enum Examined<Genuine> {
+        case genuine(Genuine)
         case excluded(Exclusion)
     }
 
-    private func examine(_ path: String) throws -> Examined {
+    private func examine(_ path: String) throws -> Examined<ArchiveFile> {
         do throws(ArchiveFailure) {
             let file = try ArchiveFile(path: path)
             let archive = try file.prove()

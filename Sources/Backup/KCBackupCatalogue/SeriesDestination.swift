@@ -115,6 +115,6 @@ package final class SeriesDestination: ArchiveDestination {
     }
 
     private func forget(_ entry: CatalogueEntry) throws(CatalogueFailure) {
-        try folder.change { $0.entries.removeAll { $0.archiveID == entry.archiveID } }
+        try folder.change { $0.entries.removeAll { $0.id == entry.id } }
     }
 }

@@ -19,7 +19,8 @@ extension ProvenArchive {
         let read = try read(.stored, &visitor)
         return VerifyReport(
             contents: read.contents, opened: visitor.opened, sealedElsewhere: visitor.sealedElsewhere,
-            notOpened: visitor.notOpened, broken: visitor.broken, fingerprint: try code?.finish())
+            notOpened: visitor.notOpened, broken: visitor.broken, groups: visitor.groups,
+            fingerprint: try code?.finish())
     }
 
     /// Verifies the whole archive and reads its metadata, then passes each item to `show` in a second pass.
@@ -75,6 +76,8 @@ package struct VerifyReport: Hashable, Sendable {
     package let notOpened: Int
     /// Items with a broken seal, which were damaged before the archive was made and cannot be restored.
     package let broken: [Item]
+    /// The number of items in each access group.
+    package let groups: [String: Int]
     /// See `FinishedArchive.fingerprint`; nil if it was not requested, or if a secret is missing for it.
     package let fingerprint: [UInt8]?
 }
@@ -110,11 +113,13 @@ private struct VerifyingVisitor: RecordVisitor {
     var sealedElsewhere = 0
     var notOpened = 0
     var broken: [Item] = []
+    var groups: [String: Int] = [:]
 
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws {
         step()
+        groups[item.accessGroup, default: 0] += 1
         try code?.add(line, secret, state)
         switch state {
         case .open, .absent, .storedWhole: opened += 1

@@ -36,6 +36,8 @@ package final class UnnamedFile {
         let folderDescriptor = System.retrying { unsafe open(folderPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard folderDescriptor >= 0 else { throw .opening(folderPath, errno) }
         folder = OpenFile(owning: folderDescriptor, path: folderPath)
+        // Also where files have no names: a process that was killed in `replace` left one with a temporary name.
+        Self.sweep(folderPath)
 
         var descriptor: Int32 = -1
         if way == .withoutName {
@@ -44,7 +46,6 @@ package final class UnnamedFile {
             }
         }
         if descriptor < 0 && (way != .withoutName || [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(errno)) {
-            try Self.sweep(folderPath)
             let passing = try Self.passingFile(in: folder)
             temporaryName = passing.name
             file = passing.file
@@ -57,13 +58,15 @@ package final class UnnamedFile {
     }
 
     /// Removes what a killed process left, except in a shared folder, where other users choose the names.
-    private static func sweep(_ folder: String) throws(FileFailure) {
+    ///
+    /// What cannot be removed, or listed, stays for the next run: no name is taken.
+    private static func sweep(_ folder: String) {
         do throws(FileFailure) {
             try PrivateFolder.require(folder)
+            try StaleFiles.remove(in: folder)
         } catch {
             return
         }
-        try StaleFiles.remove(in: folder)
     }
 
     private static func passingFile(in folder: OpenFile) throws(FileFailure) -> (name: String, file: OpenFile) {

@@ -72,17 +72,16 @@ extension Keybag {
 
     /// The class keys that need the passcode, which is verified only after the full key derivation.
     ///
-    /// - Throws: `wrongPasscode`, `limit` before any work if the cost is out of range, `damaged`, `cryptography`,
-    ///   `escrow` (`forged`).
+    /// - Throws: `wrongPasscode`, `damaged` (before any work if the cost is out of range), `cryptography`, `escrow`
+    ///   (`forged`).
     package func passcodeKeys(
         _ passcode: borrowing SecretBytes, _ deviceKey: DeviceKey, minimumCost: ScryptCost?
     ) throws(KeybagFailure) -> ClassKeys {
         guard let cost else { return try deviceOnlyKeys(deviceKey) }
         let lowest = minimumCost?.logN ?? Self.costRange.lowerBound
-        guard cost.logN <= Self.costRange.upperBound else {
-            throw .limit("work factor of the keybag", found: cost.logN, allowed: Self.costRange.upperBound)
+        guard cost.logN >= lowest, cost.logN <= Self.costRange.upperBound else {
+            throw .damaged("the work factor of the keybag is out of range")
         }
-        guard cost.logN >= lowest else { throw .damaged("the work factor of the keybag is too low") }
         do {
             let keys = try PasscodeKeys(passcode, salt: salt, cost: cost, uuid: uuid, deviceKey)
             guard try hasPasscodeCode(under: keys.code) else { throw KeybagFailure.wrongPasscode }

@@ -40,6 +40,25 @@ package struct DataFolder: Hashable, Sendable {
         }
     }
 
+    /// Removes what killed processes left in the folder and in those directly below it.
+    ///
+    /// Each verb does so first: what one verb leaves must not wait for a run of the same verb. Anything that cannot be
+    /// removed, or listed, is left for the next run.
+    package func removeStaleFiles() {
+        for name in Self.names(afterSweeping: path) { _ = Self.names(afterSweeping: "\(path)/\(name)") }
+    }
+
+    /// Removes stale files, and returns the names that are left; none for anything that is not a folder of its own.
+    private static func names(afterSweeping folder: String) -> [String] {
+        do throws(FileFailure) {
+            guard try Path.isMissingOrOwnFolder(folder), Path.isFolder(folder) else { return [] }
+            try StaleFiles.remove(in: folder)
+            return try Path.names(in: folder)
+        } catch {
+            return []
+        }
+    }
+
     /// The folder of named keychains.
     package var keychains: String { path + "/keychains" }
     /// The file with the default keychain and the search list, once they are set.

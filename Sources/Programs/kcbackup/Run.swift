@@ -49,6 +49,8 @@ func run(_ arguments: [String], in world: World) -> ExitStatus {
     do {
         try refuseRepetition(words)
         try world.dataFolder.requireOwn()
+        world.dataFolder.removeStaleFiles()
+        UnfinishedEscrow.clean(in: world)
         status = try verb.run(in: session)
     } catch {
         status = session.report(Failure(error, session.subjects))

@@ -105,7 +105,8 @@ enum FailureExamples {
         .missing(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb"),
         .replaced(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb", .archive),
         .replaced(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb", .origin),
-        .replaced(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb", .content), .noArchives(folder: "backups"),
+        .replaced(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb", .content),
+        .replaced(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb", .keychain), .noArchives(folder: "backups"),
         .unknownFolder("backups"), .file(FileFailure("backups", .busy)),
         .cryptography(.library("HMAC")),
     ]

@@ -88,7 +88,7 @@ struct VerifySubject {
         let place = session.world.resolve(path)
         if let known, try !Path.exists(place) {
             let isListed = try session.catalogueIfAny(of: known.folder)?.complete.contains {
-                $0.archiveID == known.entry.archiveID
+                $0.id == known.entry.id
             }
             if isListed != true { return nil }
             throw CatalogueFailure.missing(name: path)
@@ -99,23 +99,30 @@ struct VerifySubject {
 
     /// Compares a genuine archive with its entry in the catalogue.
     ///
-    /// - Parameter fingerprint: the fingerprint of its contents; nil if they were not read.
+    /// - Parameters:
+    ///   - report: what was found in it; nil if it was not read.
+    ///   - source: reads what the archive was made from; called if the catalogue does not know it.
     /// - Returns: the checked archive, if the catalogue knows it.
-    /// - Throws: `CatalogueFailure.replaced`.
+    /// - Throws: `CatalogueFailure.replaced`, and what `source` throws.
     func compared(
-        with outline: ArchiveOutline, _ origin: Origin, fingerprint: [UInt8]?, isDrilled: Bool, in session: Session
+        with outline: ArchiveOutline, _ origin: Origin, _ report: VerifyReport?, isDrilled: Bool, in session: Session,
+        source: () throws -> ArchiveSource
     ) throws -> CheckedArchive? {
         guard let known else { return nil }
         let entry = known.entry
         if let difference = entry.difference(
-            archiveID: outline.header.archiveID, origin: origin, fingerprint: fingerprint)
+            archiveID: outline.header.archiveID, origin: origin, fingerprint: report?.fingerprint)
         {
             throw CatalogueFailure.replaced(name: path, difference)
         }
         if entry.size != outline.size {
             session.warn("\(quoted(path)) opens with other keys than when it was last looked at")
         }
-        return CheckedArchive(archiveID: entry.archiveID, isDrilled: isDrilled)
+        guard entry.content == nil, let report else { return CheckedArchive(entry.id, isDrilled: isDrilled) }
+        guard ArchiveName.isSeries(entry.series, of: try source()) else {
+            throw CatalogueFailure.replaced(name: path, .keychain)
+        }
+        return CheckedArchive(entry.id, isDrilled: isDrilled, content: CatalogueEntry.Content(report))
     }
 }
 

@@ -71,13 +71,22 @@ struct KeychainEscrowEnableCommand: Verb {
             try keychain.enableEscrow(for: key.publicKey, passcode: secret, now: session.now)
         } else {
             let path = session.world.resolve(output)
-            try PrivateFile.create(path, text)
+            let note = try UnfinishedEscrow(
+                of: key.publicKey.description, text, in: path, of: keychain.path, in: session.world.dataFolder)
+            do {
+                try PrivateFile.create(path, text)
+            } catch {
+                note.end()
+                throw error
+            }
             do {
                 try keychain.enableEscrow(for: key.publicKey, passcode: secret, now: session.now)
             } catch {
                 removeUseless(path, in: session)
+                note.end()
                 throw error
             }
+            note.end()
             session.did("escrow key written to \(displayed(output)); use it with '\(OptionName.escrow.spelling)'")
         }
         if style.json {

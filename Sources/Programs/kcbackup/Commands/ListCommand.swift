@@ -235,12 +235,17 @@ struct ListCommand: Verb {
 
 extension BackupFolder.Exclusion {
     /// The reason as text.
-    fileprivate var words: String {
+    var words: String {
         switch self {
         case .otherName: "its name is not one that 'create \(OptionName.to.spelling)' gives"
         case .otherDevice: "another device signed it"
         case .damaged: "it is damaged, or no archive"
         case .newerFormat: "a newer kcbackup made it"
+        case .renamed: "it was renamed: it is of another time, or of another device, than its name says"
+        case .otherKeychain: "it was renamed: it is of another keychain than its name says"
+        case .copy(let original): "it is a copy of \(quoted(original))"
+        case .otherArchive: "it is another archive than the one that was made under this name"
+        case .unread: "it was not read since the catalogue was lost, so its keychain is not known"
         }
     }
 }

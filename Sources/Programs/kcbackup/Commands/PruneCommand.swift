@@ -12,8 +12,9 @@ struct PruneCommand: Verb {
             last periods that have one; while it has room, it keeps the oldest too. The rules apply to each keychain \
             separately.
 
-            Only intact archives that 'create --to' made on this device are counted and removed; the newest of a \
-            keychain never is. Removed archives stay in the folder '.trash' for 30 days, from which '--undo' brings \
+            Each archive is read to its last byte first. Only intact ones that 'create --to' made on this device are \
+            counted and removed; copies, renamed and damaged ones are named and stay, and the newest of a keychain is \
+            never removed. Removed archives stay in the folder '.trash' for 30 days, from which '--undo' brings \
             back what the last run removed.
 
             EXAMPLES:
@@ -56,15 +57,14 @@ struct PruneCommand: Verb {
                 entries.map { "brought back  \(displayed($0.name))\n" })
             return .ok
         }
-        let fates = try backups.plan(retention, now: session.now, calendar: LocalCalendar())
-        let going = fates.filter(\.reasons.isEmpty).map(\.entry)
+        let plan = try backups.plan(retention, now: session.now, calendar: LocalCalendar())
         var emptied = 0
         if !dryRun {
-            try backups.discard(going, now: session.now)
-            session.done = "\(counted(going.count, "backup")) removed"
+            try backups.discard(plan, now: session.now)
+            session.done = "\(counted(plan.fates.count(where: \.isRemoval), "backup")) removed"
             emptied = try backups.emptyTrash(now: session.now)
         }
-        try tell(fates, emptied, in: session)
+        try tell(plan.fates, emptied, in: session)
         return .ok
     }
 
@@ -77,24 +77,24 @@ struct PruneCommand: Verb {
                         fates.map { fate in
                             [
                                 "file": .text(fate.entry.name), "created": .text(fate.entry.created.description),
-                                "kept": .flag(!fate.reasons.isEmpty),
-                                "reasons": .list(fate.reasons.map { .text($0.words) }),
+                                "kept": .flag(!fate.isRemoval), "counted": .flag(fate.isCounted),
+                                "reasons": .list(fate.reasons.map { .text($0) }),
                             ]
                         }),
                 ], [])
             return
         }
-        let going = fates.count { $0.reasons.isEmpty }
+        let going = fates.count(where: \.isRemoval)
         if dryRun || style.verbose {
             try session.result(
                 [:],
                 fates.map { fate in
-                    fate.reasons.isEmpty
+                    fate.isRemoval
                         ? "remove  \(displayed(fate.entry.name))\n"
-                        : "keep    \(displayed(fate.entry.name))  "
-                            + fate.reasons.map(\.words).joined(separator: ", ") + "\n"
+                        : "keep    \(displayed(fate.entry.name))  " + fate.reasons.joined(separator: ", ") + "\n"
                 })
         }
+        warn(of: fates, in: session)
         session.note(
             "\(dryRun ? "would remove" : "removed") \(counted(going, "backup")), keeping \(fates.count - going)")
         if going > 0, !dryRun {
@@ -104,6 +104,45 @@ struct PruneCommand: Verb {
                     + "removed")
         }
         if emptied > 0 { session.note("deleted \(counted(emptied, "backup")) from the trash after 30 days") }
+    }
+}
+
+extension PruneCommand {
+    /// Names the archives that satisfy no rule and stay.
+    private func warn(of fates: [BackupFolder.Fate], in session: Session) {
+        let others = fates.filter { !$0.isCounted }
+        // As many as fit a screen.
+        let limit = style.verbose ? others.count : 20
+        for fate in others.prefix(limit) {
+            session.warn(
+                "\(quoted(fate.entry.name)) is not counted, and stays: \(fate.reasons.joined(separator: ", "))")
+        }
+        if others.count > limit {
+            session.warn("\(others.count - limit) more are not counted (-v names all)")
+        }
+        if fates.contains(where: { $0.decision == .notCounted(.unread) }) {
+            session.note(
+                "'kcbackup verify \(shellWord(folder))' with a key finds out of which keychain the unread ones are")
+        }
+    }
+}
+
+extension BackupFolder.Fate {
+    /// True if a rule decided about the archive.
+    fileprivate var isCounted: Bool {
+        switch decision {
+        case .kept, .removed: true
+        case .notCounted: false
+        }
+    }
+
+    /// Why the archive stays, as text.
+    fileprivate var reasons: [String] {
+        switch decision {
+        case .kept(let reasons): reasons.map(\.words)
+        case .removed: []
+        case .notCounted(let exclusion): [exclusion.words]
+        }
     }
 }
 

@@ -137,7 +137,8 @@ private struct Look {
     private func verifyOutside(isEnough: Bool) throws -> Found {
         let proven = try ProvenOutside(file, local: LocalDevice(session.world).identity())
         let checked = try subject.compared(
-            with: proven.outline, proven.origin, fingerprint: nil, isDrilled: false, in: session)
+            with: proven.outline, proven.origin, nil, isDrilled: false, in: session
+        ) { preconditionFailure("nothing was read") }
         try tell(
             .members([
                 ("archive", proven.outline.json(path)), ("verified", false), ("outsideVerified", true),
@@ -185,7 +186,8 @@ private struct Look {
         _ proven: ProvenArchive, _ outline: ArchiveOutline, _ report: VerifyReport?, isDrilled: Bool
     ) throws -> CheckedArchive? {
         try subject.compared(
-            with: outline, proven.origin, fingerprint: report?.fingerprint, isDrilled: isDrilled, in: session)
+            with: outline, proven.origin, report, isDrilled: isDrilled, in: session
+        ) { try proven.opened.source() }
     }
 
     private func tell(_ text: VerifyText) throws {

@@ -86,6 +86,7 @@ private func words(_ difference: CatalogueEntry.Difference) -> String {
     case .archive: "it is another one of this device"
     case .origin: "another device signed it"
     case .content: "what is in it is not what was put into it"
+    case .keychain: "it is of another keychain than its name says"
     }
 }
 

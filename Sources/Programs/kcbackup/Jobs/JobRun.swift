@@ -68,12 +68,11 @@ struct JobRun {
         }
         if job.keep.isEmpty { return }
         let rules = try job.rules().retention()
-        let fates = try folder.plan(rules, now: session.now, calendar: LocalCalendar())
+        let plan = try folder.plan(rules, now: session.now, calendar: LocalCalendar())
         let isComplete = report.status == .ok
-        let going = fates.filter { $0.reasons.isEmpty && (isComplete || $0.entry.isComplete == false) }.map(\.entry)
-        try folder.discard(going, now: session.now)
+        report.removed = try folder.discard(
+            plan.keeping { !isComplete && $0.isComplete != false }, now: session.now)
         _ = try folder.emptyTrash(now: session.now)
-        report.removed = going.count
     }
 }
 

@@ -1,4 +1,5 @@
 internal import KCBackupArchive
+internal import KCBackupCatalogue
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCItemSources
@@ -66,11 +67,7 @@ enum BackupSubject {
         if case .desktop(let keyring) = self {
             return DesktopKeyring.kind + (keyring.label.isEmpty ? "" : "-" + keyring.label)
         }
-        let name = Path.split(name).name
-        let ending = [
-            ".keychain", ".jsonl", ".csv", ".json", ".kdbx", ".keychain-db", ".keyring", ".kwl", ".1pux", ".zip",
-        ].first { name.hasSuffix($0) && name != $0 }
-        return String(name.dropLast(ending?.count ?? 0))
+        return ArchiveName.stem(ofFile: Path.split(name).name)
     }
 
     /// The first part of its archives' names, made safe for a file name: visible, on one line, and not an option.
