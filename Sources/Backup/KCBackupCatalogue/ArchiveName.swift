@@ -1,3 +1,4 @@
+internal import KCByteStreams
 package import KCDeviceIdentity
 package import KCKeychainModel
 
@@ -35,8 +36,11 @@ package struct ArchiveName: Hashable, Sendable {
 
     /// Parses a file name; nil if it is not an archive name.
     package init?(_ fileName: String) {
-        guard let match = fileName.wholeMatch(of: /(.+)-(KC-[A-Z2-7]{8})-(\d{8}T\d{6})Z(?:-([1-9]\d{0,3}))?\.kcb/),
-            Self.series(of: String(match.1)) == match.1
+        guard
+            let match = fileName.wholeMatch(
+                of: /(.+)-(KC-[A-Z2-7]{8})-(\d{8}T\d{6})Z(?:-([1-9]\d{0,3}))?\.kcb/.matchingSemantics(.unicodeScalar)
+                    .asciiOnlyDigits()),
+            Self.series(of: String(match.1)).exact == match.1.exact
         else { return nil }
         var text = String(match.3)
         for (offset, mark) in [(4, "-"), (7, "-"), (13, ":"), (16, ":")] {
@@ -47,7 +51,7 @@ package struct ArchiveName: Hashable, Sendable {
         device = String(match.2)
         self.time = time
         number = match.4.flatMap { Int($0) } ?? 1
-        guard self.fileName == fileName else { return nil }
+        guard self.fileName.exact == fileName.exact else { return nil }
     }
 
     /// Returns the series for a keychain or file with this name: unsuitable characters are replaced.

@@ -22,9 +22,9 @@ extension BackupFolder {
     package func plan(_ retention: Retention, now: Timestamp, calendar: LocalCalendar) throws -> [Fate] {
         if retention.isEmpty { throw CatalogueFailure.noRule }
         let counting = try catalogue.complete.filter { try isPresent($0) }
-        return try Set(counting.map(\.series)).sorted().flatMap { series in
+        return try Set(counting.map(\.series.exact)).sorted().flatMap { series in
             let decided = try [true, false].flatMap { isComplete in
-                let entries = counting.filter { $0.series == series && ($0.isComplete != false) == isComplete }
+                let entries = counting.filter { $0.series.exact == series && ($0.isComplete != false) == isComplete }
                 return try fates(of: entries, retention, now: now, calendar: calendar)
             }
             return decided.sorted { $0.entry.created > $1.entry.created }

@@ -34,7 +34,8 @@ extension BackupFolder {
         var found: [CatalogueEntry] = []
         var added: [CatalogueEntry] = []
         var ignored: [(name: String, reason: Exclusion)] = []
-        for file in try Path.names(in: path).sorted() where file.hasSuffix(ArchiveName.ending) {
+        for file in try Path.names(in: path).sorted(by: { $0.exact < $1.exact })
+        where file.exact.hasSuffix(ArchiveName.ending) {
             guard let parts = ArchiveName(file) else {
                 ignored.append((file, .otherName))
                 continue
@@ -46,7 +47,7 @@ extension BackupFolder {
                 ignored.append((file, reason))
                 continue
             }
-            if var entry = known[archive.header.archiveID], entry.name == file {
+            if var entry = known[archive.header.archiveID], entry.name.exact == file.exact {
                 entry.state = .complete
                 entry.trashed = nil
                 entry.verified = now

@@ -51,9 +51,8 @@ struct Jobs {
 
     private static func names(inFolder folder: String) throws(FileFailure) -> [String] {
         try PrivateFolder.require(folder, mayBeMissing: true)
-        return try Path.names(in: folder).filter { $0.hasSuffix(ending) }.map {
-            String($0.dropLast(ending.count))
-        }.filter(Job.isName).sorted()
+        return try Path.names(in: folder).compactMap { $0.exact.removingSuffix(ending) }
+            .filter(Job.isName).sorted()
     }
 
     /// Returns the job with this name.

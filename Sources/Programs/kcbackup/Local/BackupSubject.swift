@@ -69,7 +69,7 @@ enum BackupSubject {
         let name = Path.split(name).name
         let ending = [
             ".keychain", ".jsonl", ".csv", ".json", ".kdbx", ".keychain-db", ".keyring", ".kwl", ".1pux", ".zip",
-        ].first { name.hasSuffix($0) && name != $0 }
+        ].first { name.exact.hasSuffix($0) && name.exact != $0.exact }
         return String(name.dropLast(ending?.count ?? 0))
     }
 
