@@ -57,6 +57,12 @@ struct SourceRuleTests {
             SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "ShellScript(ofUser: \"gpg '\\(path)'\")")
         ),
         (.scriptsAreConstant, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "popen(command, mode)")),
+        (
+            .pastedWordsAreQuoted,
+            SourceFile(
+                path: "Sources/Programs/kcbackup/A.swift",
+                text: #"hint: "run 'chmod go-w \(displayed(path, limit: 9))'""#)
+        ),
         (.nothingLeftOver, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "// TO" + "DO: check\n")),
     ]
 

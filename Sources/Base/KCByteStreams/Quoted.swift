@@ -41,7 +41,9 @@ package enum Quoted {
         var word = ""
         for byte in text.utf8 {
             let scalar = Unicode.Scalar(byte)
-            if String(scalar).exact.isASCIILettersAndDigits(or: "/._-+:@, ") {
+            // At the start, printf would take a hyphen for the beginning of an option.
+            let isOption = word.isEmpty && scalar == "-"
+            if !isOption, String(scalar).exact.isASCIILettersAndDigits(or: "/._-+:@, ") {
                 word.unicodeScalars.append(scalar)
             } else {
                 let digits = String(byte, radix: 8)
