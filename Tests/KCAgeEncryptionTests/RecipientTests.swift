@@ -159,7 +159,7 @@ import Testing
     func labels() throws {
         struct Group: Recipient {
             let members: [X25519Recipient]
-            var labels: Set<String> = []
+            var labels: Set<ExactText> = []
             func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
                 var stanzas: [Stanza] = []
                 for member in members { stanzas += try member.wrap(fileKey: fileKey).stanzas }

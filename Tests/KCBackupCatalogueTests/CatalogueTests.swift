@@ -171,7 +171,7 @@ struct CatalogueTests {
 
 @Suite("Backups with far fewer items than before")
 struct ShrinkTests {
-    private func loss(_ before: [ItemClass: Int], _ now: [ItemClass: Int], groups: [String: Int] = ["g": 1]) throws
+    private func loss(_ before: [ItemClass: Int], _ now: [ItemClass: Int], groups: [ExactText: Int] = ["g": 1]) throws
         -> Shrinkage?
     {
         func counts(_ numbers: [ItemClass: Int]) -> ItemCounts {

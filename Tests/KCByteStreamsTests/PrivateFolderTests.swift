@@ -79,6 +79,17 @@ struct PrivateFolderTests {
         #expect(throws: FileFailure(path, .foreignFolder(owner: 65_534))) { try PrivateFolder.require(path) }
     }
 
+    @Test("A combining mark at the start of a name does not hide the folder that it is in")
+    func combiningMark() throws {
+        for name in ["a/\u{301}d", "a/\u{308}\u{301}", "a/b/\u{20dd}"] { try make(name, 0o700) }
+        try setMode("a", 0o777)
+        for name in ["a/\u{301}d", "a/\u{308}\u{301}", "a/b/\u{20dd}"] {
+            #expect(throws: FileFailure(folder.path("a"), .sharedFolder(mode: 0o777)), "\(name)") {
+                try PrivateFolder.require(folder.path(name))
+            }
+        }
+    }
+
     @Test("For a folder that does not exist yet, its parents are checked")
     func missing() throws {
         let path = folder.path("a/new/newer")

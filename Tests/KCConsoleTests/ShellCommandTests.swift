@@ -10,7 +10,8 @@ struct ShellCommandTests {
     private let environment = ["PATH": "/usr/bin:/bin"]
 
     private func run(_ command: String, limit: Int = 100) throws(ShellCommand.Failure) -> [UInt8] {
-        let output = try ShellCommand.output(of: command, environment: environment, limit: limit)
+        let output = try ShellCommand.output(
+            of: ShellScript(ofUser: command), environment: environment, limit: limit)
         return output.withBytes { span in span.indices.map { span[$0] } }
     }
 
@@ -18,6 +19,18 @@ struct ShellCommandTests {
     func output() throws {
         #expect(try run("printf 'a\\0b'") == [97, 0, 98])
         #expect(try run("printf %s \"$PATH\"") == Array("/usr/bin:/bin".utf8))
+    }
+
+    @Test("The arguments of a script are words, whatever they contain, and never a part of it")
+    func arguments() throws {
+        let words = ["'\u{301}; exit 9; '", "$(exit 9)", "`exit 9`", "a\r\nb", "", "-n"]
+        let script = ShellScript("printf '%s|' \"$@\"", words)
+        let output = try ShellCommand.output(of: script, environment: environment, limit: 1000)
+        let bytes = output.withBytes { span in span.indices.map { span[$0] } }
+        #expect(bytes == words.flatMap { Array($0.utf8) + Array("|".utf8) })
+        #expect(throws: ShellCommand.Failure.notStarted(EINVAL)) {
+            _ = try ShellCommand.output(of: ShellScript("true", ["a\0b"]), environment: environment, limit: 100).count
+        }
     }
 
     @Test("A command that fails, is killed or prints too much yields no output")
@@ -37,7 +50,8 @@ struct ShellCommandTests {
             #expect(throws: ShellCommand.RunFailure.timedOut) {
                 // The subshell would outlive the first shell, which waits for it.
                 try ShellCommand.run(
-                    "echo $$ > '\(path)'; (sleep 600; true) & wait", environment: environment, timeLimit: limit)
+                    ShellScript("echo $$ > \"$1\"; (sleep 600; true) & wait", [path]), environment: environment,
+                    timeLimit: limit)
             }
             group = try pid_t(String(decoding: folder.read("group"), as: UTF8.self).dropLast())
         }
@@ -50,9 +64,9 @@ struct ShellCommandTests {
 
     @Test("A command run without capturing output reads empty input, and its status is reported")
     func statuses() throws {
-        try ShellCommand.run("! read line", environment: environment, timeLimit: .seconds(60))
+        try ShellCommand.run(ShellScript("! read line"), environment: environment, timeLimit: .seconds(60))
         #expect(throws: ShellCommand.RunFailure.failed(status: 3)) {
-            try ShellCommand.run("exit 3", environment: environment, timeLimit: .seconds(60))
+            try ShellCommand.run(ShellScript("exit 3"), environment: environment, timeLimit: .seconds(60))
         }
     }
 }

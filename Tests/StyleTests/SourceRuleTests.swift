@@ -36,6 +36,33 @@ struct SourceRuleTests {
             .fileHoldsOneIdea,
             SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: .init(repeating: "\n", count: 351))
         ),
+        (.textIsBytes, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "if path.hasPrefix(\"/\") {}")),
+        (.textIsBytes, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "a.exact.b(c).hasSuffix(\"/\")")),
+        (
+            .textIsBytes,
+            SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "let a = b.split(separator: \"/\")")
+        ),
+        (.textIsBytes, SourceFile(path: "Sources/Base/KCByteStreams/A.swift", text: "a.replacing(\"'\", with: b)")),
+        (.textIsBytes, SourceFile(path: "Sources/Base/KCByteStreams/A.swift", text: "if name.contains(\"/\") {}")),
+        (.textIsBytes, SourceFile(path: "Sources/Formats/KCTarArchive/A.swift", text: "a.trimmingCharacters(in: b)")),
+        (
+            .textIsBytes,
+            SourceFile(path: "Sources/Device/KCDeviceIdentity/A.swift", text: "a.components(separatedBy: b)")
+        ),
+        (.textIsBytes, SourceFile(path: "Sources/Keychain/KCKeychainModel/A.swift", text: "var a: Set<String> = []")),
+        (.textIsBytes, SourceFile(path: "Sources/Backup/KCBackupEngine/A.swift", text: "var a: [String: Int] = [:]")),
+        (.textIsBytes, SourceFile(path: "Sources/Backup/KCBackupEngine/A.swift", text: "a.filter { $0.name == name }")),
+        (
+            .scriptsAreConstant,
+            SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "ShellScript(ofUser: \"gpg '\\(path)'\")")
+        ),
+        (.scriptsAreConstant, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "popen(command, mode)")),
+        (
+            .pastedWordsAreQuoted,
+            SourceFile(
+                path: "Sources/Programs/kcbackup/A.swift",
+                text: #"hint: "run 'chmod go-w \(displayed(path, limit: 9))'""#)
+        ),
         (.nothingLeftOver, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "// TO" + "DO: check\n")),
     ]
 
@@ -55,6 +82,9 @@ struct SourceRuleTests {
             text: "let c = #\"a\"unsafe\"#, d = \"\"\"\n a\"unsafe \n\"\"\"\n"),
         SourceFile(
             path: "Sources/Keychain/KCKeychainModel/D.swift", text: "terminal.print(a); footprint(b); unsafely(c)\n"),
+        SourceFile(
+            path: "Sources/Keychain/KCKeychainModel/F.swift",
+            text: "a.exact.hasPrefix(b); a.utf8.contains(0); a.name.exact == b.exact; a.name == nil; [ExactText: Int]"),
         SourceFile(path: "Sources/Keychain/KCKeychainModel/E.swift", text: .init(repeating: "\n", count: 350)),
     ]
 
@@ -84,6 +114,14 @@ struct SourceRuleTests {
     func listedFencesAreFences() {
         let users = Repository.sources.filter { !$0.places(of: /\bunsafe\b/).isEmpty }.map(\.path)
         #expect(SourceRule.fenceFiles.subtracting(users) == [])
+    }
+
+    @Test("Every file that may handle text as characters does")
+    func exemptFilesNeedIt() {
+        let users = Repository.sources.filter { !TextRule.places(in: $0).isEmpty }.map(\.path)
+        #expect(Set(TextRule.exempt.keys).subtracting(users) == [])
+        let runners = Repository.sources.filter { !$0.places(of: /\bofUser:/).isEmpty }.map(\.path)
+        #expect(TextRule.userCommands.subtracting(runners) == [])
     }
 
     @Test("Nothing in tests, scripts or documents is marked as unfinished")

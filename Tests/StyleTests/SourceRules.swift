@@ -9,6 +9,9 @@ enum SourceRule: String, CaseIterable, Sendable {
     case onlyProgramPrints = "only the programs print"
     case inputNeverTraps = "no `fatalError`: what input can cause is thrown, what only we can cause is a precondition"
     case fileHoldsOneIdea = "a file has at most 350 lines"
+    case textIsBytes = "text that meets a machine is searched, split, compared and used as a key as `text.exact`"
+    case scriptsAreConstant = "a shell runs a constant script, or a command of the user"
+    case pastedWordsAreQuoted = "foreign text in a command that the user may paste is a `shellWord`"
     case nothingLeftOver = "no mark says that something is still to be done"
 
     /// The only target that may import each library.
@@ -90,6 +93,22 @@ enum SourceRule: String, CaseIterable, Sendable {
         case .fileHoldsOneIdea:
             let lines = file.text.split(separator: "\n", omittingEmptySubsequences: false).count - 1
             return lines > Self.longestFile ? ["\(file.path): \(lines) lines"] : []
+        case .textIsBytes:
+            return TextRule.violations(in: file)
+        case .scriptsAreConstant:
+            let owners = ["Sources/Programs/KCConsole/ShellCommand.swift", "Sources/Fences/CKCSystem/shim.h"]
+            if owners.contains(file.path) { return [] }
+            let isOfUser = TextRule.userCommands.contains(file.path)
+            return file.places(of: /posix_spawn|\bpopen\(|\bexec[lv]p?e?\(/)
+                + (isOfUser ? [] : file.places(of: /\bofUser:/))
+        case .pastedWordsAreQuoted:
+            // In the complete text: `code` has no contents of strings.
+            return file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+                .filter {
+                    $1.utf8.contains(UInt8(ascii: "'"))
+                        && $1.contains(/'(?:kcbackup|chmod|rm|mv|ln) [^']*\\\((?:displayed|quoted)/)
+                }
+                .map { "\(file.path):\($0.offset + 1)" }
         case .nothingLeftOver:
             return leftovers(in: file)
         }

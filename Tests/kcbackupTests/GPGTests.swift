@@ -65,6 +65,22 @@ struct GPGTests {
         #expect(throws: UnopenedFile.damaged) { try home.opened(flipped + file) }
     }
 
+    @Test("The name of a file is no part of a command, and the file is decrypted")
+    func names() throws {
+        let home = try Home()
+        let file = try home.encrypted("secret\n")
+        let hostile = [
+            "'\u{301}", "'", "\"\u{301}", "`\u{301}", "$(", "\\\u{301}", "\r\n", "\n\u{308}", "-\u{301}", "\u{1fef}",
+        ]
+        for mark in hostile {
+            for name in ["\(mark);touch ran;\(mark)", "\(mark)touch ran\(mark)", "\(mark)\(mark);exit 9;#"] {
+                let path = try home.folder.write(name, file)
+                let opened = try GPG.decrypted(path, environment: home.environment, limit: 100)
+                #expect(opened.utf8Text == "secret\n", "\(name)")
+            }
+        }
+    }
+
     @Test("A file for another key, a damaged file and a missing gpg are distinguished")
     func keys() throws {
         let home = try Home()

@@ -35,7 +35,7 @@ struct TextTests {
         "A path in a suggested command is one word, which the shell neither splits nor expands",
         arguments: [
             ("/home/ada/login.kcb", "/home/ada/login.kcb"), ("./Bücher.kcb", "./Bücher.kcb"),
-            ("/media/My Disk/a.kcb", #""/media/My Disk/a.kcb""#), ("$HOME/`x`", #""\$HOME/\`x\`""#),
+            ("/media/My Disk/a.kcb", #""/media/My Disk/a.kcb""#), ("$HOME/`x`", #"'$'"HOME/"'`'"x"'`'"#),
             (#"a"b"#, #""a\"b""#), ("a'b&c", #""a'b&c""#), ("", #""""#),
         ])
     func shellWords(path: String, word: String) {

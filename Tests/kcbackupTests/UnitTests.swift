@@ -103,32 +103,34 @@ struct UnitTests {
     .enabled(
         if: ExternalProgram.locate("cron") != nil && geteuid() == 0, "cron is not installed, or needs root"))
 struct CronTests {
-    @Test("A job runs from the real cron, with its empty environment, and prints nothing")
-    func reboot() throws {
+    @Test(
+        "A job runs from the real cron, with its empty environment, and prints nothing",
+        arguments: ["home", "100% '\u{301};touch said; \"$(touch said)` é"])
+    func reboot(home: String) throws {
         let folder = try TemporaryFolder()
         let program = try ExternalProgram.built("kcbackup")
         let script = """
             set -eu
-            export HOME=$PWD/home
-            mkdir home
+            export HOME="$PWD/$1"
+            mkdir "$HOME"
             "$0" keychain create --no-passcode -q
-            "$0" schedule add nightly --unencrypted --to "$HOME/b" --on-success "echo done > $HOME/told" -q
+            "$0" schedule add nightly --unencrypted --to "$HOME/b" --on-success "echo done > told" -q
             line=$("$0" schedule show nightly --crontab)
             mount -t tmpfs none /run
             mount -t tmpfs none /var/spool/cron/crontabs
             # What cron would do at three in the morning it does at once.
-            echo "@reboot ${line#* * * * * } > $HOME/said 2>&1" > /var/spool/cron/crontabs/root
+            echo "@reboot cd $PWD; ${line#* * * * * } > said 2>&1" > /var/spool/cron/crontabs/root
             chmod 600 /var/spool/cron/crontabs/root
             cron -f &
             daemon=$!
-            for _ in $(seq 3000); do [ ! -s home/told ] || break; read -r -t 0.1 _ <> <(:) || :; done
+            for _ in $(seq 3000); do [ ! -s told ] || break; read -r -t 0.1 _ <> <(:) || :; done
             kill "$daemon"
-            cat home/said home/told
-            ls home/b
+            cat said told
+            ls "$HOME/b"
             """
         let outcome = try ExternalProgram.run(
-            "unshare", ["-m", "bash", "-c", script, program], environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"],
-            in: folder.path)
+            "unshare", ["-m", "bash", "-c", script, program, home],
+            environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"], in: folder.path)
         let lines = outcome.text.split(separator: "\n")
         try #require(lines.count == 2, "\(outcome.text)\(outcome.errorText)")
         #expect(lines[0] == "done")

@@ -50,14 +50,14 @@ package struct ArchiveFile {
             size = try file.size()
             try Self.refuseNewerFormat(file)
             let directory = try TarDirectory.read(file)
-            guard let first = directory.members.first, first.name == ArchiveMember.header.name else {
+            guard let first = directory.members.first, first.name.exact == ArchiveMember.header.name.exact else {
                 throw ArchiveFailure.notAnArchive
             }
             let bytes = try ArchiveParts.read(first, of: file, limit: ArchiveLimits.headerSize)
             let header = try bytes.withBytes { span throws(ArchiveFailure) in try ArchiveHeader(parsing: span) }
-            let hasPassphrase = directory.members.contains { $0.name == ArchiveMember.identity.name }
+            let hasPassphrase = directory.members.contains { $0.name.exact == ArchiveMember.identity.name.exact }
             let expected = ArchiveMember.all(header.mode, withPassphrase: hasPassphrase)
-            guard directory.members.map(\.name) == expected.map(\.name),
+            guard directory.members.map(\.name.exact) == expected.map(\.name.exact),
                 header.mode == .encrypted || !hasPassphrase
             else { throw ArchiveFailure.damaged(rule: "it does not have exactly the members of its mode, in order") }
             guard directory.members.allSatisfy({ $0.modified == header.created.seconds }) else {

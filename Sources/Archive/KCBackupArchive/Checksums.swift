@@ -13,7 +13,7 @@ enum Checksums {
     static func decode(
         _ text: [UInt8], of members: [ArchiveMember]
     ) throws(ArchiveFailure) -> [ArchiveMember: SHA256Digest] {
-        let lines = String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = String(decoding: text, as: UTF8.self).exact.split(separator: "\n", omittingEmptySubsequences: false)
         var sums: [ArchiveMember: SHA256Digest] = [:]
         for (member, line) in zip(members, lines) { sums[member] = SHA256Digest(hex: String(line.prefix(64))) }
         let found = members.compactMap { member in sums[member].map { (member.name, $0) } }

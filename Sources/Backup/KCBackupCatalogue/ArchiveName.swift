@@ -1,4 +1,5 @@
 package import KCBackupArchive
+internal import KCByteStreams
 package import KCDeviceIdentity
 package import KCKeychainModel
 
@@ -41,8 +42,11 @@ package struct ArchiveName: Hashable, Sendable {
 
     /// Parses a file name; nil if it is not an archive name.
     package init?(_ fileName: String) {
-        guard let match = fileName.wholeMatch(of: /(.+)-(KC-[A-Z2-7]{8})-(\d{8}T\d{6})Z(?:-([1-9]\d{0,3}))?\.kcb/),
-            Self.series(of: String(match.1)) == match.1
+        guard
+            let match = fileName.wholeMatch(
+                of: /(.+)-(KC-[A-Z2-7]{8})-(\d{8}T\d{6})Z(?:-([1-9]\d{0,3}))?\.kcb/.matchingSemantics(.unicodeScalar)
+                    .asciiOnlyDigits()),
+            Self.series(of: String(match.1)).exact == match.1.exact
         else { return nil }
         var text = String(match.3)
         for (offset, mark) in [(4, "-"), (7, "-"), (13, ":"), (16, ":")] {
@@ -53,7 +57,7 @@ package struct ArchiveName: Hashable, Sendable {
         device = String(match.2)
         self.time = time
         number = match.4.flatMap { Int($0) } ?? 1
-        guard self.fileName == fileName else { return nil }
+        guard self.fileName.exact == fileName.exact else { return nil }
     }
 
     /// Returns the series for a keychain or file with this name: unsuitable characters are replaced.
@@ -72,14 +76,14 @@ package struct ArchiveName: Hashable, Sendable {
     /// True if archives of this source have this series.
     package static func isSeries(_ series: String, of source: ArchiveSource) -> Bool {
         let labelled = source.kind + (source.name.isEmpty ? "" : "-" + source.name)
-        return [source.name, stem(ofFile: source.name), labelled].contains { self.series(of: $0) == series }
+        return [source.name, stem(ofFile: source.name), labelled].contains { self.series(of: $0).exact == series.exact }
     }
 
     /// Returns the name of a file without the ending that says what is in it.
     package static func stem(ofFile name: String) -> String {
         let ending = [
             ".keychain", ".jsonl", ".csv", ".json", ".kdbx", ".keychain-db", ".keyring", ".kwl", ".1pux", ".zip",
-        ].first { name.hasSuffix($0) && name != $0 }
+        ].first { name.exact.hasSuffix($0) && name.exact != $0.exact }
         return String(name.dropLast(ending?.count ?? 0))
     }
 

@@ -174,8 +174,8 @@ package final class BackupFolder {
     ///
     /// - Throws: `CatalogueFailure` (`file`, `cryptography`).
     package func forget(series: String) throws(CatalogueFailure) {
-        pin?.subjects[series] = nil
-        try change { $0.pin?.subjects[series] = nil }
+        pin?.subjects[series.exact] = nil
+        try change { $0.pin?.subjects[series.exact] = nil }
     }
 
     /// True if the file of an entry is in the folder and intact.
@@ -187,9 +187,10 @@ package final class BackupFolder {
     ///
     /// - Throws: `FileFailure`.
     package func unlisted() throws(FileFailure) -> [String] {
-        let known = Set(catalogue.entries.map(\.name))
+        let known = Set(catalogue.entries.map(\.name.exact))
         let short = ArchiveName.short(device.id)
-        return try Path.names(in: path).filter { !known.contains($0) && ArchiveName($0)?.device == short }.sorted()
+        return try Path.names(in: path).filter { !known.contains($0.exact) && ArchiveName($0)?.device == short }
+            .sorted { $0.exact < $1.exact }
     }
 
     /// Completes what a killed run left unfinished: entries whose archives already have their names, rekeyed archives,

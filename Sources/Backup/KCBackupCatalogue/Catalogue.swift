@@ -36,12 +36,12 @@ package struct Catalogue: Hashable, Sendable {
 
     /// Returns the newest archive of a series.
     package func newest(of series: String) -> CatalogueEntry? {
-        entries.last { $0.series == series && $0.state == .complete }
+        entries.last { $0.series.exact == series.exact && $0.state == .complete }
     }
 
     /// The newest archive of a series that lacks nothing.
     func newestComplete(of series: String) -> CatalogueEntry? {
-        entries.last { $0.series == series && $0.state == .complete && $0.isComplete == true }
+        entries.last { $0.series.exact == series.exact && $0.state == .complete && $0.isComplete == true }
     }
 }
 
@@ -70,7 +70,7 @@ package struct CatalogueFile {
     /// Resolves symbolic links in the path of a folder that may not exist yet.
     private static func place(of folder: String) -> String {
         if let place = Path.real(folder) { return place }
-        let (parent, name) = Path.split(folder.hasSuffix("/") ? String(folder.dropLast()) : folder)
+        let (parent, name) = Path.split(folder.exact.removingSuffix("/") ?? folder)
         guard let place = Path.real(parent) else { return folder }
         return place == "/" ? "/" + name : "\(place)/\(name)"
     }
@@ -88,18 +88,18 @@ package struct CatalogueFile {
         let names: [String]
         do {
             try PrivateFolder.require(catalogues, mayBeMissing: true)
-            names = try Path.names(in: catalogues).filter { $0.hasSuffix(ending(device)) }
+            names = try Path.names(in: catalogues).filter { $0.exact.hasSuffix(ending(device)) }
         } catch {
             throw .file(error)
         }
         var found: [Catalogue] = []
         var failures: [CatalogueFailure] = []
-        for name in names.sorted() {
+        for name in names.sorted(by: { $0.exact < $1.exact }) {
             let path = "\(catalogues)/\(name)"
             do throws(CatalogueFailure) {
                 guard let catalogue = try read(path, device, folder: path) else { continue }
                 // A genuine catalogue under another catalogue's file name is rejected too.
-                guard Self.path(of: catalogue.folder, in: catalogues, device) == path else {
+                guard Self.path(of: catalogue.folder, in: catalogues, device).exact == path.exact else {
                     throw .altered(folder: path)
                 }
                 found.append(catalogue)
@@ -115,7 +115,7 @@ package struct CatalogueFile {
     /// - Throws: `CatalogueFailure` (`altered`, `newerFormat`, `file`, `cryptography`).
     package func load() throws(CatalogueFailure) -> Catalogue? {
         guard let catalogue = try Self.read(path, device, folder: folder) else { return nil }
-        guard catalogue.folder == folder else { throw .altered(folder: folder) }
+        guard catalogue.folder.exact == folder.exact else { throw .altered(folder: folder) }
         return catalogue
     }
 

@@ -1,3 +1,4 @@
+package import KCByteStreams
 package import KCKeychainModel
 
 /// One archive in a backup folder, as recorded in the catalogue.
@@ -48,14 +49,14 @@ package struct CatalogueEntry: Hashable, Sendable {
     package struct Content: Hashable, Sendable {
         package let counts: ItemCounts
         /// The number of items in each access group.
-        package let groups: [String: Int]
+        package let groups: [ExactText: Int]
         /// The number of items that could not be read when the archive was made.
         package let damaged: Int
         /// See `FinishedArchive.fingerprint`.
         package let fingerprint: [UInt8]
 
         /// Creates a description of an archive's contents.
-        package init(counts: ItemCounts, groups: [String: Int], damaged: Int, fingerprint: [UInt8]) {
+        package init(counts: ItemCounts, groups: [ExactText: Int], damaged: Int, fingerprint: [UInt8]) {
             self.counts = counts
             self.groups = groups
             self.damaged = damaged
@@ -108,10 +109,10 @@ package struct BackupPin: Hashable, Sendable {
     /// What opens the archives, sorted: public keys, `inspect:` with a public key, `passphrase`.
     package var keys: [String]
     /// The subject of each series: the ID of a keychain file, in hexadecimal, or the path of a file of items.
-    package var subjects: [String: String]
+    package var subjects: [ExactText: String]
 
     /// Creates the pin for a run.
-    package init(isOfAll: Bool, mode: ArchiveMode, keys: [String], subjects: [String: String]) {
+    package init(isOfAll: Bool, mode: ArchiveMode, keys: [String], subjects: [ExactText: String]) {
         self.isOfAll = isOfAll
         self.mode = mode
         self.keys = keys.sorted()
@@ -130,8 +131,8 @@ package struct BackupPin: Hashable, Sendable {
         // In a run over all keychains, a replaced keychain fails on its own, not the whole run.
         if isOfAll, run.isOfAll { return nil }
         for (series, subject) in run.subjects.sorted(by: { $0.key < $1.key }) {
-            if let known = subjects[series], known != subject { return .replaced(series: series) }
-            if subjects[series] == nil, !isOfAll { return .otherKeychain(was: subjects.keys.sorted()) }
+            if let known = subjects[series], known.exact != subject.exact { return .replaced(series: series.string) }
+            if subjects[series] == nil, !isOfAll { return .otherKeychain(was: subjects.keys.sorted().map(\.string)) }
         }
         if isOfAll, !run.isOfAll { return .oneOfAll }
         return nil

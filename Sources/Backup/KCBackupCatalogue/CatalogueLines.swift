@@ -152,13 +152,13 @@ private func encodeList(_ values: [String], into text: inout [UInt8]) {
 }
 
 private func encodeMembers<Value>(
-    _ members: [String: Value], into text: inout [UInt8], _ encode: (Value, inout [UInt8]) -> Void
+    _ members: [ExactText: Value], into text: inout [UInt8], _ encode: (Value, inout [UInt8]) -> Void
 ) {
     CanonicalJSON.literal("{", into: &text)
-    let sorted = members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    let sorted = members.sorted { $0.key < $1.key }
     for (index, member) in sorted.enumerated() {
         if index > 0 { CanonicalJSON.literal(",", into: &text) }
-        CanonicalJSON.string(member.key, into: &text)
+        CanonicalJSON.string(member.key.string, into: &text)
         CanonicalJSON.literal(":", into: &text)
         encode(member.value, &text)
     }
@@ -200,12 +200,12 @@ extension CanonicalScanner {
     fileprivate mutating func members<Value>(
         in bytes: borrowing Span<UInt8>,
         _ value: (inout CanonicalScanner, borrowing Span<UInt8>) throws(MalformedLine) -> Value
-    ) throws(MalformedLine) -> [String: Value] {
+    ) throws(MalformedLine) -> [ExactText: Value] {
         try literal("{", in: bytes)
-        var members: [String: Value] = [:]
+        var members: [ExactText: Value] = [:]
         while !skip("}", in: bytes) {
             if !members.isEmpty { try literal(",", in: bytes) }
-            let name = try string(in: bytes)
+            let name = try string(in: bytes).exact
             try literal(":", in: bytes)
             guard members.updateValue(try value(&self, bytes), forKey: name) == nil else {
                 throw MalformedLine("a name occurs twice", at: position)

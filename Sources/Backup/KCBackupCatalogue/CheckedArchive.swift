@@ -53,16 +53,16 @@ extension Catalogue {
     package func contents(of path: String) throws(FileFailure) -> (listed: [CatalogueEntry], unlisted: [String]) {
         let names = try Self.archiveNames(in: path)
         let listed = entries.filter { entry in
-            entry.state == .complete || entry.state == .writing && names.contains(entry.name)
+            entry.state == .complete || entry.state == .writing && names.contains(entry.name.exact)
         }
-        return (listed, names.subtracting(listed.map(\.name)).sorted())
+        return (listed, names.subtracting(listed.map(\.name.exact)).sorted().map(\.string))
     }
 
     /// Returns the names of the files in a folder that may be archives.
     ///
     /// - Throws: `FileFailure`.
-    package static func archiveNames(in path: String) throws(FileFailure) -> Set<String> {
-        Set(try Path.names(in: path).filter { $0.hasSuffix(ArchiveName.ending) })
+    package static func archiveNames(in path: String) throws(FileFailure) -> Set<ExactText> {
+        Set(try Path.names(in: path).filter { $0.exact.hasSuffix(ArchiveName.ending) }.map(\.exact))
     }
 }
 

@@ -57,9 +57,9 @@ extension BackupFolder {
         }
         let (originals, copies) = Self.withoutCopies(counting)
         fates += copies.map { Fate(entry: $0.entry, decision: .notCounted(.copy(of: $0.original))) }
-        for series in Set(originals.map(\.series)) {
+        for series in Set(originals.map(\.series.exact)) {
             for isComplete in [true, false] {
-                let entries = originals.filter { $0.series == series && $0.isComplete == isComplete }
+                let entries = originals.filter { $0.series.exact == series && $0.isComplete == isComplete }
                 fates += Self.fates(of: entries, retention, now: now, calendar: calendar)
             }
         }

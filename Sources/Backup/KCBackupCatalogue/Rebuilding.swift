@@ -43,7 +43,8 @@ extension BackupFolder {
         let known = Dictionary(grouping: catalogue.entries, by: \.archiveID)
         var found: [CatalogueEntry] = []
         var ignored: [(name: String, reason: Exclusion)] = []
-        for file in try Path.names(in: path).sorted() where file.hasSuffix(ArchiveName.ending) {
+        for file in try Path.names(in: path).sorted(by: { $0.exact < $1.exact })
+        where file.exact.hasSuffix(ArchiveName.ending) {
             switch try entry(of: file, known, now: now) {
             case .genuine(let entry): found.append(entry)
             case .excluded(let reason): ignored.append((file, reason))
@@ -77,14 +78,14 @@ extension BackupFolder {
         let header = archive.header
         guard name.isName(of: header) else { return .excluded(.renamed) }
         let records = known[header.archiveID] ?? []
-        if var entry = records.first(where: { $0.name == file }) {
+        if var entry = records.first(where: { $0.name.exact == file.exact }) {
             entry.state = .complete
             entry.trashed = nil
             entry.verified = now
             return .genuine(entry)
         }
         let read = records.first { $0.content != nil }
-        if let read, read.series != name.series { return .excluded(.otherKeychain) }
+        if let read, read.series.exact != name.series.exact { return .excluded(.otherKeychain) }
         var entry = CatalogueEntry(
             name: file, archiveID: header.archiveID, created: header.created, series: name.series,
             mode: header.mode, keys: archive.hasPassphrase ? [BackupPin.passphrase] : [],
@@ -133,7 +134,7 @@ extension BackupFolder {
     ///
     /// - Throws: `ArchiveFailure`, `FileFailure`.
     func exclusion(of entry: CatalogueEntry) throws -> Exclusion? {
-        guard let name = ArchiveName(entry.name), name.series == entry.series else { return .renamed }
+        guard let name = ArchiveName(entry.name), name.series.exact == entry.series.exact else { return .renamed }
         switch try examine(path(of: entry)) {
         case .excluded(let reason): return reason
         case .genuine(let archive):

@@ -85,7 +85,8 @@ package final class SeriesDestination: ArchiveDestination {
                     counts: report.contents.counts, groups: report.groups, damaged: report.damaged.count,
                     fingerprint: archive.fingerprint),
                 state: .writing, verified: now)
-            if try Path.exists(folder.path(of: entry)) || folder.catalogue.entries.contains(where: { $0.name == name })
+            if try Path.exists(folder.path(of: entry))
+                || folder.catalogue.entries.contains(where: { $0.name.exact == name.exact })
             {
                 continue
             }

@@ -1,3 +1,4 @@
+package import KCByteStreams
 package import KCKeychainModel
 
 /// Detects a keychain that lost more than tidying up explains: many of its items, or all items of a kind.
@@ -7,11 +8,11 @@ package enum ShrinkGuard {
 
     /// Compares a new backup with the previous one; returns nil if it may be saved.
     package static func judge(
-        _ before: CatalogueEntry, counts: ItemCounts, groups: [String: Int]
+        _ before: CatalogueEntry, counts: ItemCounts, groups: [ExactText: Int]
     ) -> Shrinkage? {
         guard let content = before.content else { return nil }
         let goneClasses = ItemClass.allCases.filter { content.counts[$0] > 0 && counts[$0] == 0 }
-        let goneGroups = content.groups.keys.filter { groups[$0] == nil }.sorted()
+        let goneGroups = content.groups.keys.filter { groups[$0] == nil }.sorted().map(\.string)
         let old = content.counts.total
         let new = counts.total
         let isFarLess = (old - new) * 100 > old * allowance

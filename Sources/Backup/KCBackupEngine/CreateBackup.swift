@@ -1,5 +1,5 @@
 package import KCBackupArchive
-internal import KCByteStreams
+package import KCByteStreams
 package import KCDeviceIdentity
 package import KCKeychainModel
 
@@ -85,7 +85,7 @@ package struct CreateReport: Sendable {
     /// The size of the archive in bytes.
     package let size: UInt64
     /// The number of items in each access group.
-    package let groups: [String: Int]
+    package let groups: [ExactText: Int]
     /// The items that archives leave out by rule.
     package let omitted: [Item]
     /// The items that could not be read; nil if not even the attributes form an item.
@@ -107,7 +107,7 @@ private final class ArchivingVisitor: ItemVisitor {
     private(set) var omitted: [Item] = []
     private(set) var damaged: [Item?] = []
     private(set) var boundToThisDevice = 0
-    private(set) var groups: [String: Int] = [:]
+    private(set) var groups: [ExactText: Int] = [:]
 
     init(
         _ writer: consuming ArchiveWriter, mode: ArchiveMode, opens: @escaping (Accessibility) -> Bool,
@@ -133,7 +133,7 @@ private final class ArchivingVisitor: ItemVisitor {
             bound(item)
         }
         if !opens(item.accessibility) { notOpened += 1 }
-        groups[item.accessGroup, default: 0] += 1
+        groups[item.accessGroup.exact, default: 0] += 1
         try writer?.append(item, line: line, secret: secret)
     }
 

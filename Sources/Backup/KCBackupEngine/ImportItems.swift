@@ -323,15 +323,15 @@ extension Item {
     ///
     /// A record with an ID is complete. A row of a table may lack columns, but has all its addresses.
     private func replaces(_ attribute: ExtraAttribute, of old: Item) -> Bool {
-        if extra.contains(where: { $0.name == attribute.name }) { return true }
+        if extra.contains(where: { $0.name.exact == attribute.name.exact }) { return true }
         guard let format = freeAttribute("source.format"), format == old.freeAttribute("source.format") else {
             return false
         }
         if let id = freeAttribute("source.id"), id == old.freeAttribute("source.id") { return true }
-        return attribute.name.hasPrefix("url.") && freeAttribute("url.1") != nil
+        return attribute.name.exact.hasPrefix("url.") && freeAttribute("url.1") != nil
     }
 
-    fileprivate func freeAttribute(_ name: String) -> String? { extra.first { $0.name == name }?.value }
+    fileprivate func freeAttribute(_ name: String) -> String? { extra.first { $0.name.exact == name.exact }?.value }
 
     /// The same item with the dates of another.
     fileprivate func dated(as other: Item) throws(ItemProblem) -> Item {

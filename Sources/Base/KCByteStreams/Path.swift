@@ -42,7 +42,7 @@ package enum Path {
             return unsafe String(cString: start)
         }
         let folders = ["bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "sbin", "sys", "usr"]
-        return folders.contains { resolved.hasPrefix("/\($0)/") }
+        return folders.contains { resolved.exact.hasPrefix("/\($0)/") }
     }
 
     /// The target of a symbolic link, exactly as stored in it.
@@ -75,7 +75,7 @@ package enum Path {
 
     private static func makeMissing(_ path: String) throws(FileFailure) {
         if path.utf8.count > 1 && path.utf8.last == UInt8(ascii: "/") {
-            return try makeMissing(String(path.dropLast()))
+            return try makeMissing(path.exact.removingSuffix("/") ?? path)
         }
         if path.isEmpty || isFolder(path) { return }
         let parent = split(path).folder

@@ -22,7 +22,7 @@ package enum PrivateFolder {
         try requireSafeWay(current, status)
         var links = 0
         while let name = rest.popLast() {
-            if name == ".." {
+            if name.exact == ".." {
                 // All links so far are resolved, so the parent is the path without its last component.
                 current = Path.split(current).folder
                 status = try examine(current)
@@ -42,7 +42,7 @@ package enum PrivateFolder {
                 links += 1
                 guard links <= linkLimit else { throw FileFailure(path, .system(ELOOP, doing: "examining")) }
                 let target = try Path.destination(of: next)
-                if target.hasPrefix("/") { current = "/" }
+                if target.exact.hasPrefix("/") { current = "/" }
                 rest += components(target).reversed()
                 status = try examine(current)
             // Creating the missing folders fails with the same error and reports it.
@@ -69,11 +69,11 @@ package enum PrivateFolder {
     }
 
     private static func components(_ path: String) -> [String] {
-        path.split(separator: "/").filter { $0 != "." }.map(String.init)
+        path.exact.split(separator: "/").filter { $0.exact != "." }
     }
 
     private static func absolute(_ path: String) throws(FileFailure) -> String {
-        if path.hasPrefix("/") { return path }
+        if path.exact.hasPrefix("/") { return path }
         guard let working = unsafe getcwd(nil, 0) else { throw .opening(path, errno) }
         defer { unsafe free(working) }
         return unsafe String(cString: working) + "/" + path

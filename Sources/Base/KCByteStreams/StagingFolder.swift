@@ -39,7 +39,7 @@ package final class StagingFolder {
     }
 
     static func isTemporaryName(_ name: String) -> Bool {
-        name.hasPrefix(prefix) && name.utf8.count <= 64
+        name.exact.hasPrefix(prefix) && name.utf8.count <= 64
     }
 
     /// Removes a folder and the files in it; anything that cannot be removed is left.

@@ -95,7 +95,7 @@ package final class UnnamedFile {
     }
 
     static func isTemporaryName(_ name: String) -> Bool {
-        name.hasPrefix(".kcbackup-") && name.hasSuffix(".tmp") && name.utf8.count <= 64
+        name.exact.hasPrefix(".kcbackup-") && name.exact.hasSuffix(".tmp") && name.utf8.count <= 64
     }
 
     /// Makes the contents durable without naming the file.

@@ -1,3 +1,5 @@
+internal import KCByteStreams
+
 /// Parses `/proc/keys`: one line per key, see proc(5).
 enum KeyList {
     static let path = "/proc/keys"
@@ -21,7 +23,7 @@ enum KeyList {
         of serial: Int32, in list: borrowing Span<UInt8>, line: Range<Int>
     ) -> Int? {
         let text = String(decoding: line.prefix(80).map { list[$0] }, as: UTF8.self)
-        let fields = text.split(separator: " ", maxSplits: 4)
+        let fields = text.exact.split(separator: " ", maxSplits: 4)
         guard fields.count > 3, Int32(fields[0], radix: 16) == serial else { return nil }
         if fields[3] == "expd" { return 0 }
         guard let unit = fields[3].last, let second = units[unit], let number = Int(fields[3].dropLast()),

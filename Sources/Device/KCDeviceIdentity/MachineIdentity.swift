@@ -62,7 +62,7 @@ struct MachineIdentity: Hashable {
         do throws(FileFailure) {
             let bytes = try PrivateFile.readPublic(path, limit: sizeLimit)
             var text = bytes.withBytes { span in String(decoding: span.indices.map { span[$0] }, as: UTF8.self) }
-            if text.hasSuffix("\n") { text.removeLast() }
+            if let line = text.exact.removingSuffix("\n") { text = line }
             return MachineIdentity(machineID: text)
         } catch {
             switch error.problem {

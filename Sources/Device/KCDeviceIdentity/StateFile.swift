@@ -185,7 +185,7 @@ package struct StateFields: Hashable, Sendable {
     package static func isOneLine(_ text: String) -> Bool { !text.utf8.contains(lineFeed) }
 
     /// Returns the values of all lines with a name, in order.
-    package func values(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
+    package func values(_ name: String) -> [String] { fields.filter { $0.name.exact == name.exact }.map(\.value) }
 
     /// The lines as bytes.
     package var encoded: [UInt8] { fields.flatMap { Array("\($0.name) \($0.value)\n".utf8) } }

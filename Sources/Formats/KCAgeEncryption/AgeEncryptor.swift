@@ -95,7 +95,7 @@ extension AgeHeader {
             throw .headerTooLarge("recipients", allowed: AgeHeader.stanzaLimit)
         }
         var stanzas: [Stanza] = []
-        var labels: Set<String>?
+        var labels: Set<ExactText>?
         for recipient in recipients {
             let wrapped = try recipient.wrap(fileKey: fileKey)
             guard labels ?? wrapped.labels == wrapped.labels else { throw .incompatibleRecipients }

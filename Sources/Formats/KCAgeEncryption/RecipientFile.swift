@@ -1,3 +1,5 @@
+internal import KCByteStreams
+
 /// A file of recipients, one per line, with comments.
 package enum RecipientFile {
     /// The maximum number of recipients: as many as an age header may have.
@@ -34,8 +36,8 @@ package enum RecipientFile {
             ("ssh-", "SSH"), ("ecdsa-", "SSH"), ("sk-", "SSH"), ("age1pq1", "post-quantum"), ("age1tag", "tagged"),
             ("AGE-SECRET-KEY-", "private key"), ("AGE-PLUGIN-", "private key"),
         ]
-        for (start, kind) in starts where line.hasPrefix(start) { return kind }
+        for (start, kind) in starts where line.exact.hasPrefix(start) { return kind }
         // A plug-in's recipient has the plug-in's name between two separators.
-        return line.hasPrefix("age1") && line.count { $0 == "1" } > 1 ? "plug-in" : nil
+        return line.exact.hasPrefix("age1") && line.count { $0 == "1" } > 1 ? "plug-in" : nil
     }
 }

@@ -63,10 +63,10 @@ package struct WrappedFileKey: Hashable, Sendable {
     ///
     /// For example, a post-quantum recipient has one, since a file that an X25519 key also opens is no safer than that
     /// key (C2SP age, "age-plugin").
-    package let labels: Set<String>
+    package let labels: Set<ExactText>
 
     /// Creates a wrapped file key.
-    package init(_ stanzas: [Stanza], labels: Set<String> = []) {
+    package init(_ stanzas: [Stanza], labels: Set<ExactText> = []) {
         self.stanzas = stanzas
         self.labels = labels
     }

@@ -70,7 +70,7 @@ private struct TarScan {
                 throw StreamFailure(
                     .readingContainer, .limitExceeded("members", found: nil, allowed: memberLimit), offset: position)
             }
-            guard members.allSatisfy({ $0.name != header.name }) else {
+            guard members.allSatisfy({ $0.name.exact != header.name.exact }) else {
                 throw broken("a name occurs once", at: position)
             }
             guard members.allSatisfy({ $0.modified == header.modified }) else {

@@ -21,7 +21,7 @@ package enum ZipFile {
     /// The names of all members.
     ///
     /// - Throws: the same as `read`.
-    package static func names(in bytes: borrowing Span<UInt8>) throws(StreamFailure) -> Set<String> {
+    package static func names(in bytes: borrowing Span<UInt8>) throws(StreamFailure) -> Set<ExactText> {
         try read(bytes) { _ in
             false
         } body: { _, _ in
@@ -35,7 +35,7 @@ package enum ZipFile {
     ///   folder; `limitExceeded`, `library`).
     package static func read(
         _ bytes: borrowing Span<UInt8>, wants: (String) -> Bool, body: (String, consuming SecretBytes) -> Void
-    ) throws(StreamFailure) -> Set<String> {
+    ) throws(StreamFailure) -> Set<ExactText> {
         // libarchive converts names to the character set of the thread's locale; that of "C" has only 128 characters.
         let locale = unsafe newlocale(Int32(LC_CTYPE_MASK), "C.UTF-8", nil)
         let earlier = unsafe uselocale(locale)
@@ -56,8 +56,8 @@ package enum ZipFile {
 
     private static func members(
         of archive: OpaquePointer, size: Int, _ wants: (String) -> Bool, _ body: (String, consuming SecretBytes) -> Void
-    ) throws(StreamFailure) -> Set<String> {
-        var names: Set<String> = []
+    ) throws(StreamFailure) -> Set<ExactText> {
+        var names: Set<ExactText> = []
         var room = size > sizeLimit / ratioLimit ? sizeLimit : max(size * ratioLimit, 1 << 16)
         while true {
             if Interruption.isRequested { throw StreamFailure(.readingContainer, .interrupted) }
@@ -74,7 +74,7 @@ package enum ZipFile {
                     .limitExceeded("members", found: UInt64(names.count) + 1, allowed: memberLimit))
             }
             guard isSafe(name) else { throw malformed("a name leads out of its folder") }
-            guard names.insert(name).inserted else { throw malformed("two members have one name") }
+            guard names.insert(name.exact).inserted else { throw malformed("two members have one name") }
             guard unsafe archive_entry_is_encrypted(entry) == 0 else { throw malformed("a member is encrypted") }
             guard unsafe archive_entry_filetype(entry) == kcb_regular_file, wants(name) else { continue }
             body(name, try unsafe content(of: archive, &room))
@@ -109,8 +109,8 @@ package enum ZipFile {
 
     /// True for a relative path that stays below its folder.
     private static func isSafe(_ name: String) -> Bool {
-        !name.isEmpty && !name.hasPrefix("/")
-            && !name.split(separator: "/").contains { $0 == ".." }
+        !name.isEmpty && !name.exact.hasPrefix("/")
+            && !name.exact.split(separator: "/").contains { $0.exact == ".." }
     }
 
     private static func malformed(_ rule: String) -> StreamFailure {

@@ -64,12 +64,12 @@ package final class XMLDocument: Sendable {
 
     /// The children of `element` with a given name, in document order.
     package func children(_ name: String, of element: Element) -> [Element] {
-        element.children.map { elements[$0] }.filter { $0.name == name }
+        element.children.map { elements[$0] }.filter { $0.name.exact == name.exact }
     }
 
     /// The first child of `element` with a given name.
     package func child(_ name: String, of element: Element) -> Element? {
-        element.children.first { elements[$0].name == name }.map { elements[$0] }
+        element.children.first { elements[$0].name.exact == name.exact }.map { elements[$0] }
     }
 
     /// Calls `body` with the text of an element; the text of an element with children is empty.

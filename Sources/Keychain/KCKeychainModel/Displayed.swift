@@ -48,7 +48,8 @@ private let subdivisionFlags: Set<Character> = [
     "\u{1f3f4}\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}",
 ]
 
-private func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+/// True for a character that changes nothing but its own place on a screen; `displayed` escapes most others.
+package func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
     case .spaceSeparator: scalar == " " || scalar == "\u{3000}"

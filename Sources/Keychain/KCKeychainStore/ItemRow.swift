@@ -235,7 +235,7 @@ struct ItemRow {
         if row.type(Self.oddColumn) == .null { return [] }
         return row.withBytes(Self.oddColumn) { bytes in
             let text = String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
-            let codes = text.split(separator: ",", omittingEmptySubsequences: false)
+            let codes = text.exact.split(separator: ",", omittingEmptySubsequences: false)
             let known = codes.compactMap { AttributeCode(code: String($0)) }
             return known.count == codes.count ? known : nil
         }

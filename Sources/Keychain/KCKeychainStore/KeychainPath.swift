@@ -10,7 +10,7 @@ struct KeychainPath {
     let path: String
 
     init(_ path: String) {
-        self.path = path.hasPrefix("/") ? path : "./" + path
+        self.path = path.exact.hasPrefix("/") ? path : "./" + path
     }
 
     /// Checks that the file and its folder are private, and that no file next to it would mislead SQLite.

@@ -16,7 +16,7 @@ package struct DataFolder: Hashable, Sendable {
     ///
     /// A relative `XDG_DATA_HOME` is ignored, as the XDG Base Directory Specification says.
     package init(environment: [String: String], home: String) {
-        if let folder = environment["XDG_DATA_HOME"], folder.hasPrefix("/") {
+        if let folder = environment["XDG_DATA_HOME"], folder.exact.hasPrefix("/") {
             path = folder + "/kcbackup"
         } else {
             path = home + "/.local/share/kcbackup"

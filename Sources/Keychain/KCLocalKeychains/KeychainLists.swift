@@ -83,8 +83,10 @@ package struct KeychainLists: Hashable, Sendable {
     /// Adds a keychain at the end of the search list, unless it is searched anyway.
     package mutating func include(_ keychain: LocalKeychain) {
         if let searchList {
-            if !searchList.contains(keychain.name) { self.searchList = searchList + [keychain.name] }
-        } else if !keychain.isNamed, !additions.contains(keychain.name) {
+            if !searchList.contains(where: { $0.exact == keychain.name.exact }) {
+                self.searchList = searchList + [keychain.name]
+            }
+        } else if !keychain.isNamed, !additions.contains(where: { $0.exact == keychain.name.exact }) {
             // A list of the current keychains would omit every keychain that is created later.
             additions.append(keychain.name)
         }
@@ -95,15 +97,15 @@ package struct KeychainLists: Hashable, Sendable {
     /// - Throws: `emptyName`, `invalidName`.
     package mutating func forget(_ keychain: LocalKeychain, in folder: DataFolder) throws(LocalKeychainFailure) {
         let place = keychain.place
-        var meant: Set<String> = [keychain.name]
+        var meant: Set = [keychain.name.exact]
         for reference in (searchList ?? additions) + [defaultKeychain].compactMap({ $0 })
-        where try LocalKeychain(reference, in: folder).place == place {
-            meant.insert(reference)
+        where try LocalKeychain(reference, in: folder).place.exact == place.exact {
+            meant.insert(reference.exact)
         }
-        searchList?.removeAll { meant.contains($0) }
-        additions.removeAll { meant.contains($0) }
-        let isStandard = try standard(in: folder).place == place
-        if let defaultKeychain, meant.contains(defaultKeychain) { self.defaultKeychain = nil }
+        searchList?.removeAll { meant.contains($0.exact) }
+        additions.removeAll { meant.contains($0.exact) }
+        let isStandard = try standard(in: folder).place.exact == place.exact
+        if let defaultKeychain, meant.contains(defaultKeychain.exact) { self.defaultKeychain = nil }
         // The next default keychain is not what the user chose.
         if isStandard, store == .keychain { store = nil }
     }
@@ -129,10 +131,10 @@ package struct KeychainLists: Hashable, Sendable {
                 throw .file(error)
             }
             let first = defaultKeychain ?? LocalKeychain.defaultName
-            if references.contains(first) || first.contains("/") {
-                references = [first] + references.filter { $0 != first }
+            if references.contains(where: { $0.exact == first.exact }) || first.exact.contains("/") {
+                references = [first] + references.filter { $0.exact != first.exact }
             }
-            references += additions.filter { !references.contains($0) }
+            references += additions.filter { addition in !references.contains { $0.exact == addition.exact } }
         }
         var keychains: [LocalKeychain] = []
         for reference in references { keychains.append(try LocalKeychain(reference, in: folder)) }
@@ -185,18 +187,17 @@ extension KeychainLists {
 
     private init?(parsing text: String) {
         // Text that is not canonical is not interpreted.
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
-        guard lines.popLast() == "", lines.popLast() == "end", lines.popFirst() == Self.firstLine[...] else {
+        var lines = text.exact.split(separator: "\n", omittingEmptySubsequences: false)[...]
+        guard lines.popLast() == "", lines.popLast() == "end", lines.popFirst() == Self.firstLine else {
             return nil
         }
-        if let line = lines.first, line.hasPrefix("default ") {
-            let reference = String(line.dropFirst(8))
+        if let reference = lines.first?.exact.removingPrefix("default ") {
             guard Self.isReference(reference) else { return nil }
             defaultKeychain = reference
             lines.removeFirst()
         }
-        if let line = lines.first, line.hasPrefix("use ") {
-            guard let store = StandardStore(rawValue: String(line.dropFirst(4))) else { return nil }
+        if let name = lines.first?.exact.removingPrefix("use ") {
+            guard let store = StandardStore(rawValue: name) else { return nil }
             self.store = store
             lines.removeFirst()
         }
@@ -205,16 +206,15 @@ extension KeychainLists {
         guard isSearch || line == "also" && !lines.isEmpty, lines.count <= Self.searchListLimit else { return nil }
         var list: [String] = []
         for line in lines {
-            let reference = String(line.dropFirst())
-            guard line.hasPrefix(" "), Self.isReference(reference) else { return nil }
+            guard let reference = line.exact.removingPrefix(" "), Self.isReference(reference) else { return nil }
             // Keychains in the data folder are searched anyway.
-            guard isSearch || reference.hasPrefix("/") else { return nil }
+            guard isSearch || reference.exact.hasPrefix("/") else { return nil }
             list.append(reference)
         }
         if isSearch { searchList = list } else { additions = list }
     }
 
     private static func isReference(_ text: String) -> Bool {
-        text.hasPrefix("/") ? !text.utf8.contains(0) : LocalKeychain.isName(text)
+        text.exact.hasPrefix("/") ? !text.utf8.contains(0) : LocalKeychain.isName(text)
     }
 }

@@ -31,8 +31,8 @@ package struct LocalKeychain: Hashable, Sendable {
             name = try KeychainLists.load(from: folder).defaultKeychain ?? Self.defaultName
         }
         if name.isEmpty { throw .emptyName }
-        if name.contains("/") {
-            if let workingFolder, !name.hasPrefix("/") {
+        if name.exact.contains("/") {
+            if let workingFolder, !name.exact.hasPrefix("/") {
                 path = workingFolder + "/" + name
             } else {
                 path = name
@@ -43,18 +43,24 @@ package struct LocalKeychain: Hashable, Sendable {
         }
     }
 
+    package static func == (left: LocalKeychain, right: LocalKeychain) -> Bool {
+        left.name.exact == right.name.exact && left.path.exact == right.path.exact
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(path.exact)
+    }
+
     /// True if the keychain is in the data folder under its name.
-    package var isNamed: Bool { !name.contains("/") }
+    package var isNamed: Bool { !name.exact.contains("/") }
 
     /// The names of the keychains in the data folder, sorted.
     ///
     /// - Throws: `FileFailure` (`sharedFolder`, `foreignFolder`, `system`).
     package static func names(in folder: DataFolder) throws(FileFailure) -> [String] {
         try PrivateFolder.require(folder.keychains, mayBeMissing: true)
-        return try Path.names(in: folder.keychains).filter { $0.hasSuffix(ending) }.map {
-            String($0.dropLast(ending.count))
-        }
-        .filter(isName).sorted()
+        return try Path.names(in: folder.keychains).compactMap { $0.exact.removingSuffix(ending) }
+            .filter(isName).sorted { $0.exact < $1.exact }
     }
 
     /// Opens the file; only data that requires no passcode can be read.

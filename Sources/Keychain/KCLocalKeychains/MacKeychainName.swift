@@ -17,11 +17,11 @@ extension LocalKeychain {
     package init(
         macName word: String, in folder: DataFolder, home: String, workingFolder: String
     ) throws(LocalKeychainFailure) {
-        guard word.contains("/") else {
+        guard word.exact.contains("/") else {
             try self.init(Self.withoutEnding(word) ?? word, in: folder)
             return
         }
-        let path = Self.tidy(word.hasPrefix("/") ? word : workingFolder + "/" + word)
+        let path = Self.tidy(word.exact.hasPrefix("/") ? word : workingFolder + "/" + word)
         let (parent, last) = Path.split(path)
         if parent == Self.tidy(folder.keychains) || parent == Self.tidy(home + "/Library/Keychains"),
             let name = Self.withoutEnding(last), Self.isName(name)
@@ -34,7 +34,7 @@ extension LocalKeychain {
 
     /// The name without its ending; nil if it has neither ending.
     private static func withoutEnding(_ name: String) -> String? {
-        for ending in [macEnding, ending] where name.hasSuffix(ending) && name.utf8.count > ending.utf8.count {
+        for ending in [macEnding, ending] where name.exact.hasSuffix(ending) && name.utf8.count > ending.utf8.count {
             return String(name.dropLast(ending.count))
         }
         return nil
@@ -43,9 +43,9 @@ extension LocalKeychain {
     /// The path with or without `-db`, whichever was not given, if a file exists there.
     private static func twin(of path: String) throws(LocalKeychainFailure) -> String? {
         let other: String
-        if path.hasSuffix(macEnding) {
+        if path.exact.hasSuffix(macEnding) {
             other = String(path.dropLast(3))
-        } else if path.hasSuffix(ending) {
+        } else if path.exact.hasSuffix(ending) {
             other = path + "-db"
         } else {
             return nil
@@ -63,6 +63,6 @@ extension LocalKeychain {
 
     /// The path without empty and `.` components; `..` stays, since only the file system knows its meaning.
     private static func tidy(_ path: String) -> String {
-        "/" + path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+        "/" + path.exact.split(separator: "/").filter { $0.exact != "." }.joined(separator: "/")
     }
 }

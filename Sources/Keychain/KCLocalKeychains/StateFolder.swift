@@ -32,7 +32,9 @@ package struct StateFolder: Hashable, Sendable {
     package static func all(at local: LocalKeychain, in folder: DataFolder) throws(FileFailure) -> [StateFolder] {
         try PrivateFolder.require(folder.keptStates, mayBeMissing: true)
         let ending = "-" + word(for: local.path)
-        return try Path.names(in: folder.keptStates).filter { $0.hasSuffix(ending) }.sorted().map {
+        return try Path.names(in: folder.keptStates).filter { $0.exact.hasSuffix(ending) }.sorted {
+            $0.exact < $1.exact
+        }.map {
             StateFolder(path: "\(folder.keptStates)/\($0)")
         }
     }
@@ -98,8 +100,8 @@ package struct StateFolder: Hashable, Sendable {
 
     /// The state in a file of the folder; nil if the name has another form.
     private func state(fileName: String) -> KeptStates.State? {
-        guard fileName.hasSuffix(Self.ending) else { return nil }
-        let parts = fileName.dropLast(Self.ending.count).split(separator: "-", omittingEmptySubsequences: false)
+        guard let stem = fileName.exact.removingSuffix(Self.ending) else { return nil }
+        let parts = stem.exact.split(separator: "-", omittingEmptySubsequences: false)
         guard (2...3).contains(parts.count), parts[1].utf8.count == 2 * Self.codeLength else { return nil }
         let change = parts.count == 3 ? KeptStates.Change(rawValue: String(parts[2])) : nil
         var text = String(parts[0])
@@ -109,6 +111,6 @@ package struct StateFolder: Hashable, Sendable {
         }
         guard let date = Timestamp(text) else { return nil }
         let found = state(date, String(parts[1]), before: change)
-        return found.path == "\(path)/\(fileName)" ? found : nil
+        return found.path.exact == "\(path)/\(fileName)".exact ? found : nil
     }
 }

@@ -1,4 +1,5 @@
 // Fence: calls the C library directly, because Foundation would add 40 MB of tables.
+internal import KCByteStreams
 internal import CKCSystem
 internal import Glibc
 
@@ -10,9 +11,8 @@ package enum ProcessEnvironment {
         var next = unsafe environ
         while let entry = unsafe next.pointee {
             let text = unsafe String(cString: entry)
-            if let sign = text.firstIndex(of: "="), variables[String(text[..<sign])] == nil {
-                variables[String(text[..<sign])] = String(text[text.index(after: sign)...])
-            }
+            let parts = text.exact.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2, variables[parts[0]] == nil { variables[parts[0]] = parts[1] }
             unsafe next += 1
         }
         return variables
@@ -20,7 +20,7 @@ package enum ProcessEnvironment {
 
     /// The home folder, from the environment or, if not set there (as under some timers), from the user database.
     package static var home: String {
-        if let home = variables["HOME"], home.hasPrefix("/") { return home }
+        if let home = variables["HOME"], home.exact.hasPrefix("/") { return home }
         var entry = unsafe passwd()
         var found: UnsafeMutablePointer<passwd>?
         var buffer = [CChar](repeating: 0, count: 16_384)

@@ -3,7 +3,28 @@ package import KCByteStreams
 internal import CKCSystem
 internal import Glibc
 
-/// Runs the command of a `cmd:COMMAND` source, with `/bin/sh -c`.
+/// What `/bin/sh -c` runs: a command that the user wrote, or a script of this program.
+///
+/// Text from a file, an item or an option cannot become part of a script of this program: it is a `StaticString`, and
+/// such text is an argument, `"$1"` and so on.
+package struct ShellScript: Sendable {
+    fileprivate let text: String
+    fileprivate let arguments: [String]
+
+    /// A script of this program with its arguments.
+    package init(_ script: StaticString, _ arguments: [String] = []) {
+        text = script.description
+        self.arguments = arguments
+    }
+
+    /// A command that the user wrote, as in `cmd:COMMAND` or `--on-failure COMMAND`.
+    package init(ofUser command: String) {
+        text = command
+        arguments = []
+    }
+}
+
+/// Runs scripts with `/bin/sh -c`.
 package enum ShellCommand {
     /// Why a command returned no output.
     package enum Failure: Error, Hashable, Sendable {
@@ -29,22 +50,22 @@ package enum ShellCommand {
         case interrupted
     }
 
-    /// Runs `command` to completion and returns its output.
+    /// Runs `script` to completion and returns its output.
     ///
     /// The command inherits standard error, standard input if that is a terminal, and no other descriptors.
     ///
     /// - Parameter limit: the maximum size of the output in bytes.
     /// - Throws: `Failure`.
-    package static func output(of command: String, environment: [String: String], limit: Int) throws(Failure)
-        -> SecretBytes
-    {
+    package static func output(
+        of script: ShellScript, environment: [String: String], limit: Int
+    ) throws(Failure) -> SecretBytes {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { throw .notStarted(errno) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let source = Descriptor(number: ends[0])
         let process: pid_t
         do throws(StartFailure) {
-            process = try start(command, environment, output: ends[1])
+            process = try start(script, environment, output: ends[1])
         } catch {
             for end in ends { close(end) }
             throw .notStarted(error.code)
@@ -72,7 +93,7 @@ package enum ShellCommand {
         return output
     }
 
-    /// Runs `command` in its own process group, without input and with its output discarded.
+    /// Runs `script` in its own process group, without input and with its output discarded.
     ///
     /// An interruption that was requested earlier does not stop it: a command that reports an interrupted run must
     /// still run.
@@ -80,14 +101,14 @@ package enum ShellCommand {
     /// - Parameter timeLimit: the time after which the group is terminated, first with SIGTERM and then with SIGKILL.
     /// - Throws: `RunFailure`.
     package static func run(
-        _ command: String, environment: [String: String], timeLimit: Duration
+        _ script: ShellScript, environment: [String: String], timeLimit: Duration
     ) throws(RunFailure) {
         let earlier = Interruption.signal
         Interruption.request(0)
         defer { if !Interruption.isRequested { Interruption.request(earlier) } }
         let process: pid_t
         do throws(StartFailure) {
-            process = try start(command, environment, output: nil)
+            process = try start(script, environment, output: nil)
         } catch {
             throw .notStarted(error.code)
         }
@@ -139,8 +160,11 @@ package enum ShellCommand {
     /// - Parameter output: the descriptor for the command's output; nil to run the command in its own process group,
     ///   without input or output.
     private static func start(
-        _ command: String, _ environment: [String: String], output: Int32?
+        _ script: ShellScript, _ environment: [String: String], output: Int32?
     ) throws(StartFailure) -> pid_t {
+        let words = ["/bin/sh", "-c", script.text, "sh"] + script.arguments
+        // C would truncate such a word.
+        guard !words.contains(where: { $0.utf8.contains(0) }) else { throw StartFailure(code: EINVAL) }
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -173,7 +197,7 @@ package enum ShellCommand {
         let group = output == nil ? POSIX_SPAWN_SETPGROUP : 0
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | group))
 
-        let arguments = unsafe strings(["/bin/sh", "-c", command])
+        let arguments = unsafe strings(words)
         let variables = unsafe strings(environment.map { "\($0.key)=\($0.value)" })
         defer { unsafe (arguments + variables).forEach { unsafe free($0) } }
         var process: pid_t = 0

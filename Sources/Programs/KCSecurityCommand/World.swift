@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCConsole
 internal import KCCryptography
 internal import KCKeychainModel
@@ -56,6 +57,6 @@ struct World {
 
     /// Resolves a path given by the user.
     func resolve(_ path: String) -> String {
-        path.hasPrefix("/") ? path : workingFolder + "/" + path
+        path.exact.hasPrefix("/") ? path : workingFolder + "/" + path
     }
 }

@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import ArgumentParser
 
 /// The option names, for the parser and for all texts that mention them.
@@ -127,7 +128,7 @@ enum OptionName: String, CaseIterable, Sendable {
 
     /// Finds the option that an argument names, with or without `=value`; nil if it names none.
     init?(argument: String) {
-        if argument.hasPrefix("--") {
+        if argument.exact.hasPrefix("--") {
             self.init(rawValue: String(argument.dropFirst(2).prefix { $0 != "=" }))
         } else if argument.count == 2, argument.first == "-", let letter = argument.last,
             let flag = OptionName.allCases.first(where: { $0.letter == letter })

@@ -54,14 +54,19 @@ final class Session {
         try output.flush()
     }
 
-    /// Writes one line of JSON that contains secrets to standard output, as ASCII on a terminal.
+    /// Appends JSON as ASCII for a terminal, with invisible and misleading characters escaped for a pipe or a file.
+    func append(json: borrowing Span<UInt8>, to line: inout some ByteBuffer & ~Copyable) {
+        if world.terminal.showsOutput {
+            appendASCII(json, to: &line)
+        } else {
+            appendVisible(json, to: &line)
+        }
+    }
+
+    /// Writes one line of JSON that contains secrets to standard output.
     func writeJSON(_ json: borrowing SecretBytes) throws(Failure) {
         var line = SecretBytes(capacity: json.count + 1)
-        if world.terminal.showsOutput {
-            json.withBytes { appendASCII($0, to: &line) }
-        } else {
-            json.withBytes { line.append($0) }
-        }
+        json.withBytes { append(json: $0, to: &line) }
         line.append(UInt8(ascii: "\n"))
         try write(line)
     }

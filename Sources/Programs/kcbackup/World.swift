@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCAgeEncryption
 internal import KCConsole
 internal import KCCryptography
@@ -66,8 +67,8 @@ struct World {
     ///
     /// A leading `~/` is the home folder, even if no shell has expanded it, as in `file:~/x`.
     func resolve(_ path: String) -> String {
-        if path.hasPrefix("~/") { return home + path.dropFirst(1) }
-        guard let workingFolder, !path.hasPrefix("/") else { return path }
+        if let rest = path.exact.removingPrefix("~/") { return home + "/" + rest }
+        guard let workingFolder, !path.exact.hasPrefix("/") else { return path }
         return workingFolder + "/" + path
     }
 }

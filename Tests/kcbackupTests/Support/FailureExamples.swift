@@ -131,6 +131,8 @@ enum FailureExamples {
         .opensNothing(.password, path: "logins.csv"), .notAStandardStore,
         .twoStores(keychain: "login", .bothHaveItems), .twoStores(keychain: "login", .keychainIsEmpty),
         .twoStores(keychain: "login", .desktopIsEmpty),
+        .unwritable(.controlCharacter("/mnt/back\nups"), isCrontab: false),
+        .unwritable(.backslash("/mnt/back\\ups"), isCrontab: true),
     ]
 
     private static let refusals: [Refusal] = [

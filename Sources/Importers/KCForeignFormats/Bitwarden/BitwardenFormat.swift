@@ -16,7 +16,7 @@ package struct BitwardenFormat: ForeignFormat {
 
     package func recognises(_ input: ForeignInput) throws -> Bool {
         guard let file = input.file else { return false }
-        if let names = try ForeignZip.names(in: input) { return names.contains(Self.member) }
+        if let names = try ForeignZip.names(in: input) { return names.contains(Self.member.exact) }
         return file.bytes.withBytes { Self.recognises($0) }
     }
 

@@ -14,7 +14,7 @@ package struct ProtonPassFormat: ForeignFormat {
     private static let member = "Proton Pass/data.json"
 
     package func recognises(_ input: ForeignInput) throws -> Bool {
-        if let names = try ForeignZip.names(in: input) { return names.contains(Self.member) }
+        if let names = try ForeignZip.names(in: input) { return names.contains(Self.member.exact) }
         return input.file?.bytes.withBytes { JSONHead.names(["encrypted", "vaults"], in: $0).count == 2 } ?? false
     }
 

@@ -12,7 +12,12 @@ package struct RefusedFormat: ForeignFormat {
     package func recognises(_ input: ForeignInput) throws -> Bool { try test(input) }
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
-        throw isOwn ? ForeignFailure.own(title: title, hint: hint) : .refused(title: title, hint: hint)
+        throw failure
+    }
+
+    /// Why a file of this kind is not read, with the way that works.
+    package var failure: ForeignFailure {
+        isOwn ? .own(title: title, hint: hint) : .refused(title: title, hint: hint)
     }
 
     /// - Parameters:

@@ -5,8 +5,8 @@ internal import KCTarArchive
 /// An export that is a zip file, with its members in wiped memory.
 final class ForeignZip {
     /// The names of all members.
-    let names: Set<String>
-    private var members: [String: ForeignAttachment] = [:]
+    let names: Set<ExactText>
+    private var members: [ExactText: ForeignAttachment] = [:]
     /// The number of members that were taken.
     private var taken = 0
 
@@ -14,11 +14,11 @@ final class ForeignZip {
     ///
     /// - Throws: `ForeignFailure` (`damaged`, `limit`); `StreamFailure` if the cause is not the file itself.
     init(_ file: ForeignFile, wants: (String) -> Bool) throws {
-        var members: [String: ForeignAttachment] = [:]
+        var members: [ExactText: ForeignAttachment] = [:]
         names = try file.bytes.withBytes { bytes in
             try Self.explaining { () throws(StreamFailure) in
                 try ZipFile.read(bytes, wants: wants) { name, bytes in
-                    members[name] = ForeignAttachment(name: name, bytes)
+                    members[name.exact] = ForeignAttachment(name: name, bytes)
                 }
             }
         }
@@ -28,7 +28,7 @@ final class ForeignZip {
     /// The names of the members; nil if the file does not begin like a zip file.
     ///
     /// - Throws: as `init`.
-    static func names(in input: ForeignInput) throws -> Set<String>? {
+    static func names(in input: ForeignInput) throws -> Set<ExactText>? {
         guard let file = input.file else { return nil }
         return try file.bytes.withBytes { bytes in
             guard ZipFile.begins(bytes) else { return nil }
@@ -38,7 +38,7 @@ final class ForeignZip {
 
     /// Removes and returns a member; nil if there is none.
     func take(_ name: String) -> ForeignAttachment? {
-        guard let member = members.removeValue(forKey: name) else { return nil }
+        guard let member = members.removeValue(forKey: name.exact) else { return nil }
         taken += 1
         return member
     }
@@ -49,7 +49,7 @@ final class ForeignZip {
     }
 
     /// The names of the members that were read but not taken.
-    var rest: [String] { members.keys.sorted() }
+    var rest: [String] { members.keys.sorted().map(\.string) }
 
     /// Takes a member and parses it as JSON.
     ///

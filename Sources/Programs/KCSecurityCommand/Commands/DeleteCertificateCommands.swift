@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCKeychainStore
 
@@ -46,7 +47,7 @@ extension Session {
             status = found
         }
         // A complete name selects that certificate, even if the names of others contain it.
-        let exact = candidates.filter { $0.0.name == criteria.name }
+        let exact = candidates.filter { $0.0.name.exact == criteria.name?.exact }
         if !exact.isEmpty { candidates = exact }
         // An unreadable certificate may have the same name, whereas a fingerprint is unique.
         guard let (certificate, key) = candidates.first, status == .ok || criteria.fingerprint != nil else {

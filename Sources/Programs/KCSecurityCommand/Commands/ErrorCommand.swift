@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCSecurityStatus
 
 extension Command {
@@ -21,7 +22,7 @@ extension Command {
 
 /// Parses a status as users copy it: -25300, 25300 (a different one), or 0xFFFF9D2C and 4294941996 for the same bits.
 private func statusCode(_ word: String) -> Int32? {
-    if word.hasPrefix("0x") || word.hasPrefix("0X") {
+    if word.exact.hasPrefix("0x") || word.exact.hasPrefix("0X") {
         // `UInt32` would also accept a sign.
         guard word.dropFirst(2).allSatisfy(\.isHexDigit) else { return nil }
         return UInt32(word.dropFirst(2), radix: 16).map { Int32(bitPattern: $0) }

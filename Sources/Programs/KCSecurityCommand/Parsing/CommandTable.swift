@@ -1,3 +1,5 @@
+internal import KCByteStreams
+
 extension Command {
     /// All commands, in the order of the usage text.
     static let all: [Command] = [
@@ -12,7 +14,7 @@ extension Command {
     /// Returns the command with this name, or the only command whose name begins with it.
     static func named(_ word: String) -> Command? {
         if let exact = all.first(where: { $0.name == word }) { return exact }
-        let candidates = all.filter { !word.isEmpty && $0.name.hasPrefix(word) }
+        let candidates = all.filter { !word.isEmpty && $0.name.exact.hasPrefix(word) }
         return candidates.count == 1 ? candidates[0] : nil
     }
 

@@ -1,3 +1,5 @@
+internal import KCByteStreams
+
 /// The parsed words after a command name: flags with their values, then operands.
 struct Words: Hashable, Sendable {
     /// The values of each given flag, in order; empty for a flag without a value.
@@ -23,8 +25,8 @@ struct Words: Hashable, Sendable {
     init(_ words: some Sequence<String>, flags: [Flag], operandFirst: Bool = false) throws(Objection) {
         var rest = Array(words)[...]
         var first: [String] = []
-        if operandFirst, rest.first?.hasPrefix("-") == false, let word = rest.popFirst() { first = [word] }
-        while let word = rest.first, word.hasPrefix("-"), word != "-" {
+        if operandFirst, rest.first?.exact.hasPrefix("-") == false, let word = rest.popFirst() { first = [word] }
+        while let word = rest.first, word.exact.hasPrefix("-"), word != "-" {
             rest.removeFirst()
             if word == "--" { break }
             try add(word.dropFirst(), flags, &rest)

@@ -22,7 +22,7 @@ private struct Column: Sendable {
     }
 
     init(quoted name: String, _ form: Form, _ bytes: @escaping @Sendable (Item) -> [UInt8]?) {
-        title = name.hasPrefix("0x") ? name + " " : "\"\(name)\""
+        title = name.exact.hasPrefix("0x") ? name + " " : "\"\(name)\""
         self.form = form
         self.bytes = bytes
     }

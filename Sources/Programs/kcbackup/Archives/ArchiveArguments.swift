@@ -82,7 +82,7 @@ struct ArchiveArguments: ParsableArguments {
     ///
     /// - Throws: `UsageProblem`, `SecretProblem` (`notASource`).
     func check() throws {
-        if archives.contains("") { throw UsageProblem.emptyArchive }
+        if archives.contains(where: \.isEmpty) { throw UsageProblem.emptyArchive }
         if opening.passphrase == .unknown { throw SecretProblem.notASource(.passphrase) }
         if outside, opening.passphrase != nil { throw UsageProblem.together(.outside, .passphrase) }
         if outside, !opening.identity.isEmpty { throw UsageProblem.together(.outside, .identity) }

@@ -4,6 +4,7 @@ internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCConsole
 internal import KCByteStreams
+internal import KCForeignFormats
 internal import KCItemSources
 internal import KCKeychainModel
 
@@ -43,6 +44,7 @@ struct ArchiveOptions: ParsableArguments {
             file = try ArchiveFile(session.world.openArchive(archive))
         } catch ArchiveFailure.notAnArchive {
             if let format = try ForeignReader(archive, ForeignOptions.parse([]), in: session).formatOfFile() {
+                if let refused = format as? RefusedFormat { throw refused.failure }
                 throw Refusal.foreignForArchive(path: archive, title: format.title)
             }
             throw ArchiveFailure.notAnArchive

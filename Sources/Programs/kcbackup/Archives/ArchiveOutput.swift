@@ -35,7 +35,7 @@ final class ArchiveOutput {
         if given.map({ Path.isFolder(world.resolve($0)) }) ?? true {
             let digits = session.now.description.prefix(19).filter { $0.isNumber }
             let stem = "\(subject.fileStem)-\(digits.prefix(8))-\(digits.dropFirst(8))"
-            let folder = given.map { $0.hasSuffix("/") ? $0 : $0 + "/" } ?? ""
+            let folder = given.map { $0.exact.hasSuffix("/") ? $0 : $0 + "/" } ?? ""
             place = .dated(folder: folder, stem: stem)
             path = folder + Self.name(stem, 1)
             return
@@ -54,7 +54,7 @@ final class ArchiveOutput {
     /// Refuses the name of a source, which the user probably wants to back up.
     private static func refuseSource(_ given: String, in world: World) throws {
         if DesktopKeyring(given) == nil, FileOfItems.path(given) == nil {
-            if given.contains("/") || given.contains(".") || Path.isFolder(world.resolve(given)) { return }
+            if given.exact.contains("/") || given.exact.contains(".") || Path.isFolder(world.resolve(given)) { return }
             guard try LocalKeychain.names(in: world.dataFolder).contains(given) else { return }
         }
         throw UsageProblem.outputIsSource(given)

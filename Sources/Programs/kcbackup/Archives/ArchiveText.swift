@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCCryptography
@@ -159,8 +160,8 @@ extension Item {
 /// Returns a name for each item; names that would be the same are distinguished by the attributes that differ.
 func wordsApart(_ items: some Collection<Item>) -> [String] {
     var words = items.map(\.words)
-    var alike: [String: [Int]] = [:]
-    for (index, words) in words.enumerated() { alike[words, default: []].append(index) }
+    var alike: [ExactText: [Int]] = [:]
+    for (index, words) in words.enumerated() { alike[words.exact, default: []].append(index) }
     let items = Array(items)
     for indices in alike.values where indices.count > 1 {
         for index in indices {

@@ -156,7 +156,7 @@ struct FolderBackup {
         let pin = BackupPin(
             isOfAll: rules.all, mode: options.unencrypted ? .unencrypted : .encrypted,
             keys: given.map { options.keys.names($0) } ?? [],
-            subjects: Dictionary(uniqueKeysWithValues: try parts.map { ($0.series, try identity(of: $0)) }))
+            subjects: Dictionary(uniqueKeysWithValues: try parts.map { ($0.series.exact, try identity(of: $0)) }))
         try folder.use(for: pin, maySwitch: rules.change)
         var maker: ArchiveKeyMaker?
         var unread: [String] = []
@@ -176,7 +176,7 @@ struct FolderBackup {
             }
         }
         return Summary(
-            results: results.sorted { $0.name < $1.name }, folder: folder, locked: parts.flatMap(\.locked),
+            results: results.sorted { $0.name.exact < $1.name.exact }, folder: folder, locked: parts.flatMap(\.locked),
             unread: unread)
     }
 
@@ -186,11 +186,11 @@ struct FolderBackup {
     ) throws {
         let rules = options.folder
         guard let pin = folder.catalogue.pin, pin.isOfAll else { return }
-        var found = Set(results.map { ArchiveName.series(of: $0.name) })
+        var found = Set(results.map { ArchiveName.series(of: $0.name).exact })
         var staying: [Part] = []
         for part in parts {
-            found.insert(part.series)
-            if let known = pin.subjects[part.series], try known != identity(of: part), !rules.change {
+            found.insert(part.series.exact)
+            if let known = pin.subjects[part.series.exact], try known.exact != identity(of: part).exact, !rules.change {
                 let failure = CatalogueFailure.switches(folder: folder.name, .replaced(series: part.series))
                 results.append((part.subject.name, .failed(.catalogue(failure, job: session.job))))
             } else {
@@ -200,9 +200,10 @@ struct FolderBackup {
         parts = staying
         for series in pin.subjects.keys.sorted() where !found.contains(series) {
             if rules.acceptShrink || rules.change {
-                try folder.forget(series: series)
+                try folder.forget(series: series.string)
             } else {
-                results.append((series, .failed(.catalogue(.vanished(series: series), job: session.job))))
+                results.append(
+                    (series.string, .failed(.catalogue(.vanished(series: series.string), job: session.job))))
             }
         }
     }

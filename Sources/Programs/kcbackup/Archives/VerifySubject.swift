@@ -37,8 +37,10 @@ struct VerifySubject {
                 subject.problem = CatalogueFailure.folderGone(folder: argument, archives: known.complete.count)
             } else if let real = Path.real(path) {
                 let (folder, name) = Path.split(real)
-                subject.known = try catalogues[folder]?.entries.first { $0.name == name && $0.state != .trashed }
-                    .map { (folder, $0) }
+                subject.known = try catalogues[folder]?.entries.first {
+                    $0.name.exact == name.exact && $0.state != .trashed
+                }
+                .map { (folder, $0) }
             }
         } catch {
             session.warn(Failure(error, session.subjects).explanation.message)
@@ -49,7 +51,7 @@ struct VerifySubject {
     private static func ofFolder(
         _ folder: String, _ catalogues: KnownCatalogues, _ session: Session
     ) -> [VerifySubject] {
-        func path(_ name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
+        func path(_ name: String) -> String { folder.exact.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
         let place = session.world.resolve(folder)
         var subjects: [VerifySubject] = []
         do {
@@ -64,11 +66,11 @@ struct VerifySubject {
                 subjects = listed.map {
                     VerifySubject(path: path($0.name), known: (folder, $0), isOfFolder: true)
                 }
-                unlisted = try contents?.unlisted ?? Catalogue.archiveNames(in: place).sorted()
+                unlisted = try contents?.unlisted ?? Catalogue.archiveNames(in: place).sorted().map(\.string)
             } catch let failure as CatalogueFailure {
                 // The archives can be checked without the catalogue.
                 subjects = [VerifySubject(path: folder, isOfFolder: true, problem: failure)]
-                unlisted = try Catalogue.archiveNames(in: place).sorted()
+                unlisted = try Catalogue.archiveNames(in: place).sorted().map(\.string)
             }
             subjects += unlisted.map { VerifySubject(path: path($0), isOfFolder: true) }
             if subjects.isEmpty { throw CatalogueFailure.noArchives(folder: folder) }
@@ -129,15 +131,15 @@ struct VerifySubject {
 /// Reads each folder's catalogue only once.
 private final class KnownCatalogues {
     private let session: Session
-    private var found: [String: Catalogue?] = [:]
+    private var found: [ExactText: Catalogue?] = [:]
 
     init(_ session: Session) { self.session = session }
 
     subscript(folder: String) -> Catalogue? {
         get throws {
-            if let known = found[folder] { return known }
+            if let known = found[folder.exact] { return known }
             let catalogue = try session.catalogueIfAny(of: folder)
-            found[folder] = .some(catalogue)
+            found[folder.exact] = .some(catalogue)
             return catalogue
         }
     }
@@ -145,11 +147,11 @@ private final class KnownCatalogues {
 
 /// Results to record in catalogues at the end of a run, so that no lock is held while archives are read.
 final class CheckedFolders {
-    private var archives: [String: [CheckedArchive]] = [:]
+    private var archives: [ExactText: [CheckedArchive]] = [:]
 
     /// Adds an archive that matches its entry in the catalogue.
     func append(_ archive: CheckedArchive, in folder: String) {
-        archives[folder, default: []].append(archive)
+        archives[folder.exact, default: []].append(archive)
     }
 
     /// Records all results; failing to record them is only a warning, since the archives are intact anyway.
@@ -159,7 +161,7 @@ final class CheckedFolders {
         let path = session.subjects.path
         for (folder, archives) in archives.sorted(by: { $0.key < $1.key }) {
             do {
-                try session.backupFolder(folder, waitingAtMost: FileLock.defaultWait)
+                try session.backupFolder(folder.string, waitingAtMost: FileLock.defaultWait)
                     .note(archives, now: session.now)
             } catch {
                 session.warn(

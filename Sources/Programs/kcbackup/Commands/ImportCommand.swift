@@ -112,7 +112,7 @@ struct ImportCommand: Verb {
         }
         progress.finish()
         let told = Result { try text.tell(report, decisions, keychain: local.name) }
-        if reading.contents.exposesSecrets, input.path != InputFile.standardInputName, !dryRun {
+        if reading.contents.exposesSecrets, input.path.exact != InputFile.standardInputName.exact, !dryRun {
             session.warn("\(quoted(file)) still holds the secrets in the clear; delete it when it is no longer needed")
         }
         try told.get()
@@ -124,8 +124,8 @@ struct ImportCommand: Verb {
         guard let columns else { return nil }
         if let from = opening.from, from != CSVFormat().name { throw .together(.from, .columns) }
         var named: [CSVRole: String] = [:]
-        for pair in columns.split(separator: ",", omittingEmptySubsequences: false) {
-            let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
+        for pair in columns.exact.split(separator: ",", omittingEmptySubsequences: false) {
+            let parts = pair.exact.split(separator: "=", maxSplits: 1)
             let role = CSVRole.chosen.first { $0.rawValue == parts.first }
             guard parts.count == 2, let role, named.updateValue(parts[1], forKey: role) == nil else {
                 let roles = CSVRole.chosen.map(\.rawValue).joined(separator: ", ")

@@ -57,6 +57,7 @@ struct ItemImportCommand: Verb {
     private func refuseForeign(in session: Session) throws {
         let reader = ForeignReader(file, ForeignOptions(), in: session)
         guard let format = try reader.formatOfFile(), !(format is ItemLinesFormat) else { return }
+        if let refused = format as? RefusedFormat { throw refused.failure }
         throw Refusal.foreignFile(path: file, title: format.title)
     }
 }

@@ -54,7 +54,7 @@ struct KeychainDeleteCommand: Verb {
         do {
             let keychain = try local.open(in: session)
             return (keychain, try keychain.information())
-        } catch let error as KeychainStoreError where !local.name.contains("/") {
+        } catch let error as KeychainStoreError where !local.name.exact.contains("/") {
             switch error {
             case .damaged, .notAKeychain, .severalNames, .foreignJournal, .otherDevice:
                 session.warn(Failure(error, session.subjects).explanation.message)

@@ -162,9 +162,9 @@ struct ListCommand: Verb {
         /// Returns the archives in the catalogue and in the folder, sorted by date and name.
         static func all(in path: String, _ catalogue: Catalogue?) throws -> [Row] {
             var rows: [Row] = []
-            var names = Set(try Path.names(in: path).filter { $0.hasSuffix(ArchiveName.ending) })
+            var names = try Catalogue.archiveNames(in: path)
             for entry in catalogue?.entries ?? [] {
-                let isThere = names.remove(entry.name) != nil
+                let isThere = names.remove(entry.name.exact) != nil
                 switch (entry.state, isThere) {
                 case (.trashed, _):
                     rows.append(Row(name: entry.name, entry: entry, outline: nil, state: .trashed))
@@ -179,7 +179,7 @@ struct ListCommand: Verb {
                             state: isWhole != true ? .damaged : entry.isComplete == false ? .incomplete : .ok))
                 }
             }
-            for name in names {
+            for name in names.map(\.string) {
                 let outline = outline("\(path)/\(name)")
                 rows.append(
                     Row(

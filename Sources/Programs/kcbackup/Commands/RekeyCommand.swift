@@ -155,11 +155,11 @@ struct RekeyCommand: Verb {
         let (place, name) = Path.split(path)
         let (parent, last) = Path.split(place)
         if last == BackupFolder.trashName,
-            try session.catalogue(of: parent)?.entries.contains(where: { $0.name == name }) == true
+            try session.catalogue(of: parent)?.entries.contains(where: { $0.name.exact == name.exact }) == true
         {
             throw CatalogueFailure.inTrash(path: path)
         }
-        guard let known = try session.catalogue(of: place)?.entries.first(where: { $0.name == name }) else {
+        guard let known = try session.catalogue(of: place)?.entries.first(where: { $0.name.exact == name.exact }) else {
             return [Subject(path: path, folder: nil, entry: nil)]
         }
         let folder = try session.backupFolder(place, waitingAtMost: lock.wait())

@@ -168,7 +168,8 @@ struct RunCommand: Verb {
         }
         do throws(ShellCommand.RunFailure) {
             try ShellCommand.run(
-                command, environment: session.world.environment.merging(values) { $1 }, timeLimit: limit)
+                ShellScript(ofUser: command), environment: session.world.environment.merging(values) { $1 },
+                timeLimit: limit)
         } catch {
             let reason =
                 switch error {

@@ -109,19 +109,21 @@ struct ScheduleAddCommand: Verb {
             _ = try LockWaitOption.wait(hookTimeout, of: .hookTimeout)
             job.hookTimeout = hookTimeout
         }
-        guard job.time.wholeMatch(of: /[A-Za-z0-9*:,.~\/ -]{1,100}/) != nil else {
+        guard (1...100).contains(job.time.utf8.count), job.time.exact.isASCIILettersAndDigits(or: "*:,.~/ -") else {
             throw UsageProblem.malformed(.at, form: "a time such as 'daily', 'hourly' or 'Mon..Fri 12:00'")
         }
         for (option, command) in [(OptionName.onSuccess, onSuccess), (.onFailure, onFailure)] where command == "" {
             throw UsageProblem.empty(option)
         }
         do throws(ShellCommand.Failure) {
-            // Ask systemd if it is available; the characters of the time were checked above, so it is safe in a shell
-            // command.
+            // Ask systemd if it is available.
+            let script = ShellScript(
+                """
+                command -v systemd-analyze > /dev/null || exit 0
+                exec systemd-analyze calendar -- "$1" 2>&1
+                """, [job.time])
             _ = try ShellCommand.output(
-                of:
-                    "command -v systemd-analyze > /dev/null || exit 0; exec systemd-analyze calendar '\(job.time)' 2>&1",
-                environment: session.world.environment, limit: 65_536)
+                of: script, environment: session.world.environment, limit: 65_536)
         } catch {
             // The signal may have ended systemd-analyze first.
             if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
@@ -263,13 +265,13 @@ struct ScheduleShowCommand: Verb {
             try session.result(["jobs": [found.json], "crontab": .text(line)], [line + "\n"])
             return .ok
         }
-        let units = try unit.units(of: found, in: session)
+        let files = try unit.units(of: found, in: session).files()
         try session.result(
             [
                 "jobs": [found.json],
-                "units": .list(units.files.map { ["name": .text($0.name), "text": .text($0.text)] }),
+                "units": .list(files.map { ["name": .text($0.name), "text": .text($0.text)] }),
             ],
-            units.files.map { "# \($0.name)\n\($0.text)\n" })
+            files.map { "# \($0.name)\n\($0.text)\n" })
         return .ok
     }
 }
@@ -302,11 +304,12 @@ struct ScheduleInstallCommand: Verb {
         let found = try Jobs(session.world).job(job)
         let units = try unit.units(of: found, in: session)
         let folder = units.folder(in: session)
+        let files = try units.files()
         try Path.makeFolder(folder)
-        for file in units.files { try PrivateFile.replace("\(folder)/\(file.name)", file.text.utf8.span) }
+        for file in files { try PrivateFile.replace("\(folder)/\(file.name)", file.text.utf8.span) }
         session.done = "the units of job \(quoted(job)) are installed"
         try session.result(
-            ["jobs": [found.json], "installed": .list(units.files.map { .text("\(folder)/\($0.name)") })],
+            ["jobs": [found.json], "installed": .list(files.map { .text("\(folder)/\($0.name)") })],
             ["installed; start it with\n", "  \(units.startCommand)\n"])
         return .ok
     }

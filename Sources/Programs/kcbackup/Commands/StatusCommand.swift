@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCBackupCatalogue
+internal import KCByteStreams
 internal import KCKeychainModel
 
 /// `kcbackup status`.
@@ -168,7 +169,7 @@ extension BackupState {
         func metric(_ name: String, _ help: String, _ values: [(label: String, name: String, value: Int64)]) -> [String]
         {
             ["# HELP \(name) \(help)\n", "# TYPE \(name) gauge\n"]
-                + values.map { "\(name){\($0.label)=\"\(Self.label($0.name))\"} \($0.value)\n" }
+                + values.map { "\(name){\($0.label)=\"\(Quoted.metricLabel($0.name))\"} \($0.value)\n" }
         }
         return metric(
             "kcbackup_last_good_timestamp_seconds", "End of the last run of a job that ended well; 0 for never.",
@@ -189,11 +190,7 @@ extension BackupState {
                 keychains.map { state in
                     let stem = DesktopKeyring(state.name).map { BackupSubject.desktop($0).stem } ?? state.name
                     let series = ArchiveName.series(of: stem)
-                    return ("keychain", state.name, Int64(missing.count { $0.series == series }))
+                    return ("keychain", state.name, Int64(missing.count { $0.series.exact == series.exact }))
                 })
-    }
-
-    private static func label(_ text: String) -> String {
-        text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
     }
 }

@@ -76,7 +76,8 @@ extension DeviceTrustCommand {
     ///
     /// - Throws: `UsageProblem.deviceID` if the argument is neither an ID nor a file name; `ArchiveFailure`, `Refusal`.
     private func signer(of archive: String, _ local: LocalDevice, _ session: Session) throws -> DeviceID {
-        let isName = archive == InputFile.standardInputName || archive.contains("/") || archive.hasSuffix(".kcb")
+        let isName =
+            archive == InputFile.standardInputName || archive.exact.contains("/") || archive.exact.hasSuffix(".kcb")
         guard try isName || !archive.isEmpty && Path.exists(session.world.resolve(archive)) else {
             throw UsageProblem.deviceID
         }

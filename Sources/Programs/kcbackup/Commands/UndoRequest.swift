@@ -21,7 +21,9 @@ struct UndoRequest {
         let file = try local.fileIdentity()
         do {
             return try undo(local, local.open(in: session), in: session)
-        } catch let error as KeychainStoreError where error.isOfTheFile && session.subjects.keychain == local.name {
+        } catch let error as KeychainStoreError
+            where error.isOfTheFile && session.subjects.keychain?.exact == local.name.exact
+        {
             return try replace(local, file, because: error, in: session)
         }
     }
@@ -29,7 +31,7 @@ struct UndoRequest {
     private func undo(_ local: LocalKeychain, _ open: Keychain, in session: Session) throws -> ExitStatus {
         let states = KeptStates(of: open, in: session.world.dataFolder)
         let known = try states.list()
-        guard let chosen = state.map({ name in known.first { $0.name == name } }) ?? known.first else {
+        guard let chosen = state.map({ name in known.first { $0.name.exact == name.exact } }) ?? known.first else {
             throw Self.nothing(among: known, of: local)
         }
         session.subjects.keychain = chosen.path
@@ -81,7 +83,10 @@ struct UndoRequest {
         let key = try LocalDevice(session.world).key()
         let known = try Self.states(at: local, in: session)
         if known.isEmpty { throw error }
-        guard let (folder, chosen) = state.map({ name in known.first { $0.state.name == name } }) ?? known.first else {
+        guard
+            let (folder, chosen) = state.map({ name in known.first { $0.state.name.exact == name.exact } })
+                ?? known.first
+        else {
             throw Self.nothing(among: known.map(\.state), of: local)
         }
         session.subjects.keychain = chosen.path

@@ -14,7 +14,7 @@ struct ExportFile {
         resolved = session.world.resolve(path)
         let (folder, name) = Path.split(resolved)
         // A descriptor and a device are no new files either.
-        let isSpecial = resolved.hasPrefix("/dev/") || resolved.hasPrefix("/proc/")
+        let isSpecial = resolved.exact.hasPrefix("/dev/") || resolved.exact.hasPrefix("/proc/")
         if path == "-" || isSpecial || name.isEmpty || Path.isFolder(resolved) {
             throw UsageProblem.malformed(.output, form: "the path of a new file")
         }

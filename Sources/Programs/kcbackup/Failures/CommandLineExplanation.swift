@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCKeychainModel
 
 /// Explains a parser error.
@@ -11,7 +12,7 @@ func explainCommandLine(_ message: String, _ command: String?) -> Explanation {
             hint: "name the items with '\(OptionName.service.spelling) \(shellWord(String(word)))' and the like",
             "'kcbackup item list \(shellWord(String(word)))' shows those that contain the word")
     }
-    if let word = message.firstMatch(of: /^unknown option '--([a-z]+)'/)?.1, command?.contains(" item ") == true,
+    if let word = message.firstMatch(of: /^unknown option '--([a-z]+)'/)?.1, command?.exact.contains(" item ") == true,
         let code = AttributeCode(named: String(word))
     {
         let option = command == "kcbackup item update" ? OptionName.set : .attribute

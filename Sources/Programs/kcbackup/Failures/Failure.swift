@@ -134,7 +134,7 @@ enum Failure: Error, Hashable, Sendable {
     /// True if a file cannot be created in `folder`, or if writing an unnamed file fails.
     func isOfWriting(in folder: String) -> Bool {
         switch self {
-        case .file(let failure), .archive(.file(let failure), _): failure.path == folder
+        case .file(let failure), .archive(.file(let failure), _): failure.path.exact == folder.exact
         case .stream(let failure, _), .archive(.stream(let failure), _):
             if case .system = failure.kind { failure.stage == .writing } else { false }
         default: false
@@ -236,13 +236,13 @@ func displayedPath(_ path: String) -> String {
     displayed(path, limit: 1_000)
 }
 
-/// Returns an escaped path or name as one word of a shell command.
+/// Returns a path or name as one word of a shell command that the user may paste; printing it is safe.
 func shellWord(_ text: String) -> String {
-    let word = displayedPath(text)
-    let isPlain = word.utf8.allSatisfy { byte in
-        byte >= 0x80 || Character(UnicodeScalar(byte)).isLetter || Character(UnicodeScalar(byte)).isNumber
-            || "-._/:@%+,=".utf8.contains(byte)
-    }
-    if isPlain, !word.isEmpty { return word }
-    return "\"" + word.replacing(/[\\"$`]/) { "\\" + $0.output } + "\""
+    // As an option, a file name would change what the command does.
+    let text = text.exact.hasPrefix("-") ? "./" + text : text
+    // `displayed` also doubles backslashes, which are harmless.
+    let others = text.exact.replacing("\\", with: "/")
+    if displayed(others, limit: .max).exact == others.exact { return Quoted.shellWord(text) }
+    // A word that stands for no file is better than one that stands for another file.
+    return Quoted.computedShellWord(text) ?? Quoted.shellWord(displayedPath(text))
 }

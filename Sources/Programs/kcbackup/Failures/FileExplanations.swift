@@ -20,7 +20,7 @@ func explainFile(_ failure: FileFailure) -> Explanation {
         return Explanation(
             .refused, message,
             hint:
-                "run 'chmod 600 \(displayed(failure.path, limit: 200))'; if others may have read it, change the secret")
+                "run 'chmod 600 \(shellWord(failure.path))'; if others may have read it, change the secret")
     case .foreignOwner:
         return Explanation(.refused, "\(path) belongs to another user", hint: "make a copy of your own")
     case .sharedFolder(let mode):
@@ -33,7 +33,7 @@ func explainFile(_ failure: FileFailure) -> Explanation {
         }
         return Explanation(
             .refused, message,
-            hint: "if the folder is yours alone, run 'chmod go-w \(displayed(failure.path, limit: 200))'",
+            hint: "if the folder is yours alone, run 'chmod go-w \(shellWord(failure.path))'",
             "otherwise keep keys and keychains in a folder of mode 700 in your home folder")
     case .foreignFolder(let owner):
         return Explanation(

@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCForeignFormats
 internal import KCItemSources
 internal import KCKeychainModel
@@ -43,10 +44,10 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
     case .limit(let what, let found, let allowed):
         return Explanation(.limit, "\(file) exceeds a limit: \(what) \(found), where \(allowed) is allowed")
     case .refused(let title, let hint):
-        let hint = path.map { hint.replacing("FILE", with: shellWord($0)) } ?? hint
+        let hint = path.map { hint.exact.replacing("FILE", with: shellWord($0)) } ?? hint
         return Explanation(.refused, "\(file) is \(title), which kcbackup does not read", hint: hint)
     case .own(let title, let hint):
-        let hint = path.map { hint.replacing("FILE", with: shellWord($0)) } ?? hint
+        let hint = path.map { hint.exact.replacing("FILE", with: shellWord($0)) } ?? hint
         return Explanation(.refused, "\(file) is \(title), not a file of another program", hint: hint)
     case .needsProgram(let program, let problem):
         return Explanation(
@@ -55,7 +56,7 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
         return Explanation(
             .damaged, "\(file) is empty", hint: "its program may have failed to write it: export it again")
     case .folderOfFiles(let name, let title):
-        let one = path.map { "\($0.hasSuffix("/") ? $0 : $0 + "/")\(name)" } ?? name
+        let one = path.map { "\($0.exact.hasSuffix("/") ? $0 : $0 + "/")\(name)" } ?? name
         return Explanation(
             .damaged, "\(file) is a folder, and its files are imported one at a time",
             hint: "\(quoted(name)) in it is a \(title): 'kcbackup import \(shellWord(one))'")

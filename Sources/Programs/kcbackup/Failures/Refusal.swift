@@ -128,7 +128,7 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
                 + (isLocked
                     ? "is locked, and the job has no passcode for it"
                     : "has a passcode, and the job has none: it fails while the keychain is locked"),
-            hint: "'kcbackup schedule remove \(displayed(job))', then add the job again with "
+            hint: "'kcbackup schedule remove \(shellWord(job))', then add the job again with "
                 + "'\(OptionName.passcode.spelling) file:PATH' or '\(OptionName.escrow.spelling) FILE'")
     case .itemExists(let keychain, let selection):
         Explanation(
@@ -190,7 +190,7 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
             .usage,
             "'\(OptionName.system.spelling)' is not for job \(quoted(job)): a system unit has no session bus, and so no "
                 + "desktop keyring",
-            hint: "'kcbackup schedule install \(displayed(job))' installs it for its user, while they are logged in")
+            hint: "'kcbackup schedule install \(shellWord(job))' installs it for its user, while they are logged in")
     case .littleRoom(let folder, let free, let wanted):
         Explanation(
             .io, "\(byteCount(free)) are left in \(quoted(folder)), and the next archive may take \(byteCount(wanted))",

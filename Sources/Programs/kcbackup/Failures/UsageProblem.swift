@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCKeychainModel
 
 /// A command line that parses but is invalid.
@@ -110,6 +111,8 @@ enum UsageProblem: Error, Hashable, Sendable {
     case opensNothing(OptionName, path: String)
     /// The option needs a terminal, but there is none.
     case needsTerminal(OptionName)
+    /// A path or name cannot be part of a systemd unit, or of a line of a crontab.
+    case unwritable(Quoted.Failure, isCrontab: Bool)
     /// Nothing says whether the default keychain or the desktop keyring is meant.
     case twoStores(keychain: String, StandardStore.Doubt)
     /// Only whole stores can be used where none is named.
@@ -125,6 +128,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
         Explanation(.usage, "'\(one.spelling)' and '\(other.spelling)' exclude each other")
     case .needs(let flag, let other): Explanation(.usage, "'\(flag.spelling)' needs '\(other.spelling)' as well")
     case .malformed(let flag, let form): Explanation(.usage, "the value of '\(flag.spelling)' is not \(form)")
+    case .unwritable(let failure, let isCrontab): explainUnwritable(failure, isCrontab: isCrontab)
     case .keychainTwice:
         Explanation(.usage, "the keychain is given twice: as an argument and with '\(OptionName.keychain.spelling)'")
     case .outputTwice:
@@ -133,7 +137,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
         Explanation(
             .usage, "\(quoted(name)) names what to back up, not the new archive",
             hint: "did you mean '\(OptionName.keychain.spelling) \(shellWord(name))'?",
-            "'./\(displayed(name, limit: 200))' is a file of that name")
+            "'\(shellWord("./" + name))' is a file of that name")
     case .needsKeychain(let flag):
         Explanation(
             .usage, "'\(flag.spelling)' needs a keychain, and 'file:…' names a file of items",
@@ -326,5 +330,16 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
         Explanation(
             .usage, "'\(flag.spelling)' has no meaning for an unencrypted archive",
             hint: "leave out '\(OptionName.unencrypted.spelling)' to encrypt it")
+    }
+}
+
+private func explainUnwritable(_ failure: Quoted.Failure, isCrontab: Bool) -> Explanation {
+    let place = isCrontab ? "a line of a crontab" : "a systemd unit"
+    let hint = "name it differently, or make a symbolic link to it with another name and use that"
+    return switch failure {
+    case .controlCharacter(let text):
+        Explanation(.usage, "\(quoted(text)) has a control character, which \(place) cannot have", hint: hint)
+    case .backslash(let text):
+        Explanation(.usage, "\(quoted(text)) has a backslash, which \(place) cannot have", hint: hint)
     }
 }

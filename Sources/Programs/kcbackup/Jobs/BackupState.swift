@@ -85,9 +85,9 @@ struct BackupState {
             var entries: [CatalogueEntry] = []
             if let storeID = Self.storeID(of: local, in: session) {
                 for catalogue in catalogues {
-                    let series = catalogue.pin?.subjects.filter { $0.value == storeID }.keys
+                    let series = catalogue.pin?.subjects.filter { $0.value.exact == storeID.exact }.keys
                     entries += catalogue.complete.filter {
-                        series?.contains($0.series) == true && $0.isComplete != false
+                        series?.contains($0.series.exact) == true && $0.isComplete != false
                     }
                 }
             }
@@ -105,30 +105,32 @@ struct BackupState {
     private static func desktops(
         in catalogues: [Catalogue], _ jobs: [JobState], always: [DesktopKeyring]
     ) -> [KeychainState] {
-        var entries: [String: [CatalogueEntry]] = [:]
-        for keyring in always + jobs.compactMap({ DesktopKeyring($0.job.keychain) }) { entries[keyring.name] = [] }
+        var entries: [ExactText: [CatalogueEntry]] = [:]
+        for keyring in always + jobs.compactMap({ DesktopKeyring($0.job.keychain) }) {
+            entries[keyring.name.exact] = []
+        }
         for catalogue in catalogues {
             for (series, name) in catalogue.pin?.subjects ?? [:] where DesktopKeyring(name) != nil {
-                entries[name, default: []] += catalogue.complete.filter {
-                    $0.series == series && $0.isComplete != false
+                entries[name.exact, default: []] += catalogue.complete.filter {
+                    $0.series.exact == series && $0.isComplete != false
                 }
             }
         }
         return entries.sorted { $0.key < $1.key }.map { name, entries in
             KeychainState(
-                name: name, entries: entries,
-                jobs: jobs.filter { $0.job.keychain == name }.map(\.job.name))
+                name: name.string, entries: entries,
+                jobs: jobs.filter { $0.job.keychain?.exact == name }.map(\.job.name))
         }
     }
 
     private static func missing(in catalogues: [Catalogue]) throws(FileFailure) -> [Missing] {
         var missing: [Missing] = []
         for catalogue in catalogues {
-            var newest: [String: CatalogueEntry] = [:]
-            for entry in catalogue.complete { newest[entry.series] = entry }
+            var newest: [ExactText: CatalogueEntry] = [:]
+            for entry in catalogue.complete { newest[entry.series.exact] = entry }
             for (series, entry) in newest.sorted(by: { $0.key < $1.key }) {
                 let path = "\(catalogue.folder)/\(entry.name)"
-                if try !Path.exists(path) { missing.append(Missing(series: series, path: path)) }
+                if try !Path.exists(path) { missing.append(Missing(series: series.string, path: path)) }
             }
         }
         return missing
@@ -171,7 +173,7 @@ extension Job {
     /// True if the job backs up a keychain.
     func covers(_ keychain: LocalKeychain) -> Bool {
         if create.contains(OptionName.all.spelling) { return true }
-        return [keychain.name, keychain.path].contains(self.keychain)
+        return [keychain.name.exact, keychain.path.exact].contains(self.keychain?.exact)
     }
 
     /// The keychain that the job names; nil for all.

@@ -22,7 +22,7 @@ extension CreateOptions {
         if skipLocked { words.append(OptionName.skipLocked.spelling) }
         if unencrypted { words.append(OptionName.unencrypted.spelling) }
         if let name = keychain.keychain {
-            words += [OptionName.keychain.spelling, name.contains("/") ? session.absolute(keychain: name) : name]
+            words += [OptionName.keychain.spelling, name.exact.contains("/") ? session.absolute(keychain: name) : name]
         }
         if let from = foreign.from { words += [OptionName.from.spelling, from] }
         if let source = foreign.password { words += try spell(source, .password, session) }
@@ -103,7 +103,7 @@ extension Session {
     /// Returns a path that does not depend on the working folder.
     func absolute(_ path: String) -> String {
         let resolved = world.resolve(path)
-        if resolved.hasPrefix("/") { return resolved }
+        if resolved.exact.hasPrefix("/") { return resolved }
         return (ProcessEnvironment.workingFolder ?? "") + "/" + resolved
     }
 

@@ -48,10 +48,10 @@ struct Examination {
             job = name
             session.job = name
             count += 1
-            if let damaged = state?.unreadable.first(where: { $0.name == name }) {
+            if let damaged = state?.unreadable.first(where: { $0.name.exact == name.exact }) {
                 report(damaged.failure.explanation)
             }
-            guard let state = state?.jobs.first(where: { $0.job.name == name }) else { continue }
+            guard let state = state?.jobs.first(where: { $0.job.name.exact == name.exact }) else { continue }
             let known = problems.count
             examine(state)
             reportLastRun(state, after: known)
@@ -128,7 +128,7 @@ struct Examination {
                 _ = try LocalKeychain(name, in: session.world).open(in: session)
             } catch {
                 let problem = Failure(error, session.subjects).explanation
-                if !reported.contains(where: { $0.hasPrefix(problem.message) }) { report(problem) }
+                if !reported.contains(where: { $0.exact.hasPrefix(problem.message) }) { report(problem) }
             }
         }
     }
@@ -264,7 +264,8 @@ struct Examination {
     /// A thief who takes the folder must not get the key along with it.
     private static func checkIdentities(beside folder: String) throws {
         guard Path.isFolder(folder) else { return }
-        for name in try Path.names(in: folder).sorted() where !name.hasSuffix(ArchiveName.ending) {
+        for name in try Path.names(in: folder).sorted(by: { $0.exact < $1.exact })
+        where !name.exact.hasSuffix(ArchiveName.ending) {
             let text: SecretBytes
             do throws(FileFailure) {
                 text = try PrivateFile.readPublic("\(folder)/\(name)")

@@ -52,7 +52,8 @@ struct Job: Hashable, Sendable {
 
     /// True if `text` is a valid job name, which becomes part of file and unit names.
     static func isName(_ text: String) -> Bool {
-        text.wholeMatch(of: /[A-Za-z0-9][A-Za-z0-9_-]{0,39}/) != nil
+        text.utf8.count <= 40 && text.utf8.first.map { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") } == true
+            && text.exact.isASCIILettersAndDigits(or: "_-")
     }
 }
 

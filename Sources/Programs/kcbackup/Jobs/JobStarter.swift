@@ -21,7 +21,7 @@ enum JobStarter: Hashable {
         ]
         var isInstalled = false
         for folder in folders {
-            for name in Self.names(in: folder) where name.hasSuffix(".service") {
+            for name in Self.names(in: folder) where name.exact.hasSuffix(".service") {
                 guard let text = Self.text("\(folder)/\(name)"), Self.starts(job.name, text) else { continue }
                 let timer = "timers.target.wants/\(name.dropLast(".service".count)).timer"
                 if folders.contains(where: { Self.isThere("\($0)/\(timer)") }) {
@@ -51,25 +51,26 @@ enum JobStarter: Hashable {
 
     /// True if a line of a unit, a crontab or a script runs the job.
     static func starts(_ job: String, _ text: String) -> Bool {
-        text.split(separator: "\n").contains { line in
-            let words = line.split { " \t'\"".contains($0) }
-            guard words.first?.hasPrefix("#") == false, line.contains("kcbackup"),
+        text.exact.split(separator: "\n").contains { line in
+            let words = line.utf8.split { " \t'\"".utf8.contains($0) }.map { String(Substring($0)) }
+            guard words.first?.exact.hasPrefix("#") == false, line.exact.contains("kcbackup"),
                 let verb = words.firstIndex(of: "run")
             else { return false }
-            return words[verb...].dropFirst().contains { $0 == job }
+            return words[verb...].dropFirst().contains { $0.exact == job.exact }
         }
     }
 
     /// Returns the user's crontab, which is empty without cron; nil if it cannot be read.
     private static func crontab(in session: Session) -> String? {
         // crontab(1) fails if there is no crontab, and says so in the language of the user.
-        let command = """
+        let script = ShellScript(
+            """
             command -v crontab > /dev/null || exit 0
             text=$(LC_ALL=C crontab -l 2>&1) && printf '%s\\n' "$text" && exit
             case $text in *'no crontab for'*) ;; *) exit 1 ;; esac
-            """
+            """)
         do throws(ShellCommand.Failure) {
-            let text = try ShellCommand.output(of: command, environment: session.world.environment, limit: 1 << 20)
+            let text = try ShellCommand.output(of: script, environment: session.world.environment, limit: 1 << 20)
             return Self.decoded(text)
         } catch {
             return nil

@@ -51,9 +51,8 @@ struct Jobs {
 
     private static func names(inFolder folder: String) throws(FileFailure) -> [String] {
         try PrivateFolder.require(folder, mayBeMissing: true)
-        return try Path.names(in: folder).filter { $0.hasSuffix(ending) }.map {
-            String($0.dropLast(ending.count))
-        }.filter(Job.isName).sorted()
+        return try Path.names(in: folder).compactMap { $0.exact.removingSuffix(ending) }
+            .filter(Job.isName).sorted()
     }
 
     /// Returns the job with this name.
@@ -200,25 +199,25 @@ func explainJob(_ problem: Jobs.Problem) -> Explanation {
     case .exists(let name):
         Explanation(
             .exists, "there is a job \(quoted(name)) already",
-            hint: "'kcbackup schedule remove \(displayed(name))' removes it; its backups stay")
+            hint: "'kcbackup schedule remove \(shellWord(name))' removes it; its backups stay")
     case .damaged(let job, let path):
         Explanation(
             .damaged,
             "the file of job \(quoted(job)) is damaged, or was edited by hand" + (path.map { ": \(quoted($0))" } ?? ""),
-            hint: "'kcbackup schedule remove \(displayed(job))', then add it again")
+            hint: "'kcbackup schedule remove \(shellWord(job))', then add it again")
     case .recordDamaged(let job, let path):
         Explanation(
             .damaged, "the record of the last run of job \(quoted(job)) is damaged: \(quoted(path))",
-            hint: "'kcbackup run \(displayed(job)) -v' runs the job, and writes a new one")
+            hint: "'kcbackup run \(shellWord(job)) -v' runs the job, and writes a new one")
     case .otherDevice(let job, let device):
         Explanation(
             .refused, "job \(quoted(job)) was added on device \(device), and this is another one",
-            hint: "'kcbackup schedule remove \(displayed(job))', then add it again",
+            hint: "'kcbackup schedule remove \(shellWord(job))', then add it again",
             "'kcbackup device show' shows this device")
     case .newerFormat(let job):
         Explanation(
             .limit, "a newer kcbackup added job \(quoted(job))",
-            hint: "use that version, or 'kcbackup schedule remove \(displayed(job))', and add it again")
+            hint: "use that version, or 'kcbackup schedule remove \(shellWord(job))', and add it again")
     case .severalLines: Explanation(.usage, "a word of the job has a line feed")
     }
 }

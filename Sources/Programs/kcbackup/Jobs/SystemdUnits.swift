@@ -44,9 +44,15 @@ struct SystemdUnits {
 
     private static func name(of job: String) -> String { "kcbackup-\(job)" }
 
-    /// The service and the timer that starts it.
-    var files: [File] {
-        [File(name: "\(name).service", text: service), File(name: "\(name).timer", text: timer)]
+    /// Returns the service and the timer that starts it.
+    ///
+    /// - Throws: `UsageProblem.unwritable` for a path with a control character, which would end a line.
+    func files() throws(UsageProblem) -> [File] {
+        do throws(Quoted.Failure) {
+            return [File(name: "\(name).service", text: try service()), File(name: "\(name).timer", text: timer)]
+        } catch {
+            throw .unwritable(error, isCrontab: false)
+        }
     }
 
     /// Returns the folder in which the units are installed.
@@ -56,7 +62,7 @@ struct SystemdUnits {
 
     private static func userFolder(in session: Session) -> String {
         let home = session.world.home
-        let configuration = session.world.environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        let configuration = session.world.environment["XDG_CONFIG_HOME"].flatMap { $0.exact.hasPrefix("/") ? $0 : nil }
         return (configuration ?? home + "/.config") + "/systemd/user"
     }
 
@@ -72,18 +78,18 @@ struct SystemdUnits {
         return "\(manager) daemon-reload && \(manager) enable --now \(name).timer"
     }
 
-    private var service: String {
+    private func service() throws(Quoted.Failure) -> String {
         var unit = ["[Unit]", "Description=kcbackup: job \(job.name)"]
-        if let failureUnit { unit.append("OnFailure=\(Self.quoted(failureUnit))") }
+        if let failureUnit { unit.append("OnFailure=\(try Quoted.unitWord(failureUnit))") }
         var service = ["", "[Service]", "Type=oneshot"]
-        if let user { service.append("User=\(user)") }
-        service.append("Environment=XDG_DATA_HOME=\(Self.quoted(Path.split(data).folder))")
+        if let user { service.append("User=\(try Quoted.unitValue(user))") }
+        service.append("Environment=XDG_DATA_HOME=\(try Quoted.unitWord(Path.split(data).folder))")
+        let setting = credentialsAreEncrypted ? "LoadCredentialEncrypted" : "LoadCredential"
         for name in credentials {
-            service.append(
-                "LoadCredential\(credentialsAreEncrypted ? "Encrypted" : "")=\(name):\(isOfSystem ? "/etc" : "%E")/kcbackup/\(name)"
-            )
+            let name = try Quoted.unitValue(name)
+            service.append("\(setting)=\(name):\(isOfSystem ? "/etc" : "%E")/kcbackup/\(name)")
         }
-        service.append("ExecStart=\(Self.quoted(program)) run \(job.name)")
+        service.append("ExecStart=\(try Quoted.unitWord(program)) run \(job.name)")
         service += ["Nice=10", "IOSchedulingClass=idle"] + Self.settings
         if isSandboxed {
             service += Self.sandbox
@@ -92,11 +98,12 @@ struct SystemdUnits {
             if isOfSystem {
                 service += Self.systemSandbox
                 if !isInTemporaryFolder { service.append("PrivateTmp=yes") }
-                let places = ([data] + writtenFolders.map { "-" + $0 }).map(Self.quoted).joined(separator: " ")
-                service.append("ReadWritePaths=\(places)")
+                var places: [String] = []
+                for place in [data] + writtenFolders.map({ "-" + $0 }) { places.append(try Quoted.unitWord(place)) }
+                service.append("ReadWritePaths=\(places.joined(separator: " "))")
             }
         } else if let keys = gpgFolder {
-            service.append("Environment=GNUPGHOME=\(Self.quoted(keys))")
+            service.append("Environment=GNUPGHOME=\(try Quoted.unitWord(keys))")
         }
         return (unit + service).map { $0 + "\n" }.joined()
     }
@@ -107,7 +114,7 @@ struct SystemdUnits {
 
     /// The folders outside the data folder that the job writes to, as absolute paths; they may not exist yet.
     private var writtenFolders: [String] {
-        guard let keychain = job.keychain, keychain.hasPrefix("/") else { return [job.folder] }
+        guard let keychain = job.keychain, keychain.exact.hasPrefix("/") else { return [job.folder] }
         // SQLite makes files next to that of a keychain.
         return [job.folder, Path.split(keychain).folder]
     }
@@ -131,13 +138,13 @@ struct SystemdUnits {
     /// True if a private temporary folder would hide a file or folder of the job.
     private var isInTemporaryFolder: Bool {
         (job.arguments + [data]).contains { word in
-            ["/tmp/", "/var/tmp/"].contains { word.hasPrefix($0) || word.hasPrefix("file:" + $0) }
+            ["/tmp/", "/var/tmp/"].contains { word.exact.hasPrefix($0) || word.exact.hasPrefix("file:" + $0) }
         }
     }
 
     /// The names of the credentials that the job reads.
     private var credentials: [String] {
-        job.create.compactMap { $0.hasPrefix("cred:") ? String($0.dropFirst(5)) : nil }
+        job.create.compactMap { $0.exact.removingPrefix("cred:") }
     }
 
     // Settings of every job.
@@ -155,15 +162,6 @@ struct SystemdUnits {
         "ProtectKernelTunables=yes", "ProtectProc=invisible", "ProcSubset=pid", "RemoveIPC=yes",
         "PrivateNetwork=yes", "IPAddressDeny=any",
     ]
-
-    /// Quotes a word for a unit file, escaping what systemd would expand or split.
-    ///
-    /// In paths, also in that of the program, a `$` has no meaning.
-    private static func quoted(_ text: String) -> String {
-        let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%")
-        let isPlain = text.allSatisfy { $0.isLetter || $0.isNumber || "/._-+:@".contains($0) }
-        return isPlain ? text : "\"\(escaped)\""
-    }
 }
 
 extension Job {
@@ -172,7 +170,9 @@ extension Job {
 
     /// True if the job starts other programs: the commands that it was given, and gpg for a store of pass.
     var startsPrograms: Bool {
-        if onSuccess != nil || onFailure != nil || create.contains(where: { $0.hasPrefix("cmd:") }) { return true }
+        if onSuccess != nil || onFailure != nil || create.contains(where: { $0.exact.hasPrefix("cmd:") }) {
+            return true
+        }
         guard let path = keychain.flatMap(FileOfItems.path) else { return false }
         // What is not there now may be a store, on another disk.
         return Path.isFile(path + "/.gpg-id") || !(Path.isFile(path) || Path.isFolder(path))
@@ -180,15 +180,19 @@ extension Job {
 
     /// Returns the crontab(5) line that runs the job.
     ///
-    /// - Throws: `UsageProblem.malformed` for a time that cron cannot express.
+    /// - Throws: `UsageProblem` (`malformed` for a time that cron cannot express, `unwritable` for a path).
     func crontabLine(in session: Session) throws(UsageProblem) -> String {
         guard let when = Self.cronTimes[time] else {
             throw .malformed(.at, form: "one that a line of a crontab can have: hourly, daily, weekly or monthly")
         }
         // Absolute paths, since cron's environment is minimal and its home folder may be another one.
         let data = Path.split(session.absolute(session.world.dataFolder.path)).folder
-        let words = ["XDG_DATA_HOME=" + Self.shellQuoted(data), Self.shellQuoted(session.world.program), "run", name]
-        return "\(when) \(words.joined(separator: " ").replacing("%", with: "\\%"))"
+        do throws(Quoted.Failure) {
+            let variable = "XDG_DATA_HOME=" + (try Quoted.crontabCommand([data]))
+            return "\(when) \(variable) \(try Quoted.crontabCommand([session.world.program, "run", name]))"
+        } catch {
+            throw .unwritable(error, isCrontab: true)
+        }
     }
 
     /// The times that a line of a crontab can have.
@@ -204,9 +208,4 @@ extension Job {
 
     /// When a timer starts the job.
     fileprivate var calendar: String { Self.timerTimes[time] ?? time }
-
-    private static func shellQuoted(_ text: String) -> String {
-        if text.allSatisfy({ $0.isLetter || $0.isNumber || "/._-+:@".contains($0) }) { return text }
-        return "'" + text.replacing("'", with: "'\\''") + "'"
-    }
 }

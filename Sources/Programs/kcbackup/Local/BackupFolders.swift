@@ -30,7 +30,7 @@ extension Session {
         let folder = world.resolve(path)
         guard let data = Path.real(world.dataFolder.path) else { return }
         let real = Path.real(folder) ?? Path.real(Path.split(folder).folder).map { $0 + "/" } ?? folder
-        if real == data || real.hasPrefix(data + "/") { throw .backupsInDataFolder(path) }
+        if real.exact == data.exact || real.exact.hasPrefix(data + "/") { throw .backupsInDataFolder(path) }
     }
 
     /// Returns the catalogue of a backup folder in which this device has made backups.

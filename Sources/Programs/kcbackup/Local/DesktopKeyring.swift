@@ -25,8 +25,7 @@ struct DesktopKeyring: Hashable {
 
     /// Parses a name; nil if it names something else.
     init?(_ given: String?) {
-        guard let given, given.hasPrefix(Self.prefix) else { return nil }
-        let label = String(given.dropFirst(Self.prefix.count))
+        guard let label = given?.exact.removingPrefix(Self.prefix) else { return nil }
         scope = label.isEmpty ? .all : .collection(label)
     }
 

@@ -40,7 +40,7 @@ struct DesktopRecord {
         let path = Self.path(of: wanted, in: folder)
         guard try Path.exists(path) else { return nil }
         try self.init(at: path)
-        guard subject == wanted else { return nil }
+        guard subject.exact == wanted.exact else { return nil }
     }
 
     private init?(at path: String) throws(FileFailure) {
@@ -49,8 +49,8 @@ struct DesktopRecord {
         var subject: String?
         var state: DesktopStateName?
         var planned = UnfinishedRestore()
-        for line in text.split(separator: "\n") {
-            let words = line.split(separator: " ")
+        for line in text.exact.split(separator: "\n") {
+            let words = line.exact.split(separator: " ")
             guard words.count == (words.first == "update" ? 3 : 2) else { return nil }
             let word = String(words[1])
             switch words[0] {
@@ -80,7 +80,7 @@ struct DesktopRecord {
 
     /// Removes the records of restores that can no longer be undone, since their state is gone.
     static func tidy(_ folder: String, states: [DesktopStateName]) throws(FileFailure) {
-        for name in try Path.names(in: folder) where name.hasPrefix(prefix) {
+        for name in try Path.names(in: folder) where name.exact.hasPrefix(prefix) {
             let path = "\(folder)/\(name)"
             if let state = try DesktopRecord(at: path)?.state, !states.contains(state) { try Path.remove(path) }
         }

@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCKeychainModel
 
 /// The name of a kept state: the time when it was kept, and a number if that is not enough.
@@ -15,9 +16,11 @@ struct DesktopStateName: Comparable {
 
     /// Parses the name of a file; nil if it is not that of a state.
     init?(file: String) {
-        guard file.hasSuffix(Self.ending) else { return nil }
-        let parts = file.dropLast(Self.ending.count).split(separator: "-", omittingEmptySubsequences: false)
-        guard let time = parts.first, time.utf8.count == 16, time.hasSuffix("Z"), parts.count <= 2 else { return nil }
+        guard let stem = file.exact.removingSuffix(Self.ending) else { return nil }
+        let parts = stem.exact.split(separator: "-", omittingEmptySubsequences: false)
+        guard let time = parts.first, time.utf8.count == 16, time.exact.hasSuffix("Z"), parts.count <= 2 else {
+            return nil
+        }
         guard let number = parts.count == 2 ? Int(parts[1]) : 1, number > 0 else { return nil }
         self.init(time: String(time), number: number)
     }

@@ -4,7 +4,7 @@ internal import KCItemSources
 
 /// `gpg`, which opens files with the keys of the user.
 enum GPG {
-    /// What the script below ends with, beside what a shell ends with itself.
+    /// What the script below ends with, besides the statuses of the shell itself.
     private enum Ending {
         static let damaged: Int32 = 3
         static let agent: Int32 = 4
@@ -20,12 +20,11 @@ enum GPG {
     ///
     /// - Throws: `UnopenedFile`, `ForeignFailure.needsProgram`, `StreamFailure`.
     static func decrypted(_ path: String, environment: [String: String], limit: Int) throws -> SecretBytes {
-        // The shell takes everything but a quotation mark between two of them as it is.
-        let quoted = "'" + path.replacing("'", with: "'\\''") + "'"
-        let script = """
-            command -v gpg >/dev/null || exit \(Ending.notFound)
+        let script = ShellScript(
+            """
+            command -v gpg >/dev/null || exit 127
             exec 4>&1
-            lines=$(gpg --batch --quiet --status-fd 3 --decrypt -- \(quoted) 3>&1 >&4 4>&-)
+            lines=$(gpg --batch --quiet --status-fd 3 --decrypt -- "$1" 3>&1 >&4 4>&-)
             code=$?
             [ $code -lt 126 ] || exit $code
             lines="
@@ -34,12 +33,12 @@ enum GPG {
             [GNUPG:] $1"*) return 0;; esac; return 1; }
             count() { printf '%s' "$lines" | grep -c "^\\[GNUPG:\\] $1"; }
             ! has DECRYPTION_OKAY || [ "$(count DECRYPTION_OKAY)" -lt "$(count BEGIN_DECRYPTION)" ] || exit 0
-            ! has DECRYPTION_KEY || exit \(Ending.damaged)
-            ! has NEED_PASSPHRASE_SYM || has ENC_TO || exit \(Ending.passphrase)
-            ! has KEY_CONSIDERED && ! has PINENTRY_LAUNCHED && ! has 'ERROR pkdecrypt_failed' || exit \(Ending.agent)
-            ! has ENC_TO || exit \(Ending.noKey)
-            exit \(Ending.damaged)
-            """
+            ! has DECRYPTION_KEY || exit 3
+            ! has NEED_PASSPHRASE_SYM || has ENC_TO || exit 6
+            ! has KEY_CONSIDERED && ! has PINENTRY_LAUNCHED && ! has 'ERROR pkdecrypt_failed' || exit 4
+            ! has ENC_TO || exit 5
+            exit 3
+            """, [path])
         do throws(ShellCommand.Failure) {
             return try ShellCommand.output(of: script, environment: environment, limit: limit)
         } catch {

@@ -8,8 +8,8 @@ extension InputFile {
     /// Returns the descriptor that a name refers to, which can be read only once; nil for a file.
     static func descriptor(_ name: String) -> Int32? {
         if [standardInputName, "/dev/stdin"].contains(name) { return 0 }
-        for folder in ["/dev/fd/", "/proc/self/fd/"] where name.hasPrefix(folder) {
-            return Int32(name.dropFirst(folder.count))
+        for folder in ["/dev/fd/", "/proc/self/fd/"] {
+            if let number = name.exact.removingPrefix(folder) { return Int32(number) }
         }
         return nil
     }
@@ -81,7 +81,7 @@ enum FileOfItems {
 
     /// Returns the path in `file:PATH`; nil for any other name.
     static func path(_ given: String) -> String? {
-        given.hasPrefix(prefix) ? String(given.dropFirst(prefix.count)) : nil
+        given.exact.removingPrefix(prefix)
     }
 
     /// Opens a file, and warns if others can read it.

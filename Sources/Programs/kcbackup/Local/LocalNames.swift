@@ -13,7 +13,7 @@ extension LocalKeychain {
     init(_ given: String?, in world: World) throws {
         if let given, FileOfItems.path(given) != nil { throw UsageProblem.notAKeychain }
         if DesktopKeyring(given) != nil { throw UsageProblem.desktopKeyring }
-        let expanded = given.map { $0.hasPrefix("~/") ? world.resolve($0) : $0 }
+        let expanded = given.map { $0.exact.hasPrefix("~/") ? world.resolve($0) : $0 }
         try self.init(expanded, in: world.dataFolder, workingFolder: world.workingFolder)
     }
 
@@ -24,7 +24,9 @@ extension LocalKeychain {
         session.subjects.keychain = name
         do {
             return try open(on: LocalDevice(session.world), minimumCost: session.world.costs.lowestPasscode)
-        } catch KeychainStoreError.file(let failure) where failure.problem.isOfAccess && failure.path == path {
+        } catch KeychainStoreError.file(let failure)
+            where failure.problem.isOfAccess && failure.path.exact == path.exact
+        {
             // Advice on permissions is of use only for a keychain.
             guard Keychain.begins(path) else { throw KeychainStoreError.notAKeychain(.notADatabase) }
             throw KeychainStoreError.file(failure)

@@ -15,7 +15,7 @@ struct AttributeAssignment {
         guard let equals = word.utf8.firstIndex(of: UInt8(ascii: "=")) else {
             throw UsageProblem.malformed(option, form: Self.form)
         }
-        let parts = word[..<equals].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = word[..<equals].exact.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         code = try Self.code(String(parts[0]))
         let text = String(word[word.utf8.index(after: equals)...])
         if parts.count == 2 {

@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import ArgumentParser
 internal import KCKeychainStore
 
@@ -11,12 +12,13 @@ struct EscrowSource: Hashable, Sendable, ExpressibleByArgument {
 
     /// Never fails, so that the parser does not repeat the text in a message.
     init(argument: String) {
-        let prefix = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
+        let prefix = argument.exact.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
         let isPath = !["", "tty", "file", "fd", "cmd", "cred"].contains(prefix)
         source =
             switch SecretSource(argument: argument) {
             case .terminal: nil
-            case .unknown: isPath && !argument.uppercased().contains("KCBACKUP-ESCROW-KEY-") ? .file(argument) : nil
+            case .unknown:
+                isPath && !argument.uppercased().exact.contains("KCBACKUP-ESCROW-KEY-") ? .file(argument) : nil
             case let source: source
             }
     }

@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import ArgumentParser
 internal import KCKeychainModel
 internal import KCKeychainStore
@@ -40,7 +41,7 @@ struct AttributeOptions: ParsableArguments {
             (.svce, service), (.srvr, server), (.acct, account), (.labl, label), (.agrp, group),
             (.pdmn, accessible?.rawValue),
         ]
-        if let server, server.contains("://") { throw UsageProblem.serverIsURL }
+        if let server, server.exact.contains("://") { throw UsageProblem.serverIsURL }
         for (code, text) in named { attributes[code] = text.map { .text($0) } }
         for word in attribute {
             let assignment = try AttributeAssignment(word, of: .attribute)

@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCKeychainModel
 
 /// The options that select an item on a command line, as the user could type them.
@@ -31,7 +32,9 @@ struct ItemSelection: Hashable, Sendable {
 
 /// Returns text as one word of a shell command; nil if it has characters that cannot be shown, or is too long.
 func shellWord(_ text: String) -> String? {
-    guard displayed(text, limit: 200) == text, !text.contains("'") else { return nil }
-    let isPlain = !text.isEmpty && text.allSatisfy { $0.isLetter || $0.isNumber || "/._-+:@".contains($0) }
-    return isPlain ? text : "\"\(text)\""
+    // Options that begin with a hyphen, and quotes within those around the hint, would only confuse.
+    guard displayed(text, limit: 200).exact == text.exact, !text.exact.hasPrefix("-"), !text.exact.contains("'") else {
+        return nil
+    }
+    return Quoted.shellWord(text)
 }

@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import ArgumentParser
 
 /// The options for displaying a table of items.
@@ -33,7 +34,7 @@ struct TableOptions: ParsableArguments {
         _ text: String?, _ option: OptionName, among all: [Table.Column]
     ) throws(UsageProblem) -> [String]? {
         guard let text else { return nil }
-        let names = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.lowercased() }
+        let names = text.exact.split(separator: ",", omittingEmptySubsequences: false).map { $0.lowercased() }
         let known = all.map(\.name)
         guard names.allSatisfy(known.contains), Set(names).count == names.count else {
             throw .malformed(option, form: "a list of names out of \(known.joined(separator: ","))")

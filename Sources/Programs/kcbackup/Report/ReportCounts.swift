@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCKeychainModel
 
 /// The data for a report's charts, counted item by item.
@@ -9,7 +10,7 @@ struct ReportCounts {
     /// The number of items by year of the last change.
     private(set) var byYear: [String: Int] = [:]
     /// The number of items by access group, as shown in the table.
-    private(set) var byGroup: [String: Int] = [:]
+    private(set) var byGroup: [ExactText: Int] = [:]
     /// The number of items in groups beyond `groupLimit`.
     private(set) var inOtherGroups = 0
 
@@ -26,8 +27,8 @@ struct ReportCounts {
         byYear[String(item.modified.day.prefix(4)), default: 0] += 1
         if case .staysBehind(let reason) = verdict { byReason[reason, default: 0] += 1 }
         let group = displayed(item.accessGroup, limit: ReportRow.cellLimit)
-        if byGroup.count < Self.groupLimit || byGroup[group] != nil {
-            byGroup[group, default: 0] += 1
+        if byGroup.count < Self.groupLimit || byGroup[group.exact] != nil {
+            byGroup[group.exact, default: 0] += 1
         } else {
             inOtherGroups += 1
         }
@@ -60,7 +61,10 @@ struct ReportChart {
             ReportBar(name: $0.name, count: counts.byAccessibility[$0] ?? 0, value: $0.name)
         }
         let groups = counts.byGroup.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-            .map { ReportBar(name: $0.key.isEmpty ? "(no group)" : $0.key, count: $0.value, value: $0.key) }
+            .map { group in
+                let name = group.key.string
+                return ReportBar(name: name.isEmpty ? "(no group)" : name, count: group.value, value: name)
+            }
         let years = counts.byYear.sorted { $0.key > $1.key }
             .map { ReportBar(name: $0.key, count: $0.value, value: $0.key) }
         return [

@@ -88,7 +88,7 @@ struct SecretInput {
         case .descriptor(let number): return try firstLine(bytes(from: Descriptor(number: number), wanted), wanted)
         case .command(let command): return try firstLine(output(of: command, wanted), wanted)
         case .credential(let name):
-            guard let folder = world.environment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else {
+            guard let folder = world.environment["CREDENTIALS_DIRECTORY"], folder.exact.hasPrefix("/") else {
                 throw SecretProblem.noCredentialsFolder
             }
             // systemd protects the folder, and grants access to the file with an access control list, which makes the
@@ -109,7 +109,8 @@ struct SecretInput {
 
     private func output(of command: String, _ wanted: WantedSecret) throws -> SecretBytes {
         do throws(ShellCommand.Failure) {
-            return try ShellCommand.output(of: command, environment: world.environment, limit: WantedSecret.limit)
+            return try ShellCommand.output(
+                of: ShellScript(ofUser: command), environment: world.environment, limit: WantedSecret.limit)
         } catch {
             switch error {
             case .notStarted(let code): throw SecretProblem.commandNotStarted(code)

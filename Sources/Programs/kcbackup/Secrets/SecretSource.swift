@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCConsole
 internal import ArgumentParser
 
@@ -21,8 +22,8 @@ enum SecretSource: Hashable, Sendable, ExpressibleByArgument {
 
     /// Parses `tty` or a prefix with its value; never fails, so that the parser does not repeat the text in a message.
     init(argument: String) {
-        let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        let value = parts.count == 2 ? String(parts[1]) : ""
+        let parts = argument.exact.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let value = parts.count == 2 ? parts[1] : ""
         self =
             switch (parts[0], value) {
             case ("tty", "") where parts.count == 1: .terminal
@@ -37,9 +38,9 @@ enum SecretSource: Hashable, Sendable, ExpressibleByArgument {
     /// The values for shell completion.
     static var defaultCompletionKind: CompletionKind { .list(["tty", "file:", "fd:", "cmd:", "cred:"]) }
 
-    /// systemd's own rule: the name must be a plain file name.
+    /// systemd's own rule, a file name in ASCII, without what has a meaning in the line of a unit that loads it.
     private static func isCredentialName(_ name: String) -> Bool {
-        !name.isEmpty && name != "." && name != ".." && !name.contains("/")
+        !name.isEmpty && name != "." && name != ".." && name.exact.isASCIILettersAndDigits(or: "._-+@=,#~")
     }
 }
 

@@ -100,7 +100,7 @@ enum SecretDoubt: Hashable, Sendable {
         guard scalar.properties.isAlphabetic, let name = scalar.properties.name,
             let mark = name.firstRange(of: " WITH ")
         else { return false }
-        return !name[mark.upperBound...].hasPrefix("STROKE")
+        return !name[mark.upperBound...].exact.hasPrefix("STROKE")
     }
 
     /// Returns advice, without showing the secret.

@@ -1,7 +1,7 @@
 internal import KCByteStreams
 internal import KCConsole
 
-/// Collects the results of a run and writes them in large pieces; JSON is written as ASCII on a terminal.
+/// Collects the results of a run and writes them in large pieces; JSON is escaped for its reader.
 struct ResultBuffer {
     /// The bytes that have not been written yet.
     var bytes: [UInt8] = []
@@ -22,10 +22,10 @@ struct ResultBuffer {
 
     /// Writes the buffer.
     mutating func flush() throws(Failure) {
-        if session.style.isJSON, session.world.terminal.showsOutput {
-            var ascii: [UInt8] = []
-            appendASCII(bytes.span, to: &ascii)
-            bytes = ascii
+        if session.style.isJSON {
+            var json: [UInt8] = []
+            session.append(json: bytes.span, to: &json)
+            bytes = json
         }
         try session.write(bytes.span)
         bytes.removeAll(keepingCapacity: true)

@@ -40,6 +40,19 @@ func appendASCII(_ json: borrowing Span<UInt8>, to line: inout some ByteBuffer &
     }
 }
 
+/// Appends JSON with every character escaped that a terminal obeys or does not show.
+///
+/// What goes into a pipe or a file is often shown in the end.
+func appendVisible(_ json: borrowing Span<UInt8>, to line: inout some ByteBuffer & ~Copyable) {
+    forEachScalar(json) { scalar in
+        if scalar == "\n" || isHarmless(scalar) {
+            for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { line.append(byte) }
+        } else {
+            for unit in UTF16.encode(scalar) ?? UTF16.encodedReplacementCharacter { appendEscape(unit, to: &line) }
+        }
+    }
+}
+
 private func isText(_ bytes: borrowing Span<UInt8>) -> Bool {
     (try? UTF8Span(validating: bytes.extracting(...))) != nil
 }
