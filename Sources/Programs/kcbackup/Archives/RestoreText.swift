@@ -34,6 +34,12 @@ struct RestoreText {
         session.list(report.stayingBehind.map(\.item)) { index, words in
             "stays behind: \(words): \(report.stayingBehind[index].reason.words)"
         }
+        let unbound = report.stayingBehind.count { $0.reason == .notBoundThere }
+        if unbound > 0, !session.style.isQuiet {
+            session.message(
+                "'\(OptionName.giveUpDeviceBinding.spelling)' writes \(unbound == 1 ? "it" : "them") there all the same: "
+                    + "any device can then open \(unbound == 1 ? "it" : "them") with the password of the keyring\n")
+        }
         let removed = report.isDryRun ? "would be removed" : "removed"
         session.list(report.vanishing) { _, words in "\(removed), and not in the archive: \(words)" }
         for (item, problem) in report.failing { session.warn("not restored: \(item.words): \(problem.words)") }

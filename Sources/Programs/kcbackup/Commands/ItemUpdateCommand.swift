@@ -14,7 +14,7 @@ struct ItemUpdateCommand: Verb {
         abstract: "Change attributes or the secret of items.",
         discussion: """
             All matching items are changed, in one transaction. If there are several, they are listed, and you are \
-            asked first; the state of the keychain is saved, and 'kcbackup restore --undo' brings it back.
+            asked first. 'kcbackup undo' takes it back.
 
             EXAMPLES:
               kcbackup item update --service "Home Wi-Fi" --account ada --secret tty
@@ -41,7 +41,7 @@ struct ItemUpdateCommand: Verb {
     @Flag(name: OptionName.yes.name, help: "Do not ask.")
     var yes = false
 
-    @Flag(name: OptionName.noUndo.name, help: "Do not keep the state before several items are changed.")
+    @Flag(name: OptionName.noUndo.name, help: "Do not keep the state before the change.")
     var noUndo = false
 
     @OptionGroup
@@ -67,7 +67,6 @@ struct ItemUpdateCommand: Verb {
         let store = try keychain.open(in: session)
         let matches = try store.find(query)
         if matches.items.isEmpty, matches.damaged == 0 { throw KeychainStoreError.itemNotFound }
-        let isKept = matches.items.count > 1 && !noUndo
         if matches.items.count > 1 {
             if !yes, session.world.terminal.isAttended {
                 session.list(matches.items) { _, words in "to be changed: \(words)" }
@@ -77,7 +76,7 @@ struct ItemUpdateCommand: Verb {
         try keychain.unlock(store, in: session)
         let isPublic = matches.items.allSatisfy { $0.itemClass == .certificate }
         let value = try secret.read(isPublic: isPublic, in: session)
-        let updated = try StateKeeper.changing(store, .itemUpdate, isKept: isKept, in: session) { writer in
+        let updated = try StateKeeper.changing(store, .itemUpdate, isKept: !noUndo, in: session) { writer in
             // Change exactly the items that were counted and confirmed.
             try matches.items.flatMap { item in
                 let updated = try writer.update(
@@ -88,7 +87,7 @@ struct ItemUpdateCommand: Verb {
             }
         }
         for words in wordsApart(updated) { session.note("changed: \(words)") }
-        if isKept { session.noteUndo(keychain.keychain) }
+        if !noUndo { session.noteUndo(keychain.keychain) }
         if style.json { try session.result(["items": .list(updated.map { .item($0) })], []) }
         return session.status(ofDamaged: matches.damaged)
     }
