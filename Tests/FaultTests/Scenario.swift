@@ -16,6 +16,7 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case restoreExisting = "restore-existing"
     case restoreReplace = "restore-replace"
     case restoreNew = "restore-new"
+    case undo
     case itemImport = "import"
     case importForeign = "import-foreign"
     case export
@@ -128,6 +129,8 @@ struct FaultBench {
         }
         let more = Set(trial.left).subtracting(undisturbed.left).filter { entry in
             !(couldNotRemove && (entry.contains(".lock f ") || entry.contains("/.restoring-")))
+                // A state that was brought back is removed last; until then it is the present one, which is passed over.
+                && !(scenario == .undo && entry.contains("/undo/KEYCHAIN"))
         }
         let missing = Set(undisturbed.left).subtracting(trial.left)
         if !more.isEmpty { violations.append("a later run leaves \(more.sorted())") }

@@ -73,6 +73,7 @@ command() {
     restore-existing) set -- restore old.kcb -i key.txt ;;
     restore-replace) set -- restore old.kcb -i key.txt --replace --yes ;;
     restore-new) set -- restore here.kcb --keychain fresh ;;
+    undo) set -- undo --yes ;;
     import) set -- item import more.jsonl ;;
     import-foreign) set -- import logins.csv --on-conflict overwrite ;;
     export) set -- export --to csv --plaintext -o out.csv ;;

@@ -97,6 +97,18 @@ struct JournalTests {
         #expect(try bench.folder.read("login.keychain") == before)
     }
 
+    @Test("A journal with a second name is refused: SQLite would write into the other file", arguments: [0, 600])
+    func linked(count: Int) throws {
+        let other = try bench.folder.write("other", [UInt8](repeating: 0, count: count))
+        let before = try bench.folder.read("login.keychain")
+        try FileManager.default.linkItem(atPath: other, toPath: bench.path + "-journal")
+        expectRefusal()
+        #expect(try bench.folder.read("login.keychain") == before)
+        #expect(try bench.folder.read("other").count == count)
+        try FileManager.default.removeItem(atPath: other)
+        #expect(try bench.open().items().count == 1)
+    }
+
     @Test("A journal that SQLite ignores (empty or starting with zero) is accepted", arguments: [0, 1, 28, 600])
     func cold(count: Int) throws {
         try plant([UInt8](repeating: 0, count: count))

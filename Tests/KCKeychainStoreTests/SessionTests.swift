@@ -173,6 +173,20 @@ import Testing
         #expect(memory.parts == (lockOnSuspend ? ["first-unlock"] : ["unlocked", "first-unlock"]))
     }
 
+    @Test("A keychain locks if the time of suspension is shorter than before, as after a boot or on another machine")
+    func suspendSetBack() throws {
+        let items = try start()
+        try unlock()
+        asleep.sleep(-1_000)
+        #expect(try readable(items) == Readable.all)
+        asleep.sleep(-1)
+        #expect(try session.status(bench.open(), now: moment(11)).state == .locked)
+        #expect(try readable(items) == Readable.afterFirstUnlock)
+        // The time coming back does not unlock it again.
+        asleep.sleep(1_001)
+        #expect(try readable(items) == Readable.afterFirstUnlock && memory.parts == ["first-unlock"])
+    }
+
     @Test("An earlier suspend does not lock the keychain when locking on suspend is turned on")
     func suspendLater() throws {
         let items = try start()

@@ -188,14 +188,16 @@ struct KeptStatesTests {
         #expect(try states.list().isEmpty)
     }
 
-    @Test("A state that equals the newest kept one, as after a killed restore, is not kept again")
+    @Test("A state that equals the present one, as after a killed restore, gives way to that of the next change")
     func keptOnce() throws {
         try add("ann")
         let states = KeptStates(of: keychain, in: data)
-        let first = try states.keep(before: .restore, now: moment(3))
-        #expect(try states.keep(before: .restore, now: moment(4)) == first)
+        _ = try states.keep(before: .restore, now: moment(3))
+        let second = try states.keep(before: .itemDelete, now: moment(4))
+        #expect(try states.list() == [second])
+        #expect(second.before == .itemDelete && second.date == moment(4))
         try add("bob")
-        #expect(try states.keep(before: .restore, now: moment(5)) != first)
+        #expect(try states.keep(before: .restore, now: moment(5)) != second)
         #expect(try states.list().count == 2)
     }
 

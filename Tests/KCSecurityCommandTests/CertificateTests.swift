@@ -72,6 +72,34 @@ struct CertificateTests {
         #expect(home.run("export -t certs").status == 0)
     }
 
+    @Test("Nothing that is bound to this device is exported or dumped in the clear", arguments: ["aku", "cku", "dku"])
+    func bound(accessibility: String) throws {
+        let keychain = try home.keychain("bound")
+        try makeIdentity()
+        home.run("import web.p12 -k bound -P x")
+        try keychain.write { writer in
+            _ = try writer.update(
+                matching: ItemQuery(itemClass: .key), set: [.pdmn: .text(accessibility)], secret: nil, now: .reference)
+        }
+        for line in [
+            "export -k bound -t privKeys", "export -k bound -t identities -P x", "export -k bound -P x",
+            "export -k bound -t allKeys -f pemseq -P x",
+        ] {
+            let outcome = home.run(line)
+            #expect(outcome.status == 28, "\(line): \(outcome.messages)")
+            #expect(outcome.messages.contains("must not leave: ThisDeviceOnly: never leaves its device"))
+            #expect(outcome.output == [])
+        }
+        #expect(home.run("export -k bound -t certs").status == 0)
+        let dump = home.run("dump-keychain -d bound")
+        #expect(dump.status == 0)
+        #expect(dump.messages.contains("is not dumped: ThisDeviceOnly: never leaves its device"))
+        // The data of the two certificates are there, those of the key are not.
+        let data = dump.text.split(separator: "\n", omittingEmptySubsequences: false)
+        let values = data.indices.filter { data[$0] == "data:" }.map { data[$0 + 1] }
+        #expect(values.count == 3 && values.filter(\.isEmpty).count == 1)
+    }
+
     @Test("openssl reads what is exported, and it equals what was imported")
     func exports() throws {
         for file in ["web.pem", "web.key.der", "mail.pem", "mail.key.der", "authority.pem"] {

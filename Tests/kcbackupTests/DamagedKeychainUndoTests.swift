@@ -16,8 +16,9 @@ struct DamagedKeychainUndoTests {
         try home.write("passcode", "walnut lantern\n")
         try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"Bank"},"secret":"tulip"}"# + "\n")
         for line in [
-            "keychain create --passcode file:passcode", "item import items.jsonl --passcode file:passcode",
-            "create -o a.kcb --unencrypted", "item update --service Bank --set icmt=kept --passcode file:passcode",
+            "keychain create --passcode file:passcode", "item import items.jsonl --no-undo --passcode file:passcode",
+            "create -o a.kcb --unencrypted",
+            "item update --service Bank --set icmt=kept --no-undo --passcode file:passcode",
             "restore a.kcb --on-conflict overwrite --passcode file:passcode",
         ] {
             #expect(home.run(line).status == .ok)
@@ -96,7 +97,7 @@ struct DamagedKeychainUndoTests {
         try damage()
         let outcome = home.run("keychain delete login --confirm login")
         #expect(outcome.status == .ok)
-        #expect(outcome.messages.contains("warning: 1 state of it from before restores will be deleted as well"))
+        #expect(outcome.messages.contains("warning: 1 state of it from before changes will be deleted as well"))
         #expect(try names("/undo/").allSatisfy { !$0.hasSuffix(".keychain") })
     }
 }

@@ -90,7 +90,7 @@ struct DesktopSamenessTests {
             keyring
             $DESKTOP add login P pp svc p; $DESKTOP add login A s1 svc a
             $KCBACKUP create --unencrypted a.kcb
-            $KCBACKUP item update --keychain secret-service: --label P --set accessible=akpu >/dev/null
+            $KCBACKUP item update --keychain secret-service: --label P --set accessible=akpu --no-undo >/dev/null
             $DESKTOP secret login/2 changed
             $KCBACKUP restore a.kcb --on-conflict overwrite --label A
             state=$(ls .local/share/kcbackup/undo/secret-service/*.kcb)

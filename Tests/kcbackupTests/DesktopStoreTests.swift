@@ -151,7 +151,7 @@ struct DesktopStoreTests {
                 one
                 service          one
                 kcbackup: error: no earlier state of the desktop keyring is kept
-                kcbackup: hint: one is kept before a restore writes anything, and before 'kcbackup item update' changes several items
+                kcbackup: hint: one is kept before each command that changes items
                 kcbackup: hint: 'kcbackup restore ARCHIVE --keychain secret-service:' restores a backup
                 = 10
                 = 0

@@ -1,5 +1,6 @@
 import Foundation
 import KCKeychainModel
+import KCLocalKeychains
 import KCTestSupport
 import Testing
 
@@ -139,20 +140,20 @@ struct DesktopUndoTests {
             try $KCBACKUP restore --undo x --keychain secret-service:; tail -1 messages | cut -d"'" -f2
             """)
         #expect(
-            text.replacing(/[0-9]{8}T[0-9]{6}Z(-[0-9]+)?/, with: "TIME") == """
+            text.replacing(/[0-9-]{10} [0-9:]{8} UTC/, with: "MOMENT") == """
                 10 error: no earlier state of the desktop keyring is kept
-                kcbackup item update
+                kcbackup: hint: one is kept before each command that changes items
                 kcbackup restore ARCHIVE --keychain secret-service:
                 would be removed, and not in that state: generic password 'A', account 'd=1'
-                would bring back, in the Secret Service: the state of TIME, 1 removed, 1 the same
+                would take back 'restore' of MOMENT in the Secret Service: 1 removed
                 4
-                error: 'Remove 1 item of the Secret Service, to the state of TIME?' needs an answer, and there is no terminal to ask on
+                error: 'Take back 'restore' of MOMENT, which removes 1 item of the Secret Service?' needs an answer, and there is no terminal to ask on
                 removed, and not in that state: generic password 'A', account 'd=1'
                 [2,1,0]
                 2
                 4
                 10 error: no state 'x' of the desktop keyring is kept
-                kcbackup restore --list-undo --keychain secret-service:
+                kcbackup undo --list --keychain secret-service:
 
                 """)
     }
@@ -183,8 +184,8 @@ struct DesktopUndoTests {
         #expect(
             text == """
                 2
-                [2]
-                [1]
+                [2,2]
+                [1,1]
                 []
                 < Login
                 > Login
@@ -235,12 +236,16 @@ struct DesktopUndoTests {
     func names() throws {
         let now = try #require(Timestamp(microseconds: 1_700_000_000_000_000))
         var names: [DesktopStateName] = []
-        for _ in 0..<12 { names.append(DesktopStateName(at: now, after: names.last)) }
-        names.append(DesktopStateName(at: now.advanced(byMicroseconds: -5_000_000), after: names.last))
-        names.append(DesktopStateName(at: now.advanced(byMicroseconds: 5_000_000), after: names.last))
+        for _ in 0..<12 { names.append(DesktopStateName(at: now, after: names.last, before: .restore)) }
+        names.append(DesktopStateName(at: now.advanced(byMicroseconds: -5_000_000), after: names.last, before: .undo))
+        names.append(DesktopStateName(at: now.advanced(byMicroseconds: 5_000_000), after: names.last, before: .undo))
         #expect(names.map(\.file).compactMap { DesktopStateName(file: $0) }.shuffled().sorted() == names)
         #expect(Set(names.map(\.file)).count == names.count)
-        #expect(names[1].file == "20231114T221320Z-2.kcb")
+        #expect(names[1].file == "20231114T221320Z-2-restore.kcb")
+        #expect(names[1].text == "20231114T221320Z-2" && names[1].moment == "2023-11-14 22:13:20 UTC")
+        #expect(names[1].before == .restore && DesktopStateName(file: names[0].file)?.before == .restore)
+        #expect(DesktopStateName(file: "20231114T221320Z.kcb")?.before == nil)
+        #expect(DesktopStateName(file: "20231114T221320Z-2-other.kcb") == nil)
         #expect(DesktopStateName(file: "x.kcb") == nil)
         #expect(DesktopStateName(file: "20231114T221320Z-0.kcb") == nil)
     }

@@ -1,5 +1,5 @@
 internal import KCByteStreams
-internal import KCKeychainModel
+package import KCKeychainModel
 
 /// What an archive was made from, as stated in the first line of its metadata.
 package struct ArchiveSource: Hashable, Sendable {
@@ -14,6 +14,19 @@ package struct ArchiveSource: Hashable, Sendable {
     package static let keychainFile = "keychain-file"
     /// A file of items.
     package static let items = "items"
+
+    /// The keyring of the desktop.
+    package static let desktopKeyring = "secret-service"
+
+    /// What the items are, for the rules about items that are bound to this device.
+    package var items: Passage.Source {
+        switch kind {
+        case Self.desktopKeyring: .desktopKeyring
+        case Self.items: .itemList
+        // Also for a kind that a later version knows: nothing is bound less by an archive of it.
+        default: .keychain
+        }
+    }
 
     /// The maximum length of a name in bytes.
     static let nameLimit = 1_024

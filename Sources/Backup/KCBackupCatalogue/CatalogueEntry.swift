@@ -14,7 +14,7 @@ package struct CatalogueEntry: Hashable, Sendable {
 
     /// What identifies an archive in a folder: a copy of the archive under another name is another one.
     package struct ID: Hashable, Sendable {
-        package let name: String
+        package let name: ExactText
         package let archiveID: [UInt8]
     }
 
@@ -82,7 +82,7 @@ package struct CatalogueEntry: Hashable, Sendable {
     }
 
     /// What identifies the archive in its folder.
-    package var id: ID { ID(name: name, archiveID: archiveID) }
+    package var id: ID { ID(name: name.exact, archiveID: archiveID) }
 
     /// Returns the entry of the same archive with other keys.
     func rekeyed(_ keys: [String], size: UInt64, verified: Timestamp) -> CatalogueEntry {

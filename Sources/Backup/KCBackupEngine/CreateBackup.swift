@@ -61,7 +61,7 @@ package struct CreateBackup {
     ) throws(ArchiveFailure) -> ArchivingVisitor {
         try ArchivingVisitor(
             ArchiveWriter(protection, of: source, device: device, folder: destination.workFolder),
-            mode: protection.mode,
+            from: source.items, mode: protection.mode,
             opens: opens, bound: bound, step)
     }
 
@@ -99,6 +99,7 @@ package struct CreateReport: Sendable {
 /// Passes items on to the archive, and keeps track of those that are not in it.
 private final class ArchivingVisitor: ItemVisitor {
     private var writer: ArchiveWriter?
+    private let source: Passage.Source
     private let mode: ArchiveMode
     private let opens: (Accessibility) -> Bool
     private let bound: (Item) -> Void
@@ -110,9 +111,10 @@ private final class ArchivingVisitor: ItemVisitor {
     private(set) var groups: [ExactText: Int] = [:]
 
     init(
-        _ writer: consuming ArchiveWriter, mode: ArchiveMode, opens: @escaping (Accessibility) -> Bool,
-        bound: @escaping (Item) -> Void, _ step: @escaping () -> Void
+        _ writer: consuming ArchiveWriter, from source: Passage.Source, mode: ArchiveMode,
+        opens: @escaping (Accessibility) -> Bool, bound: @escaping (Item) -> Void, _ step: @escaping () -> Void
     ) {
+        self.source = source
         self.opens = opens
         self.bound = bound
         self.writer = consume writer
@@ -122,7 +124,8 @@ private final class ArchivingVisitor: ItemVisitor {
 
     func wants(_ item: Item) -> Bool {
         step()
-        if Travel(item.accessibility) != .nowhere { return true }
+        // A state that is kept for undo has items that no other archive has, under another accessibility.
+        if Passage.decide(item.accessibility, from: source, to: .archive) == .moves { return true }
         omitted.append(item)
         return false
     }

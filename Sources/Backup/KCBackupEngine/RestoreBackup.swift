@@ -16,6 +16,8 @@ package struct RestoreOptions: Hashable, Sendable {
     package var isDryRun = false
     /// Which items of the archive to restore; nil for all of them.
     package var filter: ItemFilter?
+    /// Write items that are bound to this device into a target that cannot bind them.
+    package var givesUpBinding = false
     /// The only local items that a replacing restore may remove without replacing them; nil for any.
     package var removable: Set<ItemUUID>?
     /// The only items of the archive that may be written over others; nil for any.
@@ -68,8 +70,8 @@ package struct RestoreReport: Sendable {
 
     /// False if a new keychain would be empty although items were selected.
     package var makesKeychain: Bool { counts.create > 0 || counts.stayBehind + counts.fail == 0 }
-    /// True if anything in the target is changed or removed.
-    package var losesSomething: Bool { counts.update > 0 || counts.remove > 0 }
+    /// True if anything in the target is added, changed or removed.
+    package var writesSomething: Bool { counts.create + counts.update + counts.remove > 0 }
 }
 
 /// Restores an archive: reads it completely to make a plan, then writes in the same transaction.
@@ -112,7 +114,7 @@ package struct RestoreBackup {
     /// Restores into `target`.
     ///
     /// - Parameters:
-    ///   - keep: called before anything is changed or removed, in the same transaction; not called if nothing is.
+    ///   - keep: called before anything is written, in the same transaction; not called if nothing is.
     ///   - step: called for each item during planning, and again during writing.
     ///   - observe: called during planning with each item and the decision about it, in archive order; for `keep`, with
     ///     the keychain's own version. The calls are meaningful only if `run` returns.
@@ -145,7 +147,7 @@ package struct RestoreBackup {
         }
         return try target.writeItems { writer in
             let plan = try plan(writer, form(), observe)
-            if plan.report.losesSomething { try keep() }
+            if plan.report.writesSomething { try keep() }
             return try plan.apply(to: writer, step)
         }
     }
@@ -171,6 +173,9 @@ package struct RestoreBackup {
         let places = try AlikePlaces(of: archive, form, in: existing)
         var rules = rules
         rules.replacesInPlace = existing.needsAnnouncements
+        rules.givesUpBinding = options.givesUpBinding
+        // Elsewhere it makes no difference, and reading it takes another pass.
+        if existing.kind == .desktopKeyring { rules.source = try archive.opened.source().items }
         var isConfirmed = true
         var visitor = try PlanningVisitor(rules, existing, places, form: form) { item, action in
             if action == .update, options.updatable?.contains(item.uuid) == false { isConfirmed = false }

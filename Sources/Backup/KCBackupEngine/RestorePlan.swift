@@ -103,7 +103,12 @@ struct PlanningVisitor: RecordVisitor {
     private func decision(
         about item: Item, secret: borrowing SecretBytes, state: SecretState
     ) throws -> (action: RestoreAction, counterpart: Item?, kept: Item?) {
-        if item.isKeptApart, !existing.takesItemsKeptApart { return (.staysBehind(.inNoArchive), nil, nil) }
+        // An item that another device sealed has a verdict of its own.
+        if rules.verdict(item.accessibility, rules.mode, rules.isSameDevice) == .restores,
+            let reason = rules.reason(against: item, in: existing.kind)
+        {
+            return (.staysBehind(reason), nil, nil)
+        }
         if let obstacle = existing.obstacle(to: item) { return (.fail(RestoreAction.Problem(obstacle)), nil, nil) }
         let byKey = isEmpty ? nil : try existing.item(withKeyOf: item)
         let byUUID = isEmpty ? nil : try existing.item(withUUID: item.uuid)

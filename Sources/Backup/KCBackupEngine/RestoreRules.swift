@@ -92,6 +92,10 @@ package struct RestoreRules: Sendable {
     var replacesInPlace = false
     /// Which items are restored; nil for all of them.
     var filter: ItemFilter?
+    /// Where the items come from.
+    var source = Passage.Source.keychain
+    /// True if items that are bound to this device go to a target that cannot bind them, too.
+    var givesUpBinding = false
     /// Decides what may be restored; replaced only in the test that shows that keys, not this function, protect items.
     let verdict: @Sendable (Accessibility, ArchiveMode, Bool) -> Verdict
 
@@ -129,6 +133,16 @@ package struct RestoreRules: Sendable {
         case .newer: return item.modified > existing.modified ? .update : .keep
         case .keep: return .keep
         case .overwrite, .fail: return .update
+        }
+    }
+
+    /// Why `item`, whose verdict is that it restores, does not go to `target`; nil if it does.
+    func reason(against item: Item, in target: Passage.Target) -> Verdict.Reason? {
+        switch Passage.decide(item.binding, from: source, to: target) {
+        case .moves: nil
+        case .givesUpBinding: givesUpBinding ? nil : .notBoundThere
+        case .stays(.passcodeBound): .inNoArchive
+        case .stays(.thisDeviceOnly), .stays(.boundElsewhere): .notBoundThere
         }
     }
 

@@ -99,6 +99,8 @@ package struct ForeignContents {
     package let leftOut: [(kind: String, count: Int)]
     /// Items that should have been imported but were not.
     package let refused: [Refused]
+    /// Items that the rules leave behind, with their names in the other program, which are foreign text.
+    package let staying: [(name: String, reason: Passage.Reason)]
     /// The number of items that equal another one, including the secret, and are imported only once.
     package let duplicates: Int
     /// Items that differ from another only in their secret, and were marked to distinguish them.
@@ -117,7 +119,7 @@ extension ForeignContents {
     package init(items: CollectedItems, kind: String, isPlaintext: Bool) {
         self.init(
             items: items, details: "", parts: items.count == 0 ? [] : [(kind, items.count)], leftOut: [], refused: [],
-            duplicates: 0, marked: [], remarks: [], isPlaintext: isPlaintext)
+            staying: [], duplicates: 0, marked: [], remarks: [], isPlaintext: isPlaintext)
     }
 }
 

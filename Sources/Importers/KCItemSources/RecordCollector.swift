@@ -24,6 +24,7 @@ package struct RecordCollector: ~Copyable {
     private var parts = Tally()
     private var leftOut = Tally()
     private var refused: [ForeignContents.Refused] = []
+    private var staying: [(name: String, reason: Passage.Reason)] = []
     private var duplicates = 0
     private var marked: [Item] = []
     private var remarks: [String] = []
@@ -55,6 +56,11 @@ package struct RecordCollector: ~Copyable {
         if part.draft.uuid == nil { part.draft.uuid = uuid(of: part) }
         do throws(ItemProblem) {
             var item = try collection.item(part.draft, secret: part.secret)
+            // The same for every target.
+            if case .stays(let reason) = Passage.decide(item.binding, from: .foreignFile, to: .keychain) {
+                staying.append((part.name, reason))
+                return
+            }
             if let other = place(of: item) {
                 if collection.hasSecret(part.secret, at: other) {
                     duplicates += 1
@@ -103,6 +109,7 @@ package struct RecordCollector: ~Copyable {
         }
         for (kind, count) in contents.leftOut { leaveOut(kind, count) }
         for item in contents.refused { refuse("\(file): \(item.name)", item.problem) }
+        staying += contents.staying
         duplicates += contents.duplicates
         marked += contents.marked
         for sentence in contents.remarks { remark("\(file): \(sentence)") }
@@ -168,7 +175,8 @@ package struct RecordCollector: ~Copyable {
         do throws(ItemCollection.Clash) {
             return ForeignContents(
                 items: try collection.finish(), details: details, parts: parts.counts, leftOut: leftOut.counts,
-                refused: refused, duplicates: duplicates, marked: marked, remarks: remarks, isPlaintext: isPlaintext)
+                refused: refused, staying: staying, duplicates: duplicates, marked: marked, remarks: remarks,
+                isPlaintext: isPlaintext)
         } catch {
             throw .damaged("two of its records have the same ID")
         }

@@ -82,6 +82,11 @@ package struct ServiceChanges {
             of: service, in: place, isDefault: ServiceMapping.wasInDefault(item), ordinal: ordinal)
     }
 
+    /// True if the item is marked as bound to this device, which a service cannot enforce.
+    package var isMarkedAsBound: Bool {
+        service.attributes.contains { KeyringExtra.accessibility($0.name, $0.value)?.isThisDeviceOnly == true }
+    }
+
     /// The first part of the unique key, which items with the same attributes share.
     package var key: [UInt8] {
         ServiceMapping.identity(of: service, in: place, ordinal: 0).key

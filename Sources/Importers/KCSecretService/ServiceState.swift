@@ -82,7 +82,7 @@ final class ServiceState: ItemWriter {
         }
     }
 
-    var takesItemsKeptApart: Bool { true }
+    var kind: Passage.Target { .desktopKeyring }
 
     func obstacle(to item: Item) -> ItemObstacle? {
         ServiceMapping.serviceItem(of: item) == nil ? .noPlace : nil

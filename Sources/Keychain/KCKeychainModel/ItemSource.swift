@@ -121,8 +121,8 @@ package protocol ExistingItems {
     /// An absent secret is passed as an empty one.
     func code(ofSecretOf existing: Item, _ code: (borrowing SecretBytes) throws -> [UInt8]) throws -> [UInt8]?
 
-    /// True if items of a kept state go back to this target; see `Item.isKeptApart`.
-    var takesItemsKeptApart: Bool { get }
+    /// What the target is, for the rules about items that are bound to this device.
+    var kind: Passage.Target { get }
 
     /// Why the target cannot hold items of this kind; nil if it can.
     func obstacle(to item: Item) -> ItemObstacle?
@@ -179,8 +179,8 @@ extension ExistingItems {
         preconditionFailure("only a target with derived UUIDs is asked")
     }
 
-    /// False: only the target that a state was kept of takes such items.
-    package var takesItemsKeptApart: Bool { false }
+    /// A keychain.
+    package var kind: Passage.Target { .keychain }
 
     /// Default: nil.
     package func obstacle(to item: Item) -> ItemObstacle? { nil }

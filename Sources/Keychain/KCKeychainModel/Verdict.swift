@@ -39,6 +39,8 @@ package enum Verdict: Hashable, Sendable {
         case unencryptedElsewhere = "unencrypted-elsewhere"
         /// A WhenPasscodeSetThisDeviceOnly item, which is in no archive.
         case inNoArchive = "in-no-archive"
+        /// A ThisDeviceOnly item, and a target that cannot bind it to this device.
+        case notBoundThere = "not-bound-there"
 
         /// The reason, to follow "stays behind: ".
         package var words: String {
@@ -46,6 +48,7 @@ package enum Verdict: Hashable, Sendable {
             case .thisDeviceOnly: "ThisDeviceOnly: opens only on the device that made the archive"
             case .unencryptedElsewhere: "an unencrypted archive restores only on the device that made it"
             case .inNoArchive: "WhenPasscodeSetThisDeviceOnly: is in no archive"
+            case .notBoundThere: "ThisDeviceOnly: the keyring of the desktop cannot bind it to this device"
             }
         }
     }
@@ -97,11 +100,10 @@ package enum Departure: Hashable, Sendable {
 
     /// Decides by the export rules (docs/export.md); a pure function.
     package static func decide(_ item: Item) -> Departure {
-        if item.isKeptApart { return .stays(.passcodeBound) }
-        switch Travel(item.accessibility) {
-        case .nowhere: return .stays(.passcodeBound)
-        case .thisDevice: return .stays(.thisDeviceOnly)
-        case .anyDevice: break
+        switch Passage.decide(item.binding, from: .keychain, to: .export) {
+        case .moves: break
+        case .stays(.passcodeBound): return .stays(.passcodeBound)
+        case .givesUpBinding, .stays(.thisDeviceOnly), .stays(.boundElsewhere): return .stays(.thisDeviceOnly)
         }
         if case .text(let token) = item.attributes[.tkid], !token.isEmpty { return .stays(.onToken) }
         if item.itemClass == .key, item.attributes.number(.extr) == 0 { return .stays(.notExtractable) }

@@ -15,7 +15,9 @@ package struct KeptStates {
         case restore
         case `import`
         case undo
+        case itemAdd = "add"
         case itemDelete = "delete"
+        case itemImport = "items"
         case itemUpdate = "update"
 
         /// The command, as the user typed it.
@@ -23,14 +25,24 @@ package struct KeptStates {
             switch self {
             case .restore: "restore"
             case .import: "import"
-            case .undo: "restore --undo"
+            case .undo: "undo"
+            case .itemAdd: "item add"
             case .itemDelete: "item delete"
+            case .itemImport: "item import"
             case .itemUpdate: "item update"
             }
         }
 
+        /// True if it only adds items, so that nothing is in the state that is not in the keychain after it.
+        package var onlyAdds: Bool { self == .itemAdd || self == .itemImport }
+
         /// True if it changes items that the user named, as happens often.
-        fileprivate var isOfItems: Bool { self == .itemDelete || self == .itemUpdate }
+        fileprivate var isOfItems: Bool {
+            switch self {
+            case .itemAdd, .itemDelete, .itemUpdate: true
+            case .restore, .import, .undo, .itemImport: false
+            }
+        }
     }
 
     private let keychain: Keychain
@@ -61,8 +73,8 @@ package struct KeptStates {
 
     /// Keeps the current state; called within a transaction of the keychain that has not changed anything yet.
     ///
-    /// If the newest state equals the current one, it is returned: a restore that was killed has already kept it. The
-    /// newest state is the one that was kept last, regardless of the clock.
+    /// If the newest state equals the current one, it is replaced: a change that was killed kept it, and its time and
+    /// command are not those of this one. The newest state is the one that was kept last, regardless of the clock.
     ///
     /// At the end of the transaction, the rows that it wrote are recorded beside the state (`written`).
     ///
@@ -73,13 +85,10 @@ package struct KeptStates {
         try keychain.copyFile(to: copy.file)
         let code = try StateFolder.code(of: copy.file, keychain.deviceKey)
         let newest = try list().first
-        if let newest, newest.code == code {
-            recordWritten(after: newest)
-            return newest
-        }
         let date = newest.map { max(now, $0.date.advanced(byMicroseconds: 1)) } ?? now
         let state = folder.state(date, code, before: change)
         try copy.publish(as: Path.split(state.path).name)
+        if let newest, newest.code == code { try remove(newest) }
         recordWritten(after: state)
         return state
     }

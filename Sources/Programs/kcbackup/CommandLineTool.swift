@@ -46,7 +46,8 @@ struct CommandLineTool: ParsableCommand {
             CommandGroup(
                 name: "Keychains",
                 subcommands: [
-                    KeychainCommand.self, ItemCommand.self, ImportCommand.self, ExportCommand.self, DeviceCommand.self,
+                    KeychainCommand.self, ItemCommand.self, ImportCommand.self, ExportCommand.self, UndoCommand.self,
+                    DeviceCommand.self,
                 ]),
         ])
 }

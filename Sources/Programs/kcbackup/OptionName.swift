@@ -26,6 +26,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case from
     case forDevice = "for-device"
     case generate
+    case giveUpDeviceBinding = "give-up-device-binding"
     case group
     case hookTimeout = "hook-timeout"
     case html
@@ -46,6 +47,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case keychain
     case label
     case length
+    case list
     case listUndo = "list-undo"
     case lockAfter = "lock-after"
     case lockWait = "lock-wait"

@@ -156,9 +156,12 @@ final class Session {
     /// Notes that the change that was just made can be undone.
     ///
     /// - Parameter keychain: the keychain as it was named on the command line.
-    func noteUndo(_ keychain: String?) {
+    func noteUndo(_ keychain: String?) { note(undoWords(keychain)) }
+
+    /// Says how the last change of a keychain is taken back.
+    func undoWords(_ keychain: String?) -> String {
         let option = keychain.map { " \(OptionName.keychain.spelling) \(shellWord($0))" } ?? ""
-        note("'kcbackup restore \(OptionName.undo.spelling)\(option)' takes that back")
+        return "'kcbackup undo\(option)' takes that back"
     }
 
     /// Returns a new passcode for a keychain; nil if the user types none and confirms that.

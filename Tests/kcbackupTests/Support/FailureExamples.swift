@@ -152,6 +152,7 @@ enum FailureExamples {
         .notACertificate(path: "ca.der"), .notExported(3),
         .noDesktopState(nil, of: .all), .noDesktopState("20261121T030000Z", of: .all), .unkeepable(label: "Bank"),
         .noStates(keychain: "login"), .nothingToUndo(keychain: "login"),
+        .stateIsPresent(keychain: "keychain 'login'", state: "20261121T030000.000000Z"),
         .retiredKey(keychain: "login", device: device, path: "device.key.retired"),
         .stateOfOtherPasscode(path: "undo/state.keychain"),
         .locked(keychain: "login"), .jobWithoutPasscode(job: "nightly", keychain: "login", isLocked: true),

@@ -32,7 +32,7 @@ struct JSONManual {
         "backupsOf": "backup state", "missing": "missing backup", "problems": "problem", "units": "unit",
         "keysOf": "keys of", "escrow": "escrow", "drill": "drill", "with": "archive", "added": "item",
         "notEntered": "not entered", "unreadable": "unreadable job", "kept": "item", "unclear": "item",
-        "replaced": "item", "beside": "item",
+        "replaced": "item", "beside": "item", "leftBehind": "left behind",
         "holds": "foreign file", "parts": "kind", "leftOut": "kind", "refused": "refused", "marked": "item",
         "removed": "item", "changed": "change", "before": "item", "after": "item",
     ]
@@ -125,6 +125,25 @@ struct JSONHome {
             "machine a login b password c\nmachine a login b password d\nmachine e login f\n"
                 + "machine i login j password k\nmachine g login \(String(repeating: "x", count: 70_000)) password h\n")
         try home.write("changed", "machine i login j password l\n")
+        try home.write(
+            "bound.keyring",
+            """
+            [keyring]
+            display-name=Login
+
+            [1]
+            item-type=0
+            display-name=bound
+            secret=x
+            mtime=1600000000
+            ctime=1600000000
+
+            [1:attribute0]
+            name=kcbackup:accessible
+            type=string
+            value=aku
+
+            """)
         // The UUID and the unique key of one archived item, each on a different item.
         try home.write(
             "taken.jsonl",
@@ -174,6 +193,7 @@ struct JSONHome {
             step("item import", "item import items.jsonl \(passcode)"),
             step("import", "import netrc \(passcode)", 3),
             step("import", "import changed --on-conflict keep \(passcode)"),
+            step("import", "import bound.keyring --dry-run \(passcode)"),
             step("inspect of another program's file", "inspect netrc", 3),
             step(
                 "create of another program's file",
@@ -241,10 +261,10 @@ struct JSONHome {
             step("restore", "restore laptop.kcb --keychain taken \(passphrase) \(passcode)", 3),
             step(
                 "restore", "restore laptop.kcb --replace --yes --keychain taken \(passphrase) \(passcode)"),
-            step("restore --list-undo", "restore --list-undo --keychain taken"),
-            step("restore --undo", "restore --undo --keychain taken"),
+            step("undo --list", "undo --list --keychain taken"),
+            step("undo", "undo --keychain taken"),
             Step(
-                row: "restore --undo of a damaged file",
+                row: "undo of a damaged file",
                 line: ["restore", "--undo", "--yes", "--keychain", "taken"], damaged: "taken"),
             step("device list", "device list"),
             step("device trust", "device trust \(far) far"),

@@ -94,6 +94,7 @@ extension Session {
             let (identities, status) = try identities(in: keychains, api: api)
             try requireWhole(status)
             for identity in identities {
+                try requireDeparture(of: identity.certificate.found.item)
                 let certificate = try identity.certificate.requireCertificate()
                 let key = try privateKey(of: identity.key)
                 let label = identity.key.item.attributes.text(.labl)
@@ -106,6 +107,7 @@ extension Session {
             let (certificates, status) = try certificates(CertificateCriteria(), in: keychains, api: api)
             try requireWhole(status)
             for certificate in certificates where !placed.contains(certificate.found.item.uuid) {
+                try requireDeparture(of: certificate.found.item)
                 contents.certificates.append(try certificate.requireCertificate())
             }
         }
@@ -141,13 +143,21 @@ extension Session {
         if status != .ok { throw Failure(saying: "not everything could be read, so nothing is exported") }
     }
 
+    /// Refuses an item that is in no export (`Departure`): a file without it would look complete.
+    ///
+    /// - Throws: `errSecDataNotAvailable`.
+    private func requireDeparture(of item: Item) throws(Failure) {
+        guard case .stays(let reason) = Departure.decide(item) else { return }
+        let label = displayed(item.attributes.text(.labl) ?? "", limit: 100)
+        throw Failure(
+            .dataNotAvailable, api: "SecKeychainItemExport", note: "\"\(label)\" must not leave: \(reason.words)")
+    }
+
     /// Returns the private key of an item.
     private func privateKey(of found: Found) throws -> PrivateKey {
-        let label = displayed(found.item.attributes.text(.labl) ?? "", limit: 100)
+        try requireDeparture(of: found.item)
         let attributes = found.item.attributes
-        if attributes.number(.extr) == 0 {
-            throw Failure(.dataNotAvailable, api: "SecKeychainItemExport", note: "the key \"\(label)\" must not leave")
-        }
+        let label = displayed(attributes.text(.labl) ?? "", limit: 100)
         guard let kind = KeyKind(keyType: attributes.number(.type) ?? -1), let secret = try secret(of: found) else {
             throw Failure(
                 .unsupportedFormat, api: "SecKeychainItemExport", note: "the key \"\(label)\" is of an unknown kind")

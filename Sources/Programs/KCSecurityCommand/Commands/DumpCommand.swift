@@ -46,9 +46,16 @@ extension Session {
         }
         if words.has("d") {
             text.append(utf8: "data:\n")
-            switch try secret(of: found) {
-            case .none: break
-            case .some(let secret): secret.withBytes { text.appendListed($0) }
+            // A dump in the clear is an export: what is bound to this device is shown item by item only.
+            switch Departure.decide(found.item) {
+            case .stays(let reason) where found.item.secretSize != nil:
+                let label = displayed(found.item.attributes.text(.labl) ?? "", limit: 100)
+                note("the data of \"\(label)\" is not dumped: \(reason.words)", evenIfQuiet: true)
+            case .leaves, .stays:
+                switch try secret(of: found) {
+                case .none: break
+                case .some(let secret): secret.withBytes { text.appendListed($0) }
+                }
             }
             text.append(UInt8(ascii: "\n"))
         }

@@ -45,7 +45,7 @@ extension Session {
             let count = try KeptStates(of: keychain, in: world.dataFolder).removeAll()
             if count > 0 {
                 note(
-                    "\(count) earlier \(count == 1 ? "state" : "states") of 'kcbackup restore --undo' removed: "
+                    "\(count) earlier \(count == 1 ? "state" : "states") of 'kcbackup undo' removed: "
                         + "the old password opened \(count == 1 ? "it" : "them")")
             }
         } catch {

@@ -136,6 +136,7 @@ extension Verdict {
         case .staysBehind(.thisDeviceOnly): "ThisDeviceOnly"
         case .staysBehind(.unencryptedElsewhere): "unencrypted archive"
         case .staysBehind(.inNoArchive): "in no archive"
+        case .staysBehind(.notBoundThere): "not bound there"
         }
     }
 

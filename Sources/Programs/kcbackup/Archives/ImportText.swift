@@ -9,6 +9,8 @@ struct ImportText {
     let use: Use
     /// What wins where an item is there already.
     var policy = ConflictPolicy.newer
+    /// The keychain as it was named on the command line.
+    var named: String?
     /// True if the state before the import is kept.
     var keepsState = true
     /// The date of the file; nil for a folder.
@@ -32,6 +34,10 @@ struct ImportText {
             for line in lossLines { tellLoss(line) }
         }
         warnOfRefused()
+        // Always listed, even without a terminal.
+        for (name, reason) in reading.contents.staying {
+            session.message("stays behind: \(quoted(name)): \(reason.words)\n")
+        }
         session.list(reading.contents.marked) { _, words in
             "marked, since another item differs only in its secret: \(words)"
         }
@@ -96,9 +102,6 @@ struct ImportText {
             let cause = policy == .newer ? ", since \(reason(for: report.replaced[index].date))" : ""
             return "\(report.isDryRun ? "would be replaced" : "replaced")\(cause): \(words)"
         }
-        if keepsState, !report.isDryRun, !report.replaced.isEmpty, !session.style.isQuiet {
-            session.message("'kcbackup restore \(OptionName.undo.spelling)' takes this import back\n")
-        }
         let changed = report.kept.filter(\.hasOtherSecret).map(\.item)
         list.add(changed) { _, words in
             "\(report.isDryRun ? "would be kept" : "kept") with a different secret\(policy == .newer ? ", since the file's is not newer" : ""): \(words)"
@@ -118,6 +121,10 @@ struct ImportText {
         } else {
             session.note(summary)
         }
+        guard keepsState, !report.isDryRun, report.counts.create + report.counts.update > 0 else { return }
+        if report.replaced.isEmpty || session.style.isQuiet { return session.noteUndo(named) }
+        // That secrets were replaced is said even if no user is watching.
+        session.message(session.undoWords(named) + "\n")
     }
 
     /// Why an item of the file wins; one that has no date of its own has the file's.
@@ -132,6 +139,7 @@ struct ImportText {
             (counts.create, "to create", "created"), (counts.update, "to replace", "replaced"),
             (counts.same, "the same", "the same"), (counts.keep, "to keep", "kept"),
             (counts.fail, "to fail", "failed"), (reading.contents.refused.count, "refused", "refused"),
+            (reading.contents.staying.count, "to stay behind", "stayed behind"),
         ]
         let told = parts.filter { $0.0 > 0 }.map { "\($0.0) \(report.isDryRun ? $0.1 : $0.2)" }
         let what = told.isEmpty ? "nothing to import" : told.joined(separator: ", ")
@@ -167,6 +175,8 @@ struct ImportText {
                 contents.refused.map {
                     ["name": .text($0.name), "problem": .text($0.problem.name), "message": .text($0.problem.words)]
                 }),
+            "leftBehind": .list(
+                contents.staying.map { ["name": .text($0.name), "reason": .text($0.reason.name)] }),
             "marked": .list(contents.marked.map { .item($0) }),
             "remarks": .list(contents.remarks.map { .text($0) }), "plaintext": .flag(contents.isPlaintext),
         ]

@@ -28,6 +28,12 @@ struct RestoreText {
         {
             session.note("'\(OptionName.onConflict.spelling) overwrite' takes the archive's version")
         }
+        let unbound = report.stayingBehind.count { $0.reason == .notBoundThere }
+        if unbound > 0, !session.style.isQuiet {
+            session.message(
+                "'\(OptionName.giveUpDeviceBinding.spelling)' writes \(unbound == 1 ? "it" : "them") there all the same: "
+                    + "any device can then open \(unbound == 1 ? "it" : "them") with the password of the keyring\n")
+        }
         if report.notOpened > 0 {
             session.warn(
                 "the keychain is locked, so \(counted(report.notOpened, "item")) of the archive could not be checked "

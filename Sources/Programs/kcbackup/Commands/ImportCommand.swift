@@ -83,7 +83,8 @@ struct ImportCommand: Verb {
         let input = try reader.input()
         let reading = try reader.read(input, as: table)
         let text = ImportText(
-            path: file, reading: reading, use: dryRun ? .dryRun : .importing, policy: onConflict, keepsState: !noUndo,
+            path: file, reading: reading, use: dryRun ? .dryRun : .importing, policy: onConflict,
+            named: target.keychain, keepsState: !noUndo,
             fileDate: input.file?.modified, session: session)
         try text.tellContents()
 

@@ -41,6 +41,9 @@ struct ItemAddCommand: Verb {
     @OptionGroup
     var secret: NewSecretOptions
 
+    @Flag(name: OptionName.noUndo.name, help: "Do not keep the state before the change.")
+    var noUndo = false
+
     @OptionGroup
     var keychain: KeychainOptions
 
@@ -71,10 +74,11 @@ struct ItemAddCommand: Verb {
         if itemClass == .certificate { try Self.requireCertificate(value, path: secret.given.secretFile) }
         let selection = ItemSelection(of: itemClass, given, in: keychain.keychain)
         let item: Item
-        do throws(KeychainStoreError) {
-            item = try store.add(draft, secret: value, now: session.now)
-        } catch {
-            guard error == .duplicateItem else { throw error }
+        do {
+            item = try StateKeeper.changing(store, .itemAdd, isKept: !noUndo, in: session) { writer in
+                try writer.add(draft, secret: value, now: session.now)
+            }
+        } catch KeychainStoreError.duplicateItem {
             throw Refusal.itemExists(
                 keychain: session.subjects.keychain ?? LocalKeychain.defaultName, selection: selection?.words)
         }
@@ -83,6 +87,7 @@ struct ItemAddCommand: Verb {
             let words = selection?.words ?? "\(OptionName.uuid.spelling) \(item.uuid)"
             session.noteGenerated(length, words)
         }
+        if !noUndo { session.noteUndo(keychain.keychain) }
         if style.json { try session.result(["items": [.item(item)]], []) }
         return .ok
     }

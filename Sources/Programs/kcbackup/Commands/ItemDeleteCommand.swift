@@ -11,8 +11,7 @@ struct ItemDeleteCommand: Verb {
         abstract: "Delete items.",
         discussion: """
             All matching items are deleted, in one transaction; if there are several, they are listed, and you are \
-            asked first. No passcode is needed. The state of the keychain is saved: 'kcbackup restore --undo' brings \
-            it back.
+            asked first. No passcode is needed. 'kcbackup undo' takes it back.
 
             EXAMPLES:
               kcbackup item delete --service "Home Wi-Fi"

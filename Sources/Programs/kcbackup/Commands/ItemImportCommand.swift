@@ -4,6 +4,7 @@ internal import KCForeignFormats
 internal import KCItemSources
 internal import KCKeychainModel
 internal import KCKeychainStore
+internal import KCLocalKeychains
 
 /// `kcbackup item import`.
 struct ItemImportCommand: Verb {
@@ -22,6 +23,9 @@ struct ItemImportCommand: Verb {
     @Argument(help: "The file.", completion: .file(extensions: ["jsonl"]))
     var file: String
 
+    @Flag(name: OptionName.noUndo.name, help: "Do not keep the state before the import.")
+    var noUndo = false
+
     @OptionGroup
     var keychain: KeychainOptions
 
@@ -33,7 +37,7 @@ struct ItemImportCommand: Verb {
         let lines = try FileOfItems.open(file, in: session)
         let store = try keychain.openUnlocked(in: session)
         let progress = Progress("importing items", in: session, reading: lines)
-        let counts = try store.write { writer in
+        let counts = try StateKeeper.changing(store, .itemImport, isKept: !noUndo, in: session) { writer in
             var counts = ItemCounts()
             try lines.forEach { number, line in
                 do throws(KeychainStoreError) {
@@ -49,6 +53,7 @@ struct ItemImportCommand: Verb {
         }
         progress.finish()
         session.did("\(counted(counts.total, "item")) imported")
+        if !noUndo, counts.total > 0 { session.noteUndo(keychain.keychain) }
         if style.json { try session.result(["imported": .counts { counts[$0] }], []) }
         return .ok
     }

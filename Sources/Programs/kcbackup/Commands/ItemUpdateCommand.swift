@@ -14,7 +14,7 @@ struct ItemUpdateCommand: Verb {
         abstract: "Change attributes or the secret of items.",
         discussion: """
             All matching items are changed, in one transaction. If there are several, they are listed, and you are \
-            asked first; the state of the keychain is saved, and 'kcbackup restore --undo' brings it back.
+            asked first. 'kcbackup undo' takes it back.
 
             EXAMPLES:
               kcbackup item update --service "Home Wi-Fi" --account ada --secret tty
@@ -45,7 +45,7 @@ struct ItemUpdateCommand: Verb {
     @Flag(name: OptionName.yes.name, help: "Do not ask.")
     var yes = false
 
-    @Flag(name: OptionName.noUndo.name, help: "Do not keep the state before several items are changed.")
+    @Flag(name: OptionName.noUndo.name, help: "Do not keep the state before the change.")
     var noUndo = false
 
     @OptionGroup
@@ -76,7 +76,6 @@ struct ItemUpdateCommand: Verb {
         let matches = try store.find(query)
         if matches.items.isEmpty, matches.damaged == 0 { throw KeychainStoreError.itemNotFound }
         if length != nil, matches.items.count > 1 { throw UsageProblem.generatedForSeveral(matches.items.count) }
-        let isKept = matches.items.count > 1 && !noUndo
         if matches.items.count > 1 {
             if !yes, session.world.terminal.isAttended {
                 session.list(matches.items) { _, words in "to be changed: \(words)" }
@@ -91,7 +90,7 @@ struct ItemUpdateCommand: Verb {
             } else {
                 try secret.read(isPublic: isPublic, in: session)
             }
-        let updated = try StateKeeper.changing(store, .itemUpdate, isKept: isKept, in: session) { writer in
+        let updated = try StateKeeper.changing(store, .itemUpdate, isKept: !noUndo, in: session) { writer in
             // Change exactly the items that were counted and confirmed.
             try matches.items.flatMap { item in
                 let updated = try writer.update(
@@ -106,7 +105,7 @@ struct ItemUpdateCommand: Verb {
         if let length {
             session.noteGenerated(length, "\(OptionName.uuid.spelling) \(updated.first?.uuid.description ?? "")")
         }
-        if isKept { session.noteUndo(keychain.keychain) }
+        if !noUndo { session.noteUndo(keychain.keychain) }
         if style.json { try session.result(["items": .list(updated.map { .item($0) })], []) }
         return session.status(ofDamaged: matches.damaged)
     }

@@ -70,8 +70,8 @@ struct KeychainDeleteCommand: Verb {
         for folder in try StateFolder.all(at: local, in: session.world.dataFolder) { count += try folder.list().count }
         if count == 0 { return }
         session.warn(
-            "\(counted(count, "state")) of it from before restores will be deleted as well; "
-                + "'kcbackup restore \(OptionName.undo.spelling)' may bring the newest one back instead")
+            "\(counted(count, "state")) of it from before changes will be deleted as well; "
+                + "'kcbackup undo' may bring the newest one back instead")
     }
 
     private func delete(_ keychain: Keychain?, _ local: LocalKeychain, in session: Session) throws {

@@ -13,7 +13,7 @@ struct KeychainSetPasscodeCommand: Verb {
         discussion: """
             All items are sealed again under new keys, so that the old passcode and an old copy of the keychain open \
             nothing that is added later. Existing archives still restore. Removing the passcode deletes \
-            WhenPasscodeSetThisDeviceOnly items, after a question. The states kept for 'restore --undo' are removed, \
+            WhenPasscodeSetThisDeviceOnly items, after a question. The states kept for 'kcbackup undo' are removed, \
             also after a question, since the old passcode opens them. An escrow key keeps working until 'kcbackup \
             keychain escrow revoke'; without a passcode there is none.
 

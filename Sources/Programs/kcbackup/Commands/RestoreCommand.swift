@@ -21,8 +21,8 @@ struct RestoreCommand: Verb {
             Items that the rules leave behind are listed.
 
             An archive is restored into the keychain that it was made from, unless '--keychain' names another; a \
-            keychain that does not exist is created. Before anything is changed or removed, the state of the keychain \
-            is saved: '--undo' brings it back, even if the keychain file has been damaged since.
+            keychain that does not exist is created. 'kcbackup undo' takes a restore back, even if the keychain file has \
+            been damaged since.
 
             With a text or conditions, only the matching items are restored.
 
@@ -33,7 +33,6 @@ struct RestoreCommand: Verb {
               kcbackup restore laptop.kcb --on-conflict overwrite
               kcbackup restore laptop.kcb wi-fi
               kcbackup restore laptop.kcb --server example.com --account ada
-              kcbackup restore --undo
             """)
 
     @Argument(
@@ -86,6 +85,11 @@ struct RestoreCommand: Verb {
     @Flag(name: OptionName.requireAll.name, help: "Restore nothing if an item would stay behind.")
     var requireAll = false
 
+    @Flag(
+        name: OptionName.giveUpDeviceBinding.name,
+        help: "Write ThisDeviceOnly items into the desktop keyring, which any device can open with its password.")
+    var giveUpDeviceBinding = false
+
     @Option(
         name: OptionName.acceptOrigin.name,
         help: ArgumentHelp(
@@ -103,10 +107,12 @@ struct RestoreCommand: Verb {
 
     @Flag(
         name: OptionName.undo.name,
-        help: "Bring back the newest kept state, such as that before the last restore or import.")
+        help: "Take back the last change, as 'kcbackup undo' does.")
     var undo = false
 
-    @Flag(name: OptionName.listUndo.name, help: "List the states that can be brought back.")
+    @Flag(
+        name: OptionName.listUndo.name,
+        help: "List the states that can be brought back, as 'kcbackup undo --list' does.")
     var listUndo = false
 
     @OptionGroup
@@ -122,19 +128,11 @@ struct RestoreCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         if undo || listUndo {
-            let keyring = try keyringToUndo(in: session)
+            let keyring = try UndoCommand.keyring(keychain.keychain, in: session)
             try requireNothingElse(keyring)
-            if let keyring {
-                let states = DesktopStates(session)
-                if listUndo { return try states.list(of: keyring) }
-                return try states.undo(
-                    archive, keyring, (unlocking, keychain.passcode), isDryRun: dryRun, keepsState: !noUndo,
-                    isConfirmed: yes)
-            }
-            if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
-            let states = UndoRequest(
-                keychain: keychain, state: archive, isDryRun: dryRun, keepsState: !noUndo, isConfirmed: yes)
-            return try listUndo ? states.list(in: session) : states.undo(in: session)
+            return try UndoCommand.run(
+                keychain, keyring, unlocking, state: archive, lists: listUndo, isDryRun: dryRun, keepsState: !noUndo,
+                isConfirmed: yes, in: session)
         }
         guard let archive else { throw UsageProblem.noArchive }
         try requireSources()
@@ -149,6 +147,7 @@ struct RestoreCommand: Verb {
             return try self.restore(proven, at: archive, options, outline, into: keyring, session)
         }
         if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
+        if giveUpDeviceBinding { throw UsageProblem.needsDesktop(.giveUpDeviceBinding) }
         let restore = try RestoreBackup(proven, options: options)
         let name = try keychain.keychain ?? source.flatMap(ArchiveSource.keychainName)
         let local = try LocalKeychain(name, in: session.world)
@@ -176,7 +175,17 @@ struct RestoreCommand: Verb {
             target: (local.name, "keychain \(quoted(local.name))"), policy: onConflict,
             isOfSome: options.filter != nil, isMade: target.isThere || report.makesKeychain
         ).tell(session)
+        try noteUndo(local, report, isNew: !target.isThere, session)
         return report.failing.isEmpty ? .ok : .incomplete
+    }
+
+    /// Notes how the restore is taken back.
+    private func noteUndo(_ local: LocalKeychain, _ report: RestoreReport, isNew: Bool, _ session: Session) throws {
+        if dryRun || !report.writesSomething { return }
+        if isNew { return session.note("'kcbackup keychain delete \(shellWord(local.name))' takes that back") }
+        if noUndo { return }
+        let isDefault = try LocalKeychain(nil, in: session.world).name == local.name
+        session.noteUndo(isDefault ? keychainName : local.name)
     }
 
     /// Restores into the desktop keyring.
@@ -202,7 +211,8 @@ struct RestoreCommand: Verb {
         let progress = Progress("restoring items", in: session, reading: proven.opened, dryRun ? 1 : 2)
         defer { progress.finish() }
         let report = try DesktopStates(session).restore(
-            proven, options, into: client, keyring, target, keepsState: !noUndo, step: progress.step
+            proven, options, into: client, keyring, target, as: .restore, keepsState: !noUndo,
+            step: progress.step
         ) { item, action in
             changes.add(item, action)
             if action == .create || action == .update { written.append(item) }
@@ -213,6 +223,7 @@ struct RestoreCommand: Verb {
             target: (keyring.name, keyring.words), policy: onConflict, isOfSome: options.filter != nil, isMade: true,
             unmapped: UnmappedAttributes(written)
         ).tell(session)
+        if !dryRun, !noUndo, report.writesSomething { session.noteUndo(keyring.name) }
         return report.failing.isEmpty ? .ok : .incomplete
     }
 
@@ -222,6 +233,7 @@ struct RestoreCommand: Verb {
         options.conflictPolicy = onConflict
         if replace { options.replacing = replaceUnarchived ? .all : .archived }
         options.requiresAll = requireAll
+        options.givesUpBinding = giveUpDeviceBinding
         options.isDryRun = dryRun
         options.filter = try conditions.filter(text)
         if replace, options.filter != nil { throw UsageProblem.replaceWithQuery }
@@ -239,24 +251,14 @@ struct RestoreCommand: Verb {
         return try proven.opened.source(progress.step)
     }
 
-    /// Returns the desktop keyring, if it is its state that is brought back.
-    private func keyringToUndo(in session: Session) throws -> DesktopKeyring? {
-        guard let keyring = try session.desktopKeyring(keychain.keychain) else { return nil }
-        if keychain.keychain == nil, try KeychainLists.load(from: session.world.dataFolder).store == nil {
-            // A keychain whose file was lost has states too.
-            let local = try LocalKeychain(nil, in: session.world)
-            if try !StateFolder.all(at: local, in: session.world.dataFolder).isEmpty { return nil }
-        }
-        return keyring
-    }
-
     /// Refuses options that apply to archives, which `--undo` and `--list-undo` do not use.
     private func requireNothingElse(_ keyring: DesktopKeyring?) throws {
         let given: OptionName = undo ? .undo : .listUndo
         let others: [(Bool, OptionName)] = [
             (undo && listUndo, .listUndo), (replace, .replace), (requireAll, .requireAll),
             (listUndo && noUndo, .noUndo),
-            (replaceUnarchived, .replaceUnarchived), (onConflict != .newer, .onConflict),
+            (replaceUnarchived, .replaceUnarchived), (giveUpDeviceBinding, .giveUpDeviceBinding),
+            (onConflict != .newer, .onConflict),
             (acceptOrigin != nil, .acceptOrigin), (opening.passphrase != nil, .passphrase),
             (!opening.identity.isEmpty, .identity),
             (opening.identityPassphrase != nil, .identityPassphrase),

@@ -6,6 +6,8 @@ internal import KCLocalKeychains
 struct UndoPlan {
     /// The rows of the keychain before.
     let versions: Set<RowVersion>
+    /// The rows of the state.
+    private let versionsAfter: Set<RowVersion>
     /// The number of items after.
     let itemsAfter: Int
     /// The items that the state does not have.
@@ -27,6 +29,7 @@ struct UndoPlan {
         let now = try keychain.versionedItems()
         let old = try state.versionedItems()
         versions = now.versions
+        versionsAfter = old.versions
         itemsAfter = try state.itemCount()
         // A restore gives a replaced item the UUID of the archive's, so items are also matched by unique key.
         let oldUUIDs = Set(old.items.map(\.item.uuid))
@@ -73,8 +76,19 @@ struct UndoPlan {
         session.list(returning) { _, words in "\(isDone ? "came back" : "would come back"): \(words)" }
     }
 
+    /// True if the state is the present one; rows that are no valid items count, too.
+    var changesNothing: Bool { versions == versionsAfter }
+
+    /// The changes in words: "1 removed, 2 set back".
+    var counts: String {
+        [(vanishing.count, "removed"), (changing.count, "set back"), (returning.count, "brought back")]
+            .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    }
+
     /// The question to ask before anything is lost that was written after the undone command; nil if nothing is.
-    func question(_ state: KeptStates.State) -> String? {
+    ///
+    /// - Parameter undone: what is taken back, after "Take back".
+    func question(_ undone: String) -> String? {
         var losses: [String] = []
         if !addedSince.isEmpty {
             let (them, were) = Self.words(addedSince)
@@ -85,8 +99,7 @@ struct UndoPlan {
             losses.append("setting back \(them) that \(were) changed since")
         }
         if losses.isEmpty { return nil }
-        let time = state.before.map { "the state before '\($0.command)'" } ?? "the state of \(state.name)"
-        return "Bring back \(time), \(listed(losses))?"
+        return "Take back \(undone), \(listed(losses))?"
     }
 
     private static func words(_ items: [Item]) -> (them: String, were: String) {

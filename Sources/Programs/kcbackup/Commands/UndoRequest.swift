@@ -3,7 +3,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 
-/// `restore --undo` and `restore --list-undo`.
+/// `undo` and `undo --list`, for a keychain.
 struct UndoRequest {
     let keychain: KeychainOptions
     /// The name of a state; nil for the newest one.
@@ -31,17 +31,12 @@ struct UndoRequest {
     private func undo(_ local: LocalKeychain, _ open: Keychain, in session: Session) throws -> ExitStatus {
         let states = KeptStates(of: open, in: session.world.dataFolder)
         let known = try states.list()
-        guard let chosen = state.map({ name in known.first { $0.name.exact == name.exact } }) ?? known.first else {
-            throw Self.nothing(among: known, of: local)
-        }
-        session.subjects.keychain = chosen.path
-        let copy = try states.open(chosen)
-        session.subjects.keychain = local.name
-        guard open.hasKeys(of: copy) else { throw Refusal.stateOfOtherPasscode(path: chosen.path) }
+        let (chosen, copy, plan) = try choose(among: known, states, local, open, in: session)
         let before = try open.itemCount()
-        let plan = try UndoPlan(from: open, to: copy, written: states.written(after: chosen))
+        let undone = undone(by: chosen, among: known)
+        let question = plan.question(undone)
         if !isDryRun {
-            if let question = plan.question(chosen) {
+            if let question {
                 if !isConfirmed { plan.tell(isDone: false, session) }
                 try session.confirm(question, isGiven: isConfirmed)
             }
@@ -59,21 +54,55 @@ struct UndoRequest {
                 }
             }
         }
-        if isDryRun || isConfirmed || plan.question(chosen) == nil { plan.tell(isDone: !isDryRun, session) }
-        let words = "keychain \(quoted(local.name)): the state of \(chosen.name), \(counted(plan.itemsAfter, "item"))"
+        if isDryRun || isConfirmed || question == nil { plan.tell(isDone: !isDryRun, session) }
+        let changes = plan.counts.isEmpty ? "damaged items changed" : plan.counts
+        let words = "\(undone) in keychain \(quoted(local.name)): \(changes)"
         let json = JSONValue.members([
-            ("keychain", .text(local.name)), ("state", .text(chosen.name)), ("dryRun", .flag(isDryRun)),
+            ("keychain", .text(local.name)), ("state", .text(chosen.name)), ("made", .text(chosen.date.description)),
+            ("command", chosen.before.map { .text($0.command) }), ("dryRun", .flag(isDryRun)),
             ("items", .number(plan.itemsAfter)), ("itemsBefore", .number(before)),
             ("vanishing", .list(plan.vanishing.map { .item($0) })),
+            ("changing", .list(plan.changing.map { .item($0) })),
+            ("returning", .list(plan.returning.map { .item($0) })),
             ("changedSince", .list(plan.changedSince.map { .item($0) })),
         ])
         if !isDryRun { session.done = "brought back, in \(words)" }
         if isDryRun || session.style.isJSON {
-            try session.result(json, ["would bring back, in \(words) (now \(before))\n"])
+            try session.result(json, ["would take back \(words)\n"])
         } else {
-            session.note("brought back, in \(words) (before: \(before)); '--undo' again takes that back")
+            session.note("took back \(words)")
+            if keepsState { session.noteUndo(keychain.keychain) }
         }
         return .ok
+    }
+
+    /// Chooses the named state, or else the newest that differs from the present one.
+    ///
+    /// A change that was killed leaves the state that it kept, which is the present one.
+    private func choose(
+        among known: [KeptStates.State], _ states: KeptStates, _ local: LocalKeychain, _ open: Keychain,
+        in session: Session
+    ) throws -> (KeptStates.State, Keychain, UndoPlan) {
+        defer { session.subjects.keychain = local.name }
+        for candidate in known where state == nil || state?.exact == candidate.name.exact {
+            session.subjects.keychain = candidate.path
+            let copy = try states.open(candidate)
+            guard open.hasKeys(of: copy) else { throw Refusal.stateOfOtherPasscode(path: candidate.path) }
+            session.subjects.keychain = local.name
+            let plan = try UndoPlan(from: open, to: copy, written: states.written(after: candidate))
+            if !plan.changesNothing { return (candidate, copy, plan) }
+            if state != nil {
+                throw Refusal.stateIsPresent(keychain: "keychain \(quoted(local.name))", state: candidate.name)
+            }
+        }
+        throw Self.nothing(among: state == nil ? [] : known, of: local)
+    }
+
+    /// What bringing back a state takes back: the command after it and, with an earlier state, what followed.
+    private func undone(by chosen: KeptStates.State, among known: [KeptStates.State]) -> String {
+        let time = chosen.date.moment
+        let words = chosen.before.map { "'\($0.command)' of \(time)" } ?? "what changed since \(time)"
+        return state == nil || chosen == known.first ? words : "\(words), and what followed,"
     }
 
     /// Replaces a file that cannot be opened with a state; the file is kept under another name.
@@ -93,12 +122,12 @@ struct UndoRequest {
         let copy = try folder.open(chosen, deviceKey: key, minimumCost: session.world.costs.lowestPasscode)
         let items = try copy.itemCount()
         session.subjects.keychain = local.name
-        let words = "keychain \(quoted(local.name)): the state of \(chosen.name), \(counted(items, "item"))"
+        let words = "keychain \(quoted(local.name)): the state of \(chosen.date.moment), \(counted(items, "item"))"
         session.warn(Failure(error, session.subjects).explanation.message)
         var old: String?
         if !isDryRun {
             try session.confirm(
-                "Replace the file of keychain \(quoted(local.name)) by its state of \(chosen.name), "
+                "Replace the file of keychain \(quoted(local.name)) by its state of \(chosen.date.moment), "
                     + "\(counted(items, "item"))?", isGiven: isConfirmed)
             old = try local.replaceFile(by: chosen, insteadOf: file, deviceKey: key, now: session.now)
             do throws(FileFailure) {

@@ -191,6 +191,6 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
 func explainNotKept(_ cause: Explanation) -> Explanation {
     if [.interrupted, .terminated].contains(cause.status) { return cause }
     return Explanation(
-        cause.status, "nothing was changed, since the present state cannot be kept for '--undo': \(cause.message)",
+        cause.status, "nothing was changed, since the present state cannot be kept for 'undo': \(cause.message)",
         hint: "'\(OptionName.noUndo.spelling)' goes on without keeping it")
 }

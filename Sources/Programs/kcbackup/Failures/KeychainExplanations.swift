@@ -112,7 +112,7 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
 private let anotherName =
     "'kcbackup restore ARCHIVE \(OptionName.keychain.spelling) NAME' restores a backup into a new one"
 private let keptState =
-    "'kcbackup restore \(OptionName.undo.spelling)' brings back its state before the last restore that changed something, "
+    "'kcbackup undo' brings back its state before the last change by a command, "
     + "if one is kept"
 private let freeName = "'kcbackup keychain delete' deletes this one, after which its name can be used again"
 

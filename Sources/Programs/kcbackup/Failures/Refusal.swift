@@ -67,6 +67,8 @@ enum Refusal: Error, Hashable, Sendable {
     case noStates(keychain: String)
     /// No state with this name is kept.
     case nothingToUndo(keychain: String)
+    /// The named state is the present one.
+    case stateIsPresent(keychain: String, state: String)
     /// No state of the desktop keyring is kept, or none with this name.
     case noDesktopState(String?, of: DesktopKeyring)
     /// An item of the desktop keyring has no room for what a state adds to it.
@@ -232,22 +234,27 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
     case .noStates(let keychain):
         Explanation(
             .notFound, "no earlier state of keychain \(quoted(keychain)) is kept",
-            hint: "one is kept before items are deleted, and before a restore or an import changes any",
+            hint: "one is kept before each command that changes items",
             "'kcbackup restore ARCHIVE' restores a backup")
     case .nothingToUndo(let keychain):
         Explanation(
             .notFound, "there is no such state of keychain \(quoted(keychain))",
-            hint: "'kcbackup restore \(OptionName.listUndo.spelling)' shows those that are kept")
+            hint: "'kcbackup undo \(OptionName.list.spelling)' shows those that are kept")
+    case .stateIsPresent(let keychain, let state):
+        Explanation(
+            .notFound,
+            "there is nothing to take back: \(keychain) is as in the state of \(displayed(state, limit: 100))",
+            hint: "'kcbackup undo \(OptionName.list.spelling)' shows all states that are kept")
     case .noDesktopState(nil, let keyring):
         Explanation(
             .notFound, "no earlier state of \(keyring.isAll ? "the desktop keyring" : keyring.words) is kept",
             hint:
-                "one is kept before a restore writes anything, and before 'kcbackup item update' changes several items",
+                "one is kept before each command that changes items",
             "'kcbackup restore ARCHIVE \(OptionName.keychain.spelling) \(shellWord(keyring.name))' restores a backup")
     case .noDesktopState(let name?, let keyring):
         Explanation(
             .notFound, "no state \(quoted(name)) of \(keyring.isAll ? "the desktop keyring" : keyring.words) is kept",
-            hint: "'kcbackup restore \(OptionName.listUndo.spelling) \(OptionName.keychain.spelling) "
+            hint: "'kcbackup undo \(OptionName.list.spelling) \(OptionName.keychain.spelling) "
                 + "\(shellWord(keyring.name))' shows those that are kept")
     case .unkeepable(let label):
         Explanation(.damaged, "item \(quoted(label)) is too large to be kept")

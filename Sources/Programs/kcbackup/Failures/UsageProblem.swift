@@ -252,12 +252,12 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .noArchive:
         Explanation(
             .usage, "no archive is given to restore",
-            hint: "name it, or bring back the state before a restore with '\(OptionName.undo.spelling)'")
+            hint: "name it, or take back the last change with 'kcbackup undo'")
     case .undoOfItems(let flag):
         Explanation(
             .usage, "'\(flag.spelling)' takes no conditions: a state is brought back as a whole",
             hint:
-                "'\(OptionName.listUndo.spelling)' shows the states; 'kcbackup item find \(OptionName.keychain.spelling) FILE' "
+                "'kcbackup undo \(OptionName.list.spelling)' shows the states; 'kcbackup item find \(OptionName.keychain.spelling) FILE' "
                 + "shows an item of one")
     case .undoWithRules:
         Explanation(

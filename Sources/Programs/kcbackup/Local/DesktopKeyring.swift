@@ -13,7 +13,7 @@ struct DesktopKeyring: Hashable {
     private static let prefix = "secret-service:"
 
     /// The kind of source recorded in its archives.
-    static let kind = "secret-service"
+    static let kind = ArchiveSource.desktopKeyring
 
     /// All collections.
     static let all = DesktopKeyring(scope: .all)

@@ -28,11 +28,13 @@ struct DesktopStates {
     ///
     /// - Parameters:
     ///   - keyring: what the user named.
+    ///   - change: what the user does, for the list of states.
     ///   - keepsState: false to keep no state.
     /// - Throws: `Failure.notKept`, and what `RestoreBackup` throws.
     func restore(
         _ proven: ProvenArchive, _ options: RestoreOptions, into client: SecretServiceClient, _ keyring: DesktopKeyring,
-        _ given: ServiceTarget.Options, keepsState: Bool, step: @escaping () -> Void = {},
+        _ given: ServiceTarget.Options, as change: KeptStates.Change, keepsState: Bool,
+        step: @escaping () -> Void = {},
         observe: @escaping (Item, RestoreAction) -> Void = { _, _ in }
     ) throws -> RestoreReport {
         let backup = try RestoreBackup(proven, options: options)
@@ -53,7 +55,7 @@ struct DesktopStates {
             given.willWrite = { code in
                 // If the keyring was changed after the earlier run, undo must take back that change first.
                 let kept = try earlier?.state.flatMap { try names().first == $0 ? $0 : nil }
-                let state = try kept ?? (keepsState ? keep(client) : nil)
+                let state = try kept ?? (keepsState ? keep(client, before: change) : nil)
                 // An earlier run may have written over a secret, so its code of what was there before is the right one.
                 // Without a state there may be no device key, and a broken-off update is not finished.
                 for uuid in updated where planned.updated[uuid] == nil && state != nil {
@@ -79,7 +81,7 @@ struct DesktopStates {
         _ change: (_ willWrite: @escaping () throws -> Void) throws -> Result
     ) throws -> Result {
         try alone {
-            let result = try change { if keepsState { _ = try keep(client) } }
+            let result = try change { if keepsState { _ = try keep(client, before: .itemUpdate) } }
             tidy(removing: nil)
             return result
         }
@@ -116,13 +118,15 @@ struct DesktopStates {
         }
     }
 
-    private func keep(_ client: SecretServiceClient) throws(Failure) -> DesktopStateName {
+    private func keep(
+        _ client: SecretServiceClient, before change: KeptStates.Change
+    ) throws(Failure) -> DesktopStateName {
         do {
             // Locked items cannot be changed, so they need not be kept.
             let source = ServiceSource(try client.read(.all, needsAll: false), keepsAll: true)
             if let label = source.unkept.first { throw Refusal.unkeepable(label: label) }
             let (device, _) = try LocalDevice(session.world).keyOrFirst()
-            var name = DesktopStateName(at: session.now, after: try names().first)
+            var name = DesktopStateName(at: session.now, after: try names().first, before: change)
             let first = name
             let backup = CreateBackup(
                 of: try ArchiveSource(kind: DesktopKeyring.kind, name: ""), device: device, tool: CommandLineTool.tool,
@@ -163,17 +167,6 @@ struct DesktopStates {
         return count
     }
 
-    /// Returns a state that has items to restore: the named one, or else the newest.
-    private func choose(
-        _ state: String?, _ filter: ItemFilter?, for keyring: DesktopKeyring
-    ) throws -> (DesktopStateName, ProvenArchive) {
-        for name in try names() where state == nil || state == name.text {
-            let proven = try open(name)
-            if try filter == nil || count(filter, in: proven) > 0 { return (name, proven) }
-        }
-        throw Refusal.noDesktopState(state, of: keyring)
-    }
-
     /// Brings a state back: items that were changed or removed since, and those that were added go.
     func undo(
         _ state: String?, _ keyring: DesktopKeyring, _ access: (unlocking: UnlockOptions, passcode: SecretSource?),
@@ -185,50 +178,75 @@ struct DesktopStates {
         let label = try client.label(of: keyring.scope)
         var options = RestoreOptions()
         options.filter = label.map { ServiceMapping.filter(collection: $0) }
-        let (name, proven) = try choose(state, options.filter, for: keyring)
         options.replacing = .all
         var target = ServiceTarget.Options(
             scope: .all, making: keyring.making(access.unlocking, passcode: access.passcode, in: session))
         target.removesOnlyFrom = label
         options.isDryRun = true
-        var plan = DesktopUndoPlan()
-        let rehearsal = try restore(
-            proven, options, into: client, keyring, target, keepsState: false, observe: { plan.add($0, $1) })
-        plan.removed = rehearsal.vanishing
+        let (name, proven, plan, rehearsal) = try choose(state, options, for: keyring, target, client)
         var report = rehearsal
+        let undone = try undone(by: name, isNamed: state != nil)
         if !isDryRun {
-            if let question = plan.question(name.text, keyring) {
+            if let question = plan.question(undone, keyring) {
                 if !isConfirmed { plan.tell(isDone: false, session) }
                 try session.confirm(question, isGiven: isConfirmed)
             }
             options.isDryRun = false
             options.removable = Set(plan.removed.map(\.uuid))
             options.updatable = Set(plan.changed.map(\.uuid))
-            report = try restore(proven, options, into: client, keyring, target, keepsState: keepsState)
+            report = try restore(proven, options, into: client, keyring, target, as: .undo, keepsState: keepsState)
         }
         if isDryRun || isConfirmed { plan.tell(isDone: !isDryRun, session) }
         let counts = report.counts
-        let parts = [
-            (counts.create, "created"), (counts.update, "set back"), (counts.remove, "removed"),
-            (counts.same, "the same"),
-        ]
+        let parts = [(counts.create, "brought back"), (counts.update, "set back"), (counts.remove, "removed")]
         let words =
-            "\(keyring.words): the state of \(name.text), "
+            "\(undone) in \(keyring.words): "
             + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
         if !isDryRun { session.done = "brought back, in \(words)" }
         if isDryRun || session.style.isJSON {
             try session.result(
                 .members([
-                    ("keychain", .text(keyring.name)), ("state", .text(name.text)), ("dryRun", .flag(isDryRun)),
+                    ("keychain", .text(keyring.name)), ("state", .text(name.text)),
+                    ("command", name.before.map { .text($0.command) }), ("dryRun", .flag(isDryRun)),
                     ("items", .number(report.contents.counts.total - counts.notSelected)),
                     ("itemsBefore", .number(counts.update + counts.same + counts.keep + counts.remove)),
                     ("vanishing", .list(report.vanishing.map { .item($0) })),
+                    ("changing", .list(plan.changed.map { .item($0) })),
+                    ("returning", .list(plan.created.map { .item($0) })),
                 ]),
-                ["would bring back, in \(words)\n"])
+                ["would take back \(words)\n"])
         } else {
-            session.note("brought back, in \(words); '--undo' again takes that back")
+            session.note("took back \(words)")
+            if keepsState { session.noteUndo(keyring.name) }
         }
         return .ok
+    }
+
+    /// Chooses the named state, or else the newest that has items of the keyring and differs from the present one.
+    ///
+    /// - Parameter options: those of a dry run.
+    private func choose(
+        _ state: String?, _ options: RestoreOptions, for keyring: DesktopKeyring, _ target: ServiceTarget.Options,
+        _ client: SecretServiceClient
+    ) throws -> (DesktopStateName, ProvenArchive, DesktopUndoPlan, RestoreReport) {
+        for name in try names() where state == nil || state == name.text {
+            let proven = try open(name)
+            if let filter = options.filter, try count(filter, in: proven) == 0 { continue }
+            var plan = DesktopUndoPlan()
+            let report = try restore(
+                proven, options, into: client, keyring, target, as: .undo, keepsState: false,
+                observe: { plan.add($0, $1) })
+            plan.removed = report.vanishing
+            if report.writesSomething { return (name, proven, plan, report) }
+            if state != nil { throw Refusal.stateIsPresent(keychain: keyring.words, state: name.text) }
+        }
+        throw Refusal.noDesktopState(state, of: keyring)
+    }
+
+    /// What bringing back a state takes back: the command after it and, with an earlier state, what followed.
+    private func undone(by chosen: DesktopStateName, isNamed: Bool) throws -> String {
+        let words = chosen.before.map { "'\($0.command)' of \(chosen.moment)" } ?? "what changed since \(chosen.moment)"
+        return try !isNamed || chosen == names().first ? words : "\(words), and what followed,"
     }
 
     /// Lists the states that have items of the collections that the user named, newest first.
@@ -238,7 +256,8 @@ struct DesktopStates {
         let filter = keyring.scope == .all ? nil : try filter(keyring, keyring.connect(in: session))
         var isComplete = true
         var table = Table([
-            Table.Column(title: "STATE"), Table.Column(title: "ITEMS", alignment: .right),
+            Table.Column(title: "STATE"), Table.Column(title: "BEFORE"),
+            Table.Column(title: "ITEMS", alignment: .right),
             Table.Column(title: "SIZE", alignment: .right),
         ])
         var listed: [JSONValue] = []
@@ -257,10 +276,12 @@ struct DesktopStates {
             }
             if items == 0, filter != nil { continue }
             let name = file.text
-            table.append([name, String(items), byteCount(size)])
+            let command = file.before?.command
+            table.append([name, command ?? "", String(items), byteCount(size)])
             listed.append(
                 .members([
-                    ("name", .text(name)), ("path", .text(path)), ("items", .number(items)),
+                    ("name", .text(name)), ("path", .text(path)), ("command", command.map { .text($0) }),
+                    ("items", .number(items)),
                     ("size", .number(Int(size))),
                 ]))
         }
@@ -269,37 +290,5 @@ struct DesktopStates {
             ["keychain": .text(keyring.name), "undo": .list(listed)],
             table.isEmpty ? [] : table.lines(width: session.tableWidth))
         return isComplete ? .ok : .incomplete
-    }
-}
-
-/// What bringing back a state of the desktop keyring changes.
-private struct DesktopUndoPlan {
-    private var created: [Item] = []
-    /// Items as they were, which other versions replaced.
-    private(set) var changed: [Item] = []
-    /// Items that were added since.
-    var removed: [Item] = []
-
-    mutating func add(_ item: Item, _ action: RestoreAction) {
-        if action == .create { created.append(item) }
-        if action == .update { changed.append(item) }
-    }
-
-    /// The question to ask first; nil if nothing is lost.
-    func question(_ state: String, _ keyring: DesktopKeyring) -> String? {
-        let parts = [
-            changed.isEmpty ? nil : "set back \(counted(changed.count, "item"))",
-            removed.isEmpty ? nil : "remove \(counted(removed.count, "item"))",
-        ].compactMap { $0 }
-        if parts.isEmpty { return nil }
-        let what = parts.joined(separator: " and ")
-        return what.prefix(1).uppercased() + what.dropFirst() + " of \(keyring.words), to the state of \(state)?"
-    }
-
-    func tell(isDone: Bool, _ session: Session) {
-        let start = isDone ? "" : "would be "
-        session.list(changed) { _, words in "\(start)set back: \(words)" }
-        session.list(created) { _, words in "\(start)brought back: \(words)" }
-        session.list(removed) { _, words in "\(start)removed, and not in that state: \(words)" }
     }
 }

@@ -16,7 +16,7 @@ struct DesktopUpdate {
     private let keepsState: Bool
     private let session: Session
 
-    /// - Parameter keepsState: false to keep no state before several items are changed.
+    /// - Parameter keepsState: false to keep no state before the change.
     init(
         _ keyring: DesktopKeyring, _ client: SecretServiceClient, _ changes: [AttributeCode: AttributeValue?],
         _ secret: SecretOptions, _ length: Int?, isConfirmed: Bool, keepsState: Bool, in session: Session
@@ -51,9 +51,8 @@ struct DesktopUpdate {
             } else {
                 try secret.read(isPublic: false, in: session)
             }
-        let isKept = keepsState && found.count > 1
         // What was shown may have changed since, by another program.
-        let now = try DesktopStates(session).change(client, keepsState: isKept) { willWrite in
+        let now = try DesktopStates(session).change(client, keepsState: keepsState) { willWrite in
             var options = ServiceTarget.Options(scope: keyring.scope, making: .refused)
             options.willWrite = { _ in try willWrite() }
             let target = ServiceTarget(client, options)
@@ -69,7 +68,12 @@ struct DesktopUpdate {
                 session.warn("the Secret Service did not keep all of the change: \(before.words)")
             }
         }
-        if isKept { session.noteUndo(keyring.name) }
+        if updates.contains(where: { $0.after.isMarkedAsBound && !$0.before.accessibility.isThisDeviceOnly }) {
+            session.note(
+                "ThisDeviceOnly is a mark there: backups bind the item to this device, the file of the keyring does not"
+            )
+        }
+        if keepsState { session.noteUndo(keyring.name) }
         if session.style.isJSON { try session.result(["items": .list(now.compactMap { $0 }.map { .item($0) })], []) }
         return isComplete ? .ok : .incomplete
     }

@@ -62,11 +62,14 @@ struct StateKeeper {
 
     /// Asks before the passcode is changed, which removes all states; without a terminal, only warns.
     ///
+    /// States that have nothing else than the keychain has are not worth a question.
+    ///
     /// - Throws: `Refusal.declined`, `TerminalFailure`.
     static func confirmRemoval(of keychain: Keychain, isGiven: Bool, in session: Session) throws {
         let states: [KeptStates.State]
         do throws(FileFailure) {
             states = try KeptStates(of: keychain, in: session.world.dataFolder).list()
+                .filter { $0.before?.onlyAdds != true }
         } catch {
             // They cannot be removed either, of which `removeAll` warns.
             return
@@ -77,7 +80,7 @@ struct StateKeeper {
             ? "the earlier state of \(newest.date.moment), which the old passcode opens,"
             : "\(states.count) earlier states, the newest of \(newest.date.moment), which the old passcode opens,"
         if session.world.terminal.isAttended {
-            session.warn("\(words) will be removed; 'restore --undo' cannot bring them back then")
+            session.warn("\(words) will be removed; 'undo' cannot bring them back then")
             try session.confirm("Go on?", isGiven: false)
         } else {
             session.warn("\(words) will be removed")

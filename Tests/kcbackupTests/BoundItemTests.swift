@@ -1,0 +1,73 @@
+import KCTestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("Items of other programs that are bound to another device")
+struct BoundItemTests {
+    private let home: TestHome
+
+    init() throws {
+        home = try TestHome()
+        let items = [("free", nil), ("bound", "aku"), ("open", "dku"), ("coded", "akpu"), ("later", "ck")]
+            .enumerated().map { index, item in
+                """
+                [\(index + 1)]
+                item-type=0
+                display-name=\(item.0)
+                secret=of \(item.0)
+                mtime=1600000000
+                ctime=1600000000
+
+                [\(index + 1):attribute0]
+                name=site
+                type=string
+                value=\(item.0)
+
+                """
+                    + (item.1.map {
+                        """
+                        [\(index + 1):attribute1]
+                        name=kcbackup:accessible
+                        type=string
+                        value=\($0)
+
+                        """
+                    } ?? "")
+            }
+        try home.write("login.keyring", "[keyring]\ndisplay-name=Login\n\n" + items.joined(separator: "\n"))
+        try home.write("passphrase", "correct horse\n")
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+    }
+
+    private static let lines = [
+        "stays behind: 'bound': ThisDeviceOnly: it is bound to the device that the file comes from",
+        "stays behind: 'open': ThisDeviceOnly: it is bound to the device that the file comes from",
+        "stays behind: 'coded': WhenPasscodeSetThisDeviceOnly: never leaves its keychain",
+    ]
+
+    @Test("A keyring file of another device reveals no item that is marked as bound to that device")
+    func imported() throws {
+        let outcome = home.run("import login.keyring")
+        #expect(outcome.status == .ok)
+        for line in Self.lines { #expect(outcome.messages.contains(line)) }
+        let held = home.run("item find --class genp --reveal --json").text
+        #expect(held.contains("of free") && held.contains("of later"))
+        for name in ["bound", "open", "coded"] { #expect(!held.contains(name)) }
+        let json = home.run("import login.keyring --dry-run --json").text
+        #expect(
+            json.contains(
+                #""leftBehind":[{"name":"bound","reason":"bound-elsewhere"},{"name":"open","reason":"bound-elsewhere"},"#
+                    + #"{"name":"coded","reason":"passcode-bound"}]"#))
+    }
+
+    @Test("An archive of such a file does not hold these items either")
+    func archived() throws {
+        let outcome = home.run("create --keychain file:login.keyring -o a.kcb --passphrase file:passphrase")
+        #expect(outcome.status == .ok)
+        for line in Self.lines { #expect(outcome.messages.contains(line)) }
+        let text = home.run("inspect a.kcb --passphrase file:passphrase --json").text
+        #expect(text.contains("later"))
+        for name in ["bound", "open", "coded"] { #expect(!text.contains(name)) }
+    }
+}

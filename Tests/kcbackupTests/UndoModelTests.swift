@@ -1,0 +1,119 @@
+import KCTestSupport
+import Testing
+
+@testable import kcbackup
+
+/// Runs random commands, and takes each back.
+@Suite("Undo means the last change")
+struct UndoModelTests {
+    private let home: TestHome
+    private static let names = ["ash", "birch", "cedar", "elm", "fir"]
+
+    init() throws {
+        home = try TestHome(inMemory: true)
+        try home.write("new", "orbit\n")
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        for (file, names) in [("a", Self.names.prefix(3)), ("b", Self.names.suffix(3))] {
+            let lines = names.map { #"{"class":"genp","attributes":{"svce":"\#($0)"},"secret":"\#(file)"}"# }
+            try home.write("\(file).jsonl", lines.joined(separator: "\n") + "\n")
+            #expect(home.run("item import \(file).jsonl").status == .ok)
+            #expect(home.run("create --unencrypted -o \(file).kcb").status == .ok)
+            #expect(home.run("item delete --class genp --yes").status == .ok)
+            try home.write(
+                "\(file).csv", "name,url,username,password\n\(file),https://\(file).example/,ada,\(file)\n")
+        }
+    }
+
+    /// Every item with its attributes and its secret.
+    private func contents() -> String {
+        let outcomes = ["genp", "inet"].map { home.run("item find --class \($0) --reveal --json") }
+        return outcomes.map { $0.status == .notFound ? "none" : $0.text }.joined()
+    }
+
+    private static func command(_ random: inout SeededRandom) -> String {
+        let name = names.randomElement(using: &random) ?? ""
+        let file = Bool.random(using: &random) ? "a" : "b"
+        return [
+            "restore \(file).kcb", "restore \(file).kcb --on-conflict overwrite", "restore \(file).kcb --replace --yes",
+            "restore \(file).kcb --service \(name)", "import \(file).csv", "import \(file).csv --on-conflict overwrite",
+            "item import \(file).jsonl", "item add --service \(name) --no-secret",
+            "item update --service \(name) --secret file:new", "item update --class genp --set icmt=\(name) --yes",
+            "item delete --service \(name)", "item delete --class genp --yes", "undo --yes", "restore --undo --yes",
+        ].randomElement(using: &random) ?? ""
+    }
+
+    @Test("Undo after any command gives the state before it, and undo again the state after it", arguments: 1...3)
+    func anyCommand(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var history: [String] = []
+        for _ in 0..<12 {
+            let command = Self.command(&random)
+            history.append(command)
+            let before = contents()
+            let outcome = home.run(command)
+            let after = contents()
+            if after == before {
+                // Nothing was changed, so there is nothing of it to take back, and no success of an undo.
+                #expect(!command.contains("undo") || outcome.status == .notFound, "\(history)")
+                continue
+            }
+            #expect(outcome.status == .ok, "\(history): \(outcome.messages)")
+            let states = home.run("undo --list --json").text
+            let name = ["import", "delete", "update", "add"].first { command.hasPrefix("item \($0)") }
+            let verb = name.map { "item \($0)" } ?? command.prefix { $0 != " " }.description
+            let expected = command.contains("undo") ? "undo" : verb
+            // The newest state is that before this command.
+            #expect(
+                states.firstRange(of: "\"command\":\"\(expected)\"")?.lowerBound
+                    == states.firstRange(of: "\"command\":")?.lowerBound, "\(history): \(states)")
+            let undone = home.run("undo --yes -v")
+            #expect(undone.status == .ok && contents() == before, "\(history): \(undone.messages)")
+            #expect(undone.messages.contains("took back '\(expected)' of 2026-"), "\(history): \(undone.messages)")
+            #expect(home.run("restore --undo --yes").status == .ok && contents() == after, "\(history)")
+        }
+    }
+
+    @Test("A restore that only added is taken back by itself, not together with an older deletion")
+    func addingOnly() {
+        #expect(home.run("restore a.kcb").status == .ok)
+        #expect(home.run("item delete --class genp --yes").status == .ok)
+        let before = contents()
+        #expect(home.run("restore b.kcb").status == .ok)
+        let outcome = home.run("undo --dry-run")
+        #expect(outcome.text.hasPrefix("would take back 'restore' of 2026-"), "\(outcome.text)")
+        #expect(outcome.text.hasSuffix(" in keychain 'login': 3 removed\n"), "\(outcome.text)")
+        #expect(home.run("undo").status == .ok)
+        #expect(contents() == before)
+    }
+
+    @Test("A state that equals the present one is neither the newest choice nor a success if it is named")
+    func equalState() throws {
+        #expect(home.run("restore a.kcb").status == .ok)
+        let full = contents()
+        #expect(home.run("item delete --service elm").status == .notFound)
+        #expect(home.run("item delete --class genp --yes").status == .ok)
+        // A named state does not become the present one twice.
+        let name = try #require(
+            home.run("undo --list --json").text.firstMatch(of: /"name":"([0-9TZ.]+)"/)?.output.1.description)
+        #expect(home.run("undo \(name)").status == .ok)
+        #expect(contents() == full)
+        #expect(home.run("undo \(name)").status == .notFound)
+        #expect(contents() == full)
+    }
+
+    @Test("Every command that changes items ends with a line that names the undo")
+    func lastLine() {
+        for command in [
+            "restore a.kcb", "import a.csv", "item add --service one --no-secret",
+            "item update --service one --set icmt=x",
+            "item delete --service one", "undo",
+        ] {
+            let outcome = home.run((command + " -v").split(separator: " ").map(String.init))
+            #expect(outcome.status == .ok)
+            let last = outcome.messages.split(separator: "\n").last { !$0.contains("still holds") }
+            #expect(last == "'kcbackup undo' takes that back", "\(command): \(outcome.messages)")
+        }
+        let new = home.run("restore a.kcb --keychain fresh -v")
+        #expect(new.messages.hasSuffix("'kcbackup keychain delete fresh' takes that back\n"), "\(new.messages)")
+    }
+}
