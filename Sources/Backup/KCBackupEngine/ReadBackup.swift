@@ -1,5 +1,5 @@
 package import KCBackupArchive
-internal import KCByteStreams
+package import KCByteStreams
 internal import KCCryptography
 internal import KCDeviceIdentity
 package import KCKeychainModel
@@ -77,7 +77,7 @@ package struct VerifyReport: Hashable, Sendable {
     /// Items with a broken seal, which were damaged before the archive was made and cannot be restored.
     package let broken: [Item]
     /// The number of items in each access group.
-    package let groups: [String: Int]
+    package let groups: [ExactText: Int]
     /// See `FinishedArchive.fingerprint`; nil if it was not requested, or if a secret is missing for it.
     package let fingerprint: [UInt8]?
 }
@@ -113,13 +113,13 @@ private struct VerifyingVisitor: RecordVisitor {
     var sealedElsewhere = 0
     var notOpened = 0
     var broken: [Item] = []
-    var groups: [String: Int] = [:]
+    var groups: [ExactText: Int] = [:]
 
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws {
         step()
-        groups[item.accessGroup, default: 0] += 1
+        groups[item.accessGroup.exact, default: 0] += 1
         try code?.add(line, secret, state)
         switch state {
         case .open, .absent, .storedWhole: opened += 1

@@ -66,7 +66,7 @@ struct UndoRequest {
             ("returning", .list(plan.returning.map { .item($0) })),
             ("changedSince", .list(plan.changedSince.map { .item($0) })),
         ])
-        if !isDryRun { session.done = "brought back, in \(words)" }
+        if !isDryRun { session.done = "took back \(words)" }
         if isDryRun || session.style.isJSON {
             try session.result(json, ["would take back \(words)\n"])
         } else {
