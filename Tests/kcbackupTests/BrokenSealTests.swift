@@ -4,7 +4,7 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("Lists of a keychain that another program changed")
+@Suite("Lists and searches of a keychain that another program changed")
 struct BrokenSealTests {
     @Test("A row whose seal does not prove its attributes is marked, and the exit code is 3")
     func alteredName() throws {
@@ -26,5 +26,45 @@ struct BrokenSealTests {
         #expect(json.text.components(separatedBy: "\"sealBroken\":true").count == 2)
         // Other rows are as proved as before.
         #expect(home.run("item list forum").status == .ok)
+    }
+
+    @Test("'item find' marks such an item and never shows its secret; others are shown as usual")
+    func found() throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        for (service, secret) in [("bank", "first-word"), ("forum", "second-word")] {
+            try home.write(service, secret)
+            #expect(home.run("item add --service \(service) --account ada --secret file:\(service)").status == .ok)
+        }
+        #expect(home.run("item find ada --reveal --json").text.contains("sealBroken") == false)
+        let file = SQLiteFile(home.home + "/.local/share/kcbackup/keychains/login.keychain")
+        try file.run("UPDATE genp SET svce = CAST('evil' AS BLOB) WHERE svce = CAST('bank' AS BLOB)")
+
+        let plain = home.run("item find ada")
+        #expect(plain.status == .incomplete)
+        #expect(plain.text.components(separatedBy: "seal             broken\n").count == 2)
+        #expect(plain.messages.hasPrefix("kcbackup: warning: the seals of 1 item do not fit"))
+
+        let shown = home.run(["item", "find", "ada", "--reveal"], terminal: ScriptedTerminal(showsOutput: true))
+        #expect(shown.status == .incomplete)
+        #expect(shown.text.contains("seal             broken\nsecret           not shown: the seal is broken\n"))
+        #expect(shown.text.contains("secret           second-word\n"))
+        #expect(!shown.text.contains("first-word"))
+
+        let json = home.run("item find ada --reveal --json")
+        #expect(json.status == .incomplete)
+        #expect(json.text.components(separatedBy: "\"sealBroken\":true").count == 2)
+        #expect(json.text.contains("\"secret\":\"second-word\"") && !json.text.contains("first-word"))
+        // What was printed cannot be imported as if it were good.
+        try home.write("found.jsonl", json.text)
+        #expect(home.run("keychain create copy --no-passcode").status == .ok)
+        #expect(home.run("item import found.jsonl --keychain copy").messages.contains("a member is none of class"))
+        #expect(home.run("item find evil --keychain copy").status == .notFound)
+
+        // A script gets the secret or nothing.
+        let raw = home.run("item find evil --reveal")
+        #expect(raw.status == .damaged && raw.text.isEmpty)
+        #expect(raw.messages.contains("its seal is broken"))
+        #expect(home.run("item find forum --reveal").text == "second-word")
     }
 }

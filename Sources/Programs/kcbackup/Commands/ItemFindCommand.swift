@@ -13,7 +13,8 @@ struct ItemFindCommand: Verb {
         abstract: "Show items with all their attributes and, with --reveal, their secret.",
         discussion: """
             This is the only command that prints secrets. If standard output is not a terminal, --reveal writes the \
-            secret of the one matching item, byte for byte and nothing else.
+            secret of the one matching item, byte for byte and nothing else. An item whose attributes were changed by \
+            another program, or damaged, is marked, and its secret is not shown.
 
             EXAMPLES:
               kcbackup item find wi-fi
@@ -55,14 +56,20 @@ struct ItemFindCommand: Verb {
         if matches.items.isEmpty, matches.damaged == 0 { throw KeychainStoreError.itemNotFound }
         if reveal {
             try keychain.unlock(store, for: Set(matches.items.map(\.accessibility)), in: session)
+        } else {
+            try session.world.unlocked.resume(store)
         }
-        try tell(matches.items, in: session) { try store.secret(of: $0) }
-        return session.status(ofDamaged: matches.damaged)
+        let broken = try SealCheck.broken(among: matches.items, in: store)
+        try tell(matches.items, broken: broken, in: session) { try store.secret(of: $0) }
+        return session.status(session.status(ofDamaged: matches.damaged), brokenSeals: broken.count)
     }
 
-    private func tell(_ items: [Item], in session: Session, _ secret: (Item) throws -> SecretBytes?) throws {
+    /// - Parameter broken: the items whose seals are broken; their secrets are not shown.
+    private func tell(
+        _ items: [Item], broken: Set<ItemUUID> = [], in session: Session, _ secret: (Item) throws -> SecretBytes?
+    ) throws {
         if style.json {
-            try printJSON(items, secret, in: session)
+            try printJSON(items, broken, secret, in: session)
         } else if reveal, !session.world.terminal.showsOutput, !items.isEmpty {
             guard items.count == 1, let item = items.first else {
                 let isEvery = DesktopKeyring(keychain.keychain)?.label.isEmpty == true
@@ -71,19 +78,20 @@ struct ItemFindCommand: Verb {
             guard let secret = try secret(item) else { throw UsageProblem.noSecret }
             try session.write(secret)
         } else {
-            try printText(items.sorted { $0.isShown(before: $1) }, secret, in: session)
+            try printText(items.sorted { $0.isShown(before: $1) }, broken, secret, in: session)
         }
     }
 
     private func printJSON(
-        _ items: [Item], _ secretOf: (Item) throws -> SecretBytes?, in session: Session
+        _ items: [Item], _ broken: Set<ItemUUID>, _ secretOf: (Item) throws -> SecretBytes?, in session: Session
     ) throws {
         var line = SecretBytes(capacity: 4096)
         CanonicalJSON.literal("{\"items\":[", into: &line)
         for (index, item) in items.enumerated() {
             if index > 0 { CanonicalJSON.literal(",", into: &line) }
-            JSONValue.item(item).encode(into: &line)
-            guard reveal, let secret = try secretOf(item) else { continue }
+            let isBroken = broken.contains(item.uuid)
+            JSONValue.item(item).adding([SealCheck.member(isBroken: isBroken)]).encode(into: &line)
+            guard reveal, !isBroken, let secret = try secretOf(item) else { continue }
             // Inserted before the closing brace of the object; the secret stays in wiped memory.
             line.removeLast(1)
             CanonicalJSON.literal(",\"secret\":", into: &line)
@@ -95,13 +103,16 @@ struct ItemFindCommand: Verb {
     }
 
     private func printText(
-        _ items: [Item], _ secretOf: (Item) throws -> SecretBytes?, in session: Session
+        _ items: [Item], _ broken: Set<ItemUUID>, _ secretOf: (Item) throws -> SecretBytes?, in session: Session
     ) throws {
         for (index, item) in items.enumerated() {
             var text = SecretBytes(capacity: 4096)
             if index > 0 { text.append(UInt8(ascii: "\n")) }
             for line in details(of: item) { text.append(line.utf8.span) }
-            if reveal, let secret = try secretOf(item) {
+            if broken.contains(item.uuid) {
+                text.append(detail("seal", "broken").utf8.span)
+                if reveal { text.append(detail("secret", "not shown: the seal is broken").utf8.span) }
+            } else if reveal, let secret = try secretOf(item) {
                 text.append("secret           ".utf8.span)
                 secret.withBytes { appendShown($0, to: &text) }
                 text.append(UInt8(ascii: "\n"))
@@ -126,17 +137,18 @@ extension Item {
     }
 }
 
+private func detail(_ title: String, _ value: String) -> String {
+    title + String(repeating: " ", count: max(1, 17 - title.count)) + displayed(value) + "\n"
+}
+
 /// Returns all attributes of an item, one per line, without its secret.
 private func details(of item: Item) -> [String] {
-    func line(_ title: String, _ value: String) -> String {
-        title + String(repeating: " ", count: max(1, 17 - title.count)) + displayed(value) + "\n"
-    }
-    var lines = [line("item", item.itemClass.name), line("uuid", item.uuid.description)]
+    var lines = [detail("item", item.itemClass.name), detail("uuid", item.uuid.description)]
     for entry in item.attributes.entries {
         let value = entry.code == .pdmn ? "\(item.accessibility.rawValue) \(item.accessibility.name)" : nil
-        lines.append(line(entry.code.word, value ?? item.attributes.shown(entry.code) ?? ""))
+        lines.append(detail(entry.code.word, value ?? item.attributes.shown(entry.code) ?? ""))
     }
-    for attribute in item.extra { lines.append(line("extra", "\(attribute.name) = \(attribute.value)")) }
-    lines.append(line("secret size", item.secretSize.map { byteCount(UInt64($0)) } ?? "no secret"))
+    for attribute in item.extra { lines.append(detail("extra", "\(attribute.name) = \(attribute.value)")) }
+    lines.append(detail("secret size", item.secretSize.map { byteCount(UInt64($0)) } ?? "no secret"))
     return lines
 }

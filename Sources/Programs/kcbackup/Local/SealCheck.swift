@@ -20,6 +20,26 @@ struct SealCheck: ItemVisitor {
         try keychain.visitStoredItems { _ in SealCheck(isIncluded) }.broken
     }
 
+    /// Returns the UUIDs of those of `items` whose seals are broken.
+    ///
+    /// - Throws: as `Keychain.read` and `KeychainReader.isWhole`.
+    static func broken(among items: [Item], in keychain: Keychain) throws -> Set<ItemUUID> {
+        try keychain.read { reader in
+            var broken: Set<ItemUUID> = []
+            for item in items where keychain.canOpen(item.accessibility) {
+                do throws(KeychainStoreError) {
+                    if try !reader.isWhole(item) { broken.insert(item.uuid) }
+                } catch .itemNotFound {
+                    // Another process has deleted it since.
+                }
+            }
+            return broken
+        }
+    }
+
+    /// The JSON member that marks an item whose seal is broken; it is left out of others.
+    static func member(isBroken: Bool) -> (String, JSONValue?) { ("sealBroken", isBroken ? .flag(true) : nil) }
+
     func wants(_ item: Item) -> Bool { isIncluded(item) }
 
     func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {}

@@ -39,7 +39,7 @@ final class ItemListing {
     func writeRow(_ item: Item) throws {
         if session.style.isJSON {
             output.bytes.append(utf8: (count == 0 ? "{\"items\":[" : ","))
-            JSONValue.item(item).adding([("sealBroken", broken.contains(item.uuid) ? .flag(true) : nil)])
+            JSONValue.item(item).adding([SealCheck.member(isBroken: broken.contains(item.uuid))])
                 .encode(into: &output.bytes)
         } else {
             if count == 0 { output.bytes.append(utf8: table.header) }
