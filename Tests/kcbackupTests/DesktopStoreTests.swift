@@ -155,8 +155,8 @@ struct DesktopStoreTests {
                 kcbackup: hint: 'kcbackup restore ARCHIVE --keychain secret-service:' restores a backup
                 = 10
                 = 0
-                KEYCHAIN         LAST GOOD  AGE  ARCHIVES  JOBS
-                secret-service:  never      -           0  none
+                KEYCHAIN         LAST GOOD (UTC)  AGE  ARCHIVES  JOBS
+                secret-service:  never            -           0  none
                 = 0
                 no job backs anything up
                   'kcbackup schedule add desk --keychain secret-service: --to FOLDER -r age1…' makes one for the desktop keyring

@@ -1,4 +1,5 @@
 import Foundation
+import KCBackupCatalogue
 import KCKeychainModel
 import KCLocalKeychains
 import KCTestSupport
@@ -242,7 +243,7 @@ struct DesktopUndoTests {
         #expect(names.map(\.file).compactMap { DesktopStateName(file: $0) }.shuffled().sorted() == names)
         #expect(Set(names.map(\.file)).count == names.count)
         #expect(names[1].file == "20231114T221320Z-2-restore.kcb")
-        #expect(names[1].text == "20231114T221320Z-2" && names[1].moment == "2023-11-14 22:13:20 UTC")
+        #expect(names[1].text == "20231114T221320Z-2" && names[1].moment(.utc) == "2023-11-14 22:13:20 UTC")
         #expect(names[1].before == .restore && DesktopStateName(file: names[0].file)?.before == .restore)
         #expect(DesktopStateName(file: "20231114T221320Z.kcb")?.before == nil)
         #expect(DesktopStateName(file: "20231114T221320Z-2-other.kcb") == nil)

@@ -98,7 +98,7 @@ struct TextTests {
     func archiveNames() {
         let name = "login-KC-ABCDEFGH-20261121T030000Z.kcb"
         for width in [20, 40, 60, 80] {
-            let table = StreamedTable(ListCommand.columns, width: width)
+            let table = StreamedTable(ListCommand.columns(zones: "UTC"), width: width)
             let row = [
                 name, "2026-11-21 03:00", "login", "12", "8.0 KiB", "encrypted", "this device", "2026-11-21",
                 "never", "ok",

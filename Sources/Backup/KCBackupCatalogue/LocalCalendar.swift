@@ -4,7 +4,8 @@ package import KCKeychainModel
 
 /// The calendar of the user's time zone, as `TZ` or the system sets it.
 package struct LocalCalendar: Sendable {
-    private let parts: @Sendable (Timestamp) -> Parts
+    /// Returns what a wall clock shows at a time.
+    package let parts: @Sendable (Timestamp) -> Parts
 
     /// A time as shown by a wall clock.
     package struct Parts: Hashable, Sendable {
@@ -18,6 +19,8 @@ package struct LocalCalendar: Sendable {
         package var weekday: Int
         /// 0 for January 1.
         package var dayOfYear: Int
+        /// The short name of the zone at that time, as in "CET".
+        package var zone: String
     }
 
     /// Creates the calendar of the time zone that this process uses.
@@ -29,12 +32,20 @@ package struct LocalCalendar: Sendable {
             return unsafe Parts(
                 year: Int(broken.tm_year) + 1900, month: Int(broken.tm_mon) + 1, day: Int(broken.tm_mday),
                 hour: Int(broken.tm_hour), minute: Int(broken.tm_min), second: Int(broken.tm_sec),
-                weekday: Int(broken.tm_wday), dayOfYear: Int(broken.tm_yday))
+                weekday: Int(broken.tm_wday), dayOfYear: Int(broken.tm_yday),
+                zone: unsafe broken.tm_zone.map { unsafe String(cString: $0) } ?? "local time")
         }
     }
 
-    /// The calendar of UTC, for tests.
-    static let utc = LocalCalendar { time in
+    /// The calendar of UTC.
+    package static let utc = LocalCalendar(zone: "UTC", secondsFromUTC: 0)
+
+    /// Creates the calendar of a zone that is always as far ahead of UTC.
+    package init(zone: String, secondsFromUTC offset: Int64) {
+        parts = { Self.parts($0.advanced(byMicroseconds: offset * 1_000_000), zone) }
+    }
+
+    private static func parts(_ time: Timestamp, _ zone: String) -> Parts {
         let parts = time.components
         let days = time.seconds / 86_400
         let newYear = Timestamp(
@@ -42,11 +53,7 @@ package struct LocalCalendar: Sendable {
         return Parts(
             year: parts.year, month: parts.month, day: parts.day, hour: parts.hour, minute: parts.minute,
             second: parts.second, weekday: Int((days + 4) % 7),
-            dayOfYear: Int(days - (newYear?.seconds ?? 0) / 86_400))
-    }
-
-    private init(_ parts: @escaping @Sendable (Timestamp) -> Parts) {
-        self.parts = parts
+            dayOfYear: Int(days - (newYear?.seconds ?? 0) / 86_400), zone: zone)
     }
 
     /// Returns the number of days since 1970-01-01 on the calendar.

@@ -43,7 +43,7 @@ func run(_ arguments: [String], in world: World) -> ExitStatus {
     session = Session(world, verb.style.style)
     session.keyringUse = type(of: verb).keyringUse
     if session.now < earliestLikely {
-        session.warn("the clock says \(session.now.day), so dates written now will be wrong")
+        session.warn("the clock says \(session.calendar.day(session.now)), so dates written now will be wrong")
     }
     var status: ExitStatus
     do {

@@ -1,4 +1,5 @@
 internal import KCConsole
+internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCKeychainModel
 
@@ -35,6 +36,12 @@ final class Session {
 
     /// The input for secrets.
     var secrets: SecretInput { SecretInput(world: world) }
+
+    /// The calendar of times that people read.
+    var calendar: LocalCalendar { world.calendar }
+
+    /// The names of the zone of times in tables.
+    var zones: String { calendar.zones(inYearOf: now) }
 
     /// The width of tables; nil if results do not go to a terminal.
     var tableWidth: Int? { world.terminal.showsOutput ? world.terminal.width ?? 80 : nil }

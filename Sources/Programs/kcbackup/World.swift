@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCAgeEncryption
+internal import KCBackupCatalogue
 internal import KCConsole
 internal import KCCryptography
 internal import KCKeychainModel
@@ -11,6 +12,8 @@ internal import KCSecretService
 struct World {
     /// The time of day, in UTC.
     var clock: () -> Timestamp
+    /// The calendar of the user's time zone.
+    var calendar = LocalCalendar()
     /// Monotonic time, with an arbitrary start.
     var stopwatch: () -> Duration
     /// The environment; secrets are never read from it.

@@ -1,3 +1,4 @@
+import KCBackupCatalogue
 import KCCryptography
 import KCKeychainStore
 import KCTestSupport
@@ -8,10 +9,14 @@ extension TestHome {
     typealias Outcome = ProgramOutcome<ExitStatus>
 
     /// The world of the next run.
-    func world(_ terminal: ScriptedTerminal = ScriptedTerminal(), environment: [String: String] = [:]) -> World {
+    func world(
+        _ terminal: ScriptedTerminal = ScriptedTerminal(), environment: [String: String] = [:],
+        calendar: LocalCalendar = .utc
+    ) -> World {
         let now = nextTime()
         return World(
-            clock: { now }, stopwatch: { .zero }, environment: Self.environment.merging(environment) { $1 },
+            clock: { now }, calendar: calendar, stopwatch: { .zero },
+            environment: Self.environment.merging(environment) { $1 },
             home: self.home, workingFolder: workingFolder, machineIDPath: machineIDPath,
             terminal: terminal, output: CollectedOutput(), messages: CollectedOutput(),
             // The lowest valid costs: these tests are not about guessing.
@@ -24,10 +29,11 @@ extension TestHome {
 
     /// Runs one command line in process.
     func run(
-        _ arguments: [String], terminal: ScriptedTerminal = ScriptedTerminal(), environment: [String: String] = [:]
+        _ arguments: [String], terminal: ScriptedTerminal = ScriptedTerminal(), environment: [String: String] = [:],
+        calendar: LocalCalendar = .utc
     ) -> Outcome {
         Outcome(at: terminal) { output, messages in
-            var world = world(terminal, environment: environment)
+            var world = world(terminal, environment: environment, calendar: calendar)
             world.output = output
             world.messages = messages
             return kcbackup.run(arguments, in: world)

@@ -1,3 +1,4 @@
+internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCBackupArchive
 internal import KCBackupEngine
@@ -10,9 +11,9 @@ internal import KCLocalKeychains
 
 extension ArchiveOutline {
     /// The lines that need no key.
-    func lines(_ path: String) -> [String] {
+    func lines(_ path: String, _ calendar: LocalCalendar) -> [String] {
         var rows = [
-            ("archive", displayed(path)), ("mode", header.mode.rawValue), ("made", header.created.moment),
+            ("archive", displayed(path)), ("mode", header.mode.rawValue), ("made", calendar.moment(header.created)),
             ("by device", header.device.description), ("with", displayed(header.tool)), ("size", byteCount(size)),
         ]
         if header.mode == .encrypted { rows.append(("opens with", keyWords)) }

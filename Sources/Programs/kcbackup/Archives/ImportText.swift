@@ -130,7 +130,7 @@ struct ImportText {
     /// Why an item of the file wins; one that has no date of its own has the file's.
     private func reason(for date: Timestamp) -> String {
         date == fileDate
-            ? "the file is dated \(date.moment) and its records have no dates" : "the file's is newer"
+            ? "the file is dated \(session.calendar.moment(date)) and its records have no dates" : "the file's is newer"
     }
 
     private func summary(_ report: ImportReport, _ keychain: String) -> String {

@@ -60,7 +60,7 @@ final class InspectListing {
 
     private func cells(_ item: Item) -> [String] {
         let verdict = selection.verdict(item)
-        return ItemColumns.cells(item, in: outline.header.mode)
+        return ItemColumns.cells(item, session.calendar, in: outline.header.mode)
             + [selection.onlyStaying ? verdict.reasonWord : verdict.word]
     }
 
@@ -78,7 +78,7 @@ final class InspectListing {
             output.bytes.append(utf8: ",\"items\":[")
             return
         }
-        for line in outline.lines(path) { output.bytes.append(utf8: line) }
+        for line in outline.lines(path, session.calendar) { output.bytes.append(utf8: line) }
         output.bytes.append(utf8: "of          \(read.source.words)\n")
         output.bytes.append(utf8: "origin      \(proven.origin.words)\n")
         if summary.total > 0 { output.bytes.append(utf8: "\n" + table.header) }

@@ -16,13 +16,13 @@ struct ItemRows {
         var lines = isFirst ? [] : ["\n"]
         if session.style.isJSON { return lines }
         lines += above.map { $0 + "\n" }
-        for item in items { table.measure(ItemColumns.cells(item)) }
+        for item in items { table.measure(ItemColumns.cells(item, session.calendar)) }
         if !items.isEmpty { lines += ["\n", table.header] }
         for item in items {
             if table.isSorted {
-                table.hold(ItemColumns.cells(item))
+                table.hold(ItemColumns.cells(item, session.calendar))
             } else {
-                lines.append(table.row(ItemColumns.cells(item)))
+                lines.append(table.row(ItemColumns.cells(item, session.calendar)))
             }
         }
         lines += table.sortedRows()

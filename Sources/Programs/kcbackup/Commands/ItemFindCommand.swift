@@ -1,3 +1,4 @@
+internal import KCBackupCatalogue
 internal import KCConsole
 internal import ArgumentParser
 internal import KCByteStreams
@@ -108,7 +109,7 @@ struct ItemFindCommand: Verb {
         for (index, item) in items.enumerated() {
             var text = SecretBytes(capacity: 4096)
             if index > 0 { text.append(UInt8(ascii: "\n")) }
-            for line in details(of: item) { text.append(line.utf8.span) }
+            for line in details(of: item, session.calendar) { text.append(line.utf8.span) }
             if broken.contains(item.uuid) {
                 text.append(detail("seal", "broken").utf8.span)
                 if reveal { text.append(detail("secret", "not shown: the seal is broken").utf8.span) }
@@ -142,11 +143,11 @@ private func detail(_ title: String, _ value: String) -> String {
 }
 
 /// Returns all attributes of an item, one per line, without its secret.
-private func details(of item: Item) -> [String] {
+private func details(of item: Item, _ calendar: LocalCalendar) -> [String] {
     var lines = [detail("item", item.itemClass.name), detail("uuid", item.uuid.description)]
     for entry in item.attributes.entries {
         let value = entry.code == .pdmn ? "\(item.accessibility.rawValue) \(item.accessibility.name)" : nil
-        lines.append(detail(entry.code.word, value ?? item.attributes.shown(entry.code) ?? ""))
+        lines.append(detail(entry.code.word, value ?? item.attributes.shown(entry.code, calendar) ?? ""))
     }
     for attribute in item.extra { lines.append(detail("extra", "\(attribute.name) = \(attribute.value)")) }
     lines.append(detail("secret size", item.secretSize.map { byteCount(UInt64($0)) } ?? "no secret"))

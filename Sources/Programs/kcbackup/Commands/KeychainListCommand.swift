@@ -31,7 +31,7 @@ struct KeychainListCommand: Verb {
             do {
                 let found = try local.open(in: session).information()
                 table.append([
-                    name, String(found.total), found.cost == nil ? "none" : "set", found.created.day,
+                    name, String(found.total), found.cost == nil ? "none" : "set", session.calendar.day(found.created),
                 ])
                 json.append(.keychain(local, found))
             } catch {
@@ -75,11 +75,11 @@ struct KeychainInfoCommand: Verb {
             "path      \(displayedPath(local.path))\n",
             "store     \(Hexadecimal.encode(found.storeID))\n",
             "device    \(found.device)\n",
-            "created   \(found.created.moment)\n",
+            "created   \(session.calendar.moment(found.created))\n",
             "passcode  \(found.cost == nil ? "none: this device alone opens it" : "set")\n",
         ]
         if let escrow = found.escrow {
-            lines.append("escrow    since \(escrow.since.moment)\n          \(escrow.key)\n")
+            lines.append("escrow    since \(session.calendar.moment(escrow.since))\n          \(escrow.key)\n")
         } else if found.cost != nil {
             lines.append("escrow    none\n")
         }

@@ -40,15 +40,17 @@ struct ListCommand: Verb {
     @OptionGroup
     var style: StyleOptions
 
-    static let columns = [
-        // Users type or paste the name, so it is never cut.
-        Table.Column(title: "ARCHIVE"), Table.Column(title: "MADE", yields: 7),
-        Table.Column(title: "KEYCHAIN", least: 6, yields: 6),
-        Table.Column(title: "ITEMS", alignment: .right, yields: 8),
-        Table.Column(title: "SIZE", alignment: .right, yields: 5), Table.Column(title: "MODE", yields: 2),
-        Table.Column(title: "ORIGIN", yields: 1), Table.Column(title: "VERIFIED", yields: 4),
-        Table.Column(title: "DRILLED", yields: 3), Table.Column(title: "STATE"),
-    ]
+    static func columns(zones: String) -> [Table.Column] {
+        [
+            // Users type or paste the name, so it is never cut.
+            Table.Column(title: "ARCHIVE"), Table.Column(title: "MADE", yields: 7, zone: zones),
+            Table.Column(title: "KEYCHAIN", least: 6, yields: 6),
+            Table.Column(title: "ITEMS", alignment: .right, yields: 8),
+            Table.Column(title: "SIZE", alignment: .right, yields: 5), Table.Column(title: "MODE", yields: 2),
+            Table.Column(title: "ORIGIN", yields: 1), Table.Column(title: "VERIFIED", yields: 4),
+            Table.Column(title: "DRILLED", yields: 3), Table.Column(title: "STATE"),
+        ]
+    }
 
     func run(in session: Session) throws -> ExitStatus {
         let path = session.world.resolve(folder)
@@ -63,8 +65,8 @@ struct ListCommand: Verb {
         }
         let found = rebuild && isThere ? try rebuild(in: session) : nil
         let rows = isThere ? try Row.all(in: path, try session.catalogue(of: folder)) : []
-        let shown = try table.table(Self.columns, in: session)
-        for row in rows { shown.measure(row.cells) }
+        let shown = try table.table(Self.columns(zones: session.zones), in: session)
+        for row in rows { shown.measure(row.cells(session.calendar)) }
         try session.result(
             .members([
                 ("folder", .text(folder)), ("backups", .list(rows.map(\.json))),
@@ -76,7 +78,7 @@ struct ListCommand: Verb {
                         : nil
                 ),
             ]),
-            rows.isEmpty ? [] : [shown.header] + lines(rows, in: shown))
+            rows.isEmpty ? [] : [shown.header] + lines(rows, in: shown, session.calendar))
         if rows.isEmpty { session.note("no backups in \(displayed(folder))") }
         return .ok
     }
@@ -134,10 +136,10 @@ struct ListCommand: Verb {
         return true
     }
 
-    private func lines(_ rows: [Row], in table: StreamedTable) -> [String] {
+    private func lines(_ rows: [Row], in table: StreamedTable, _ calendar: LocalCalendar) -> [String] {
         func sorted(_ rows: [Row]) -> [String] {
-            guard table.isSorted else { return rows.map { table.row($0.cells) } }
-            for row in rows { table.hold(row.cells) }
+            guard table.isSorted else { return rows.map { table.row($0.cells(calendar)) } }
+            for row in rows { table.hold(row.cells(calendar)) }
             return table.sortedRows()
         }
         let trashed = rows.filter { $0.state == .trashed }
@@ -205,12 +207,12 @@ struct ListCommand: Verb {
             entry?.content?.counts.total ?? outline?.header.store?.counts.total
         }
 
-        var cells: [String] {
+        func cells(_ calendar: LocalCalendar) -> [String] {
             [
-                name, created.map { String($0.moment.dropLast(7)) } ?? "", entry?.series ?? "",
+                name, created.map { calendar.minute($0) } ?? "", entry?.series ?? "",
                 items.map(String.init) ?? "?", size.map(byteCount) ?? "", mode?.rawValue ?? "",
-                entry == nil ? "not checked" : "this device", entry?.verified.day ?? "never",
-                entry?.drilled?.day ?? "never", state.rawValue,
+                entry == nil ? "not checked" : "this device", entry.map { calendar.day($0.verified) } ?? "never",
+                entry?.drilled.map(calendar.day) ?? "never", state.rawValue,
             ]
         }
 

@@ -57,7 +57,7 @@ struct PruneCommand: Verb {
                 entries.map { "brought back  \(displayed($0.name))\n" })
             return .ok
         }
-        let plan = try backups.plan(retention, now: session.now, calendar: LocalCalendar())
+        let plan = try backups.plan(retention, now: session.now, calendar: session.calendar)
         var emptied = 0
         if !dryRun {
             try backups.discard(plan, now: session.now)

@@ -53,7 +53,9 @@ struct StatusCommand: Verb {
         let state = try BackupState(in: session)
         let stale = limit.map { state.stale(since: $0, at: session.now) } ?? []
         if let page {
-            try page.make { write in try write(StatusPage(state: state, stale: stale, made: session.now).html) }
+            try page.make { write in
+                try write(StatusPage(state: state, stale: stale, made: session.now, calendar: session.calendar).html)
+            }
         } else if prometheus {
             try session.result([:], state.metrics)
         } else if style.json {
@@ -80,16 +82,16 @@ struct StatusCommand: Verb {
         var lines: [String] = []
         if !state.jobs.isEmpty || !state.unreadable.isEmpty {
             var table = Table([
-                Table.Column(title: "JOB", least: 8), Table.Column(title: "LAST GOOD", yields: 1),
+                Table.Column(title: "JOB", least: 8), Table.Column(title: "LAST GOOD", yields: 1, zone: session.zones),
                 Table.Column(title: "AGE"), Table.Column(title: "ITEMS", alignment: .right, yields: 2),
                 Table.Column(title: "LAST RUN", least: 12),
             ])
             for job in state.jobs {
                 table.append([
-                    job.job.name, job.good.map { String($0.moment.dropLast(7)) } ?? "never",
+                    job.job.name, job.good.map { session.calendar.minute($0) } ?? "never",
                     job.good.map { age($0, at: session.now) } ?? "-",
                     job.good == nil ? "" : String(job.record?.items ?? 0),
-                    job.lastRun,
+                    job.lastRun(session.calendar),
                 ])
             }
             for job in state.unreadable {
@@ -98,13 +100,13 @@ struct StatusCommand: Verb {
             lines += table.lines(width: session.tableWidth) + ["\n"]
         }
         var table = Table([
-            Table.Column(title: "KEYCHAIN", least: 8), Table.Column(title: "LAST GOOD", yields: 1),
+            Table.Column(title: "KEYCHAIN", least: 8), Table.Column(title: "LAST GOOD", yields: 1, zone: session.zones),
             Table.Column(title: "AGE"), Table.Column(title: "ARCHIVES", alignment: .right, yields: 2),
             Table.Column(title: "JOBS", least: 8),
         ])
         for keychain in state.keychains {
             table.append([
-                keychain.name, keychain.good.map { String($0.moment.dropLast(7)) } ?? "never",
+                keychain.name, keychain.good.map { session.calendar.minute($0) } ?? "never",
                 keychain.good.map { age($0, at: session.now) } ?? "-", String(keychain.archives),
                 keychain.jobs.isEmpty ? "none" : keychain.jobs.joined(separator: ", "),
             ])
@@ -115,10 +117,12 @@ struct StatusCommand: Verb {
 
 extension BackupState.JobState {
     /// The result of the last run, as text.
-    var lastRun: String {
+    func lastRun(_ calendar: LocalCalendar) -> String {
         if let unreadableRecord { return unreadableRecord.explanation.status.name }
         guard let record else { return "never ran" }
-        if record.ended == nil { return isRunning ? "runs now" : "began \(record.began.moment), and was killed" }
+        if record.ended == nil {
+            return isRunning ? "runs now" : "began \(calendar.moment(record.began)), and was killed"
+        }
         return record.status == .ok ? "ok" : "\(record.status.name): \(record.message)"
     }
 

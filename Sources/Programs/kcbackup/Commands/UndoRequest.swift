@@ -1,3 +1,4 @@
+internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCKeychainStore
@@ -33,7 +34,7 @@ struct UndoRequest {
         let known = try states.list()
         let (chosen, copy, plan) = try choose(among: known, states, local, open, in: session)
         let before = try open.itemCount()
-        let undone = undone(by: chosen, among: known)
+        let undone = undone(by: chosen, among: known, session.calendar)
         let question = plan.question(undone)
         if !isDryRun {
             if let question {
@@ -99,8 +100,10 @@ struct UndoRequest {
     }
 
     /// What bringing back a state takes back: the command after it and, with an earlier state, what followed.
-    private func undone(by chosen: KeptStates.State, among known: [KeptStates.State]) -> String {
-        let time = chosen.date.moment
+    private func undone(
+        by chosen: KeptStates.State, among known: [KeptStates.State], _ calendar: LocalCalendar
+    ) -> String {
+        let time = calendar.moment(chosen.date)
         let words = chosen.before.map { "'\($0.command)' of \(time)" } ?? "what changed since \(time)"
         return state == nil || chosen == known.first ? words : "\(words), and what followed,"
     }
@@ -122,12 +125,13 @@ struct UndoRequest {
         let copy = try folder.open(chosen, deviceKey: key, minimumCost: session.world.costs.lowestPasscode)
         let items = try copy.itemCount()
         session.subjects.keychain = local.name
-        let words = "keychain \(quoted(local.name)): the state of \(chosen.date.moment), \(counted(items, "item"))"
+        let time = session.calendar.moment(chosen.date)
+        let words = "keychain \(quoted(local.name)): the state of \(time), \(counted(items, "item"))"
         session.warn(Failure(error, session.subjects).explanation.message)
         var old: String?
         if !isDryRun {
             try session.confirm(
-                "Replace the file of keychain \(quoted(local.name)) by its state of \(chosen.date.moment), "
+                "Replace the file of keychain \(quoted(local.name)) by its state of \(time), "
                     + "\(counted(items, "item"))?", isGiven: isConfirmed)
             old = try local.replaceFile(by: chosen, insteadOf: file, deviceKey: key, now: session.now)
             do throws(FileFailure) {
@@ -155,7 +159,8 @@ struct UndoRequest {
     func list(in session: Session) throws -> ExitStatus {
         let local = try LocalKeychain(keychain.keychain, in: session.world)
         var table = Table([
-            Table.Column(title: "STATE"), Table.Column(title: "MADE"), Table.Column(title: "BEFORE"),
+            Table.Column(title: "STATE"), Table.Column(title: "MADE", zone: session.zones),
+            Table.Column(title: "BEFORE"),
             Table.Column(title: "ITEMS", alignment: .right), Table.Column(title: "SIZE", alignment: .right),
         ])
         var listed: [JSONValue] = []
@@ -166,7 +171,7 @@ struct UndoRequest {
                 let size = try OpenFile.reading(state.path).size()
                 let command = state.before?.command
                 table.append([
-                    state.name, String(state.date.moment.dropLast(7)), command ?? "", String(items), byteCount(size),
+                    state.name, session.calendar.minute(state.date), command ?? "", String(items), byteCount(size),
                 ])
                 listed.append(
                     .members([

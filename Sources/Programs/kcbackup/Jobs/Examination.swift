@@ -76,7 +76,9 @@ struct Examination {
         if let newest, newest > session.now {
             report(
                 Explanation(
-                    .refused, "the clock says \(session.now.moment), and there is a backup of \(newest.moment)",
+                    .refused,
+                    "the clock says \(session.calendar.moment(session.now)), and there is a backup of "
+                        + session.calendar.moment(newest),
                     hint: "set the clock, 'timedatectl' shows it"))
         }
     }
@@ -159,7 +161,7 @@ struct Examination {
         let last: Explanation
         if record.ended == nil {
             last = Explanation(
-                .io, "its last run, of \(record.began.moment), was killed",
+                .io, "its last run, of \(session.calendar.moment(record.began)), was killed",
                 hint: "'kcbackup run \(state.job.name) -v' finishes what it left")
         } else if record.status != .ok {
             let cause = problems.indices[known...].first { index in
@@ -257,7 +259,7 @@ struct Examination {
             since < session.now.advanced(byMicroseconds: -drillLimit * 86_400_000_000)
         else { return }
         throw Refusal.notDrilled(
-            folder: folder, since: since.day, archive: "\(folder)/\(newest.name)",
+            folder: folder, since: session.calendar.day(since), archive: "\(folder)/\(newest.name)",
             needsKey: newest.mode == .encrypted)
     }
 

@@ -68,7 +68,7 @@ struct JobRun {
         }
         if job.keep.isEmpty { return }
         let rules = try job.rules().retention()
-        let plan = try folder.plan(rules, now: session.now, calendar: LocalCalendar())
+        let plan = try folder.plan(rules, now: session.now, calendar: session.calendar)
         let isComplete = report.status == .ok
         report.removed = try folder.discard(
             plan.keeping { !isComplete && $0.isComplete != false }, now: session.now)

@@ -1,3 +1,4 @@
+internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCLocalKeychains
@@ -49,13 +50,13 @@ struct DesktopStateName: Hashable, Comparable {
     }
 
     /// The time when it was kept, for people.
-    var moment: String {
+    func moment(_ calendar: LocalCalendar) -> String {
         var text = time
         for (offset, mark) in [(4, "-"), (7, "-"), (13, ":"), (16, ":")] {
             guard text.utf8.count > offset, text.utf8.allSatisfy({ $0 < 0x80 }) else { return time }
             text.insert(contentsOf: mark, at: text.index(text.startIndex, offsetBy: offset))
         }
-        return Timestamp(text.dropLast() + ".000000Z")?.moment ?? time
+        return Timestamp(text.dropLast() + ".000000Z").map(calendar.moment) ?? time
     }
 
     /// The name that users see.

@@ -245,7 +245,8 @@ struct DesktopStates {
 
     /// What bringing back a state takes back: the command after it and, with an earlier state, what followed.
     private func undone(by chosen: DesktopStateName, isNamed: Bool) throws -> String {
-        let words = chosen.before.map { "'\($0.command)' of \(chosen.moment)" } ?? "what changed since \(chosen.moment)"
+        let time = chosen.moment(session.calendar)
+        let words = chosen.before.map { "'\($0.command)' of \(time)" } ?? "what changed since \(time)"
         return try !isNamed || chosen == names().first ? words : "\(words), and what followed,"
     }
 

@@ -75,10 +75,11 @@ struct StateKeeper {
             return
         }
         guard let newest = states.first, !isGiven else { return }
+        let time = session.calendar.moment(newest.date)
         let words =
             states.count == 1
-            ? "the earlier state of \(newest.date.moment), which the old passcode opens,"
-            : "\(states.count) earlier states, the newest of \(newest.date.moment), which the old passcode opens,"
+            ? "the earlier state of \(time), which the old passcode opens,"
+            : "\(states.count) earlier states, the newest of \(time), which the old passcode opens,"
         if session.world.terminal.isAttended {
             session.warn("\(words) will be removed; 'undo' cannot bring them back then")
             try session.confirm("Go on?", isGiven: false)

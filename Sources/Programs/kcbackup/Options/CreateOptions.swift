@@ -45,7 +45,9 @@ struct CreateOptions: ParsableArguments {
         }
         if unencrypted, let option = keys.firstGiven { throw UsageProblem.unencryptedWith(option) }
         // The date of a tar member is 11 octal digits of seconds since 1970.
-        guard (0..<(1 << 33)).contains(session.now.seconds) else { throw Refusal.clock(day: session.now.day) }
+        guard (0..<(1 << 33)).contains(session.now.seconds) else {
+            throw Refusal.clock(day: session.calendar.day(session.now))
+        }
     }
 
     /// Makes an unencrypted archive.

@@ -13,7 +13,7 @@ struct InspectReport {
     let session: Session
 
     func write(to file: ReportFile) throws {
-        var counts = ReportCounts()
+        var counts = ReportCounts(calendar: session.calendar)
         let progress = Progress("reading items", in: session, reading: proven.opened, 1, metadata: 2)
         defer { progress.finish() }
         var page: ReportPage?
@@ -23,11 +23,13 @@ struct InspectReport {
             } begin: { read in
                 let begun = ReportPage(
                     outline: outline, path: path, source: read.source, origin: proven.origin, contents: read.contents,
-                    counts: counts, isSameDevice: selection.isSameDevice, judged: judged, made: session.now)
+                    counts: counts, isSameDevice: selection.isSameDevice, judged: judged, made: session.now,
+                    calendar: session.calendar)
                 page = begun
                 try write(begun.beginning)
             } show: { item in
-                if selection.includes(item) { try write(ReportRow.html(item, selection.verdict(item))) }
+                guard selection.includes(item) else { return }
+                try write(ReportRow.html(item, selection.verdict(item), session.calendar))
             }
             if let page { try write(page.end) }
         }

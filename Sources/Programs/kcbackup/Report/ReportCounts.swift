@@ -1,8 +1,11 @@
+internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCKeychainModel
 
 /// The data for a report's charts, counted item by item.
 struct ReportCounts {
+    /// The calendar by which changes belong to years.
+    let calendar: LocalCalendar
     private(set) var byClass = ItemCounts()
     private(set) var byAccessibility: [Accessibility: Int] = [:]
     private(set) var byReason: [Verdict.Reason: Int] = [:]
@@ -24,7 +27,7 @@ struct ReportCounts {
         byClass[item.itemClass] += 1
         byAccessibility[item.accessibility, default: 0] += 1
         byTravel[Travel(item.accessibility), default: 0] += 1
-        byYear[String(item.modified.day.prefix(4)), default: 0] += 1
+        byYear[String(calendar.day(item.modified).prefix(4)), default: 0] += 1
         if case .staysBehind(let reason) = verdict { byReason[reason, default: 0] += 1 }
         let group = displayed(item.accessGroup, limit: ReportRow.cellLimit)
         if byGroup.count < Self.groupLimit || byGroup[group.exact] != nil {

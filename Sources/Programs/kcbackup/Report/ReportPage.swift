@@ -1,3 +1,4 @@
+internal import KCBackupCatalogue
 internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCByteStreams
@@ -22,6 +23,8 @@ struct ReportPage {
     let judged: JudgedDevice
     /// When the page was made.
     let made: Timestamp
+    /// The calendar of the times in the page.
+    let calendar: LocalCalendar
 
     /// Everything before the first row of the table.
     var beginning: HTML {
@@ -55,7 +58,7 @@ struct ReportPage {
         return """
             \(table)</section>
             </main>
-            <footer><p>Made by kcbackup on \(shown: made.moment), from an archive that was proved genuine. There is no secret in \
+            <footer><p>Made by kcbackup on \(shown: calendar.moment(made)), from an archive that was proved genuine. There is no secret in \
             this page; the names in it tell where somebody has accounts, so keep it to yourself.</p></footer>
             </body>
             </html>

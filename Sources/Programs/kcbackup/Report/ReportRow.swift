@@ -1,3 +1,4 @@
+internal import KCBackupCatalogue
 internal import KCKeychainModel
 
 /// The table of a report.
@@ -20,7 +21,7 @@ enum ReportRow {
     }
 
     /// Returns the row of an item; cells have no end tags, which makes the page a fifth smaller.
-    static func html(_ item: Item, _ verdict: Verdict) -> HTML {
+    static func html(_ item: Item, _ verdict: Verdict, _ calendar: LocalCalendar) -> HTML {
         let attributes = item.attributes
         let size: HTML =
             item.secretSize.map { "<td data-bytes=\"\(shown: "\($0)")\">\(shown: byteCount(UInt64($0)))" } ?? "<td>none"
@@ -32,8 +33,8 @@ enum ReportRow {
             <td>\(attributes.shown(.labl) ?? "", limit: cellLimit)\
             <td>\(item.accessGroup, limit: cellLimit)\
             <td>\(broken(item.accessibility))\
-            <td>\(shown: item.created.day)\
-            <td>\(shown: item.modified.day)\
+            <td>\(shown: calendar.day(item.created))\
+            <td>\(shown: calendar.day(item.modified))\
             \(size)\(ending)\(shown: verdict.word)</td>
 
             """

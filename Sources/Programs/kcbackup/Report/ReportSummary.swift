@@ -36,7 +36,7 @@ extension ReportPage {
             <header>
             <p class="kind">\(isEncrypted ? "Encrypted archive" : "Unencrypted archive")</p>
             <h1><bdi>\(Path.split(path).name, limit: 200)</bdi></h1>
-            <p class="lead">Of \(shown: source.words), made \(shown: outline.header.created.moment).</p>
+            <p class="lead">Of \(shown: source.words), made \(shown: calendar.moment(outline.header.created)).</p>
             <ul class="tally">
             <li><b>\(total)</b> \(total == 1 ? "item" : "items")</li>
             <li class="yes"><b>\(total - staying)</b> restore \(shown: here)</li>
@@ -55,7 +55,7 @@ extension ReportPage {
         let header = outline.header
         var rows: [(String, HTML)] = [
             ("File", "<bdi>\(path)</bdi>"), ("Mode", "\(header.mode.rawValue)"),
-            ("Made", "\(shown: header.created.moment)"), ("Of", "\(shown: source.words)"),
+            ("Made", "\(shown: calendar.moment(header.created))"), ("Of", "\(shown: source.words)"),
             ("By device", "<code class=\"device\">\(header.device.description)</code>"),
             ("Origin", "\(shown: origin.words)"),
             ("With", "\(header.tool)"), ("Size", "\(shown: byteCount(outline.size))"),

@@ -73,7 +73,7 @@ struct StatusCard {
             let night: Night =
                 day > today ? .future : saved.contains(day) ? .saved : same.contains(day) ? .same : .none
             if night == .future { return "" as HTML }
-            let date = Timestamp(microseconds: Int64(day) * 86_400_000_000)?.day ?? ""
+            let date = Timestamp(microseconds: Int64(day) * 86_400_000_000).map(LocalCalendar.utc.day) ?? ""
             return """
                 <rect class="\(shown: night.rawValue)" x="\(offset / 7 * 14)" y="\(offset % 7 * 14)" width="11" height="11" \
                 rx="2"><title>\(shown: date): \(shown: night.words)</title></rect>
@@ -110,7 +110,7 @@ struct StatusCard {
             let height = max(1, point.value * 40 / most)
             return """
                 <rect x="\(index * 10)" y="\(40 - height)" width="8" height="\(height)">\
-                <title>\(shown: point.entry.created.day): \(shown: words(point.value))</title></rect>
+                <title>\(shown: calendar.day(point.entry.created)): \(shown: words(point.value))</title></rect>
                 """ as HTML
         }
         let (first, last) = (values.first?.value ?? 0, values.last?.value ?? 0)
@@ -133,13 +133,13 @@ struct StatusCard {
         }.map(\.folder)
         let verified = entries.map(\.verified).max()
         let drilled = entries.compactMap(\.drilled).max()
-        var facts: [(String, HTML)] = [("Last good", StatusPage.time(keychain.good, at: made))]
+        var facts: [(String, HTML)] = [("Last good", StatusPage.time(keychain.good, at: made, calendar))]
         if let newest {
             facts += [
                 ("Archives", "\(keychain.archives), the newest of \(shown: byteCount(newest.size))"),
                 ("In", "<span class=\"path\">\(folders.joined(separator: ", "))</span>"),
-                ("Read back", StatusPage.time(verified, at: made)),
-                ("Trial restore", drilled == nil ? "none yet" : StatusPage.time(drilled, at: made)),
+                ("Read back", StatusPage.time(verified, at: made, calendar)),
+                ("Trial restore", drilled == nil ? "none yet" : StatusPage.time(drilled, at: made, calendar)),
             ]
         }
         facts.append(("Jobs", keychain.jobs.isEmpty ? "none" : "\(keychain.jobs.joined(separator: ", "))"))

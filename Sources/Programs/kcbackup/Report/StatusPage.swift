@@ -11,7 +11,7 @@ struct StatusPage {
     /// When the page was made.
     let made: Timestamp
     /// The calendar by which archives belong to days.
-    var calendar = LocalCalendar()
+    let calendar: LocalCalendar
 
     /// The first line, which identifies a page that a newer one may replace.
     static let mark: HTML = "<!DOCTYPE html><!-- kcbackup status -->\n"
@@ -33,7 +33,7 @@ struct StatusPage {
         <header><p class="kind">kcbackup</p><h1>Backups</h1></header>
         <main>
         \(verdict)\(keychains)\(jobs)</main>
-        <footer><p>Made by kcbackup on \(shown: made.moment). It names keychains and folders, and holds no secret.</p></footer>
+        <footer><p>Made by kcbackup on \(shown: calendar.moment(made)). It names keychains and folders, and holds no secret.</p></footer>
         </body>
         </html>
 
@@ -45,7 +45,7 @@ struct StatusPage {
 
     /// Whether all is well, and otherwise what is not, and what to do.
     private var verdict: HTML {
-        let problems = StatusProblem.all(of: state, stale: stale, at: made)
+        let problems = StatusProblem.all(of: state, stale: stale, at: made, calendar)
         if problems.isEmpty {
             return "<p class=\"verdict good\">Every keychain has its backup, and every job ended well.</p>\n"
         }
@@ -76,9 +76,9 @@ struct StatusPage {
         if state.jobs.isEmpty, state.unreadable.isEmpty { return "<h2>Jobs</h2>\n<p>There are no jobs.</p>\n" }
         let rows = state.jobs.map { job in
             """
-            <tr><td>\(job.job.name)</td><td>\(job.job.time)</td><td>\(Self.time(job.good, at: made))</td>\
+            <tr><td>\(job.job.name)</td><td>\(job.job.time)</td><td>\(Self.time(job.good, at: made, calendar))</td>\
             <td class="number">\(job.good == nil ? "" : "\(job.record?.items ?? 0)" as HTML)</td>\
-            <td class="\(job.isGood ? "good" : "bad" as HTML)">\(job.lastRun)</td>\
+            <td class="\(job.isGood ? "good" : "bad" as HTML)">\(job.lastRun(calendar))</td>\
             <td class="path">\(job.job.folder)</td></tr>
 
             """ as HTML
@@ -103,9 +103,9 @@ struct StatusPage {
     }
 
     /// A time and how long ago it was.
-    static func time(_ time: Timestamp?, at made: Timestamp) -> HTML {
+    static func time(_ time: Timestamp?, at made: Timestamp, _ calendar: LocalCalendar) -> HTML {
         guard let time else { return "<span class=\"bad\">never</span>" }
-        return "\(shown: time.moment) <span class=\"faint\">(\(shown: age(time, at: made)) before)</span>"
+        return "\(shown: calendar.moment(time)) <span class=\"faint\">(\(shown: age(time, at: made)) before)</span>"
     }
 }
 
@@ -126,12 +126,14 @@ struct StatusProblem {
     }
 
     /// All problems, the most urgent first.
-    static func all(of state: BackupState, stale: [String], at now: Timestamp) -> [StatusProblem] {
+    static func all(
+        of state: BackupState, stale: [String], at now: Timestamp, _ calendar: LocalCalendar
+    ) -> [StatusProblem] {
         var problems = state.missing.map {
             StatusProblem(Refusal.newestGone(keychain: $0.series, path: $0.path).explanation)
         }
         problems += state.unreadable.map { StatusProblem($0.failure.explanation) }
-        problems += state.jobs.compactMap { problem(of: $0, at: now) }
+        problems += state.jobs.compactMap { problem(of: $0, at: now, calendar) }
         problems += stale.map { StatusProblem("no good backup for too long: \($0)") }
         for keychain in state.keychains {
             let name = quoted(keychain.name)
@@ -151,7 +153,9 @@ struct StatusProblem {
         return problems
     }
 
-    private static func problem(of state: BackupState.JobState, at now: Timestamp) -> StatusProblem? {
+    private static func problem(
+        of state: BackupState.JobState, at now: Timestamp, _ calendar: LocalCalendar
+    ) -> StatusProblem? {
         let name = quoted(state.job.name)
         let run = "'kcbackup run \(shellWord(state.job.name)) -v' runs it now"
         if let failure = state.unreadableRecord { return StatusProblem(failure.explanation) }
@@ -161,7 +165,9 @@ struct StatusProblem {
         }
         if record.ended == nil {
             return state.isRunning
-                ? nil : StatusProblem("the last run of job \(name), of \(record.began.moment), was killed", hint: run)
+                ? nil
+                : StatusProblem(
+                    "the last run of job \(name), of \(calendar.moment(record.began)), was killed", hint: run)
         }
         if record.status != .ok {
             return StatusProblem(

@@ -1,3 +1,4 @@
+internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCConsole
 internal import KCItemSources
@@ -27,7 +28,7 @@ final class ItemListing {
     private static let seal = Table.Column(title: "SEAL")
 
     private func cells(_ item: Item) -> [String] {
-        ItemColumns.cells(item) + [broken.contains(item.uuid) ? "broken" : ""]
+        ItemColumns.cells(item, session.calendar) + [broken.contains(item.uuid) ? "broken" : ""]
     }
 
     /// Measures an item for the column widths.
@@ -95,14 +96,14 @@ enum ItemColumns {
     }
 
     /// - Parameter mode: the mode of the archive that contains the item; nil for an item in a keychain.
-    static func cells(_ item: Item, in mode: ArchiveMode? = nil) -> [String] {
+    static func cells(_ item: Item, _ calendar: LocalCalendar, in mode: ArchiveMode? = nil) -> [String] {
         let attributes = item.attributes
         return [
             item.itemClass.rawValue, attributes.shown(.svce) ?? attributes.shown(.srvr) ?? "",
             attributes.shown(.acct) ?? "", attributes.shown(.labl) ?? "",
             item.collection ?? "", item.accessGroup,
             travels(item.accessibility, in: mode ?? .encrypted), item.accessibility.rawValue,
-            item.isSynchronizable ? "yes" : "", item.created.day, item.modified.day,
+            item.isSynchronizable ? "yes" : "", calendar.day(item.created), calendar.day(item.modified),
             item.secretSize.map { byteCount(UInt64($0)) } ?? "none",
         ]
     }
@@ -121,13 +122,13 @@ extension Item {
 
 extension Attributes {
     /// Returns a value as text; for bytes that are not text, their number.
-    func shown(_ code: AttributeCode) -> String? {
+    func shown(_ code: AttributeCode, _ calendar: LocalCalendar = .utc) -> String? {
         guard let value = self[code] else { return nil }
         return switch value {
         case .text(let text): text
         case .data(let bytes): text(code) ?? "(\(byteCount(UInt64(bytes.count))))"
         case .number(let number): String(number)
-        case .date(let date): date.moment
+        case .date(let date): calendar.moment(date)
         }
     }
 }

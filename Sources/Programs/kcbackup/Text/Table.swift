@@ -19,9 +19,14 @@ struct Table {
         var yields: Int?
         /// The title of a column; on a terminal, this one is left out if it adds nothing to it in any row.
         var repeats: String?
+        /// The zone of the times in the column.
+        var zone: String?
 
         /// The name of the column for `--columns`.
         var name: String { title.lowercased() }
+
+        /// The text above the column.
+        var heading: String { zone.map { "\(title) (\($0))" } ?? title }
     }
 
     private let columns: [Column]
@@ -159,7 +164,7 @@ final class StreamedTable {
 
     var header: String {
         fit()
-        return line(columns.map(\.title))
+        return line(columns.map(\.heading))
     }
 
     /// Returns the line for a row.
@@ -180,7 +185,7 @@ final class StreamedTable {
             } else if widths[column] == 0 {
                 continue
             }
-            widths[column] = max(widths[column], displayWidth(columns[column].title))
+            widths[column] = max(widths[column], displayWidth(columns[column].heading))
         }
         guard let limit else { return }
         for column in repeating.keys { widths[column] = 0 }

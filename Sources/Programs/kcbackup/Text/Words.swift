@@ -1,5 +1,3 @@
-internal import KCKeychainModel
-
 /// Returns a number with its noun, as in "1 item" and "2 items".
 func counted(_ count: Int, _ noun: String, plural: String? = nil) -> String {
     "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
@@ -32,17 +30,6 @@ func bytes(ofCount text: String) -> UInt64? {
     guard digits.count == (unit == 0 ? 1 : 2), let whole = UInt64(digits[0]), let tenths = UInt64(digits.last ?? "")
     else { return nil }
     return unit == 0 ? whole : (whole * 10 + tenths) << UInt64(10 * unit) / 10
-}
-
-extension Timestamp {
-    /// The day in UTC, as in `2026-03-01`.
-    var day: String { String(description.prefix(10)) }
-
-    /// The day and the time in UTC, to the second, as in `2026-03-01 09:30:00 UTC`.
-    var moment: String {
-        let text = description
-        return "\(text.prefix(10)) \(text.dropFirst(11).prefix(8)) UTC"
-    }
 }
 
 /// Returns a duration as text, as in "40 s" and "3 min".
