@@ -31,6 +31,7 @@ struct LostOutputTests {
         Case("create --to backups --unencrypted"),
         Case(["create a.kcb --unencrypted", "item delete --service a"], "restore a.kcb"),
         Case(["create a.kcb --unencrypted"], "restore a.kcb --keychain new"),
+        Case(["item delete --service a"], "undo"),
         Case(["item delete --service a"], "restore --undo"),
         Case("import logins.csv"),
         Case("export -o out.csv --to csv --plaintext"),

@@ -35,7 +35,12 @@ struct SecretTriesTests {
         let wrong = ScriptedTerminal(answers: ["a", "b", "c", "walnut lantern"])
         let outcome = run("restore a.kcb", wrong)
         #expect(outcome.status == .wrongKey)
-        #expect(outcome.messages == "kcbackup: error: wrong passphrase for 'a.kcb'\n")
+        #expect(
+            outcome.messages == """
+                kcbackup: error: wrong passphrase for 'a.kcb'
+                kcbackup: hint: if it is lost: 'man kcbackup', WHEN SOMETHING IS LOST, says what else opens it
+
+                """)
         #expect(wrong.unasked == 1)
     }
 

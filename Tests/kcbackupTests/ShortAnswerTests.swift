@@ -114,9 +114,12 @@ struct ShortAnswerTests {
         let lines = outcome.text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         #expect(
             Set(lines) == [
-                "8 74", "8 kcbackup: error: standard output does not accept the result: writing: no space is left",
-                "8 kcbackup: hint: make room, or choose another folder", "a.kcb: genuine, 1 item",
-                "origin: this device", "1 item opened",
+                "8 74", "7 kcbackup: error: standard output does not accept the result: writing: no space is left",
+                "7 kcbackup: hint: make room, or choose another folder",
+                "1 kcbackup: error: a.kcb: 1 item of keychain 'login', 6.5 KiB, but standard output does not accept the "
+                    + "result: writing: no space is left",
+                "1 kcbackup: hint: it is done, and only the output is missing: do not repeat it",
+                "a.kcb: genuine, 1 item", "origin: this device", "1 item opened",
             ], "\(outcome.text)")
     }
 
