@@ -95,10 +95,11 @@ probe() {
       kc status --json | grep -o '"result":"[a-z-]*"' || echo '"result":"never"'
       keychain login ;;
     rekey)
-      kc list backups --columns state,items 2>&1
-      kc keys backups -i key.txt -i other.txt 2>&1 | sed 's/.*\.kcb//'
+      # Reading enters what is in the archives, so it comes first.
       kc verify backups -i key.txt -i other.txt > messages 2>&1 || cat messages
-      rm -f messages ;;
+      rm -f messages
+      kc list backups --columns state,items 2>&1
+      kc keys backups -i key.txt -i other.txt 2>&1 | sed 's/.*\.kcb//' ;;
     rekey-file)
       local key
       for key in key other; do
@@ -200,6 +201,10 @@ case $scenario in create-to | prune | run | rekey | drill)
   kc list --rebuild backups -q > messages 2>&1 || fault "$(cat messages)"
   [ "$scenario" != run ] || kc schedule add nightly --unencrypted --to backups --keep-last 2 -q
   rm -f messages ;;
+undo)
+  # So are states. This makes some for the same items.
+  rm -r "$data/undo"
+  kc item delete --service kept --yes -q && kc item import kept.jsonl -q || fault "no state was made" ;;
 esac
 run=(timeout -k 5 60 "$@")
 if [ -n "${FREE-}" ]; then

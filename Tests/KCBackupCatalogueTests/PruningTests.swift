@@ -153,6 +153,22 @@ struct PruningTests {
         #expect(try !Path.exists(home.folder.path("backups/.trash/" + entries[0].name)))
     }
 
+    @Test("An archive that a user moved back from the trash stays, is counted, and outlives the trash")
+    func rescuedByHand() throws {
+        let entries = try (0..<2).map { _ in try home.backUp() }
+        _ = try home.prune(last: 1)
+        try home.write(entries[0].name, home.folder.read("backups/.trash/" + entries[0].name))
+        try Path.remove(home.folder.path("backups/.trash/" + entries[0].name))
+        try Path.remove(home.folder.path("backups/" + entries[1].name))
+        let folder = try home.open()
+        #expect(try home.names() == [entries[0].name])
+        #expect(folder.catalogue.entries.first { $0.id == entries[0].id }?.state == .complete)
+        #expect(try home.prune(last: 5).removed == [])
+        home.pass(days: 31)
+        #expect(try home.open().emptyTrash(now: home.now) == 0)
+        #expect(try home.names() == [entries[0].name])
+    }
+
     @Test("Undo brings back no other file than the archive that was removed")
     func undoReplaced() throws {
         let entries = try (0..<2).map { _ in try home.backUp() }

@@ -152,7 +152,7 @@ struct LockTests {
         #expect(changed.status == 0)
         #expect(
             changed.messages.contains(
-                "note: 1 earlier state of 'kcbackup restore --undo' removed: the old password opened it\n"))
+                "note: 1 earlier state of 'kcbackup undo' removed: the old password opened it\n"))
         #expect(try states.list().isEmpty)
         let again = home.run("set-keychain-password -o orbit -p velvet")
         #expect(again.status == 0)

@@ -194,7 +194,7 @@ package final class BackupFolder {
     }
 
     /// Completes what a killed run left unfinished: entries whose archives already have their names, rekeyed archives,
-    /// and moves to the trash.
+    /// and moves to and from the trash.
     private func finishWhatWasBegun() throws {
         var kept: [CatalogueEntry] = []
         for var entry in catalogue.entries {
@@ -212,13 +212,14 @@ package final class BackupFolder {
                 entry.state = .complete
                 kept.append(entry)
             case .trashed:
-                if try Self.size(of: trashPath(of: entry)) != nil {
-                    kept.append(entry)
-                } else if try holds(entry, at: path(of: entry)) {
-                    try Path.makeFolder("\(path)/\(Self.trashName)")
-                    try Path.move(path(of: entry), to: trashPath(of: entry))
-                    kept.append(entry)
+                if try Self.size(of: trashPath(of: entry)) == nil {
+                    // The move did not happen, or a user took it back. Only `discard` removes archives, which first looks
+                    // at what else is there.
+                    guard try holds(entry, at: path(of: entry)) else { continue }
+                    entry.state = .complete
+                    entry.trashed = nil
                 }
+                kept.append(entry)
             }
         }
         try change { $0.entries = kept }

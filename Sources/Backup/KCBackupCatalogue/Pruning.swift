@@ -130,7 +130,7 @@ extension BackupFolder {
             guard try holds(entry, at: trashPath(of: entry)) else { throw CatalogueFailure.notWhole(name: entry.name) }
         }
         for entry in entries {
-            // Move the file first: if the run is killed here, the next run moves it back to the trash.
+            // Move the file first: if the run is killed here, the next run enters it as complete.
             try Path.move(trashPath(of: entry), to: path(of: entry))
             try change(entry) {
                 $0.state = .complete

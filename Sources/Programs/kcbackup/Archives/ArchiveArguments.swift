@@ -70,7 +70,8 @@ struct ArchiveArguments: ParsableArguments {
     /// - Throws: `FileFailure`.
     func splittingText(in session: Session) throws -> (ArchiveArguments, text: String?) {
         guard archives.count > 1, let last = archives.last, !last.isEmpty, !last.utf8.contains(UInt8(ascii: "/")),
-            !last.hasSuffix(ArchiveName.ending), last != InputFile.standardInputName, DesktopKeyring(last) == nil,
+            !last.exact.hasSuffix(ArchiveName.ending), last.exact != InputFile.standardInputName.exact,
+            DesktopKeyring(last) == nil,
             try !Path.exists(session.world.resolve(last))
         else { return (self, nil) }
         var others = self

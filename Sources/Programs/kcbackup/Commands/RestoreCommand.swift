@@ -3,6 +3,7 @@ internal import KCConsole
 internal import ArgumentParser
 internal import KCBackupArchive
 internal import KCBackupEngine
+internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCKeychainKeys
 internal import KCKeychainModel
@@ -184,7 +185,7 @@ struct RestoreCommand: Verb {
         if dryRun || !report.writesSomething { return }
         if isNew { return session.note("'kcbackup keychain delete \(shellWord(local.name))' takes that back") }
         if noUndo { return }
-        let isDefault = try LocalKeychain(nil, in: session.world).name == local.name
+        let isDefault = try LocalKeychain(nil, in: session.world).name.exact == local.name.exact
         session.noteUndo(isDefault ? keychainName : local.name)
     }
 

@@ -192,8 +192,8 @@ extension BackupState.JobState {
     /// True if the job has not ended well for longer than its calendar allows; false if that is not known.
     func isLate(at now: Timestamp) -> Bool {
         // The longest time between two runs, and some for the run itself and a machine that is started in the morning.
-        let hours: [String: Int64] = ["hourly": 3, "daily": 36, "weekly": 8 * 24, "monthly": 33 * 24]
-        guard let good, let limit = hours[job.time] else { return false }
+        let hours: [ExactText: Int64] = ["hourly": 3, "daily": 36, "weekly": 8 * 24, "monthly": 33 * 24]
+        guard let good, let limit = hours[job.time.exact] else { return false }
         return now.seconds - good.seconds > limit * 3_600
     }
 }
