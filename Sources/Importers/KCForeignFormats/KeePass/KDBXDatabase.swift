@@ -160,7 +160,7 @@ final class KDBXDatabase {
         }
     }
 
-    /// The content of an attachment that stands in the XML.
+    /// The content of an attachment inside the XML.
     private func binary(_ element: XMLDocument.Element) throws -> SecretBytes {
         let bytes = isProtected(element) ? value(element) : try base64(element)
         guard element.attributes["Compressed"]?.lowercased() == "true", !bytes.isEmpty else { return bytes }

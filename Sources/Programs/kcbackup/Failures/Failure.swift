@@ -243,6 +243,6 @@ func shellWord(_ text: String) -> String {
     // `displayed` also doubles backslashes, which are harmless.
     let others = text.exact.replacing("\\", with: "/")
     if displayed(others, limit: .max).exact == others.exact { return Quoted.shellWord(text) }
-    // A word that stands for no file is better than one that stands for another file.
+    // A name that no file has is better than the name of another file.
     return Quoted.computedShellWord(text) ?? Quoted.shellWord(displayedPath(text))
 }
