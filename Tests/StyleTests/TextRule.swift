@@ -31,6 +31,7 @@ enum TextRule {
         "Sources/Programs/kcbackup/Local/GPG.swift": "the environment",
         "Sources/Programs/kcbackup/Report/ReportCounts.swift": "years as keys",
         "Sources/Programs/kcbackup/Run.swift": "help and messages of the argument parser",
+        "Sources/Programs/kcbackup/Text/HelpText.swift": "help of the argument parser",
         "Sources/Programs/kcbackup/Text/ItemTable.swift": "names of columns and attributes in ASCII",
         "Sources/Programs/kcbackup/Text/Table.swift": "names of columns in ASCII",
         "Sources/Programs/kcbackup/Text/Words.swift": "nouns of this program's sentences",

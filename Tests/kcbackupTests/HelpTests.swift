@@ -55,15 +55,67 @@ struct HelpTests {
         }
     }
 
-    @Test("Every option of a verb is declared in OptionName")
-    func optionsAreNamed() throws {
-        let known = Set(OptionName.allCases.map(\.spelling) + ["--help", "--version"])
-        for verb in Self.verbs {
-            let text = try #require(Self.texts[verb])
-            for line in text.components(separatedBy: "OPTIONS:").last?.components(separatedBy: "\n") ?? [] {
-                guard let option = line.firstMatch(of: /^  (?:-\w, )?(--[a-z-]+)/) else { continue }
-                #expect(known.contains(String(option.1)), "\(verb): \(option.1)")
+    /// The options that help lists under one title.
+    struct Group {
+        var title: String
+        /// As typed; of an option with a letter, both forms.
+        var options: [String]
+    }
+
+    /// The groups of options in the help of a verb, in their order.
+    static func groups(of verb: String) throws -> [Group] {
+        var groups: [Group] = []
+        let lines = try #require(texts[verb]).components(separatedBy: "\n")
+        for line in lines.drop(while: { !$0.hasPrefix("USAGE: ") }) {
+            if let title = line.wholeMatch(of: /([A-Z][A-Z ]*):/) {
+                groups.append(Group(title: String(title.1), options: []))
+            } else if let option = line.firstMatch(of: /^  (?:(-\w), )?(--[a-z-]+)/) {
+                groups[groups.count - 1].options += [option.1, option.2].compactMap { $0 }.map(String.init)
             }
         }
+        return groups.filter { !$0.options.isEmpty }
+    }
+
+    @Test("Every option of a verb is declared in OptionName", arguments: verbs)
+    func optionsAreNamed(verb: String) throws {
+        let known = Set(OptionName.allCases.map(\.spelling) + ["--help", "--version"])
+        let options = try Self.groups(of: verb).flatMap(\.options).filter { $0.hasPrefix("--") }
+        #expect(Set(options).subtracting(known) == [])
+    }
+
+    @Test("Help lists every option but help and version under a title, at most three under the first", arguments: verbs)
+    func optionsAreTitled(verb: String) throws {
+        let groups = try Self.groups(of: verb)
+        let titles = groups.map(\.title)
+        let known = OptionTitle.allCases.map(\.rawValue)
+        #expect(titles == known.filter(titles.contains) + ["OPTIONS"])
+        #expect(groups.last?.options == ["--version", "-h", "--help"])
+        #expect(try #require(groups.first).options.filter { $0.hasPrefix("--") }.count <= 3)
+    }
+
+    @Test("Help lists the main options of a verb first, in their order", arguments: verbs)
+    func mainOptionsAreFirst(verb: String) throws {
+        let first = try #require(try Self.groups(of: verb).first)
+        let type = try #require(command(verb.split(separator: " ").map(String.init)) as? any Verb.Type)
+        let main = type.mainOptions.map(\.spelling)
+        #expect(main.isEmpty == (first.title != OptionTitle.main.rawValue))
+        #expect(main.isEmpty || first.options.filter { $0.hasPrefix("--") } == main)
+    }
+
+    @Test("'help VERB' shows the same as 'VERB --help'", arguments: ["create", "item add", "keychain escrow enable"])
+    func helpCommand(verb: String) throws {
+        let outcome = try TestHome().run(["help"] + verb.split(separator: " ").map(String.init))
+        #expect(outcome.text == Self.texts[verb])
+    }
+
+    @Test("Help has the same groups at any width", arguments: [40, 60, 200])
+    func widths(columns: Int) throws {
+        let help = HelpText(CommandLineTool.helpMessage(for: RestoreCommand.self, columns: columns), width: columns)
+        let lines = help.text.components(separatedBy: "\n").drop { !$0.hasPrefix("USAGE: ") }
+        let titles = lines.compactMap { $0.wholeMatch(of: /([A-Z][A-Z ]*):/).map { String($0.1) } }
+        #expect(titles == ["ARGUMENTS"] + (try Self.groups(of: "restore").map(\.title)))
+        #expect(
+            lines.filter { $0.hasPrefix("  -") }.count
+                == (try Self.groups(of: "restore").flatMap(\.options)).filter { $0.hasPrefix("--") }.count)
     }
 }

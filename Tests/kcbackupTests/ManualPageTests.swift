@@ -16,9 +16,7 @@ struct ManualPageTests {
 
     /// The options of a verb, from its help, without those that all verbs have.
     private static func options(of verb: String) throws -> Set<String> {
-        let help = try #require(HelpTests.texts[verb]?.components(separatedBy: "OPTIONS:").last)
-        let options = help.matches(of: /(?m)^  (?:(-\w), )?(--[a-z-]+)/)
-        return Set(options.flatMap { [$0.1, $0.2].compactMap { $0 }.map(String.init) }).subtracting(common)
+        Set(try HelpTests.groups(of: verb).flatMap(\.options)).subtracting(common)
     }
 
     /// The page of a verb.
@@ -60,6 +58,43 @@ struct ManualPageTests {
         #expect(Set(explained) == Self.common)
         let known = Set(OptionName.allCases.map(\.spelling)).union(Self.common)
         #expect(Set(main.text.components(separatedBy: "\n").flatMap(ManualPage.flags)).subtracting(known) == [])
+    }
+
+    @Test("Each page explains options under the titles of help")
+    func titles() throws {
+        for (_, verbs) in Dictionary(grouping: HelpTests.verbs, by: { $0.split(separator: " ")[0] }) {
+            let page = try Self.page(of: verbs[0])
+            var explained: [HelpTests.Group] = []
+            for line in page.lines(of: "OPTIONS") {
+                if line.hasPrefix(".Ss ") {
+                    explained.append(HelpTests.Group(title: line.dropFirst(4).uppercased(), options: []))
+                } else if line.hasPrefix(".It "), !ManualPage.flags(in: line).isEmpty {
+                    try #require(!explained.isEmpty, "\(page.file): \(line)")
+                    explained[explained.count - 1].options += ManualPage.flags(in: line)
+                }
+            }
+            let expected = try Self.groups(of: verbs)
+            #expect(explained.map(\.title) == expected.map(\.title), "\(page.file)")
+            for (group, wanted) in zip(explained, expected) {
+                #expect(Set(group.options) == Set(wanted.options), "\(page.file): \(group.title)")
+            }
+        }
+    }
+
+    /// The groups of a page: those of its verb, or by subject if it has several, which differ in their main options.
+    private static func groups(of verbs: [String]) throws -> [HelpTests.Group] {
+        let groups = try verbs.flatMap { try HelpTests.groups(of: $0) }.map { group in
+            HelpTests.Group(title: group.title, options: group.options.filter { !common.contains($0) })
+        }
+        if verbs.count == 1 { return groups.filter { !$0.options.isEmpty } }
+        let given = Set(groups.flatMap(\.options))
+        return OptionTitle.allCases.compactMap { title in
+            let options = OptionName.allCases.filter { $0.title == title && given.contains($0.spelling) }
+            let spellings = options.flatMap { option in
+                (option.letter.map { ["-\($0)"] } ?? []) + [option.spelling]
+            }
+            return options.isEmpty ? nil : HelpTests.Group(title: title.rawValue, options: spellings)
+        }
     }
 
     @Test("Every command line of the pages parses")

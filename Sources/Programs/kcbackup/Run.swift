@@ -12,6 +12,12 @@ protocol Verb: ParsableCommand {
     /// What the command can do with the desktop keyring.
     static var keyringUse: KeyringUse { get }
 
+    /// The options that most people need, at most three, which help lists first.
+    static var mainOptions: [OptionName] { get }
+
+    /// The title under which help lists an option that is not a main one.
+    static func title(of option: OptionName) -> OptionTitle
+
     /// Runs the command.
     ///
     /// - Returns: `ok`, or `incomplete` if some items could not be read or written and were reported.
@@ -21,6 +27,8 @@ protocol Verb: ParsableCommand {
 
 extension Verb {
     static var keyringUse: KeyringUse { .none }
+    static var mainOptions: [OptionName] { [] }
+    static func title(of option: OptionName) -> OptionTitle { option.title }
 }
 
 /// Runs one command line and returns its exit status.
@@ -132,37 +140,13 @@ private func answer(_ error: any Error, _ session: Session) -> ExitStatus {
         return session.report(
             .commandLine(message: hidingSecrets(naming(objection(error), in: command), of: command), command: command))
     }
-    let help = breakingUsage(CommandLineTool.fullMessage(for: error, columns: width), at: width) + "\n"
+    let help = HelpText(CommandLineTool.fullMessage(for: error, columns: width), width: width).text
     do throws(Failure) {
         try session.write(help.utf8.span)
         return .ok
     } catch {
         return session.report(error)
     }
-}
-
-/// Returns the help with line breaks between the options of its usage, which the parser prints on one line.
-private func breakingUsage(_ help: String, at width: Int) -> String {
-    let title = "USAGE: "
-    let groupTitle = " SUBCOMMANDS:"
-    let lines = help.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-        // The groups of verbs have titles of their own.
-        if line.hasSuffix(groupTitle), line.count > groupTitle.count {
-            return String(line.dropLast(groupTitle.count)) + ":"
-        }
-        guard line.hasPrefix(title), line.count > width else { return String(line) }
-        var broken: [String] = []
-        for (index, part) in line.split(separator: " [").enumerated() {
-            let word = index == 0 ? String(part) : "[" + part
-            if let last = broken.last, last.count + 1 + word.count <= width {
-                broken[broken.count - 1] += " " + word
-            } else {
-                broken.append(index == 0 ? word : String(repeating: " ", count: title.count) + word)
-            }
-        }
-        return broken.joined(separator: "\n")
-    }
-    return lines.joined(separator: "\n")
 }
 
 /// Returns the parser's message in this program's format: one line, lower case, no period, escaped.
@@ -212,7 +196,7 @@ private func hidingSecrets(_ message: String, of command: String?) -> String {
 }
 
 /// Returns the group or verb with this path of names; nil if there is none.
-private func command(_ names: [String]) -> (any ParsableCommand.Type)? {
+func command(_ names: [String]) -> (any ParsableCommand.Type)? {
     var found: any ParsableCommand.Type = CommandLineTool.self
     for name in names {
         guard let next = found.configuration.subcommands.first(where: { $0.configuration.commandName == name })

@@ -10,6 +10,8 @@ internal import KCKeychainStore
 
 /// `kcbackup create`: makes an archive from a keychain.
 struct CreateCommand: Verb {
+    static let mainOptions: [OptionName] = [.output, .keychain, .to]
+
     static let keyringUse = KeyringUse.direct
 
     static let configuration = CommandConfiguration(

@@ -69,6 +69,8 @@ func printDevice(
 
 /// `kcbackup device adopt`.
 struct DeviceAdoptCommand: Verb {
+    static let mainOptions: [OptionName] = [.yes]
+
     static let configuration = CommandConfiguration(
         commandName: "adopt",
         abstract: "Confirm that this is still the same device, though its machine ID has changed.",
@@ -99,6 +101,8 @@ struct DeviceAdoptCommand: Verb {
 
 /// `kcbackup device renew`.
 struct DeviceRenewCommand: Verb {
+    static let mainOptions: [OptionName] = [.yes]
+
     static let configuration = CommandConfiguration(
         commandName: "renew",
         abstract: "Make this a device of its own, with a new key.",

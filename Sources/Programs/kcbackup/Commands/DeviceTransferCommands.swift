@@ -9,6 +9,8 @@ internal import KCLocalKeychains
 
 /// `kcbackup device export`.
 struct DeviceExportCommand: Verb {
+    static let mainOptions: [OptionName] = [.output, .recipient, .passphrase]
+
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Write an encrypted copy of the key of this device.",
@@ -75,6 +77,8 @@ struct DeviceExportCommand: Verb {
 
 /// `kcbackup device import`.
 struct DeviceImportCommand: Verb {
+    static let mainOptions: [OptionName] = [.identity, .passphrase, .passcode]
+
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Make a copied key the key of this device.",

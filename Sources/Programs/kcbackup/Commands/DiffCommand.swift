@@ -10,6 +10,8 @@ internal import KCLocalKeychains
 
 /// `kcbackup diff`: shows what changed between two archives, or since an archive was made; never shows secrets.
 struct DiffCommand: Verb {
+    static let mainOptions: [OptionName] = [.keychain, .passphrase, .identity]
+
     static let keyringUse = KeyringUse.direct
 
     static let configuration = CommandConfiguration(

@@ -7,6 +7,8 @@ internal import KCKeychainStore
 
 /// `kcbackup export`: writes items to a file for another program.
 struct ExportCommand: Verb {
+    static let mainOptions: [OptionName] = [.to, .output, .archive]
+
     static let keyringUse = KeyringUse.throughArchive
 
     static let configuration = CommandConfiguration(

@@ -9,6 +9,8 @@ internal import KCLocalKeychains
 
 /// `kcbackup import`: adds other programs' items to a keychain.
 struct ImportCommand: Verb {
+    static let mainOptions: [OptionName] = [.into, .dryRun, .from]
+
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Import the passwords of another program from its file.",
@@ -65,6 +67,11 @@ struct ImportCommand: Verb {
 
     @OptionGroup
     var style: StyleOptions
+
+    /// The columns are those of the file.
+    static func title(of option: OptionName) -> OptionTitle {
+        option == .columns ? .keychain : option.title
+    }
 
     func run(in session: Session) throws -> ExitStatus {
         if into != nil, keychain.keychain != nil { throw UsageProblem.together(.into, .keychain) }

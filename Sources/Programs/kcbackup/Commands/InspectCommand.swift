@@ -10,6 +10,8 @@ internal import KCSecretService
 
 /// `kcbackup inspect`: lists the contents of an archive, never secrets.
 struct InspectCommand: Verb {
+    static let mainOptions: [OptionName] = [.staysBehind, .forDevice, .html]
+
     static let configuration = CommandConfiguration(
         commandName: "inspect",
         abstract: "Show what archives hold, and never a secret.",

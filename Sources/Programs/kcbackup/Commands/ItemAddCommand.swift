@@ -7,6 +7,8 @@ internal import KCLocalKeychains
 
 /// `kcbackup item add`.
 struct ItemAddCommand: Verb {
+    static let mainOptions: [OptionName] = [.service, .account, .generate]
+
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Add an item to a keychain.",
@@ -49,6 +51,11 @@ struct ItemAddCommand: Verb {
 
     @OptionGroup
     var style: StyleOptions
+
+    /// What tells items apart elsewhere describes the new one here.
+    static func title(of option: OptionName) -> OptionTitle {
+        option.title == .items ? .attributes : option.title
+    }
 
     func run(in session: Session) throws -> ExitStatus {
         var given = try attributes.collected()

@@ -6,6 +6,8 @@ internal import KCLocalKeychains
 
 /// `kcbackup item delete`.
 struct ItemDeleteCommand: Verb {
+    static let mainOptions: [OptionName] = [.service, .account, .yes]
+
     static let configuration = CommandConfiguration(
         commandName: "delete",
         abstract: "Delete items.",

@@ -7,6 +7,8 @@ internal import KCKeychainStore
 
 /// `kcbackup item find`.
 struct ItemFindCommand: Verb {
+    static let mainOptions: [OptionName] = [.reveal, .service, .account]
+
     static let keyringUse = KeyringUse.direct
 
     static let configuration = CommandConfiguration(

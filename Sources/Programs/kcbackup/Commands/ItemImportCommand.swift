@@ -8,6 +8,8 @@ internal import KCLocalKeychains
 
 /// `kcbackup item import`.
 struct ItemImportCommand: Verb {
+    static let mainOptions: [OptionName] = [.keychain, .passcode, .noUndo]
+
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Add the items of a JSON lines file: all of them, or none.",

@@ -4,6 +4,8 @@ internal import KCKeychainStore
 
 /// `kcbackup item list`.
 struct ItemListCommand: Verb {
+    static let mainOptions: [OptionName] = [.keychain, .columns, .sort]
+
     static let keyringUse = KeyringUse.direct
 
     static let configuration = CommandConfiguration(

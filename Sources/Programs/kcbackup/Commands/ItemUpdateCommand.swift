@@ -7,6 +7,8 @@ internal import KCLocalKeychains
 
 /// `kcbackup item update`.
 struct ItemUpdateCommand: Verb {
+    static let mainOptions: [OptionName] = [.service, .account, .secret]
+
     static let keyringUse = KeyringUse.direct
 
     static let configuration = CommandConfiguration(

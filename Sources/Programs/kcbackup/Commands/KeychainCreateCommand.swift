@@ -8,6 +8,8 @@ internal import KCPasscodeStrength
 
 /// `kcbackup keychain create`.
 struct KeychainCreateCommand: Verb {
+    static let mainOptions: [OptionName] = [.passcode, .noPasscode, .suggest]
+
     static let configuration = CommandConfiguration(
         commandName: "create",
         abstract: "Make a keychain, and with the first one the key of this device.",

@@ -7,6 +7,8 @@ internal import KCKeychainStore
 
 /// `kcbackup keychain delete`.
 struct KeychainDeleteCommand: Verb {
+    static let mainOptions: [OptionName] = [.confirm]
+
     static let configuration = CommandConfiguration(
         commandName: "delete",
         abstract: "Delete a keychain with all its items.",

@@ -15,6 +15,8 @@ struct KeychainEscrowCommand: ParsableCommand {
 
 /// `kcbackup keychain escrow enable`.
 struct KeychainEscrowEnableCommand: Verb {
+    static let mainOptions: [OptionName] = [.output, .passcode]
+
     static let configuration = CommandConfiguration(
         commandName: "enable",
         abstract: "Make an escrow key, so that backups need no passcode.",

@@ -6,6 +6,8 @@ internal import KCLocalKeychains
 
 /// `kcbackup keychain lock`.
 struct KeychainLockCommand: Verb {
+    static let mainOptions: [OptionName] = [.all, .untilFirstUnlock]
+
     static let configuration = CommandConfiguration(
         commandName: "lock",
         abstract: "Lock a keychain.",
@@ -72,6 +74,8 @@ struct KeychainLockCommand: Verb {
 
 /// `kcbackup keychain unlock`.
 struct KeychainUnlockCommand: Verb {
+    static let mainOptions: [OptionName] = [.passcode]
+
     static let configuration = CommandConfiguration(
         commandName: "unlock",
         abstract: "Unlock a keychain for later commands and programs.",

@@ -7,6 +7,8 @@ internal import KCPasscodeStrength
 
 /// `kcbackup keychain set-passcode`.
 struct KeychainSetPasscodeCommand: Verb {
+    static let mainOptions: [OptionName] = [.newPasscode, .noPasscode, .suggest]
+
     static let configuration = CommandConfiguration(
         commandName: "set-passcode",
         abstract: "Set, change or remove the passcode of a keychain.",

@@ -49,6 +49,8 @@ struct KeychainStatusCommand: Verb {
 
 /// `kcbackup keychain set-settings`.
 struct KeychainSetSettingsCommand: Verb {
+    static let mainOptions: [OptionName] = [.lockAfter, .lockOnSuspend, .noLockOnSuspend]
+
     static let configuration = CommandConfiguration(
         commandName: "set-settings",
         abstract: "Change when a keychain locks by itself.",

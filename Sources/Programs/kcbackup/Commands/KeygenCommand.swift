@@ -6,6 +6,8 @@ internal import KCKeychainModel
 
 /// `kcbackup keygen`: generates an age identity.
 struct KeygenCommand: Verb {
+    static let mainOptions: [OptionName] = [.output]
+
     static let configuration = CommandConfiguration(
         commandName: "keygen",
         abstract: "Make an age identity file, and print its public key.",

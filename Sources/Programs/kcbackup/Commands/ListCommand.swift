@@ -9,6 +9,8 @@ internal import KCKeychainModel
 
 /// `kcbackup list`.
 struct ListCommand: Verb {
+    static let mainOptions: [OptionName] = [.columns, .sort, .rebuild]
+
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List the backups in a folder.",

@@ -4,6 +4,8 @@ internal import KCKeychainModel
 
 /// `kcbackup prune`.
 struct PruneCommand: Verb {
+    static let mainOptions: [OptionName] = [.keepLast, .keepDaily, .dryRun]
+
     static let configuration = CommandConfiguration(
         commandName: "prune",
         abstract: "Remove old backups from a folder, by rules.",

@@ -10,6 +10,8 @@ internal import KCLocalKeychains
 
 /// `kcbackup rekey`.
 struct RekeyCommand: Verb {
+    static let mainOptions: [OptionName] = [.recipient, .newPassphrase, .identity]
+
     static let configuration = CommandConfiguration(
         commandName: "rekey",
         abstract: "Let other keys open archives that this device made.",
@@ -185,6 +187,8 @@ struct RekeyCommand: Verb {
 
 /// `kcbackup keys`.
 struct KeysCommand: Verb {
+    static let mainOptions: [OptionName] = [.identity, .identityPassphrase]
+
     static let configuration = CommandConfiguration(
         commandName: "keys",
         abstract: "Show which keys open the archives in a folder.",

@@ -12,6 +12,8 @@ internal import KCSecretService
 
 /// `kcbackup restore`: restores an archive into a keychain.
 struct RestoreCommand: Verb {
+    static let mainOptions: [OptionName] = [.keychain, .onConflict, .dryRun]
+
     static let keyringUse = KeyringUse.direct
 
     static let configuration = CommandConfiguration(

@@ -5,6 +5,8 @@ internal import KCKeychainModel
 
 /// `kcbackup run`.
 struct RunCommand: Verb {
+    static let mainOptions: [OptionName] = [.acceptShrink, .change, .lockWait]
+
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Run a job: create, verify, prune.",

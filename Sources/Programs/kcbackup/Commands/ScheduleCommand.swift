@@ -18,6 +18,8 @@ struct ScheduleCommand: ParsableCommand {
 
 /// `kcbackup schedule add`.
 struct ScheduleAddCommand: Verb {
+    static let mainOptions: [OptionName] = [.to, .at, .keychain]
+
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Add a job for 'kcbackup run'.",
@@ -232,6 +234,8 @@ struct ScheduleRemoveCommand: Verb {
 
 /// `kcbackup schedule show`.
 struct ScheduleShowCommand: Verb {
+    static let mainOptions: [OptionName] = [.crontab, .system]
+
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Print the systemd units or the crontab line of a job.",
@@ -278,6 +282,8 @@ struct ScheduleShowCommand: Verb {
 
 /// `kcbackup schedule install`.
 struct ScheduleInstallCommand: Verb {
+    static let mainOptions: [OptionName] = [.system, .encryptedCredentials, .failureUnit]
+
     static let configuration = CommandConfiguration(
         commandName: "install",
         abstract: "Install the systemd units of a job.",

@@ -5,6 +5,8 @@ internal import KCKeychainModel
 
 /// `kcbackup status`.
 struct StatusCommand: Verb {
+    static let mainOptions: [OptionName] = [.maxAge, .prometheus, .html]
+
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Show the last good backup of each job and keychain.",

@@ -28,6 +28,8 @@ struct DeviceListCommand: Verb {
 
 /// `kcbackup device trust`.
 struct DeviceTrustCommand: Verb {
+    static let mainOptions: [OptionName] = [.yes]
+
     static let configuration = CommandConfiguration(
         commandName: "trust",
         abstract: "Trust the archives of a device from now on, or give it another name.",

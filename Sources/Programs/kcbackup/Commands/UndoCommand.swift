@@ -3,6 +3,8 @@ internal import KCLocalKeychains
 
 /// `kcbackup undo`: takes back the last change of a keychain or of the desktop keyring.
 struct UndoCommand: Verb {
+    static let mainOptions: [OptionName] = [.list, .dryRun, .keychain]
+
     static let keyringUse = KeyringUse.direct
 
     static let configuration = CommandConfiguration(

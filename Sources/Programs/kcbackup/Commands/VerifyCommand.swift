@@ -8,6 +8,8 @@ internal import KCLocalKeychains
 
 /// `kcbackup verify`: reads an archive to its last byte; changes nothing except what catalogues record about it.
 struct VerifyCommand: Verb {
+    static let mainOptions: [OptionName] = [.drill, .outside, .identity]
+
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Read archives to their last byte and prove that they would restore.",

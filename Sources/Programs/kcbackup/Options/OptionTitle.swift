@@ -1,0 +1,52 @@
+/// The titles under which help lists options, in the order in which they follow each other.
+enum OptionTitle: String, CaseIterable, Sendable {
+    /// Those that most people need, which each verb names itself.
+    case main = "MAIN OPTIONS"
+    case keychain = "KEYCHAIN AND FILE"
+    case items = "WHICH ITEMS"
+    case attributes = "ATTRIBUTES"
+    case secret = "SECRET OF THE ITEM"
+    case keys = "KEYS AND PASSCODES"
+    case locking = "LOCKING"
+    case folder = "FOLDER OF BACKUPS"
+    case retention = "WHICH BACKUPS TO KEEP"
+    case job = "JOB"
+    case rules = "RULES"
+    case questions = "QUESTIONS AND UNDO"
+    case output = "OUTPUT"
+}
+
+extension OptionName {
+    /// The title that lists the option, unless a verb has it among its main options or means something else by it.
+    var title: OptionTitle {
+        switch self {
+        case .all, .archive, .from, .into, .keychain, .output, .skipLocked:
+            .keychain
+        case .accessible, .account, .attribute, .class, .group, .label, .server, .service, .synchronizable, .uuid:
+            .items
+        case .comment, .remove, .set:
+            .attributes
+        case .generate, .length, .noSecret, .secret, .secretFile:
+            .secret
+        case .archivePasscode, .escrow, .identity, .identityPassphrase, .inspectRecipient, .keyFile, .newPasscode,
+            .newPassphrase, .noPasscode, .outside, .passcode, .passphrase, .password, .recipient, .recipientsFile,
+            .recipientsPassphrase, .suggest, .unencrypted, .unlock:
+            .keys
+        case .lockAfter, .lockOnSuspend, .noLockOnSuspend, .untilFirstUnlock:
+            .locking
+        case .acceptShrink, .change, .ifChanged, .lockWait, .rebuild, .to:
+            .folder
+        case .keepDaily, .keepHourly, .keepLast, .keepMonthly, .keepWeekly, .keepWithin, .keepYearly:
+            .retention
+        case .at, .crontab, .encryptedCredentials, .failureUnit, .hookTimeout, .onFailure, .onSuccess, .system:
+            .job
+        case .acceptOrigin, .drill, .forDevice, .giveUpDeviceBinding, .maxAge, .onConflict, .plaintext, .replace,
+            .replaceUnarchived, .requireAll, .staysBehind:
+            .rules
+        case .confirm, .dryRun, .list, .listUndo, .noUndo, .undo, .yes:
+            .questions
+        case .columns, .html, .json, .prometheus, .quiet, .reveal, .sort, .verbose, .wide:
+            .output
+        }
+    }
+}
