@@ -219,3 +219,57 @@ struct KeyTests {
         #expect(CFEqual(publicKey, SecKeyCopyPublicKey(publicKey)))
     }
 }
+
+@Suite("Identifiers of algorithms")
+struct KeyAlgorithmTests {
+    private static func identifiers() throws -> [String] {
+        let text = try Project.text("Sources/Apple/KeychainSecurity/References/SecKeyAlgorithm.swift")
+        return text.matches(of: /"(algid:[^"]+)"/).map { String($0.1) }
+    }
+
+    @Test("Each of Apple's identifiers is known, and has a meaning of its own but for ECDH with the cofactor")
+    func known() throws {
+        let identifiers = try Self.identifiers()
+        #expect(identifiers.count > 80 && Set(identifiers).count == identifiers.count)
+        var meanings: [KeyAlgorithm: Set<String>] = [:]
+        for identifier in identifiers {
+            let parsed = try #require(KeyAlgorithm(SecKeyAlgorithm(rawValue: identifier)), "\(identifier)")
+            meanings[parsed, default: []].insert(identifier.replacing("ECDHC", with: "ECDH"))
+        }
+        // The signature of a digest in the form of RFC 4754 has two names.
+        let twice = meanings.values.filter { $0.count > 1 }
+        #expect(twice == [["algid:sign:ECDSA:RFC4754", "algid:sign:ECDSA:digest-RFC4754"]])
+    }
+
+    @Test("An identifier with an unknown hash, more or less than Apple's, or in other bytes is refused")
+    func unknown() throws {
+        var others = [
+            "algid:sign:RSA:digest-PKCS1v15:SHA3-256", "algid:sign:RSA:digest-PKCS1v15:SHA512-256",
+            "algid:sign:RSA:digest-PKCS1v15:MD5", "algid:sign:ECDSA:digest-X962:SHA3-256",
+            "algid:sign:ECDSA:digest-RFC4754:SHA-256", "algid:sign:RSA:message-PSS:SHA256:SHA1:32",
+            "algid:sign:RSA:message-PSS:SHA256:SHA256:20", "algid:sign:RSA:message-PSS:SHA256",
+            "algid:sign:RSA:other-PKCS1v15:SHA256", "algid:encrypt:RSA:OAEP:SHA256:AESCBC",
+            "algid:encrypt:ECIES:ECDH:KDFX963:SHA256:AESCBC", "algid:encrypt:ECIES:ECDH:SHA256:AESGCM",
+            "algid:encrypt:ECIES:ECDH:KDFX963:SHA1:AESGCM-KDFIV", "algid:keyexchange:ECDH:KDFX963:SHA3-256",
+            "algid:keyexchange:ECDH:SHA256", "algid:keyexchange:ECDH:KDFX963", "algid", "",
+        ]
+        let known = try Set(Self.identifiers())
+        for identifier in known {
+            others += [identifier + ":", identifier + ":SHA3-256", identifier + "\u{301}", ":" + identifier]
+            others += [String(identifier.dropLast()), identifier.replacing("K", with: "\u{212a}")]
+                .filter { one in !known.contains { $0.utf8.elementsEqual(one.utf8) } }
+        }
+        let key = try #require(
+            SecKeyCreateRandomKey([kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeySizeInBits: 1024], nil))
+        for identifier in others {
+            let algorithm = SecKeyAlgorithm(rawValue: identifier)
+            #expect(KeyAlgorithm(algorithm) == nil, "\(identifier)")
+            #expect(!SecKeyIsAlgorithmSupported(key, .sign, algorithm))
+        }
+        var error: Unmanaged<CFError>?
+        let digest = Data(count: 32)
+        let result = unsafe SecKeyCreateSignature(key, SecKeyAlgorithm(rawValue: others[0]), digest, &error)
+        #expect(result == nil)
+        #expect(unsafe CFErrorGetCode(try #require(error?.takeRetainedValue())) == Int(errSecParam))
+    }
+}

@@ -14,45 +14,55 @@ enum KeyAlgorithm: Hashable {
     /// Without a hash, the result is the raw shared secret.
     case exchange(HashFunction?)
 
-    /// Parses an identifier; nil if it is unknown.
+    /// The algorithm of an identifier; nil if Apple has no algorithm of exactly this name.
     init?(_ algorithm: SecKeyAlgorithm) {
-        let parts = algorithm.rawValue.split(separator: ":").map(String.init)
-        guard parts.count > 2, parts[0] == "algid" else { return nil }
-        let hashes = parts.dropFirst(2).compactMap { HashFunction(rawValue: $0) }
-        // Apple's module has no algorithm with it.
-        guard !hashes.contains(.md5) else { return nil }
-        switch (parts[1], parts[2]) {
-        case ("sign", _) where parts.count > 3:
-            guard let form = Self.form(parts[2], parts[3], hashes.first) else { return nil }
-            self = .signature(form, ofMessage: parts[3].hasPrefix("message-"))
-        case ("encrypt", "RSA") where parts.count > 3:
-            switch (parts[3], hashes.first) {
-            case ("raw", nil): self = .encryption(.raw)
-            case ("PKCS1", nil): self = .encryption(.pkcs1)
-            case ("OAEP", .some(let hash)): self = parts.last == "AESGCM" ? .hybrid(hash) : .encryption(.oaep(hash))
-            default: return nil
-            }
-        case ("encrypt", "ECIES"):
-            guard let hash = hashes.first else { return nil }
-            self = .ecies(hash, derivesNonce: parts.last == "AESGCM-KDFIV")
-        // The supported curves have cofactor 1, so ECDH with and without the cofactor are the same.
-        case ("keyexchange", "ECDH"), ("keyexchange", "ECDHC"): self = .exchange(hashes.first)
-        default: return nil
-        }
+        guard let known = Self.known[algorithm.rawValue.exact] else { return nil }
+        self = known
     }
 
-    private static func form(_ kind: String, _ form: String, _ hash: HashFunction?) -> SignatureForm? {
-        let isMessage = form.hasPrefix("message-")
-        if isMessage, hash == nil { return nil }
-        switch (kind, form.split(separator: "-").last ?? "") {
-        case ("RSA", "raw"): return .rsaRaw
-        case ("RSA", "PKCS1v15"): return .rsaPKCS1(hash)
-        case ("RSA", "PSS"): return hash.map { .rsaPSS($0) }
-        case ("ECDSA", "X962"): return .ecdsa(hash)
-        case ("ECDSA", "RFC4754"): return .ecdsaNumbers(hash)
-        default: return nil
+    /// The algorithms of Apple's SecKeyAdaptors.m, by their identifiers.
+    ///
+    /// An identifier is never taken apart: what a program does not know in it, such as another hash, would be ignored.
+    private static let known: [ExactText: KeyAlgorithm] = {
+        var known: [ExactText: KeyAlgorithm] = [
+            "algid:sign:RSA:raw": .signature(.rsaRaw, ofMessage: false),
+            "algid:sign:RSA:digest-PKCS1v15": .signature(.rsaPKCS1(nil), ofMessage: false),
+            "algid:sign:ECDSA:digest-X962": .signature(.ecdsa(nil), ofMessage: false),
+            "algid:sign:ECDSA:digest-RFC4754": .signature(.ecdsaNumbers(nil), ofMessage: false),
+            "algid:sign:ECDSA:RFC4754": .signature(.ecdsaNumbers(nil), ofMessage: false),
+            "algid:encrypt:RSA:raw": .encryption(.raw), "algid:encrypt:RSA:PKCS1": .encryption(.pkcs1),
+        ]
+        // Apple's module has no algorithm with MD5.
+        for hash in HashFunction.allCases where hash != .md5 {
+            let name = hash.rawValue
+            // Apple's identifier says 24 where its salt has 28 bytes.
+            let salt = hash == .sha224 ? 24 : hash.length
+            for (input, isMessage) in [("digest", false), ("message", true)] {
+                for (form, signature) in [
+                    ("RSA:\(input)-PKCS1v15:\(name)", SignatureForm.rsaPKCS1(hash)),
+                    ("RSA:\(input)-PSS:\(name):\(name):\(salt)", .rsaPSS(hash)),
+                    ("ECDSA:\(input)-X962:\(name)", .ecdsa(hash)),
+                    ("ECDSA:\(input)-RFC4754:\(name)", .ecdsaNumbers(hash)),
+                ] {
+                    known["algid:sign:\(form)".exact] = .signature(signature, ofMessage: isMessage)
+                }
+            }
+            known["algid:encrypt:RSA:OAEP:\(name)".exact] = .encryption(.oaep(hash))
+            known["algid:encrypt:RSA:OAEP:\(name):AESGCM".exact] = .hybrid(hash)
         }
-    }
+        // The supported curves have cofactor 1, so ECDH with and without the cofactor are the same.
+        for agreement in ["ECDH", "ECDHC"] {
+            known["algid:keyexchange:\(agreement)".exact] = .exchange(nil)
+            for hash in HashFunction.allCases where hash != .md5 {
+                let derived = "\(agreement):KDFX963:\(hash.rawValue)"
+                known["algid:keyexchange:\(derived)".exact] = .exchange(hash)
+                known["algid:encrypt:ECIES:\(derived):AESGCM".exact] = .ecies(hash, derivesNonce: false)
+                if hash == .sha1 { continue }
+                known["algid:encrypt:ECIES:\(derived):AESGCM-KDFIV".exact] = .ecies(hash, derivesNonce: true)
+            }
+        }
+        return known
+    }()
 
     /// True if the key can do the operation with this algorithm.
     func supports(_ operation: SecKeyOperationType, _ key: SecKey) -> Bool {
