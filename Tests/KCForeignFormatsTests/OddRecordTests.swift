@@ -59,6 +59,9 @@ struct OddRecordTests {
             ]),
     ]
 
+    /// The names of the formats.
+    static let formats = cases.map(\.format.name)
+
     private func read(_ records: [String], _ index: Int) throws -> ForeignContents {
         let it = Self.cases[index]
         let text = it.start + records.joined(separator: ",") + it.end

@@ -134,6 +134,7 @@ package struct RecordCollector: ~Copyable {
             let failure = error as? ForeignFailure
             switch failure {
             case .damaged(let broken), .damagedLine(_, let broken): rule = broken
+            case .notUTF8: rule = "it is not UTF-8"
             default: throw error
             }
             for index in (counts.0..<collection.count).reversed() {
@@ -168,8 +169,8 @@ package struct RecordCollector: ~Copyable {
 
     /// Puts the items in archive order.
     ///
-    /// - Throws: `ForeignFailure` (`damaged` if two parts have the same identity, `damaged` and `damagedLine` if no record
-    ///   can be read).
+    /// - Throws: `ForeignFailure` (`damaged` if two parts have the same identity, `damaged`, `damagedLine` and `notUTF8` if
+    ///   no record can be read).
     package consuming func finish(details: String, isPlaintext: Bool) throws(ForeignFailure) -> ForeignContents {
         if let failures, failures.count == records { throw failures.first }
         do throws(ItemCollection.Clash) {

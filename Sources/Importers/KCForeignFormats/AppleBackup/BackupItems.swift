@@ -61,6 +61,8 @@ struct BackupItems {
             collector.refuse(itemClass.name, .damaged(rule))
         } catch ForeignFailure.unknownVariant(let what) {
             collector.refuse(itemClass.name, .damaged(what))
+        } catch ForeignFailure.limit(let what, let found, let allowed) {
+            collector.refuse(itemClass.name, .damaged("over a limit: \(what) \(found), and \(allowed) is allowed"))
         }
     }
 

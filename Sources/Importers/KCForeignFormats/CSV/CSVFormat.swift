@@ -45,9 +45,12 @@ package struct CSVFormat: ForeignFormat {
     }
 
     /// Reads the rows of a table; returns the name of the program that wrote it, if known.
+    ///
+    /// - Parameter table: the name of the table, if it is one of several.
     func read(
-        _ bytes: borrowing Span<UInt8>, into collector: inout RecordCollector
+        _ bytes: borrowing Span<UInt8>, of table: String? = nil, into collector: inout RecordCollector
     ) throws(ForeignFailure) -> String? {
+        let place = table.map { "\($0), line" } ?? "line"
         let table: CSVTable
         switch find(in: bytes) {
         case .success(let found): table = found
@@ -60,23 +63,17 @@ package struct CSVFormat: ForeignFormat {
         reader.hasEscapes = product?.hasEscapes == true
         var ordinals: [[String]: Int] = [:]
         let counts = Self.cellCounts(roles, product)
-        while let result = try reader.nextOrDamaged(in: bytes) {
-            let row: CSVReader.Row
-            switch result {
-            case .row(let found): row = found
-            case .damaged(let line, let rule):
-                collector.refuse("line \(line)", .damaged(rule))
-                continue
+        while let reading = try reader.nextOrDamaged(in: bytes) {
+            try collector.record("\(place) \(reading.line)") { collector throws(ForeignFailure) in
+                let row = try reading.row()
+                guard counts.contains(row.cells.count) else {
+                    throw .damagedLine(
+                        row.line, "it has \(row.cells.count) cells, where the first line has \(roles.count)")
+                }
+                var record = CSVRecord(
+                    row: row.filled(to: roles.count), roles: roles, names: table.columns.map(\.cell), product: product)
+                try record.add(to: &collector, bytes, format: name, &ordinals)
             }
-            guard counts.contains(row.cells.count) else {
-                collector.refuse(
-                    "line \(row.line)",
-                    .damaged("it has \(row.cells.count) cells, where the first line has \(roles.count)"))
-                continue
-            }
-            var record = CSVRecord(
-                row: row.filled(to: roles.count), roles: roles, names: table.columns.map(\.cell), product: product)
-            try record.add(to: &collector, bytes, format: name, &ordinals)
         }
         return product?.name
     }

@@ -150,29 +150,51 @@ struct CSVReader {
     /// A row, or what is wrong with the line on which a row begins.
     enum Reading {
         case row(Row)
-        case damaged(line: Int, rule: String)
+        case damaged(line: Int, ForeignFailure)
+
+        /// From 1.
+        var line: Int {
+            switch self {
+            case .row(let row): row.line
+            case .damaged(let line, _): line
+            }
+        }
+
+        /// - Throws: what is wrong with the row.
+        func row() throws(ForeignFailure) -> Row {
+            switch self {
+            case .row(let row): return row
+            case .damaged(_, let failure): throw failure
+            }
+        }
     }
 
-    /// The maximum number of damaged rows: a file with more is not a table.
+    /// The maximum number of damaged rows: a file with more is not a table, or in another encoding.
     private static let damagedLimit = 100
 
     /// The next row as `next` returns it; after a row with a misplaced quotation mark, reading goes on in the next
-    /// line.
+    /// line, and after one that is not UTF-8, in the next row.
     ///
-    /// - Throws: as `next`, but `damagedLine` only for one row too many, and for rows that do not end alike.
+    /// - Throws: as `next`, but `damagedLine` and `notUTF8` only for one row too many, and `damagedLine` for rows that do
+    ///   not end alike.
     mutating func nextOrDamaged(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Reading? {
         do throws(ForeignFailure) {
             return try next(in: bytes).map { .row($0) }
         } catch {
-            guard case .damagedLine(_, let rule) = error, !hasTwoRowEnds else { throw error }
+            let first = rowStart.line
+            switch error {
+            case .damagedLine where !hasTwoRowEnds: break
+            case .notUTF8: break
+            default: throw error
+            }
             damaged += 1
             guard damaged <= Self.damagedLimit else { throw error }
-            let first = rowStart.line
+            if case .notUTF8 = error { return .damaged(line: first, error) }
             (position, line) = (rowStart.position, first + 1)
             while position < bytes.count, ![0x0a, 0x0d].contains(bytes[position]) { position += 1 }
             if position + 1 < bytes.count, bytes[position] == 0x0d, bytes[position + 1] == 0x0a { position += 1 }
             position = min(position + 1, bytes.count)
-            return .damaged(line: first, rule: rule)
+            return .damaged(line: first, error)
         }
     }
 

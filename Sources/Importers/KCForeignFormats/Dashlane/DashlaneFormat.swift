@@ -25,12 +25,14 @@ package struct DashlaneFormat: ForeignFormat {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
         let zip = try ForeignZip(file) { $0.hasSuffix(".csv") }
         var collector = RecordCollector(format: name, date: file.modified)
-        if let table = zip.take("credentials.csv") {
-            try read(table) { bytes throws(ForeignFailure) in _ = try CSVFormat().read(bytes, into: &collector) }
-        }
-        if let table = zip.take("securenotes.csv") {
-            let format = CSVFormat(columns: [.title: "title", .notes: "note"])
-            try read(table) { bytes throws(ForeignFailure) in _ = try format.read(bytes, into: &collector) }
+        for (name, format) in [
+            ("credentials.csv", CSVFormat()),
+            ("securenotes.csv", CSVFormat(columns: [.title: "title", .notes: "note"])),
+        ] {
+            guard let table = zip.take(name) else { continue }
+            try read(table) { bytes throws(ForeignFailure) in
+                _ = try format.read(bytes, of: name, into: &collector)
+            }
         }
         for (table, kind) in Self.objects.sorted(by: { $0.key < $1.key }) {
             guard let member = zip.take(table) else { continue }
@@ -75,34 +77,28 @@ package struct DashlaneFormat: ForeignFormat {
         let names = header.cells.map { $0.text(in: bytes) }
         guard Set(names).count == names.count else { throw .damagedLine(header.line, "two columns have the same name") }
         var ordinals: [String: Int] = [:]
-        while let result = try reader.nextOrDamaged(in: bytes) {
-            let row: CSVReader.Row
-            switch result {
-            case .row(let found): row = found
-            case .damaged(let line, let rule):
-                collector.refuse("\(table), line \(line)", .damaged(rule))
-                continue
+        while let reading = try reader.nextOrDamaged(in: bytes) {
+            try collector.record("\(table), line \(reading.line)") { collector throws(ForeignFailure) in
+                let row = try reading.row()
+                guard row.cells.count == names.count else {
+                    throw .damagedLine(
+                        row.line, "it has \(row.cells.count) cells, where the first line has \(names.count)")
+                }
+                var object = SecretJSON()
+                for (name, cell) in zip(names, row.cells) where !cell.isEmpty {
+                    object.add(name, text: cell.secret(in: bytes))
+                }
+                // Titles that people choose. Numbers and the like are secrets, and are not used as titles.
+                let title = ["account_name", "item_name", "title", "name", "type"].lazy.compactMap { wanted in
+                    names.firstIndex(of: wanted).map { row.cells[$0] }
+                }.first { !$0.isEmpty }?.text(in: bytes)
+                let key = title ?? kind
+                let ordinal = ordinals[key, default: 0]
+                ordinals[key] = ordinal + 1
+                var record = RecordWriter(
+                    format: name, identity: RecordWriter.identity(of: [table, key]), ordinal: ordinal, title: key)
+                try record.addObject(kind, object.finish(), to: &collector)
             }
-            guard row.cells.count == names.count else {
-                collector.refuse(
-                    "\(table), line \(row.line)",
-                    .damaged("it has \(row.cells.count) cells, where the first line has \(names.count)"))
-                continue
-            }
-            var object = SecretJSON()
-            for (name, cell) in zip(names, row.cells) where !cell.isEmpty {
-                object.add(name, text: cell.secret(in: bytes))
-            }
-            // Titles that people choose. Numbers and the like are secrets, and are not used as titles.
-            let title = ["account_name", "item_name", "title", "name", "type"].lazy.compactMap { wanted in
-                names.firstIndex(of: wanted).map { row.cells[$0] }
-            }.first { !$0.isEmpty }?.text(in: bytes)
-            let key = title ?? kind
-            let ordinal = ordinals[key, default: 0]
-            ordinals[key] = ordinal + 1
-            var record = RecordWriter(
-                format: name, identity: RecordWriter.identity(of: [table, key]), ordinal: ordinal, title: key)
-            try record.addObject(kind, object.finish(), to: &collector)
         }
     }
 }

@@ -26,7 +26,7 @@ struct EncryptedKeyring {
     private struct IndexEntry {
         let number: UInt32
         let type: UInt32
-        var attributes: [(name: String, value: HashedValue)]
+        var attributes: [(name: [UInt8], value: HashedValue)]
     }
 
     private enum HashedValue: Equatable {
@@ -82,7 +82,7 @@ struct EncryptedKeyring {
         let count = try cursor.count(
             ofAtLeast: shortestAttribute, "attributes", limit: KeyringLimits.attributes, in: bytes)
         for _ in 0..<count {
-            guard let name = try cursor.string(in: bytes) else { throw .damaged("an attribute's name is not UTF-8") }
+            let name = bytes.array(try cursor.piece(in: bytes) ?? 0..<0)
             switch try cursor.uint32(in: bytes) {
             case 0: entry.attributes.append((name, .text(bytes.array(try cursor.piece(in: bytes) ?? 0..<0))))
             case 1: entry.attributes.append((name, .number(try cursor.uint32(in: bytes))))
@@ -136,7 +136,7 @@ struct EncryptedKeyring {
     ) throws {
         let label = try cursor.piece(in: bytes) ?? 0..<0
         // The daemon writes an empty secret as a missing one.
-        let secret = SecretBytes(bytes.extracting(try cursor.piece(in: bytes) ?? 0..<0))
+        let secret = try cursor.piece(in: bytes) ?? 0..<0
         var item = KeyringItem(label: bytes.text(label).map { .text($0) } ?? .data(bytes.array(label)))
         item.number = entry.number
         item.type = entry.type
@@ -147,12 +147,15 @@ struct EncryptedKeyring {
         let count = try cursor.count(
             ofAtLeast: Self.shortestAttribute, "attributes", limit: KeyringLimits.attributes, in: bytes)
         guard count == entry.attributes.count else { throw Self.indexFailure }
+        var damage: ForeignFailure?
         for hashed in entry.attributes {
-            guard let name = try cursor.string(in: bytes) else {
-                throw ForeignFailure.damaged("an attribute's name is not UTF-8")
-            }
+            let range = try cursor.piece(in: bytes) ?? 0..<0
             let (value, found) = try Self.value(&cursor, bytes)
-            guard name == hashed.name, found == hashed.value else { throw Self.indexFailure }
+            guard bytes.array(range) == hashed.name, found == hashed.value else { throw Self.indexFailure }
+            guard let name = bytes.text(range), let value else {
+                damage = .damaged("an attribute is not UTF-8")
+                continue
+            }
             item.attributes.append((name, value))
             if case .number = found { item.numbers.append(name) }
         }
@@ -162,24 +165,27 @@ struct EncryptedKeyring {
             for _ in 0..<3 { _ = try cursor.piece(in: bytes) }
             _ = try cursor.uint32(in: bytes)
         }
-        collector.leaveOut("entry of an access list", entries)
-        try collector.add(item, secret: secret)
+        // Where the next item begins is known, whatever this one holds.
+        try collector.record(item.title.isEmpty ? "item \(entry.number)" : item.title) { collector in
+            if let damage { throw damage }
+            try collector.add(item, secret: SecretBytes(bytes.extracting(secret)))
+            collector.leaveOut("entry of an access list", entries)
+        }
     }
 
     private static let indexFailure = ForeignFailure.damaged(
         "its unencrypted part contradicts its encrypted part")
 
-    /// A value, and the form in which the clear part has it.
+    /// A value, nil if it is not UTF-8, and the form in which the clear part has it.
     private static func value(
         _ cursor: inout ByteCursor, _ bytes: borrowing Span<UInt8>
-    ) throws -> (value: String, hashed: HashedValue) {
+    ) throws -> (value: String?, hashed: HashedValue) {
         switch try cursor.uint32(in: bytes) {
         case 0:
             let range = try cursor.piece(in: bytes) ?? 0..<0
-            guard let text = bytes.text(range) else { throw ForeignFailure.damaged("an attribute is not UTF-8") }
             let hash = try HashFunction.md5.hash(bytes.extracting(range))
             let digits = hash.withBytes { span in Hexadecimal.encode(span.array(0..<span.count)) }
-            return (text, .text(Array(digits.utf8)))
+            return (bytes.text(range), .text(Array(digits.utf8)))
         case 1:
             let number = try cursor.uint32(in: bytes)
             return (String(number), .number(0x1827_3645 ^ number ^ (number << 16 | number >> 16)))

@@ -10,16 +10,19 @@ enum KeyFile {
     private static let keyLimit = 100
 
     struct Group {
-        let name: String
+        /// `ID` for an item, `ID:…` for a part of one; of a name that is incomplete, what is left of the ID.
+        let name: ExactText
         /// From 1.
         let line: Int
         var values: [Value] = []
+        /// The first thing that is wrong with the group, if anything is.
+        var damage: ForeignFailure?
 
-        subscript(key: String) -> Value? { values.first { $0.key == key } }
+        subscript(key: String) -> Value? { values.first { $0.key == key.exact } }
     }
 
     struct Value {
-        let key: String
+        let key: ExactText
         /// What follows the equals sign, without the final line feed.
         let range: Range<Int>
         /// From 1.
@@ -30,9 +33,9 @@ enum KeyFile {
     // Each takes some 32 bytes of memory; an item has about twelve.
     private static let linesLimit = 10_000_000
 
-    /// Reads all groups.
+    /// Reads all groups; those with lines that the daemon does not write are marked as damaged.
     ///
-    /// - Throws: `ForeignFailure` (`damaged`, `damagedLine`, `limit`).
+    /// - Throws: `ForeignFailure` (`damaged`, `damagedLine` for a line above the first group, `limit`).
     static func groups(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> [Group] {
         // The daemon ends every line with a line feed; without one, the last line may be incomplete.
         guard bytes.count > 0, bytes[bytes.count - 1] == UInt8(ascii: "\n") else {
@@ -50,29 +53,34 @@ enum KeyFile {
         }
         let secretEnds = secretEnds(lines, in: bytes)
         var groups: [Group] = []
-        var names: Set<String> = []
+        var names: Set<ExactText> = []
         var index = 0
         while index < lines.count {
             let line = trimmed(lines[index], in: bytes)
             defer { index += 1 }
             if line.isEmpty || bytes[line.lowerBound] == UInt8(ascii: "#") { continue }
-            if let name = try groupName(line, index + 1, in: bytes) {
-                guard names.insert(name).inserted else { throw .damagedLine(index + 1, "a group occurs twice") }
-                groups.append(Group(name: name, line: index + 1))
+            if bytes[line.lowerBound] == UInt8(ascii: "[") {
+                groups.append(group(line, index + 1, &names, in: bytes))
                 continue
             }
-            let first = index
-            let (key, start) = try keyOfLine(line, index + 1, in: bytes)
             guard let group = groups.last else { throw .damagedLine(index + 1, "it precedes the first group") }
-            guard group[key] == nil else { throw .damagedLine(index + 1, "a key occurs twice") }
-            guard group.values.count < keyLimit else { throw .damagedLine(index + 1, "a group has too many keys") }
-            // The daemon writes the type of an item before its secret, and the dates after it.
-            if key == "secret", group["item-type"] != nil, group["mtime"] == nil, let end = secretEnds[index] {
-                index = end
+            let first = index
+            do throws(ForeignFailure) {
+                let (key, start) = try keyOfLine(line, index + 1, in: bytes)
+                guard group[key] == nil else { throw .damagedLine(index + 1, "a key occurs twice") }
+                guard group.values.count < keyLimit else { throw .damagedLine(index + 1, "a group has too many keys") }
+                // The daemon writes the type of an item before its secret, and the dates after it.
+                if key.exact == "secret", group["item-type"] != nil, group["mtime"] == nil, let end = secretEnds[index]
+                {
+                    index = end
+                }
+                groups[groups.count - 1].values.append(
+                    Value(
+                        key: key.exact, range: start..<lines[index].upperBound, line: first + 1,
+                        hasSeveralLines: index > first))
+            } catch {
+                groups[groups.count - 1].damage = group.damage ?? error
             }
-            groups[groups.count - 1].values.append(
-                Value(
-                    key: key, range: start..<lines[index].upperBound, line: first + 1, hasSeveralLines: index > first))
         }
         return groups
     }
@@ -87,16 +95,23 @@ enum KeyFile {
 
     fileprivate static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0a, 0x0c, 0x0d].contains(byte) }
 
-    private static func groupName(
-        _ line: Range<Int>, _ number: Int, in bytes: borrowing Span<UInt8>
-    ) throws(ForeignFailure) -> String? {
-        guard bytes[line.lowerBound] == UInt8(ascii: "[") else { return nil }
+    private static func group(
+        _ line: Range<Int>, _ number: Int, _ names: inout Set<ExactText>, in bytes: borrowing Span<UInt8>
+    ) -> Group {
         var end = line.upperBound
         while isBlank(bytes[end - 1]) { end -= 1 }
-        guard bytes[end - 1] == UInt8(ascii: "]"), end - line.lowerBound > 2,
-            let name = bytes.text(line.lowerBound + 1..<end - 1), !name.contains(where: { "[]".contains($0) })
-        else { throw .damagedLine(number, "the name of a group is incomplete") }
-        return name
+        if bytes[end - 1] == UInt8(ascii: "]"), end - line.lowerBound > 2,
+            let name = bytes.text(line.lowerBound + 1..<end - 1), !name.utf8.contains(where: { "[]".utf8.contains($0) })
+        {
+            let isNew = names.insert(name.exact).inserted
+            return Group(
+                name: name.exact, line: number, damage: isNew ? nil : .damagedLine(number, "a group occurs twice"))
+        }
+        let colon = line.first { bytes[$0] == UInt8(ascii: ":") }
+        let item = colon.flatMap { bytes.text(line.lowerBound + 1..<$0) }
+        return Group(
+            name: item.map { "\($0):".exact } ?? "", line: number,
+            damage: .damagedLine(number, "the name of a group is incomplete"))
     }
 
     private static func keyOfLine(

@@ -16,6 +16,22 @@ struct KeyringCollector: ~Copyable {
         self.keyring = keyring
     }
 
+    /// Reads one item with `body`, which adds it last: if it is damaged, it is refused by name.
+    ///
+    /// - Parameter name: the name of the item; if a line of the file is damaged, the number of that line is told instead.
+    /// - Throws: what `body` throws, unless it says that the item is damaged.
+    mutating func record<E: Error>(
+        _ name: String, _ body: (inout KeyringCollector) throws(E) -> Void
+    ) throws(E) {
+        do throws(E) {
+            try body(&self)
+        } catch {
+            var name = name
+            if case .damagedLine(let line, _)? = error as? ForeignFailure { name = "line \(line)" }
+            try collector.record(name) { _ throws(E) in throw error }
+        }
+    }
+
     mutating func add(_ item: KeyringItem, secret: consuming SecretBytes) throws(ForeignFailure) {
         try item.check()
         let key = KeyringMapping.identity(of: item, keyring: keyring).key
@@ -24,27 +40,24 @@ struct KeyringCollector: ~Copyable {
         items.append((item, key, start..<secrets.count))
     }
 
-    private mutating func collect(
-        _ item: KeyringItem, _ key: [UInt8], _ ordinal: Int, secret: consuming SecretBytes
+    private static func collect(
+        _ item: KeyringItem, of keyring: KeyringName, _ key: [UInt8], _ ordinal: Int, secret: consuming SecretBytes,
+        to collector: inout RecordCollector
     ) throws(ForeignFailure) {
         let draft = KeyringMapping.draft(of: item, keyring: keyring, ordinal: ordinal)
-        let name =
-            switch item.label {
-            case .text(let text): text
-            default: ""
-            }
         try collector.add(
             RecordPart(
-                Self.kind(of: draft.attributes), draft, secret: secret,
-                record: Hexadecimal.encode(key) + "/\(ordinal)", name: name))
+                kind(of: draft.attributes), draft, secret: secret,
+                record: Hexadecimal.encode(key) + "/\(ordinal)", name: item.title))
     }
 
     /// The kind of an item, for people.
     static func kind(of attributes: Attributes) -> String { attributes.text(.desc) == nil ? "password" : "note" }
 
-    mutating func leaveOut(_ kind: String, _ count: Int = 1) { collector.leaveOut(kind, count) }
+    /// True if no item could be read so far.
+    var isEmpty: Bool { items.isEmpty }
 
-    mutating func refuse(_ name: String, _ problem: ForeignContents.Problem) { collector.refuse(name, problem) }
+    mutating func leaveOut(_ kind: String, _ count: Int = 1) { collector.leaveOut(kind, count) }
 
     mutating func remark(_ sentence: String) { collector.remark(sentence) }
 
@@ -56,8 +69,10 @@ struct KeyringCollector: ~Copyable {
         .map(\.element)
         let numbers = AlikeItems.numbers(of: items.map { ($0.key, $0.item.label.keyBytes ?? []) })
         for (entry, number) in zip(items, numbers) {
-            let secret = secrets.withBytes { SecretBytes($0.extracting(entry.secret)) }
-            try collect(entry.item, entry.key, number, secret: secret)
+            try collector.record(entry.item.title) { collector throws(ForeignFailure) in
+                let secret = secrets.withBytes { SecretBytes($0.extracting(entry.secret)) }
+                try Self.collect(entry.item, of: keyring, entry.key, number, secret: secret, to: &collector)
+            }
         }
         let details = "keyring '\(keyring.label)', \(form)"
         return try collector.finish(details: details, isPlaintext: isPlaintext)

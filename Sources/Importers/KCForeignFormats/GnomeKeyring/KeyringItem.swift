@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCCryptography
 internal import KCItemSources
 internal import KCKeychainModel
@@ -17,19 +18,24 @@ struct KeyringItem {
     var created: UInt64 = 0
     var modified: UInt64 = 0
 
-    subscript(name: String) -> String? { attributes.first { $0.name == name }?.value }
+    subscript(name: String) -> String? { attributes.first { $0.name.exact == name.exact }?.value }
+
+    /// The label as text, empty if it is none; foreign text.
+    var title: String { if case .text(let text) = label { text } else { "" } }
 
     /// Refuses items that no keyring can have.
     ///
     /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     func check() throws(ForeignFailure) {
-        var names: Set<[UInt8]> = []
+        var names: Set<ExactText> = []
         for (name, _) in attributes {
-            guard names.insert(Array(name.utf8)).inserted else {
+            guard names.insert(name.exact).inserted else {
                 throw .damaged("an attribute of an item occurs twice")
             }
             // The clear part of an encrypted file has such names for hashes; a decrypted item never has.
-            guard !name.hasPrefix("gkr:compat:") else { throw .damaged("an item has hashes instead of attributes") }
+            guard !name.exact.hasPrefix("gkr:compat:") else {
+                throw .damaged("an item has hashes instead of attributes")
+            }
         }
     }
 }

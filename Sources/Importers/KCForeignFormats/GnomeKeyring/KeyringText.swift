@@ -37,6 +37,7 @@ struct KeyringText {
         guard let first = groups.first, first.name == "keyring" else {
             throw .damaged("its first group is not 'keyring'")
         }
+        if let damage = first.damage { throw damage }
         self.groups = groups
         if let name = first["display-name"] { label = try name.text(in: bytes) }
     }
@@ -44,13 +45,23 @@ struct KeyringText {
     private func addItems(
         to collector: inout KeyringCollector, _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) {
-        let parts = try attributeGroups()
+        let parts = try Parts(groups)
         var joined = 0
         var altered = 0
-        for group in groups.dropFirst() where !group.name.contains(":") {
-            if group["secret"]?.hasSeveralLines == true { joined += 1 }
-            if group["secret"]?.isAltered(in: bytes) == true { altered += 1 }
-            try add(group, parts.attributes[group.name] ?? [], to: &collector, bytes)
+        for (line, failure) in parts.strays {
+            try collector.record("line \(line)") { _ throws(ForeignFailure) in throw failure }
+        }
+        for group in groups.dropFirst() where !group.isPart {
+            try collector.record("line \(group.line)") { collector throws(ForeignFailure) in
+                if let damage = group.damage ?? parts.damage[group.name] { throw damage }
+                try add(group, parts.attributes[group.name] ?? [], to: &collector, bytes)
+                if group["secret"]?.hasSeveralLines == true { joined += 1 }
+                if group["secret"]?.isAltered(in: bytes) == true { altered += 1 }
+            }
+        }
+        // If the last item ends early, the file may have been cut there, and more items may be missing.
+        if !collector.isEmpty, let last = groups.dropFirst().last(where: { !$0.isPart }), last["mtime"] == nil {
+            throw Self.undated(last)
         }
         collector.leaveOut("entry of an access list", parts.accessEntries)
         if joined > 0 {
@@ -65,29 +76,53 @@ struct KeyringText {
         }
     }
 
-    /// The groups with attributes, by the name of their item, and the number of access entries.
-    private func attributeGroups() throws(ForeignFailure) -> (attributes: [String: [KeyFile.Group]], accessEntries: Int)
-    {
-        var items: Set<String> = []
-        for group in groups.dropFirst() where !group.name.contains(":") { items.insert(group.name) }
-        guard items.count <= KeyringLimits.items else {
-            throw .limit("items", found: UInt64(items.count), allowed: UInt64(KeyringLimits.items))
-        }
-        var attributes: [String: [KeyFile.Group]] = [:]
+    private static func undated(_ group: KeyFile.Group) -> ForeignFailure {
+        .damagedLine(group.line, "an item has no date")
+    }
+
+    /// The groups that belong to items, by the names of the items.
+    private struct Parts {
+        var attributes: [ExactText: [KeyFile.Group]] = [:]
+        /// Why items cannot be read, apart from their own groups.
+        var damage: [ExactText: ForeignFailure] = [:]
+        /// What belongs to no item, with its line.
+        var strays: [(line: Int, ForeignFailure)] = []
         var accessEntries = 0
-        for group in groups.dropFirst() {
-            guard let colon = group.name.firstIndex(of: ":") else { continue }
-            let (item, rest) = (String(group.name[..<colon]), group.name[colon...])
-            guard items.contains(item) else { throw .damagedLine(group.line, "it belongs to no item") }
-            if rest.hasPrefix(":attribute") {
-                attributes[item, default: []].append(group)
-            } else if rest.hasPrefix(":acl") {
-                accessEntries += 1
-            } else {
-                throw .damagedLine(group.line, "a group is neither an item nor a part of one")
+
+        init(_ groups: [KeyFile.Group]) throws(ForeignFailure) {
+            let items = Set(groups.dropFirst().filter { !$0.isPart }.map(\.name))
+            guard items.count <= KeyringLimits.items else {
+                throw .limit("items", found: UInt64(items.count), allowed: UInt64(KeyringLimits.items))
+            }
+            // The daemon writes the date after the secret. What follows an item without one may be a part of its
+            // secret, up to the next date, and must not become readable.
+            var isUnclear = false
+            for group in groups.dropFirst() {
+                let isDated = group["mtime"] != nil
+                let owner = group.owner
+                var problem =
+                    isUnclear
+                    ? ForeignFailure.damagedLine(group.line, "it may be a part of the secret of an item without a date")
+                    : group.damage
+                if group.isPart {
+                    guard items.contains(owner) else {
+                        strays.append((group.line, .damagedLine(group.line, "it belongs to no item")))
+                        continue
+                    }
+                    if group.kind.exact.hasPrefix(":attribute") {
+                        attributes[owner, default: []].append(group)
+                    } else if group.kind.exact.hasPrefix(":acl") {
+                        accessEntries += 1
+                    } else if problem == nil {
+                        problem = .damagedLine(group.line, "a group is neither an item nor a part of one")
+                    }
+                } else {
+                    isUnclear = !isDated && (isUnclear || group["secret"] != nil)
+                }
+                // A second group of one name has its own.
+                if let problem, group.isPart || group.damage == nil { damage[owner] = damage[owner] ?? problem }
             }
         }
-        return (attributes, accessEntries)
     }
 
     private func add(
@@ -97,21 +132,19 @@ struct KeyringText {
         for value in group.values where !Self.itemKeys.contains(value.key) {
             throw .damagedLine(value.line, "an item has an unknown key")
         }
-        // The daemon writes the date after the secret; without it, the end of the secret may be missing.
-        guard let modified = try group["mtime"]?.number(in: bytes) else {
-            throw .damagedLine(group.line, "an item has no date")
-        }
+        guard let modified = try group["mtime"]?.number(in: bytes) else { throw Self.undated(group) }
         var item = KeyringItem(label: .text(try group["display-name"]?.text(in: bytes) ?? ""))
-        item.number = UInt32(group.name) ?? 0
+        item.number = UInt32(group.name.string) ?? 0
         item.modified = modified
         item.created = try group["ctime"]?.number(in: bytes) ?? 0
         item.type = UInt32(truncatingIfNeeded: try group["item-type"]?.number(in: bytes) ?? 0)
         guard attributes.count <= KeyringLimits.attributes else {
             throw .limit("attributes", found: UInt64(attributes.count), allowed: UInt64(KeyringLimits.attributes))
         }
+        var nameless = 0
         for attribute in attributes {
             guard let name = try attribute["name"]?.text(in: bytes), let value = attribute["value"] else {
-                collector.leaveOut("attribute without a name or a value")
+                nameless += 1
                 continue
             }
             if try attribute["type"]?.text(in: bytes) == "uint32" {
@@ -128,9 +161,23 @@ struct KeyringText {
         case (nil, nil): try collector.add(item, secret: SecretBytes(capacity: 0))
         case (.some, .some): throw .damagedLine(group.line, "an item has two secrets")
         }
+        collector.leaveOut("attribute without a name or a value", nameless)
     }
 
-    private static let itemKeys: Set<String> = [
+    private static let itemKeys: Set<ExactText> = [
         "item-type", "display-name", "secret", "binary-secret", "mtime", "ctime",
     ]
+}
+
+extension KeyFile.Group {
+    private var colon: String.Index? { name.string.utf8.firstIndex(of: UInt8(ascii: ":")) }
+
+    /// True for a part of an item, such as an attribute.
+    fileprivate var isPart: Bool { colon != nil }
+
+    /// The name of the item.
+    fileprivate var owner: ExactText { colon.map { name.string[..<$0].exact } ?? name }
+
+    /// What the name has behind that of the item.
+    fileprivate var kind: Substring { colon.map { name.string[$0...] } ?? "" }
 }

@@ -28,21 +28,19 @@ struct LibsecretKeyring {
                     count: keyLength)
                 var hmac = try HMACSHA256(key: key)
                 valid = []
-                for item in keyring.items { valid.append(try isValid(try blob(item, bytes), &hmac, bytes)) }
+                for item in keyring.items { valid.append(try isValid(item, &hmac, bytes)) }
                 if !valid.isEmpty, !valid.contains(true) { throw ForeignFailure.wrongPasswordOrDamaged }
             }
         }
         try file.bytes.withBytes { bytes in
             var hmac = try HMACSHA256(key: key)
             for (index, item) in keyring.items.enumerated() {
-                do {
+                // Each item is authenticated separately, so the others can be trusted.
+                try collector.record("item \(index + 1)") { collector in
                     guard valid[index] else {
                         throw ForeignFailure.damaged("its authentication code does not match its content")
                     }
                     try keyring.add(item, to: &collector, key, &hmac, bytes)
-                } catch ForeignFailure.damaged(let problem) {
-                    // Each item is authenticated separately, so the others can be trusted.
-                    collector.refuse("item \(index + 1)", .damaged(problem))
                 }
             }
         }
@@ -81,9 +79,16 @@ struct LibsecretKeyring {
         return start..<end
     }
 
+    /// True if the code of an item is that of its content.
     private static func isValid(
-        _ blob: Range<Int>, _ hmac: inout HMACSHA256, _ bytes: borrowing Span<UInt8>
+        _ item: Range<Int>, _ hmac: inout HMACSHA256, _ bytes: borrowing Span<UInt8>
     ) throws -> Bool {
+        let blob: Range<Int>
+        do throws(ForeignFailure) {
+            blob = try Self.blob(item, bytes)
+        } catch {
+            return false
+        }
         guard blob.count >= ivLength + codeLength else { return false }
         let end = blob.upperBound - codeLength
         return try hmac.isValid(

@@ -14,7 +14,7 @@ package struct NetrcFormat: ForeignFormat {
     package func recognises(_ input: ForeignInput) throws -> Bool {
         guard let file = input.file else { return false }
         return file.bytes.withBytes { bytes in
-            var words = Words(bytes.count)
+            var words = NetrcWords(bytes.count)
             do throws(ForeignFailure) {
                 guard let first = try words.next(in: bytes) else { return false }
                 guard ["machine", "default", "macdef"].contains(where: { first.equals($0, in: bytes) }) else {
@@ -35,65 +35,100 @@ package struct NetrcFormat: ForeignFormat {
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
         var collector = RecordCollector(format: name, date: file.modified)
-        try file.bytes.withBytes { bytes in
-            let (entries, macros) = try entries(in: bytes)
+        try file.bytes.withBytes { bytes throws(ForeignFailure) in
+            let (records, macros) = records(in: bytes)
             collector.leaveOut("macro", macros)
             var ordinals: [Entry.Key: Int] = [:]
-            for entry in entries {
-                try entry.add(to: &collector, ordinals[entry.key, default: 0], bytes)
-                ordinals[entry.key, default: 0] += 1
+            for record in records {
+                try collector.record("line \(record.line)") { collector throws(ForeignFailure) in
+                    let entry = try record.result.get()
+                    let ordinal = ordinals[entry.key, default: 0]
+                    ordinals[entry.key] = ordinal + 1
+                    try entry.add(to: &collector, ordinal, bytes)
+                }
             }
         }
         return try collector.finish(details: "", isPlaintext: true)
     }
 
-    private func entries(
-        in bytes: borrowing Span<UInt8>
-    ) throws(ForeignFailure) -> (entries: [Entry], macros: Int) {
-        var words = Words(bytes.count)
-        var entries: [Entry] = []
+    /// An entry, or why it cannot be read, with the line where it begins or is damaged.
+    private struct Record {
+        let line: Int
+        let result: Result<Entry, ForeignFailure>
+    }
+
+    /// Reads all entries.
+    ///
+    /// If it is not clear where a damaged entry ends, reading goes on in the next line that begins with a keyword for
+    /// entries or macros: pieces of a password must not be taken for names.
+    private func records(in bytes: borrowing Span<UInt8>) -> (records: [Record], macros: Int) {
+        var words = NetrcWords(bytes.count)
+        var records: [Record] = []
         var macros = 0
-        while let word = try words.next(in: bytes) {
-            if word.equals("machine", in: bytes) {
-                entries.append(try Entry(machine: words.text("machine", in: bytes), word.line))
-                continue
+        while words.skipBlanks(in: bytes) {
+            let start = words
+            do throws(ForeignFailure) {
+                guard let word = try words.next(in: bytes) else { break }
+                if word.equals("macdef", in: bytes) {
+                    try words.skipMacro(in: bytes)
+                    macros += 1
+                    continue
+                }
+                let (record, inside) = try record(word, &words, bytes)
+                records.append(record)
+                macros += inside
+            } catch {
+                var line = start.line
+                if case .damagedLine(let found, _) = error { line = found }
+                records.append(Record(line: line, result: .failure(error)))
+                words = start
+                words.skipToEntry(in: bytes)
             }
-            if word.equals("default", in: bytes) {
-                entries.append(Entry.other)
-                continue
+        }
+        return (records, macros)
+    }
+
+    /// Reads an entry from behind its first word, and the macros in it.
+    ///
+    /// - Throws: `ForeignFailure.damagedLine` if it is not clear where the entry ends.
+    private func record(
+        _ first: NetrcWord, _ words: inout NetrcWords, _ bytes: borrowing Span<UInt8>
+    ) throws(ForeignFailure) -> (record: Record, macros: Int) {
+        var entry = Entry.other
+        var damage: ForeignFailure?
+        if first.equals("machine", in: bytes) {
+            let host = try words.value("machine", in: bytes)
+            do throws(ForeignFailure) {
+                entry = try Entry(machine: words.text(of: host, "machine", in: bytes), first.line)
+            } catch {
+                damage = error
+            }
+        } else if !first.equals("default", in: bytes) {
+            throw .damagedLine(first.line, "a word is outside of an entry")
+        }
+        var macros = 0
+        while true {
+            let before = words
+            guard let word = try words.next(in: bytes) else { break }
+            if word.equals("machine", in: bytes) || word.equals("default", in: bytes) {
+                words = before
+                break
             }
             if word.equals("macdef", in: bytes) {
-                _ = try words.text("macdef", in: bytes)
-                words.skipMacro(in: bytes)
+                try words.skipMacro(in: bytes)
                 macros += 1
                 continue
             }
-            let last = entries.count - 1
-            guard last >= 0 else { throw .damagedLine(word.line, "a word precedes the first 'machine'") }
-            if word.equals("login", in: bytes) {
-                let login = try words.value("login", in: bytes)
-                try requireFirst(entries[last].token, "login", word)
-                entries[last].token = login
-                entries[last].login = try words.text(of: login, "login", in: bytes)
-            } else if word.equals("account", in: bytes) {
-                try requireFirst(entries[last].account, "account", word)
-                entries[last].account = try words.value("account", in: bytes)
-            } else if word.equals("password", in: bytes) {
-                try requireFirst(entries[last].password, "password", word)
-                entries[last].password = try words.value("password", in: bytes)
-            } else {
-                throw .damagedLine(word.line, "a word is not one of machine, login, password, account, macdef")
-            }
+            let problem = try entry.take(word, &words, bytes)
+            damage = damage ?? problem
         }
-        for index in entries.indices { entries[index].findToken(in: bytes) }
-        return (entries, macros)
-    }
-
-    /// Refuses a word that an entry has already: curl and git use the last one, ftp the first.
-    private func requireFirst(
-        _ earlier: Word?, _ keyword: StaticString, _ word: Word
-    ) throws(ForeignFailure) {
-        if earlier != nil { throw .damagedLine(word.line, "its entry has a second '\(keyword)'") }
+        if let damage {
+            var line = first.line
+            if case .damagedLine(let found, _) = damage { line = found }
+            return (Record(line: line, result: .failure(damage)), macros)
+        }
+        entry.findToken(in: bytes)
+        return (Record(line: first.line, result: .success(entry)), macros)
     }
 
     /// The words from one `machine` to the next.
@@ -109,10 +144,10 @@ package struct NetrcFormat: ForeignFormat {
         private let address: WebAddress?
         var login: String?
         /// The word in the place of the user name, if it is an access token.
-        var token: Word?
-        var password: Word?
+        var token: NetrcWord?
+        var password: NetrcWord?
         /// A second password, which some FTP servers ask for.
-        var account: Word?
+        var account: NetrcWord?
 
         static var other: Entry { Entry(host: nil, address: nil) }
 
@@ -128,7 +163,7 @@ package struct NetrcFormat: ForeignFormat {
                 && text.utf8.allSatisfy { "0123456789abcdefABCDEF:.".utf8.contains($0) }
             if isIPv6 || !text.utf8.contains(where: ":/@?#;%\\".utf8.contains) {
                 self.init(host: text, address: nil)
-            } else if let address = WebAddress(text.contains("://") ? text : "//" + text) {
+            } else if let address = WebAddress(text.exact.contains("://") ? text : "//" + text) {
                 self.init(host: address.readable, address: address)
             } else {
                 throw .damagedLine(line, "the word after 'machine' is not a host")
@@ -136,6 +171,32 @@ package struct NetrcFormat: ForeignFormat {
         }
 
         var key: Key { Key(host: host, login: login) }
+
+        /// Takes a keyword and its value.
+        ///
+        /// - Returns: what is wrong with the value; nil if nothing is.
+        /// - Throws: `ForeignFailure.damagedLine` for another word, or for one without a value.
+        mutating func take(
+            _ word: NetrcWord, _ words: inout NetrcWords, _ bytes: borrowing Span<UInt8>
+        ) throws(ForeignFailure) -> ForeignFailure? {
+            let keywords: [(StaticString, WritableKeyPath<Entry, NetrcWord?>)] = [
+                ("login", \.token), ("account", \.account), ("password", \.password),
+            ]
+            guard let (keyword, place) = keywords.first(where: { word.equals($0.0, in: bytes) }) else {
+                throw .damagedLine(word.line, "a word is not one of machine, login, password, account, macdef")
+            }
+            let value = try words.value(keyword, in: bytes)
+            // curl and git use the last one, ftp the first.
+            if self[keyPath: place] != nil { return .damagedLine(word.line, "its entry has a second '\(keyword)'") }
+            self[keyPath: place] = value
+            guard place == \.token else { return nil }
+            do throws(ForeignFailure) {
+                login = try words.text(of: value, keyword, in: bytes)
+                return nil
+            } catch {
+                return error
+            }
+        }
 
         /// Determines whether the login is a user name or an access token.
         mutating func findToken(in bytes: borrowing Span<UInt8>) {
@@ -181,140 +242,5 @@ package struct NetrcFormat: ForeignFormat {
             }
             if password == nil, account == nil, token == nil { collector.leaveOut("entry without a password") }
         }
-    }
-}
-
-/// A word and its position.
-private struct Word {
-    let range: Range<Int>
-    /// True if it was in quotation marks, where `\` escapes the next character.
-    let isQuoted: Bool
-    /// From 1.
-    let line: Int
-
-    func equals(_ text: StaticString, in bytes: borrowing Span<UInt8>) -> Bool {
-        !isQuoted && range.count == text.utf8CodeUnitCount
-            && zip(range, "\(text)".utf8).allSatisfy { bytes[$0] == $1 }
-    }
-
-    func secret(in bytes: borrowing Span<UInt8>) -> SecretBytes {
-        var secret = SecretBytes(capacity: range.count)
-        var isEscaped = false
-        for index in range {
-            if isQuoted, !isEscaped, bytes[index] == UInt8(ascii: "\\") {
-                isEscaped = true
-                continue
-            }
-            secret.append(isEscaped ? Self.unescaped(bytes[index]) : bytes[index])
-            isEscaped = false
-        }
-        return secret
-    }
-
-    private static func unescaped(_ byte: UInt8) -> UInt8 {
-        switch byte {
-        case UInt8(ascii: "n"): UInt8(ascii: "\n")
-        case UInt8(ascii: "r"): UInt8(ascii: "\r")
-        case UInt8(ascii: "t"): UInt8(ascii: "\t")
-        default: byte
-        }
-    }
-}
-
-/// Iterates over the words of a file.
-private struct Words {
-    private var position = 0
-    private var line = 1
-    private let count: Int
-
-    init(_ count: Int) {
-        self.count = count
-    }
-
-    /// The next word; nil at the end.
-    ///
-    /// A `#` at the beginning of a word starts a comment, which ends with the line.
-    mutating func next(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Word? {
-        while position < count {
-            switch bytes[position] {
-            case UInt8(ascii: "\n"):
-                line += 1
-                position += 1
-            case 0x20, 0x09, 0x0d: position += 1
-            case UInt8(ascii: "#"): while position < count, bytes[position] != UInt8(ascii: "\n") { position += 1 }
-            case UInt8(ascii: "\""): return try quoted(in: bytes)
-            default:
-                let start = position
-                while position < count, ![0x20, 0x09, 0x0a, 0x0d].contains(bytes[position]) { position += 1 }
-                return Word(range: start..<position, isQuoted: false, line: line)
-            }
-        }
-        return nil
-    }
-
-    /// The word after `keyword`; it may begin with a `#`, which does not start a comment here.
-    mutating func value(_ keyword: StaticString, in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Word {
-        let before = line
-        while position < count, [0x20, 0x09, 0x0a, 0x0d].contains(bytes[position]) {
-            if bytes[position] == 0x0a { line += 1 }
-            position += 1
-        }
-        guard position < count else { throw .damagedLine(before, "nothing follows '\(keyword)'") }
-        if bytes[position] == UInt8(ascii: "\"") {
-            return try quoted(in: bytes)
-        }
-        let start = position
-        while position < count, ![0x20, 0x09, 0x0a, 0x0d].contains(bytes[position]) { position += 1 }
-        return Word(range: start..<position, isQuoted: false, line: line)
-    }
-
-    /// The word after `keyword` as text.
-    mutating func text(_ keyword: StaticString, in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> String {
-        try text(of: try value(keyword, in: bytes), keyword, in: bytes)
-    }
-
-    /// A word as text.
-    func text(of word: Word, _ keyword: StaticString, in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> String
-    {
-        guard let text = word.secret(in: bytes).utf8Text else {
-            throw .damagedLine(word.line, "the word after '\(keyword)' is not UTF-8")
-        }
-        return text
-    }
-
-    /// Skips to the end of the empty line that ends a macro.
-    mutating func skipMacro(in bytes: borrowing Span<UInt8>) {
-        var isEmpty = false
-        while position < count {
-            let byte = bytes[position]
-            position += 1
-            if byte == UInt8(ascii: "\n") {
-                line += 1
-                if isEmpty { return }
-                isEmpty = true
-            } else if byte != UInt8(ascii: "\r") {
-                isEmpty = false
-            }
-        }
-    }
-
-    /// A word in quotation marks.
-    private mutating func quoted(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Word {
-        let start = position + 1
-        let first = line
-        var index = start
-        while index < count {
-            switch bytes[index] {
-            case UInt8(ascii: "\""):
-                position = index + 1
-                return Word(range: start..<index, isQuoted: true, line: first)
-            case UInt8(ascii: "\\"): index += 2
-            case UInt8(ascii: "\n"):
-                line += 1
-                index += 1
-            default: index += 1
-            }
-        }
-        throw .damagedLine(first, "a quotation mark is not closed")
     }
 }
