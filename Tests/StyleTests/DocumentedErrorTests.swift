@@ -16,14 +16,23 @@ struct DocumentedErrorTests {
 
     /// The lists in a file.
     static func lists(in file: SourceFile) -> [List] {
-        let lines = file.text.components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-        return lines.indices.filter { lines[$0].hasPrefix("/// - Throws: ") }.map { start in
-            let rest = lines[(start + 1)...]
-            let more = rest.prefix { $0.hasPrefix("///   ") }.map { $0.dropFirst(6) }
-            let declaration = rest.drop { $0.hasPrefix("///") }.prefix(8).joined(separator: " ")
+        let places = file.whole.places(of: "/// - Throws: ")
+        let starts = places.isEmpty ? [] : file.whole.lineStarts
+        return places.map { place in
+            let start = SearchedText.line(of: place, starts)
+            func line(_ index: Int) -> String {
+                (file.whole.line(index, starts) ?? "").trimmingCharacters(in: .whitespaces)
+            }
+            var next = start + 1
+            var text = [String(line(start).dropFirst(14))]
+            while line(next).hasPrefix("///   ") {
+                text.append(String(line(next).dropFirst(6)))
+                next += 1
+            }
+            while line(next).hasPrefix("///") { next += 1 }
+            let declaration = (next..<next + 8).map(line).joined(separator: " ")
             return List(
-                place: "\(file.path):\(start + 1)",
-                text: ([lines[start].dropFirst(14)] + more).joined(separator: " "),
+                place: "\(file.path):\(start + 1)", text: text.joined(separator: " "),
                 declaration: String(declaration.prefix { $0 != "{" }))
         }
     }
@@ -31,18 +40,27 @@ struct DocumentedErrorTests {
     private static func members(in files: [SourceFile]) -> [String: Set<String>] {
         let header = /^ *(?:[a-z]+ |@safe )*(?:enum|struct|class|extension) ([\w.]+)/
         let member = /^ *(?:package |public )?(?:indirect )?(?:case|static let|static var|static func) ([a-z].*)/
+        let words = /(?:^|, )(\w+)(?=[,(:= ]|$)/
         var found: [String: Set<String>] = [:]
         for file in files {
+            let code = file.code
+            let starts = code.lineStarts
+            // Regular expressions are slow, and few lines need them.
+            let marks = ["enum ", "struct ", "class ", "extension ", "case ", "static "].flatMap { code.places(of: $0) }
+            let candidates = Set(marks.map { SearchedText.line(of: $0, starts) })
             var open: [(indent: Int, name: String)] = []
-            for line in file.code.components(separatedBy: "\n") where line.contains(/\S/) {
-                let indent = line.prefix { $0 == " " }.count
-                open.removeAll { indent < $0.indent || indent == $0.indent }
+            for (index, start) in starts.enumerated() {
+                guard let first = code.bytes[start...].firstIndex(where: { $0 != 0x20 }), code.bytes[first] != 0x0a
+                else { continue }
+                let indent = first - start
+                while let last = open.last, indent <= last.indent { open.removeLast() }
+                guard candidates.contains(index), let line = code.line(index, starts) else { continue }
                 if let match = line.firstMatch(of: header) {
                     let name = String(match.1.split(separator: ".").last ?? match.1)
                     open.append((indent, name))
                     found[name, default: []].formUnion([])
                 } else if let match = line.firstMatch(of: member) {
-                    let names = match.1.matches(of: /(?:^|, )(\w+)(?=[,(:= ]|$)/).map { String($0.1) }
+                    let names = match.1.matches(of: words).map { String($0.1) }
                     for type in open { found[type.name, default: []].formUnion(names) }
                 }
             }
@@ -50,12 +68,18 @@ struct DocumentedErrorTests {
         return found
     }
 
+    // Made once, since that takes longer than their use.
+    nonisolated(unsafe) private static let error =
+        /`((?!NS)[A-Z]\w*(?:Failure|Error|Problem|Refusal))(?:\.(\w+))?`(?: \(([^)]*)\))?/
+    nonisolated(unsafe) private static let separator = /[,;] (?:or |and )?/
+    nonisolated(unsafe) private static let quotedName = /^`(\w+)`/
+    nonisolated(unsafe) private static let thrownType = /throws\((\w+)\)(?: ->[^{]*)? *$/
+
     /// What a list says that is not so.
     static func faults(of list: List) -> [String] {
         var faults: [String] = []
         var namesError = false
-        let error = /`((?!NS)[A-Z]\w*(?:Failure|Error|Problem|Refusal))(?:\.(\w+))?`(?: \(([^)]*)\))?/
-        for match in list.text.matches(of: error) {
+        for match in list.text.matches(of: unsafe error) {
             let type = String(match.1)
             namesError = true
             guard let members = errors[type] else {
@@ -63,15 +87,15 @@ struct DocumentedErrorTests {
                 continue
             }
             // In parentheses, a name that is not at the start of a part explains the case that is.
-            let inside = String(match.3 ?? "").split(separator: /[,;] (?:or |and )?/)
-                .prefix { !$0.contains("also") }.compactMap { $0.firstMatch(of: /^`(\w+)`/)?.1 }
+            let inside = String(match.3 ?? "").split(separator: unsafe separator)
+                .prefix { !$0.contains("also") }.compactMap { $0.firstMatch(of: unsafe quotedName)?.1 }
             for member in [match.2].compactMap(\.self) + inside where !members.contains(String(member)) {
                 // A status of Security belongs to no type.
                 if !member.hasPrefix("errSec") { faults.append("\(list.place): \(type) has no \(member)") }
             }
         }
         // Not the error of a closure among the parameters.
-        if let thrown = list.declaration.firstMatch(of: /throws\((\w+)\)(?: ->[^{]*)? *$/), namesError,
+        if let thrown = list.declaration.firstMatch(of: unsafe thrownType), namesError,
             !list.text.contains("`\(thrown.1)"), !list.text.contains("as `"), !list.text.contains("errors of")
         {
             faults.append("\(list.place): the declaration throws \(thrown.1)")

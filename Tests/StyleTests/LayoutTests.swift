@@ -82,7 +82,10 @@ struct LayoutTests {
     /// The relative links in a document whose targets are not in the repository.
     private func deadLinks(in document: SourceFile) -> [String] {
         let folder = (document.path as NSString).deletingLastPathComponent
-        return document.text.matches(of: /\]\(([^)\s#]+)[^)]*\)/).map { String($0.1) }
-            .filter { !$0.contains(":") && !Repository.exists(folder.isEmpty ? $0 : "\(folder)/\($0)") }
+        let bytes = document.whole.bytes
+        return document.whole.places(of: "](").map { place in
+            String(decoding: bytes[(place + 2)...].prefix { !")# \n".utf8.contains($0) }, as: UTF8.self)
+        }
+        .filter { !$0.isEmpty && !$0.contains(":") && !Repository.exists(folder.isEmpty ? $0 : "\(folder)/\($0)") }
     }
 }

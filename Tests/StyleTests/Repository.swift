@@ -46,8 +46,11 @@ enum Repository {
 
     private static func files(in folder: String, named names: [String]) -> [SourceFile] {
         names.compactMap { name in
-            let text = try? String(contentsOf: root.appending(path: folder + name), encoding: .utf8)
-            return text.map { SourceFile(path: folder + name, text: $0) }
+            let bytes = FileManager.default.contents(atPath: root.appending(path: folder + name).path).map {
+                [UInt8]($0)
+            }
+            guard let bytes, let text = String(validating: bytes, as: UTF8.self) else { return nil }
+            return SourceFile(path: folder + name, bytes: bytes, text: text)
         }
     }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A rule that applies to each source file on its own.
 enum SourceRule: String, CaseIterable, Sendable {
     case libraryHasOneImporter = "a library is imported by its one target only"
@@ -64,6 +62,8 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Programs/KCConsole/ProcessSetup.swift",
         "Sources/Programs/KCConsole/ShellCommand.swift", "Sources/Programs/KCConsole/TerminalSignals.swift",
     ]
+    /// The endings of the calls that replace this process.
+    private static let execs = ["l", "v", "lp", "vp", "le", "ve", "lpe", "vpe"]
     /// The maximum number of lines in a file.
     static let longestFile = 350
 
@@ -84,14 +84,15 @@ enum SourceRule: String, CaseIterable, Sendable {
             guard !Self.fenceTargets.contains(file.target ?? ""), !Self.fenceFiles.contains(file.path) else {
                 return []
             }
-            return file.places(of: /\bunsafe\b/)
+            return file.lines(of: file.code.places(ofWord: "unsafe"))
         case .onlyProgramPrints:
             guard !Self.programs.contains(file.target ?? "") else { return [] }
-            return file.places(of: /(?:^|[^.\w])(?:print|debugPrint|dump)\(/)
+            let places = ["print(", "debugPrint(", "dump("].flatMap { file.code.places(of: $0) }
+            return file.lines(of: places.filter { !file.code.isInWord($0 - 1) && !file.code.has(".", before: $0) })
         case .inputNeverTraps:
-            return file.places(of: /\bfatalError\b/)
+            return file.lines(of: file.code.places(ofWord: "fatalError"))
         case .fileHoldsOneIdea:
-            let lines = file.text.split(separator: "\n", omittingEmptySubsequences: false).count - 1
+            let lines = file.whole.places(of: "\n").count
             return lines > Self.longestFile ? ["\(file.path): \(lines) lines"] : []
         case .textIsBytes:
             return TextRule.violations(in: file)
@@ -99,16 +100,18 @@ enum SourceRule: String, CaseIterable, Sendable {
             let owners = ["Sources/Programs/KCConsole/ShellCommand.swift", "Sources/Fences/CKCSystem/shim.h"]
             if owners.contains(file.path) { return [] }
             let isOfUser = TextRule.userCommands.contains(file.path)
-            return file.places(of: /posix_spawn|\bpopen\(|\bexec[lv]p?e?\(/)
-                + (isOfUser ? [] : file.places(of: /\bofUser:/))
+            let starts = ["posix_spawn", "popen("] + Self.execs.map { "exec\($0)(" } + (isOfUser ? [] : ["ofUser:"])
+            return file.lines(
+                of: starts.flatMap { file.code.places(of: $0) }.filter { !file.code.isInWord($0 - 1) })
         case .pastedWordsAreQuoted:
             // In the complete text: `code` has no contents of strings.
-            return file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-                .filter {
-                    $1.utf8.contains(UInt8(ascii: "'"))
-                        && $1.contains(/'(?:kcbackup|chmod|rm|mv|ln) [^']*\\\((?:displayed|quoted)/)
-                }
-                .map { "\(file.path):\($0.offset + 1)" }
+            let commands = ["kcbackup", "chmod", "rm", "mv", "ln"].flatMap { file.whole.places(of: "'\($0) ") }
+            return file.lines(
+                of: commands.filter { place in
+                    let command = file.whole.bytes[(place + 1)...].prefix { $0 != 0x0a && $0 != UInt8(ascii: "'") }
+                    let text = SearchedText(Array(command))
+                    return text.contains("\\(displayed") || text.contains("\\(quoted")
+                })
         case .nothingLeftOver:
             return leftovers(in: file)
         }
@@ -119,8 +122,6 @@ enum SourceRule: String, CaseIterable, Sendable {
 func leftovers(in file: SourceFile) -> [String] {
     // Split, so that this line does not match.
     let marks = ["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"]
-    return file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
-        let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
-        return words.contains { marks.contains(String($0)) } ? "\(file.path):\(index + 1)" : nil
-    }
+    let places = marks.flatMap { file.whole.places(ofWord: $0) }
+    return file.whole.lines(of: places).map { "\(file.path):\($0)" }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The rule that text which meets a machine is handled as bytes.
 ///
 /// A regular expression knows no types, so it forbids the methods of `String` that work on characters, dictionaries and
@@ -47,37 +45,36 @@ enum TextRule {
 
     /// The lines of `file` that break the rule, even if the file is exempt.
     static func places(in file: SourceFile) -> [String] {
-        let folders = file.path.split(separator: "/")
-        guard folders.count > 2, floors.contains(String(folders[1])) else { return [] }
-        return file.numberedLines.filter { line in
-            // Regular expressions are slow, and few lines need them.
-            let bytes = Array(line.code.utf8)
-            guard marks.contains(where: { occurs($0, in: bytes) }) else { return false }
-            // What follows is one of the methods below, on bytes.
-            let code = line.code.replacing(/\.(?:exact|utf8)\.\w+/, with: "")
-            return code.contains(/\.(?:hasPrefix|hasSuffix|replacing|trimmingCharacters|trimmingPrefix|components)\(/)
-                || code.contains(/\.split\(separator: "/) || code.contains(/\.contains\("/)
-                || code.contains(/\bSet<String>|\[String: |\bDictionary<String\b/)
-                || code.contains(
-                    /\.(?:name|path|series|folder|label|fileName|stem|place) (?:==|!=) (?!nil\b|[".])[\w$(]/)
-        }.map { "\(file.path):\($0.number)" }
-    }
-
-    /// What a line that breaks the rule contains at least one of.
-    private static let marks = [
-        "hasPrefix(", "hasSuffix(", "replacing(", "trimming", "components(", ".split(", ".contains(", "<String",
-        "[String:", " == ", " != ",
-    ].map { Array($0.utf8) }
-
-    private static func occurs(_ mark: [UInt8], in bytes: [UInt8]) -> Bool {
-        guard bytes.count >= mark.count else { return false }
-        for start in 0...bytes.count - mark.count where bytes[start] == mark[0] {
-            var length = 1
-            while length < mark.count, bytes[start + length] == mark[length] { length += 1 }
-            if length == mark.count { return true }
+        guard let floor = file.floor, floors.contains(floor) else { return [] }
+        let code = file.code
+        let calls = methods.flatMap { code.places(of: $0) }.filter { place in
+            !["exact", "utf8"].contains { code.has("." + $0, before: place) }
         }
-        return false
+        let keys = code.places(of: "[String: ").filter { !code.has("Any]", at: $0 + 9) }
+        let types = ["Set<String>", "Dictionary<String,"].flatMap { code.places(of: $0) }
+        let comparisons = names.flatMap { name in
+            ["==", "!="].flatMap { sign in
+                let comparison = ".\(name) \(sign) "
+                return code.places(of: comparison).filter { isText(code, $0 + comparison.utf8.count) }
+            }
+        }
+        return file.lines(of: calls + keys + types.filter { !code.isInWord($0 - 1) } + comparisons)
     }
+
+    /// True if what is compared at `place` may be text: neither nil, a literal, a constant nor a case.
+    private static func isText(_ code: SearchedText, _ place: Int) -> Bool {
+        if code.has("nil", at: place), !code.isInWord(place + 3) { return false }
+        return code.isInWord(place) || code.has("$", at: place) || code.has("(", at: place)
+    }
+
+    /// The methods of `String` on characters; the bytes have those of the same names.
+    private static let methods = [
+        ".hasPrefix(", ".hasSuffix(", ".replacing(", ".trimmingCharacters(", ".trimmingPrefix(", ".components(",
+        ".split(separator: \"", ".contains(\"",
+    ]
+
+    /// How text that meets a machine is called.
+    private static let names = ["name", "path", "series", "folder", "label", "fileName", "stem", "place"]
 
     /// The lines of `file` that break the rule.
     static func violations(in file: SourceFile) -> [String] {
