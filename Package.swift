@@ -183,6 +183,9 @@ let package = Package(
         .executableTarget(
             name: "KCConcurrentProgram", dependencies: ["KeychainSecurity"], path: "Tests/KCConcurrentProgram",
             swiftSettings: clientSettings),
+        .executableTarget(
+            name: "KCTerminalProgram", dependencies: ["KCByteStreams", "KCConsole"], path: "Tests/KCTerminalProgram",
+            swiftSettings: clientSettings),
 
         .target(name: "CKCTestSupport", path: "Tests/CKCTestSupport"),
         .target(

@@ -67,7 +67,7 @@ package struct DesktopShell: Sendable {
         environment = [
             "HOME": folder.path, "XDG_RUNTIME_DIR": folder.path("run"), "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",
             "KCBACKUP": try ExternalProgram.built("kcbackup"), "DESKTOP": desktop, "SWIFT_BACKTRACE": "enable=no",
-            "LC_ALL": "C.UTF-8",
+            "LC_ALL": "C.UTF-8", "TZ": "UTC",
         ]
     }
 

@@ -9,7 +9,7 @@ package struct ProgramShell: Sendable {
     package init() throws {
         folder = try TemporaryFolder()
         environment = [
-            "HOME": folder.path, "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",
+            "HOME": folder.path, "PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "TZ": "UTC",
             "KCBACKUP": try ExternalProgram.built("kcbackup"),
             "SECURITY": try ExternalProgram.built("security"), "SWIFT_BACKTRACE": "enable=no",
         ]

@@ -14,6 +14,7 @@ package final class ScriptedTerminal: Terminal {
     package let width: Int?
     /// See `Terminal`; nil so that each message is one line.
     package var messageWidth: Int? { nil }
+    private let quietness = Mutex((depth: 0, times: 0))
     private let state: Mutex<(answers: ArraySlice<String>, asked: [String])>
 
     /// Creates a terminal that gives `answers` in order; with nil, the program has no terminal to ask on.
@@ -30,6 +31,19 @@ package final class ScriptedTerminal: Terminal {
 
     /// The number of answers that the program did not ask for.
     package var unasked: Int { state.withLock { $0.answers.count } }
+
+    /// True if nothing that is typed is shown.
+    package var isQuiet: Bool { quietness.withLock { $0.depth } > 0 }
+
+    /// The number of calls of `quietly`.
+    package var timesQuiet: Int { quietness.withLock { $0.times } }
+
+    /// See `Terminal`.
+    package func quietly<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result {
+        quietness.withLock { $0 = ($0.depth + 1, $0.times + 1) }
+        defer { quietness.withLock { $0.depth -= 1 } }
+        return try body()
+    }
 
     /// See `Terminal`.
     package func readSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes {

@@ -1,4 +1,4 @@
-// Fence: switches the echo of the terminal off and on.
+// Fence: opens the terminal of the process.
 package import KCByteStreams
 internal import Glibc
 
@@ -34,17 +34,35 @@ package struct ControllingTerminal: Terminal {
         return line.withBytes { span in String(decoding: span.indices.map { span[$0] }, as: UTF8.self) }
     }
 
+    /// See `Terminal`.
+    package func quietly<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result {
+        try TerminalEcho.begin()
+        defer { TerminalEcho.end() }
+        return try body()
+    }
+
     /// Asks until there is an answer.
-    ///
-    /// If the user suspends the process, the question is repeated when it continues.
     private func ask(_ prompt: String, echoes: Bool) throws(TerminalFailure) -> SecretBytes {
         let terminal = try Opened()
         defer { terminal.close() }
-        return try TerminalSignals.caught { () throws(TerminalFailure) in
+        if echoes {
+            return try TerminalEcho.shown { () throws(TerminalFailure) in try answer(to: prompt, true, at: terminal) }
+        }
+        // Before the prompt, so that nothing typed after it is echoed or dropped.
+        try TerminalEcho.begin()
+        defer { TerminalEcho.end() }
+        return try answer(to: prompt, false, at: terminal)
+    }
+
+    /// If the user suspends the process, the question is repeated when it continues.
+    private func answer(
+        to prompt: String, _ echoes: Bool, at terminal: Opened
+    ) throws(TerminalFailure) -> SecretBytes {
+        try TerminalSignals.caught { () throws(TerminalFailure) in
             while true {
                 switch try terminal.ask(prompt, echoes: echoes) {
                 case .line(let line): return line
-                case .signal(let number): TerminalSignals.deliver(number)
+                case .signal(let number): try TerminalSignals.deliver(number)
                 }
             }
         }
@@ -90,12 +108,9 @@ package struct ControllingTerminal: Terminal {
             }
         }
 
-        /// Shows a question and reads the answer; restores the terminal's settings afterwards.
+        /// Shows a question and reads the answer.
         func ask(_ prompt: String, echoes: Bool) throws(TerminalFailure) -> Answer {
-            // Before the prompt, so that nothing typed after it is echoed or dropped.
-            let settings = try echoes ? nil : silence()
-            defer { if let settings { set(settings) } }
-            // If the line above suspended and continued the process, the prompt follows anyway, so SIGCONT is ignored.
+            // If the process was suspended and continued before, the prompt follows anyway, so SIGCONT is ignored.
             if let number = TerminalSignals.take(), number != SIGCONT { return .signal(number) }
             try show(prompt)
             do throws(TerminalFailure) {
@@ -111,29 +126,6 @@ package struct ControllingTerminal: Terminal {
                 }
                 throw error
             }
-        }
-
-        /// Turns the echo off and returns the previous settings.
-        ///
-        /// - Throws: `TerminalFailure.unavailable` if the terminal does not support it.
-        private func silence() throws(TerminalFailure) -> termios {
-            var settings = termios()
-            guard unsafe tcgetattr(descriptor.number, &settings) == 0 else { throw .unavailable }
-            var silent = settings
-            silent.c_lflag &= ~tcflag_t(ECHO)
-            guard set(silent) else { throw .unavailable }
-            return settings
-        }
-
-        /// Changes the settings and discards earlier input, which was not meant as the answer.
-        @discardableResult
-        private func set(_ settings: termios) -> Bool {
-            var settings = settings
-            // A background process is stopped here; when it continues, the call fails with EINTR.
-            while unsafe tcsetattr(descriptor.number, TCSAFLUSH, &settings) != 0 {
-                guard errno == EINTR, !Interruption.isRequested else { return false }
-            }
-            return true
         }
 
         /// Reads up to a line feed, and drops the line feed.

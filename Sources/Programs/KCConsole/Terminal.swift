@@ -17,6 +17,13 @@ package protocol Terminal: Sendable {
     func readSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes
     /// Shows `prompt` and reads a line.
     func readAnswer(_ prompt: String) throws(TerminalFailure) -> String
+    /// Runs `body`, which asks for a secret and checks it, and shows nothing that is typed meanwhile except answers to
+    /// `readAnswer`.
+    ///
+    /// What is typed while nothing is asked is discarded.
+    ///
+    /// - Throws: `TerminalFailure`, and what `body` throws.
+    func quietly<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result
     /// Shows a secret on the terminal itself, so that no redirection captures it.
     func show(_ text: borrowing SecretBytes) throws(TerminalFailure)
 }

@@ -34,14 +34,19 @@ enum TerminalSignals {
         return try body()
     }
 
-    /// Performs the signal's default action; returns when the process is continued.
-    static func deliver(_ number: Int32) {
-        var standard = sigaction()
-        unsafe standard.__sigaction_handler.sa_handler = SIG_DFL
-        var ours = sigaction()
-        _ = unsafe sigaction(number, &standard, &ours)
-        raise(number)
-        _ = unsafe sigaction(number, &ours, nil)
+    /// Performs the signal's default action, with the terminal as the shell expects it; returns when the process is
+    /// continued.
+    ///
+    /// - Throws: `TerminalFailure` if the terminal cannot be changed.
+    static func deliver(_ number: Int32) throws(TerminalFailure) {
+        try TerminalEcho.shown { () throws(TerminalFailure) in
+            var standard = sigaction()
+            unsafe standard.__sigaction_handler.sa_handler = SIG_DFL
+            var ours = sigaction()
+            _ = unsafe sigaction(number, &standard, &ours)
+            raise(number)
+            _ = unsafe sigaction(number, &ours, nil)
+        }
         // Drop the SIGCONT that continued the process: the question is asked again anyway.
         _ = take()
     }

@@ -14,9 +14,12 @@ final class Session {
     /// True if commands come from standard input, where other users cannot see them.
     var isInteractive = false
     private var hasWarnedOfArguments = false
+    /// The line that says that a password is checked, which is erased before anything else is written.
+    private let notice: DelayedNotice
 
     init(_ world: World) {
         self.world = world
+        notice = DelayedNotice(on: world.messages, timer: world.later)
         now = world.clock()
     }
 
@@ -33,11 +36,13 @@ final class Session {
     /// Writes bytes to standard output, unchanged.
     func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
         if bytes.isEmpty { return }
+        notice.end()
         try world.output.write(bytes)
     }
 
     /// Writes text of this program to standard output.
     func write(_ text: String) throws(StreamFailure) {
+        notice.end()
         try world.output.write(text.utf8.span)
     }
 
@@ -45,12 +50,30 @@ final class Session {
     ///
     /// A failure cannot be reported; the exit status still tells the outcome.
     func message(_ text: String) {
+        notice.end()
         try? world.messages.write(text.utf8.span)
     }
 
     /// Writes requested output to standard error; unlike in `message`, a failure is an error.
     func writeToStandardError(_ text: borrowing SecretBytes) throws(StreamFailure) {
         try text.withBytes { span throws(StreamFailure) in try world.messages.write(span) }
+    }
+
+    // As long as a user waits without wondering whether anything happens.
+    private static let patience = Duration.milliseconds(300)
+
+    /// Runs `check`, which finds out whether a password is right, and says so if that takes a while.
+    func checking<Result: ~Copyable>(_ check: () throws -> Result) rethrows -> Result {
+        if world.terminal.showsMessages, !isQuiet { notice.begin("checking…", after: Self.patience) }
+        defer { notice.end() }
+        return try check()
+    }
+
+    /// Runs `body`, which asks for a password and works with it, and shows nothing that is typed meanwhile.
+    ///
+    /// - Throws: `TerminalFailure`, and what `body` throws.
+    func quietly<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result {
+        try world.terminal.isAttended ? world.terminal.quietly(body) : body()
     }
 
     /// Prints a note in addition to the result.

@@ -22,7 +22,7 @@ extension Session {
         case .locked where accessibility.isReadableAfterFirstUnlock: return
         case .locked, .lockedUntilFirstUnlock:
             guard world.terminal.isAttended else { throw KeychainStoreError.locked(accessibility) }
-            try unlock(keychain, password: askForPassword("password to unlock \(promptName(local)): "))
+            try askAndUnlock(keychain, local)
         }
     }
 
@@ -31,7 +31,16 @@ extension Session {
     /// - Throws: `wrongPasscode`, `tooManyAttempts`, and failures of storing the keys in the kernel.
     func unlock(_ keychain: Keychain, password: consuming SecretBytes) throws {
         let passcode: SecretBytes? = password
-        try world.keychainSession.unlock(keychain, passcode: passcode, now: now)
+        try checking { try world.keychainSession.unlock(keychain, passcode: passcode, now: now) }
+    }
+
+    /// Asks for the password of a keychain and unlocks it.
+    ///
+    /// - Throws: as `askForPassword` and `unlock(_:password:)`.
+    func askAndUnlock(_ keychain: Keychain, _ local: LocalKeychain) throws {
+        try quietly {
+            try unlock(keychain, password: askForPassword("password to unlock \(promptName(local)): "))
+        }
     }
 
     /// Returns the data of an item; unlocks the keychain if needed.

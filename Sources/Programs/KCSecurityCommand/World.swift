@@ -31,6 +31,8 @@ struct World {
     var cost: ScryptCost?
     /// The lowest scrypt cost accepted when opening a keychain; nil for the lower end of `Keybag.costRange`.
     var lowestCost: ScryptCost?
+    /// What shows a notice later, if the user still waits then; by default, nothing does.
+    var later: DelayedNotice.Timer = { _, _ in {} }
 
     /// Returns the world of the actual process.
     static func ofThisProcess() -> World {
@@ -46,7 +48,8 @@ struct World {
             output: Descriptor.standardOutput,
             messages: Descriptor.standardError,
             keychainSession: KeychainSession(),
-            cost: Keychain.defaultCost)
+            cost: Keychain.defaultCost,
+            later: Later.start)
     }
 
     /// The folder in which keychains are kept.

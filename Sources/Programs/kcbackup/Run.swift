@@ -33,8 +33,6 @@ extension Verb {
 
 /// Runs one command line and returns its exit status.
 func run(_ arguments: [String], in world: World) -> ExitStatus {
-    var world = world
-    world.terminal = WrappingTerminal(world.terminal)
     // Parser errors are printed as JSON too, so the style must be known before parsing.
     let words = arguments.prefix { $0 != "--" }
     var session = Session(world, OutputStyle(before: words))

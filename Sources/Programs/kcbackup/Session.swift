@@ -26,11 +26,17 @@ final class Session {
     var keyringUse = KeyringUse.none
     /// The progress line, which is erased before anything else is written.
     weak var progress: Progress?
+    /// The line that says that a secret is checked, which is erased before anything else is written.
+    private let notice: DelayedNotice
 
     /// Creates a session for a run.
     init(_ world: World, _ style: OutputStyle) {
+        let notice = DelayedNotice(on: world.messages, timer: world.later)
+        var world = world
+        world.terminal = WrappingTerminal(world.terminal, hiding: notice)
         self.world = world
         self.style = style
+        self.notice = notice
         now = world.clock()
     }
 
@@ -91,6 +97,7 @@ final class Session {
     func write(_ bytes: borrowing Span<UInt8>) throws(Failure) {
         if bytes.isEmpty { return }
         progress?.finish()
+        notice.end()
         do throws(StreamFailure) {
             try world.output.write(bytes)
         } catch {
@@ -157,7 +164,29 @@ final class Session {
 
     /// Writes to standard error, for `Progress`.
     func draw(_ text: String) {
+        notice.end()
         try? world.messages.write(text.utf8.span)
+    }
+
+    // As long as a user waits without wondering whether anything happens.
+    private static let patience = Duration.milliseconds(300)
+
+    /// Runs `check`, which finds out whether a secret is right, and says so if that takes a while.
+    func checking<Result: ~Copyable>(_ check: () throws -> Result) rethrows -> Result {
+        if showsProgress { notice.begin("checking…", after: Self.patience) }
+        defer { notice.end() }
+        return try check()
+    }
+
+    /// Runs `body`, which reads secrets from `sources` and works with them; if one is typed, nothing else that is typed
+    /// meanwhile is shown.
+    ///
+    /// - Throws: `TerminalFailure`, and what `body` throws.
+    func quietly<Result: ~Copyable>(
+        _ sources: SecretSource?..., body: () throws -> Result
+    ) throws -> Result {
+        let isTyped = sources.contains { $0 == .terminal || $0 == nil && world.terminal.isAttended }
+        return try isTyped ? world.terminal.quietly(body) : body()
     }
 
     /// Notes that the change that was just made can be undone.

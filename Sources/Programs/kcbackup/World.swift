@@ -34,6 +34,8 @@ struct World {
     var costs: DerivationCosts
     /// The keychains that stay unlocked between commands.
     var unlocked = KeychainSession()
+    /// What shows a notice later, if the user still waits then; by default, nothing does.
+    var later: DelayedNotice.Timer = { _, _ in {} }
 
     /// Returns the world of the actual process.
     static func ofThisProcess() -> World {
@@ -48,7 +50,8 @@ struct World {
             terminal: ControllingTerminal(),
             output: Descriptor.standardOutput,
             messages: Descriptor.standardError,
-            costs: DerivationCosts())
+            costs: DerivationCosts(),
+            later: Later.start)
     }
 
     /// The user's folder in `/run/user`, in which systemd creates the session bus.

@@ -80,7 +80,10 @@ extension Session {
             return try items(of: data, given)
         } catch CertificateFailure.passphraseRequired where world.terminal.isAttended {}
         let name = displayed(Path.split(file).name, limit: 100)
-        return try items(of: data, askForPassword("passphrase for \(name): "))
+        return try quietly {
+            let passphrase: SecretBytes? = try askForPassword("passphrase for \(name): ")
+            return try checking { try items(of: data, passphrase) }
+        }
     }
 
     private func items(of data: borrowing SecretBytes, _ passphrase: borrowing SecretBytes?) throws -> ImportedItems {

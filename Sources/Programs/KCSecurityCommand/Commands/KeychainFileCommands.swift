@@ -53,8 +53,11 @@ extension Session {
                 switch given {
                 case .some(let password): try create(local, password.copy())
                 case .none:
-                    try create(
-                        local, askForNewPassword("password for new keychain: ", "retype password for new keychain: "))
+                    try quietly {
+                        try create(
+                            local,
+                            askForNewPassword("password for new keychain: ", "retype password for new keychain: "))
+                    }
                 }
             }
         }

@@ -130,7 +130,7 @@ extension Session {
         case .some(let password): try unlock(keychain, password: password.copy())
         case .none:
             if !keychain.hasPasscode { return }
-            try unlock(keychain, password: askForPassword("password to unlock \(promptName(local)): "))
+            try askAndUnlock(keychain, local)
         }
         if keychain.hasPasscode { try noteRefusal(keychain) }
     }

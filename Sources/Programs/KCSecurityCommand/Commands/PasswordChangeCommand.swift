@@ -18,7 +18,9 @@ extension Command {
     ) { words, session in
         if words.operands.count > 1 { throw UsageProblem() }
         return try session.calling("SecKeychainChangePassword \(words.operands.first ?? "<NULL>")") {
-            try session.changePassword(words)
+            let isAsked = words.value("o") == nil || words.value("p") == nil
+            return try isAsked
+                ? session.quietly { try session.changePassword(words) } : session.changePassword(words)
         }
     }
 }
@@ -32,7 +34,9 @@ extension Session {
         if new == nil {
             guard world.terminal.isAttended else { throw SecurityStatus.interactionNotAllowed }
             // Check it before asking for the new one, so that a typing error is noticed right away.
-            try world.keychainSession.unlock(keychain, passcode: current, now: now, keepsSession: false)
+            try checking {
+                try world.keychainSession.unlock(keychain, passcode: current, now: now, keepsSession: false)
+            }
             new = try askForNewPassword("New Password: ", "Retype New Password: ", mismatch: "try again")
         }
         if new?.isEmpty == true {

@@ -56,14 +56,18 @@ struct ArchiveKeyOptions: ParsableArguments {
     /// - Parameter keychain: the name of the keychain, which is a bad passphrase.
     /// - Throws: errors of reading secrets, `ArchiveFailure`, `CryptographyFailure`.
     func keys(_ given: GivenRecipients, of keychain: String, in session: Session) throws -> ArchiveKeys {
-        try maker(given, of: keychain, in: session).make()
+        guard asks(given) else { return try maker(given, of: keychain, in: session).make() }
+        return try session.quietly(passphrase) { try maker(given, of: keychain, in: session).make() }
     }
+
+    /// True if the archive gets a passphrase.
+    private func asks(_ given: GivenRecipients) -> Bool { passphrase != nil || given.restoring.isEmpty }
 
     /// Returns a maker for the keys of any number of new archives, after asking once.
     ///
     /// - Throws: as `keys`.
     func maker(_ given: GivenRecipients, of keychain: String, in session: Session) throws -> ArchiveKeyMaker {
-        guard passphrase != nil || given.restoring.isEmpty, let cost = session.world.costs.passphrase else {
+        guard asks(given), let cost = session.world.costs.passphrase else {
             return ArchiveKeyMaker(given)
         }
         let wanted = WantedSecret(
@@ -71,13 +75,14 @@ struct ArchiveKeyOptions: ParsableArguments {
             source: passphrase)
         let chosen = try session.secrets.new(wanted, judge: { session.judge(passphrase: $0, of: keychain) })
         return try ArchiveKeyMaker(
-            given, passphrase: chosen ?? session.generatePassphrase(), cost: cost)
+            given, passphrase: chosen ?? session.generatePassphrase(), cost: cost,
+            quietly: { make in try session.quietly(passphrase) { try make() } })
     }
 
     /// Returns the names of the keys as recorded in a catalogue.
     func names(_ given: GivenRecipients) -> [String] {
         given.restoring.map(\.description) + given.inspecting.map { BackupPin.inspecting + $0.description }
-            + (passphrase != nil || given.restoring.isEmpty ? [BackupPin.passphrase] : [])
+            + (asks(given) ? [BackupPin.passphrase] : [])
     }
 }
 
@@ -86,43 +91,55 @@ final class ArchiveKeyMaker {
     private let recipients: GivenRecipients
     private let passphrase: SecretBytes
     private let cost: ScryptCost?
+    private let quietly: (() throws -> ArchiveKeys) throws -> ArchiveKeys
 
     /// Creates a maker of keys without a passphrase.
     init(_ recipients: GivenRecipients) {
         self.recipients = recipients
         passphrase = SecretBytes(capacity: 0)
         cost = nil
+        quietly = { make in try make() }
     }
 
     /// Creates a maker of keys that also open with a passphrase.
-    init(_ recipients: GivenRecipients, passphrase: consuming SecretBytes, cost: ScryptCost) {
+    ///
+    /// - Parameter quietly: runs what derives keys from it.
+    init(
+        _ recipients: GivenRecipients, passphrase: consuming SecretBytes, cost: ScryptCost,
+        quietly: @escaping (() throws -> ArchiveKeys) throws -> ArchiveKeys
+    ) {
         self.recipients = recipients
         self.passphrase = passphrase
         self.cost = cost
+        self.quietly = quietly
     }
 
     /// Returns keys for an existing archive.
     ///
-    /// - Throws: `ArchiveFailure`.
+    /// - Throws: `ArchiveFailure`, `TerminalFailure`.
     func make(of archiveID: [UInt8]) throws -> ArchiveKeys {
         guard let cost else {
             return try ArchiveKeys(
                 of: archiveID, recipients: recipients.restoring, inspectors: recipients.inspecting)
         }
-        return try ArchiveKeys(
-            of: archiveID, passphrase: passphrase, cost: cost, recipients: recipients.restoring,
-            inspectors: recipients.inspecting)
+        return try quietly {
+            try ArchiveKeys(
+                of: archiveID, passphrase: passphrase, cost: cost, recipients: recipients.restoring,
+                inspectors: recipients.inspecting)
+        }
     }
 
     /// Returns keys for a new archive.
     ///
-    /// - Throws: `ArchiveFailure`.
+    /// - Throws: `ArchiveFailure`, `TerminalFailure`.
     func make() throws -> ArchiveKeys {
         guard let cost else {
             return try ArchiveKeys(recipients: recipients.restoring, inspectors: recipients.inspecting)
         }
-        return try ArchiveKeys(
-            passphrase: passphrase, cost: cost, recipients: recipients.restoring, inspectors: recipients.inspecting)
+        return try quietly {
+            try ArchiveKeys(
+                passphrase: passphrase, cost: cost, recipients: recipients.restoring, inspectors: recipients.inspecting)
+        }
     }
 }
 

@@ -103,17 +103,18 @@ struct RestoreTarget {
 
     private func withNew(_ body: (any StoredItemTarget) throws -> RestoreReport) throws -> RestoreReport {
         let new = NewKeychain(local, in: session)
-        let (result, made): (RestoreReport, NewKeychain.Made)
         guard adopts, let store = archive.header.store else {
-            let passcode = try newPasscode()
-            (result, made) = try new.make(passcode: passcode, body)
-            session.tell(made, of: local)
-            if options.passcode == nil || options.passcode == .terminal, passcode != nil {
-                try session.keepUnlocked(local, passcode)
+            return try session.quietly(options.passcode) {
+                let passcode = try newPasscode()
+                let (result, made) = try new.make(passcode: passcode, body)
+                session.tell(made, of: local)
+                if options.passcode == nil || options.passcode == .terminal, passcode != nil {
+                    try session.keepUnlocked(local, passcode)
+                }
+                return result
             }
-            return result
         }
-        (result, made) = try new.make(
+        let (result, made) = try new.make(
             adopting: store.keychain, minimumCost: session.world.costs.lowestPasscode, body)
         session.tell(made, of: local)
         if adopts, archive.stored?.hasPasscode == true {

@@ -58,18 +58,20 @@ struct DeviceExportCommand: Verb {
 
     private func encrypt(_ text: borrowing SecretBytes, in session: Session) throws -> [UInt8] {
         let given = try recipients.recipients(passphrase, in: session)
-        let chosen: [any Recipient]
-        if given.isEmpty, let cost = session.world.costs.passphrase {
+        guard given.isEmpty, let cost = session.world.costs.passphrase else { return try encrypt(text, to: given) }
+        return try session.quietly(passphrase) {
             let wanted = WantedSecret(
                 what: "passphrase of the file", note: "empty to generate one", flag: .passphrase,
                 source: passphrase)
             let secret = try session.secrets.new(
                 wanted, judge: { session.judge(passphrase: $0, of: LocalKeychain.defaultName) })
-            chosen = [ScryptRecipient(passphrase: try secret ?? session.generatePassphrase(), cost: cost)]
-        } else {
-            chosen = given
+            return try encrypt(
+                text, to: [ScryptRecipient(passphrase: secret ?? session.generatePassphrase(), cost: cost)])
         }
-        var encryptor = try AgeEncryptor(recipients: chosen, to: MemorySink())
+    }
+
+    private func encrypt(_ text: borrowing SecretBytes, to recipients: [any Recipient]) throws -> [UInt8] {
+        var encryptor = try AgeEncryptor(recipients: recipients, to: MemorySink())
         try text.withBytes { bytes in try encryptor.write(bytes) }
         return try encryptor.finish()
     }

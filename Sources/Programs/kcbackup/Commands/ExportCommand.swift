@@ -110,7 +110,8 @@ struct ExportCommand: Verb {
         let contents =
             switch started {
             case .plain(let writer): try writer.finish()
-            case .protected(let writer): try writer.finish(password: newPassword(in: session))
+            case .protected(let writer):
+                try session.quietly(password) { try writer.finish(password: newPassword(in: session)) }
             }
         let size = try file.make(of: contents, to: age)
         let text = ExportText(

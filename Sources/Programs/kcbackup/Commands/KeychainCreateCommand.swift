@@ -44,6 +44,10 @@ struct KeychainCreateCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         if noPasscode, passcode != nil { throw UsageProblem.together(.passcode, .noPasscode) }
         if noPasscode, suggest { throw UsageProblem.together(.suggest, .noPasscode) }
+        return try noPasscode ? make(in: session) : session.quietly(passcode) { try make(in: session) }
+    }
+
+    private func make(in session: Session) throws -> ExitStatus {
         let local = try operand.local(in: session)
         session.subjects.keychain = local.name
         // Check before the user types a passcode; creating the keychain checks again.

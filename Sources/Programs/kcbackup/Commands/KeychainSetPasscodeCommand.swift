@@ -55,6 +55,10 @@ struct KeychainSetPasscodeCommand: Verb {
         if noPasscode, newPasscode != nil { throw UsageProblem.together(.newPasscode, .noPasscode) }
         if noPasscode, suggest { throw UsageProblem.together(.suggest, .noPasscode) }
         if newPasscode == .unknown { throw SecretProblem.notASource(.newPasscode) }
+        return try session.quietly(passcode, noPasscode ? passcode : newPasscode) { try change(in: session) }
+    }
+
+    private func change(in session: Session) throws -> ExitStatus {
         let local = try operand.local(in: session)
         let keychain = try local.open(in: session)
         try session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)

@@ -86,6 +86,7 @@ struct NoTerminal: Terminal {
 
     func readSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes { throw .unavailable }
     func readAnswer(_ prompt: String) throws(TerminalFailure) -> String { throw .unavailable }
+    func quietly<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result { try body() }
     func show(_ text: borrowing SecretBytes) throws(TerminalFailure) { throw .unavailable }
 }
 

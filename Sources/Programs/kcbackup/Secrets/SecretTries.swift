@@ -8,7 +8,7 @@ extension Session {
     // The number of attempts, as in other programs that ask for a password.
     private static let tries = 3
 
-    /// Reads an existing secret for `use`; a typed secret that is wrong may be typed again, three times in total.
+    /// Reads an existing secret for `use`, without echo of what is typed meanwhile; a typed secret that is wrong may be typed again, three times in total.
     ///
     /// - Parameter wait: returns the seconds until another attempt is allowed, in which case nothing more is asked; nil
     ///   for none.
@@ -17,13 +17,19 @@ extension Session {
         _ wanted: WantedSecret, wait: () throws -> Int? = { nil },
         _ use: (borrowing SecretBytes) throws -> Result
     ) throws -> Result {
+        try quietly(wanted.source) { try attempts(wanted, wait: wait, use) }
+    }
+
+    private func attempts<Result: ~Copyable>(
+        _ wanted: WantedSecret, wait: () throws -> Int?, _ use: (borrowing SecretBytes) throws -> Result
+    ) throws -> Result {
         var wanted = wanted
         var left = wanted.isTyped ? Self.tries : 1
         while true {
             left -= 1
             let secret = try secrets.existing(wanted)
             do {
-                return try use(secret)
+                return try checking { try use(secret) }
             } catch {
                 guard Self.isWrongSecret(error) else { throw error }
                 let seconds = try wait()

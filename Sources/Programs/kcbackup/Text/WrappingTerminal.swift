@@ -1,12 +1,14 @@
 internal import KCByteStreams
 internal import KCConsole
 
-/// A terminal whose prompts are broken between words, like messages.
+/// A terminal whose prompts are broken between words, like messages, and never follow a notice on its line.
 struct WrappingTerminal: Terminal {
     private let terminal: any Terminal
+    private let notice: DelayedNotice
 
-    init(_ terminal: any Terminal) {
+    init(_ terminal: any Terminal, hiding notice: DelayedNotice) {
         self.terminal = terminal
+        self.notice = notice
     }
 
     var isAttended: Bool { terminal.isAttended }
@@ -15,11 +17,22 @@ struct WrappingTerminal: Terminal {
     var width: Int? { terminal.width }
     var messageWidth: Int? { terminal.messageWidth }
 
-    func readSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes { try terminal.readSecret(fitted(prompt)) }
+    func readSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes {
+        notice.end()
+        return try terminal.readSecret(fitted(prompt))
+    }
 
-    func readAnswer(_ prompt: String) throws(TerminalFailure) -> String { try terminal.readAnswer(fitted(prompt)) }
+    func readAnswer(_ prompt: String) throws(TerminalFailure) -> String {
+        notice.end()
+        return try terminal.readAnswer(fitted(prompt))
+    }
 
-    func show(_ text: borrowing SecretBytes) throws(TerminalFailure) { try terminal.show(text) }
+    func quietly<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result { try terminal.quietly(body) }
+
+    func show(_ text: borrowing SecretBytes) throws(TerminalFailure) {
+        notice.end()
+        try terminal.show(text)
+    }
 
     /// The prompt with the space that ends it, in which the answer is typed.
     private func fitted(_ prompt: String) -> String {
