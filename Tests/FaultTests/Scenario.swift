@@ -8,6 +8,7 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case createUnencrypted = "create-unencrypted"
     case createTo = "create-to"
     case prune
+    case pruneUndo = "prune-undo"
     case run
     case rekey
     case rekeyFile = "rekey-file"
@@ -83,16 +84,25 @@ struct FaultBench {
     /// Runs the command with a fault at one call, and returns what is wrong afterwards.
     func violations(of call: SystemCall, _ action: Action) throws -> [String] {
         let expression = "inject=\(call.name):\(action.words):when=\(call.number)"
+        // Not with '--seccomp-bpf', under which some systems deliver no signal.
         let strace = [
-            "strace", "-f", "-qq", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=\(call.name)", "-e", expression,
-            "--",
+            "strace", "-f", "-qq", "-o", folder.path("injected"), "-e", "trace=\(call.name)", "-e", expression, "--",
         ]
         let trial = try trial(under: strace)
         var couldNotRemove = false
         if case .error = action { couldNotRemove = ["unlink", "unlinkat", "rmdir"].contains(call.name) }
         var found = violations(trial, couldNotRemove: couldNotRemove)
+        if try !wasInjected(action, trial) { found.append("the fault did not happen") }
         if case .error = action { found += statusViolations(trial, isUnsure: call.synchronizes, expected: [74]) }
         return found.map { "\(scenario.rawValue), \(expression)\n  \(call)\n  \($0)" }
+    }
+
+    /// True if strace carried out the fault, without which a trial says nothing.
+    private func wasInjected(_ action: Action, _ trial: Trial) throws -> Bool {
+        switch action {
+        case .kill: trial.status == 128 + SIGKILL
+        case .error: String(decoding: try folder.read("injected"), as: UTF8.self).contains("(INJECTED)")
+        }
     }
 
     /// Runs the command on a disk with only `free` KiB left.
@@ -127,14 +137,17 @@ struct FaultBench {
         if trial.result != undisturbed.result {
             violations.append("it left\n  \(trial.result.joined(separator: "\n  "))")
         }
-        let more = Set(trial.left).subtracting(undisturbed.left).filter { entry in
-            !(couldNotRemove && (entry.contains(".lock f ") || entry.contains("/.restoring-")))
+        let more = trial.left.filter { entry, count in
+            count > undisturbed.left[entry, default: 0]
+                && !(couldNotRemove && (entry.contains(".lock f ") || entry.contains("/.restoring-")))
                 // A state that was brought back is removed last; until then it is the present one, which is passed over.
-                && !(scenario == .undo && entry.contains("/undo/KEYCHAIN"))
+                && !(scenario == .undo && entry.contains(Self.state))
         }
-        let missing = Set(undisturbed.left).subtracting(trial.left)
-        if !more.isEmpty { violations.append("a later run leaves \(more.sorted())") }
-        if !missing.isEmpty { violations.append("a later run misses \(missing.sorted())") }
+        let missing = undisturbed.left.filter { entry, count in count > trial.left[entry, default: 0] }
+        if !more.isEmpty { violations.append("a later run leaves \(more.keys.sorted())") }
+        if !missing.isEmpty { violations.append("a later run misses \(missing.keys.sorted())") }
+        func count(_ ending: String) -> Int { trial.left[Self.state + ending + " f 600", default: 0] }
+        if count(".written") > count("") { violations.append("a record is left without its state") }
         return violations
     }
 
@@ -163,6 +176,9 @@ struct FaultBench {
         return violations
     }
 
+    /// The kept states of a keychain, as `trial.sh` names them.
+    private static let state = ".local/share/kcbackup/undo/KEYCHAIN/STATE"
+
     /// Every error status but "internal".
     private static let statuses: [Int32] = [3, 4, 10, 11, 12, 13, 14, 16, 18, 64, 74]
 
@@ -186,7 +202,8 @@ private struct Trial {
     let faults: [String]
     let output: [String]
     let result: [String]
-    let left: [String]
+    /// The files that are left, with the number of those that have the same name without what differs in each run.
+    let left: [String: Int]
 
     init(_ text: String) {
         let lines = text.split(separator: "\n").map(String.init)
@@ -198,6 +215,10 @@ private struct Trial {
         faults = all("FAULT")
         output = all("OUTPUT")
         result = all("RESULT")
-        left = all("LEFT")
+        left = Dictionary(
+            uniqueKeysWithValues: all("LEFT").map { line in
+                let parts = line.split(separator: " ", maxSplits: 1)
+                return (String(parts[1]), Int(parts[0]) ?? 0)
+            })
     }
 }

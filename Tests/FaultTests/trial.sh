@@ -65,6 +65,7 @@ command() {
     create-unencrypted) set -- create --unencrypted -o x.kcb ;;
     create-to) set -- create --unencrypted --to backups ;;
     prune) set -- prune backups --keep-last 1 ;;
+    prune-undo) set -- prune backups --undo ;;
     run) set -- run nightly ;;
     rekey) set -- rekey backups -i key.txt -i other.txt -r "$(grep -o 'age1[0-9a-z]*' other.txt)" ;;
     rekey-file) set -- rekey old.kcb -i key.txt -r "$(grep -o 'age1[0-9a-z]*' other.txt)" ;;
@@ -90,6 +91,8 @@ command() {
 probe() {
   case $scenario in
     create-to | prune) backups; keychain login ;;
+    # Other verbs on the folder finish an undo that was broken off.
+    prune-undo) kc list backups --columns state,items 2>&1; keychain login ;;
     run)
       backups | grep -v -e trash -e '^$'
       kc status --json | grep -o '"result":"[a-z-]*"' || echo '"result":"never"'
@@ -133,7 +136,7 @@ probe() {
 
 # Runs that change something in every folder: after them, nothing of an earlier run may be left.
 settle() {
-  case $scenario in create-to | prune | run | drill) kc prune backups --keep-last 9 ;; esac &&
+  case $scenario in create-to | prune | prune-undo | run | drill) kc prune backups --keep-last 9 ;; esac &&
   kc keychain create settle --no-passcode -q && kc create --unencrypted --keychain settle -o settle.kcb -q &&
     kc keychain delete settle --confirm settle -q
 } > /dev/null 2>&1
@@ -170,7 +173,7 @@ prepare() {
   kc keychain create second --no-passcode -q
   kc item import --keychain second more.jsonl -q
   printf 'orbit lantern velvet\n' > new
-  case $scenario in create-to | prune | run)
+  case $scenario in create-to | prune | prune-undo | run)
     kc create --unencrypted --to backups -q
     kc create --unencrypted --to backups -q ;;
   drill) kc create --unencrypted --to backups -q ;;
@@ -195,10 +198,12 @@ fi
 
 mkdir -p "$HOME" && cp -a "$template/." "$HOME" && cd "$HOME" || exit 1
 before=$(cat "$template.before")
-case $scenario in create-to | prune | run | rekey | drill)
+case $scenario in create-to | prune | prune-undo | run | rekey | drill)
   # A catalogue is bound to the path of its folder, and this is a copy at another path.
   rm -r "$data/backups"
   kc list --rebuild backups -q > messages 2>&1 || fault "$(cat messages)"
+  [ "$scenario" != prune-undo ] || { kc prune backups --keep-last 1 -q && before=$(probe); } ||
+    fault "nothing was pruned"
   [ "$scenario" != run ] || kc schedule add nightly --unencrypted --to backups --keep-last 2 -q
   rm -f messages ;;
 undo)
@@ -233,6 +238,7 @@ fi
 kc keychain list > /dev/null 2>&1
 left=$(find "$data" -name '.restoring-*' -o -name '.kcbackup-*.tmp' -o -name 'unfinished-*')
 [ -z "$left" ] || fault "the next verb leaves $left"
+[ "$scenario" != prune-undo ] || kc verify backups > messages 2>&1 || fault "$(cat messages)"
 settle || fault "a later run failed: $(kc keychain create settle --no-passcode 2>&1 | tail -2)"
 sed 's/^/RESULT /' <<< "$state"
 leftovers | sed 's/^/LEFT /'

@@ -169,6 +169,21 @@ struct PruningTests {
         #expect(try home.names() == [entries[0].name])
     }
 
+    @Test("Undo that was broken off before it recorded what it moved is finished by the next one, and goes no further")
+    func undoBrokenOff() throws {
+        let entries = try (0..<4).map { _ in try home.backUp() }
+        _ = try home.prune(last: 3)
+        home.pass(days: 1)
+        _ = try home.prune(last: 1)
+        for (moved, back) in [(entries[1], entries[1...2]), (entries[0], entries[0...0])] {
+            try home.write(moved.name, home.folder.read("backups/.trash/" + moved.name))
+            try Path.remove(home.folder.path("backups/.trash/" + moved.name))
+            #expect(try home.open().bringBack().map(\.name) == back.map(\.name))
+        }
+        #expect(throws: CatalogueFailure.self) { try home.open().bringBack() }
+        #expect(try home.names() == entries.map(\.name))
+    }
+
     @Test("Undo brings back no other file than the archive that was removed")
     func undoReplaced() throws {
         let entries = try (0..<2).map { _ in try home.backUp() }

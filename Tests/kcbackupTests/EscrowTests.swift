@@ -68,6 +68,14 @@ struct EscrowTests {
         #expect(create("--escrow escrow") == .ok)
     }
 
+    @Test("A lock that a killed 'enable' left without its note is removed by the next verb")
+    func lockAlone() throws {
+        let lock = home.home + "/.local/share/kcbackup/unfinished-escrow.lock"
+        try PrivateFile.replace(lock, [UInt8]().span)
+        #expect(home.run("keychain list").status == .ok)
+        #expect(try !Path.exists(lock))
+    }
+
     @Test("A key file whose keychain has its record stays, and so does another file under that name")
     func interruptedLate() throws {
         try leaveNote(of: "escrow")

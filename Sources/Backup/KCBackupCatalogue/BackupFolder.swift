@@ -18,6 +18,9 @@ package final class BackupFolder {
     package let device: DeviceKey
     /// What the folder will be pinned to once this run has made an archive.
     private(set) var pin: BackupPin?
+    /// The archives whose removal, or its undo, was broken off and that opening the folder entered as complete, with the
+    /// time of the removal.
+    private(set) var returned: [CatalogueEntry.ID: Timestamp] = [:]
     private let file: CatalogueFile
     private let lock: FileLock
 
@@ -216,6 +219,7 @@ package final class BackupFolder {
                     // The move did not happen, or a user took it back. Only `discard` removes archives, which first looks
                     // at what else is there.
                     guard try holds(entry, at: path(of: entry)) else { continue }
+                    returned[entry.id] = entry.trashed
                     entry.state = .complete
                     entry.trashed = nil
                 }

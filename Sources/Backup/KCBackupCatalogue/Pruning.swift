@@ -117,15 +117,15 @@ extension BackupFolder {
 
     /// Moves the archives of the last `discard` back into the folder.
     ///
-    /// - Returns: the archives that were moved.
+    /// - Returns: the archives that were removed and are there again, also those that an earlier run moved before it was
+    ///   broken off.
     /// - Throws: `CatalogueFailure` (`nothingInTrash`, `notWhole` if another file is in the place of one of them),
     ///   `FileFailure`.
     package func bringBack() throws -> [CatalogueEntry] {
-        let trashed = catalogue.entries.filter { $0.state == .trashed }
-        guard let last = trashed.compactMap(\.trashed).max() else {
-            throw CatalogueFailure.nothingInTrash(folder: name)
-        }
-        let entries = trashed.filter { $0.trashed == last }
+        let times = catalogue.entries.compactMap { $0.trashed ?? returned[$0.id] }
+        guard let last = times.max() else { throw CatalogueFailure.nothingInTrash(folder: name) }
+        let all = catalogue.entries.filter { ($0.trashed ?? returned[$0.id]) == last }
+        let entries = all.filter { $0.state == .trashed }
         for entry in entries where try Self.size(of: trashPath(of: entry)) != nil {
             guard try holds(entry, at: trashPath(of: entry)) else { throw CatalogueFailure.notWhole(name: entry.name) }
         }
@@ -137,7 +137,7 @@ extension BackupFolder {
                 $0.trashed = nil
             }
         }
-        return entries
+        return all
     }
 
     /// Deletes archives that have been in the trash for more than `trashDays`.

@@ -63,7 +63,8 @@ package struct StateFolder: Hashable, Sendable {
     ///
     /// - Throws: `FileFailure`.
     package static func remove(_ state: KeptStates.State) throws(FileFailure) {
-        for suffix in ["", "-journal", ".lock", recordEnding] { try Path.remove(state.path + suffix) }
+        // The state itself is removed last: while it is listed, what belongs to it is not forgotten.
+        for suffix in ["-journal", ".lock", recordEnding, ""] { try Path.remove(state.path + suffix) }
     }
 
     /// The path of the record of rows that were written after a state was kept.

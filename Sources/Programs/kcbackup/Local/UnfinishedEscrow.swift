@@ -57,9 +57,11 @@ final class UnfinishedEscrow {
         let folder = world.dataFolder
         let path = "\(folder.path)/\(name)"
         do {
-            guard try Path.exists(path) else { return }
+            guard try Path.exists(path) || Path.exists(path + ".lock") else { return }
             let lock = try FileLock(path + ".lock", waitingAtMost: .zero)
             defer { withExtendedLifetime(lock) {} }
+            // The run was killed before it wrote the note, or after it had removed it.
+            guard try Path.exists(path) else { return try Path.remove(path + ".lock") }
             let (keyFile, hash, publicKey, keychain) = try read(path)
             if try Path.exists(keyFile), try Self.hash(PrivateFile.read(keyFile)) == hash {
                 let known = try Keychain.open(
