@@ -74,10 +74,12 @@ private final class FaultyWriter: ItemWriter {
         try writer.put(item, line: line, secret: secret, in: form, replacing: replacing)
     }
 
-    func removeLocalItems(_ local: LocalItems) throws -> Int { try writer.removeLocalItems(local) }
+    func removeLocalItems(_ local: LocalItems, except staying: Set<ItemUUID>) throws -> Int {
+        try writer.removeLocalItems(local, except: staying)
+    }
     func item(withKeyOf item: Item) throws -> Item? { try writer.item(withKeyOf: item) }
     func item(withUUID uuid: ItemUUID) throws -> Item? { try writer.item(withUUID: uuid) }
-    func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws {
+    func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws -> Int {
         try writer.localItems(local, body)
     }
     func secret(of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm) throws -> Bool {

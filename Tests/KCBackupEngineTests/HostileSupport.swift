@@ -97,8 +97,8 @@ final class RecordingTarget: StoredItemTarget, ItemWriter {
     func item(withKeyOf item: Item) throws -> Item? { nil }
     func item(withUUID uuid: ItemUUID) throws -> Item? { nil }
     func secret(of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm) throws -> Bool { false }
-    func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws {}
-    func removeLocalItems(_ local: LocalItems) throws -> Int {
+    func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws -> Int { 0 }
+    func removeLocalItems(_ local: LocalItems, except staying: Set<ItemUUID>) throws -> Int {
         try beforeWriting()
         return 0
     }

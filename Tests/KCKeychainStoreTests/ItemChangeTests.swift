@@ -140,9 +140,10 @@ import Testing
         try keychain.add(password("bob", [.pdmn: .text("dku"), .sync: .number(1)]), secret: nil, now: moment(2))
         let shared = try keychain.add(password("eve", [.sync: .number(1)]), secret: nil, now: moment(2))
         var local: [String] = []
-        try keychain.read { reader in try reader.localItems(.all) { local.append($0.attributes.text(.acct) ?? "") } }
+        _ = try keychain.read { reader in try reader.localItems(.all) { local.append($0.attributes.text(.acct) ?? "") }
+        }
         #expect(local == ["ann", "bob"])
-        let removed = try keychain.write { writer in try writer.removeLocalItems(.all) }
+        let removed = try keychain.write { writer in try writer.removeLocalItems(.all, except: []) }
         #expect(removed == 2)
         #expect(try keychain.items() == [shared])
     }

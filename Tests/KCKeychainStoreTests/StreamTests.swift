@@ -251,10 +251,10 @@ import Testing
             #expect(try existing.item(withKeyOf: dead) == nil)
             #expect(try existing.item(withUUID: dead.uuid) == nil)
             var found: [Item] = []
-            try existing.localItems(.archived) { found.append($0) }
+            _ = try existing.localItems(.archived) { found.append($0) }
             #expect(found == [local])
         }
-        #expect(try target.writeItems { try $0.removeLocalItems(.archived) } == 1)
+        #expect(try target.writeItems { try $0.removeLocalItems(.archived, except: []) } == 1)
         #expect(try target.items() == [shared])
         #expect(try target.information().tombstoneCount == 1)
     }

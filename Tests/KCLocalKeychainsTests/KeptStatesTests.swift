@@ -48,6 +48,50 @@ struct KeptStatesTests {
         return contents
     }
 
+    @Test("A state that could not be removed completely is still listed")
+    func removal() throws {
+        try add("ann")
+        let states = KeptStates(of: keychain, in: data)
+        let state = try keychain.write { _ in try states.keep(before: .restore, now: moment(3)) }
+        // A folder cannot be unlinked.
+        for suffix in [".lock", "-journal"] {
+            try FileManager.default.createDirectory(
+                atPath: state.path + suffix, withIntermediateDirectories: false)
+            #expect(throws: FileFailure.self) { try states.remove(state) }
+            #expect(try states.list() == [state])
+            try FileManager.default.removeItem(atPath: state.path + suffix)
+        }
+        try states.remove(state)
+        #expect(try states.list() == [])
+    }
+
+    @Test("A row that is only sealed anew counts as unchanged, and one with another secret of the same size as changed")
+    func sealedAnew() throws {
+        try add("ann")
+        let states = KeptStates(of: keychain, in: data)
+        var isNothing = false
+        for (secret, isSame) in [("of ann", true), ("of bob", false)] {
+            isNothing = false
+            let state = try keychain.write { writer in
+                let state = try states.keep(before: .restore, now: moment(3)) { isNothing = true }
+                let item = try #require(try writer.reader.find(ItemQuery()).items.first)
+                var line = SecretBytes(capacity: 0)
+                ItemLine.encode(item, into: &line)
+                try line.withBytes { line in
+                    try writer.put(
+                        item, line: line, secret: SecretBytes(copying: secret.utf8), in: .plain, replacing: item)
+                }
+                return state
+            }
+            #expect(isNothing == isSame)
+            let copy = try states.open(state)
+            let old = try copy.versionedItems()
+            #expect(try keychain.versionedItems().versions != old.versions)
+            #expect(try (keychain.versionedItems(since: old, of: copy).versions == old.versions) == isSame)
+            try states.remove(state)
+        }
+    }
+
     @Test("If two runs restore the same state, the second fails as busy")
     func twoRuns() throws {
         try add("ann")

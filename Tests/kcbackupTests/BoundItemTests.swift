@@ -70,4 +70,21 @@ struct BoundItemTests {
         #expect(text.contains("later"))
         for name in ["bound", "open", "coded"] { #expect(!text.contains(name)) }
     }
+
+    @Test("An update that lifts the binding to this device says so, on a terminal and off it")
+    func lifted() {
+        for name in ["oak", "yew", "fir"] {
+            let line = "item add --service \(name) --no-secret --accessible WhenUnlockedThisDeviceOnly"
+            #expect(home.run(line).status == .ok)
+        }
+        let one = home.run("item update --service oak --set accessible=WhenUnlocked")
+        #expect(
+            one.messages
+                == "kcbackup: warning: 1 item was ThisDeviceOnly: from now on, backups of it open on any device, and "
+                + "exports contain it\n")
+        #expect(home.run("item update --service oak --set accessible=AfterFirstUnlock").messages == "")
+        #expect(home.run("item update --service yew --set accessible=AfterFirstUnlockThisDeviceOnly").messages == "")
+        let all = home.run("item update --class genp --set pdmn=ak --yes")
+        #expect(all.messages.contains("warning: 2 items were ThisDeviceOnly: from now on, backups of them open on any"))
+    }
 }

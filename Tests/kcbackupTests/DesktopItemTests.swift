@@ -199,7 +199,7 @@ struct DesktopItemTests {
                 0 \("")
                 null
                 0 \("")
-                0 \("")
+                0 warning: 1 item was ThisDeviceOnly: from now on, backups of it open on any device, and exports contain it
                 64 error: the item in the desktop keyring does not allow this change of 'labl'
                 2
 
@@ -236,7 +236,7 @@ struct DesktopItemTests {
                 [3]
                 0
                 0 \("")
-                [3,3]
+                [3]
 
                 """)
     }

@@ -1,6 +1,8 @@
 import KCTestSupport
 import Testing
 
+@testable import kcbackup
+
 /// Runs commands that name no keychain, where there is a desktop keyring.
 @Suite("Without a named keychain")
 struct DesktopStoreTests {
@@ -185,5 +187,26 @@ struct DesktopStoreTests {
                 = 0
 
                 """)
+    }
+}
+
+@Suite("A chosen desktop keyring that is out of reach")
+struct UnreachableKeyringTests {
+    @Test(
+        "'create' says why it cannot be opened, instead of calling it empty",
+        arguments: [[:], ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus"]])
+    func create(environment: [String: String]) throws {
+        let home = try TestHome(inMemory: true)
+        for command in [
+            "keychain create --no-passcode", "item add --service mine --no-secret", "keychain default secret-service:",
+        ] { #expect(home.run(command).status == .ok) }
+        for target in ["-o x.kcb", "--to b"] {
+            let words = "create --unencrypted \(target)".split(separator: " ").map(String.init)
+            for terminal in [ScriptedTerminal(), ScriptedTerminal(answers: [])] {
+                let outcome = home.run(words, terminal: terminal, environment: environment)
+                #expect(outcome.status == .locked)
+                #expect(!outcome.messages.contains("empty"), "\(outcome.messages)")
+            }
+        }
     }
 }

@@ -128,7 +128,7 @@ struct DesktopUndoTests {
             $DESKTOP add login mine m e 1
             dump >before
             $KCBACKUP restore a.kcb
-            $KCBACKUP restore --undo --keychain secret-service: --dry-run 2>&1
+            $KCBACKUP restore --undo --keychain secret-service: --dry-run
             # Without a terminal nobody can be asked.
             try $KCBACKUP restore --undo --keychain secret-service: </dev/null | cut -c1; grep -o 'error: .*' messages
             $KCBACKUP restore --undo --keychain secret-service: --yes 2>&1
@@ -152,7 +152,7 @@ struct DesktopUndoTests {
                 removed, and not in that state: generic password 'A', account 'd=1'
                 [2,1,0]
                 2
-                4
+                2
                 10 error: no state 'x' of the desktop keyring is kept
                 kcbackup undo --list --keychain secret-service:
 
@@ -228,7 +228,7 @@ struct DesktopUndoTests {
                 0 
                 1
                 3 warning: FILE is not a kcbackup archive
-                2
+                1
 
                 """)
     }

@@ -102,6 +102,15 @@ struct HelpTests {
         #expect(main.isEmpty || first.options.filter { $0.hasPrefix("--") } == main)
     }
 
+    @Test("The help of '--keychain' names the desktop keyring where it is accepted, and nowhere else", arguments: verbs)
+    func keyrings(verb: String) throws {
+        let text = try #require(Self.texts[verb])
+        // Up to the next option, or the end of the group.
+        guard let about = text.firstMatch(of: /\n  --keychain <[^\n]*(\n {26}[^\n]*)*/)?.output.0 else { return }
+        let type = try #require(command(verb.split(separator: " ").map(String.init)) as? any Verb.Type)
+        #expect(about.contains("secret-service:") == (type.keyringUse == .direct), "\(about)")
+    }
+
     @Test("'help VERB' shows the same as 'VERB --help'", arguments: ["create", "item add", "keychain escrow enable"])
     func helpCommand(verb: String) throws {
         let outcome = try TestHome().run(["help"] + verb.split(separator: " ").map(String.init))

@@ -50,11 +50,14 @@ struct UndoModelTests {
             let command = Self.command(&random)
             history.append(command)
             let before = contents()
-            let outcome = home.run(command)
+            let known = home.run("undo --list --json").text
+            let outcome = home.run(command + " -v")
             let after = contents()
             if after == before {
                 // Nothing was changed, so there is nothing of it to take back, and no success of an undo.
                 #expect(!command.contains("undo") || outcome.status == .notFound, "\(history)")
+                #expect(home.run("undo --list --json").text == known, "\(history)")
+                #expect(!outcome.messages.contains("takes that back"), "\(history): \(outcome.messages)")
                 continue
             }
             #expect(outcome.status == .ok, "\(history): \(outcome.messages)")
@@ -80,7 +83,7 @@ struct UndoModelTests {
         let before = contents()
         #expect(home.run("restore b.kcb").status == .ok)
         let outcome = home.run("undo --dry-run")
-        #expect(outcome.text.hasPrefix("would take back 'restore' of 2026-"), "\(outcome.text)")
+        #expect(outcome.text.contains("\nwould take back 'restore' of 2026-"), "\(outcome.text)")
         #expect(outcome.text.hasSuffix(" in keychain 'login': 3 removed\n"), "\(outcome.text)")
         #expect(home.run("undo").status == .ok)
         #expect(contents() == before)

@@ -27,5 +27,5 @@ package struct EmptyTarget: StoredItemTarget, ExistingItems {
 
     package func secret(of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm) -> Bool { false }
 
-    package func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) {}
+    package func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) -> Int { 0 }
 }

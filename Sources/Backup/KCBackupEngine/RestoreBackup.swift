@@ -190,10 +190,11 @@ package struct RestoreBackup {
         }
         var vanishing: [Item] = []
         if let replaced = options.replacing {
-            try existing.localItems(replaced) { item in
+            counts.remove += try existing.localItems(replaced) { item in
                 let vanishes = !visitor.restored.contains(item)
                 if vanishes { vanishing.append(item) }
-                if vanishes || !rules.replacesInPlace { counts.remove += 1 }
+                let stays = rules.replacesInPlace || visitor.staying.contains(item.uuid)
+                if vanishes || !stays { counts.remove += 1 }
             }
         }
         if let removable = options.removable, vanishing.contains(where: { !removable.contains($0.uuid) }) {
@@ -212,6 +213,6 @@ package struct RestoreBackup {
             failing: visitor.failing, notOpened: visitor.notOpened, isDryRun: options.isDryRun)
         return RestorePlan(
             report: report, archive: archive, streams: streams, form: form, actions: visitor.actions, places: places,
-            replaced: options.replacing)
+            replaced: options.replacing, staying: visitor.staying)
     }
 }

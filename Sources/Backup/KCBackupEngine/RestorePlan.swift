@@ -13,10 +13,12 @@ struct RestorePlan {
     let actions: ActionList
     let places: AlikePlaces
     let replaced: LocalItems?
+    /// The items that are not removed, since they are exactly as in the archive.
+    let staying: Set<ItemUUID>
 
     /// Writes the planned items; if this throws, the transaction is rolled back.
     func apply(to writer: any ItemWriter, _ step: @escaping () -> Void) throws -> RestoreReport {
-        if let replaced { _ = try writer.removeLocalItems(replaced) }
+        if let replaced { _ = try writer.removeLocalItems(replaced, except: staying) }
         var visitor = ApplyingVisitor(actions, places, writer, form: form, step)
         try archive.readAgain(streams, form, &visitor)
         // After a signal during the last items, the transaction must not be committed.
@@ -45,6 +47,8 @@ struct PlanningVisitor: RecordVisitor {
     private let isEmpty: Bool
     /// The items that will be written; recorded only if local items are removed first.
     private(set) var restored = RestoredItems()
+    /// The items that stay as they are where the others are removed first.
+    private(set) var staying: Set<ItemUUID> = []
     private let form: SecretForm
     private let observe: (Item, RestoreAction) -> Void
     private(set) var actions = ActionList()
@@ -68,12 +72,12 @@ struct PlanningVisitor: RecordVisitor {
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws {
         let (item, action, counterpart, kept) = try decisionInPlace(about: item, secret: secret, state: state)
-        let stays = action == .create || action == .update || action == .same && rules.replacesInPlace
-        // A target from which the others are removed must be told of items that stay as they are.
-        actions.append(action, isWritten: stays && rules.replaced != nil)
+        // A target that removes what it is not told of must be told of items that stay as they are.
+        actions.append(action, isWritten: action == .same && rules.replaced != nil && rules.replacesInPlace)
         if state == .stored, action != .notSelected { notOpened += 1 }
         observe(action == .keep ? kept ?? item : item, action)
-        if rules.replaced != nil, stays {
+        if rules.replaced != nil, action.writes || action == .same {
+            if action == .same, !rules.replacesInPlace { staying.insert(item.uuid) }
             // Where items with the same attributes are told apart by comparison, their own names say nothing.
             if let restored = existing.needsAnnouncements ? counterpart : item { self.restored.insert(restored) }
         }

@@ -86,7 +86,7 @@ package struct RestoreRules: Sendable {
     let isSameDevice: Bool
     /// What happens to items that already exist.
     let policy: ConflictPolicy
-    /// The local items that are removed first, as in Apple's device restore.
+    /// The local items that are removed first, unless they equal those of the archive, as in Apple's device restore.
     let replaced: LocalItems?
     /// True if items that are removed are compared with those of the archive, since only the others are removed.
     var replacesInPlace = false
@@ -118,6 +118,8 @@ package struct RestoreRules: Sendable {
             return .staysBehind(reason)
         }
         if let problem { return .fail(problem) }
+        // An item that is there already, and would be removed first, stays.
+        if let byKey, !replacesInPlace, isReplaced(byKey), byKey == item, try hasSecret(byKey) { return .same }
         // Items that are removed first cannot conflict.
         let byKey = remains(byKey)
         let byUUID = remains(byUUID)

@@ -77,11 +77,13 @@ extension SecretServiceClient {
         return listing
     }
 
-    /// True if a service is running on this bus that has items, or a locked collection, which may have some; starts and
-    /// opens nothing.
+    /// True if the service that is running on this bus has items, or a locked collection, which may have some.
     ///
+    /// Starts and opens nothing.
+    ///
+    /// - Returns: nil if no service is running or answers.
     /// - Throws: `interrupted`.
-    package static func mayHaveItems(on bus: SessionBus) throws(SecretServiceFailure) -> Bool {
+    package static func mayHaveItems(on bus: SessionBus) throws(SecretServiceFailure) -> Bool? {
         do {
             let connection = try BusConnection(bus, limit: .probe)
             // Calls to the name of the process do not make the bus start another one.
@@ -89,7 +91,7 @@ extension SecretServiceClient {
             func properties(_ path: String, _ interface: String) throws -> [String: BusValue] {
                 try connection.call(owner, getAll(path, interface)).member(0, \.properties, .listing)
             }
-            guard let paths = try properties(path, interface)["Collections"]?.paths else { return false }
+            guard let paths = try properties(path, interface)["Collections"]?.paths else { return nil }
             for path in paths where path != sessionCollection {
                 let collection = try properties(path, collectionInterface)
                 if collection["Locked"]?.flag == true || collection["Items"]?.paths?.isEmpty == false { return true }
@@ -99,7 +101,7 @@ extension SecretServiceClient {
             throw .interrupted
         } catch {
             // Whatever the reason, the user did not ask for the service.
-            return false
+            return nil
         }
     }
 

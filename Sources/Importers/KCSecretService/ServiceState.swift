@@ -125,12 +125,13 @@ final class ServiceState: ItemWriter {
         contents.hasSecret(secret, entry.found)
     }
 
-    func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws {
+    func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws -> Int {
         if let locked = paths.keys.first(where: { isLocked($0) && isInScope($0) }) {
             throw SecretServiceFailure.locked([locked.label])
         }
         let items = entries.filter { isInScope($0) && local.includes($0.item) }.map(\.item)
         for item in items.sorted(by: { $0.precedes($1) }) { try body(item) }
+        return 0
     }
 
     private func isInScope(_ entry: Entry) -> Bool { isInScope(contents.collections[entry.found.collection].name) }
@@ -203,9 +204,10 @@ final class ServiceState: ItemWriter {
         }
     }
 
-    func removeLocalItems(_ local: LocalItems) throws -> Int {
+    func removeLocalItems(_ local: LocalItems, except staying: Set<ItemUUID>) throws -> Int {
         var count = 0
         for index in entries.indices where isInScope(entries[index]) && local.includes(entries[index].item) {
+            if staying.contains(entries[index].item.uuid) { continue }
             entries[index].isLeaving = true
             count += 1
         }

@@ -15,6 +15,8 @@ package struct ImportLine: ~Copyable {
         /// The line is not such a JSON object; the rule contains no foreign text.
         case malformed(MalformedLine)
         case item(ItemProblem)
+        /// The item was listed without its secret, since its seal does not fit.
+        case brokenSeal
     }
 
     /// Parses one line.
@@ -28,6 +30,8 @@ package struct ImportLine: ~Copyable {
             throw .malformed(error)
         } catch let error as ItemProblem {
             throw .item(error)
+        } catch let problem as Problem {
+            throw problem
         } catch {
             throw .malformed(MalformedLine("the line cannot be read", at: 0))
         }
@@ -118,6 +122,7 @@ private struct ImportParser: ~Copyable {
             case "secret": try parser.readSecret(bytes)
             case "accessibility": parser.accessibility = try parser.scanner.string(in: bytes)
             case "size": parser.size = try parser.scanner.integer(in: bytes)
+            case "sealBroken": throw ImportLine.Problem.brokenSeal
             default:
                 throw MalformedLine(
                     "a member is none of class, uuid, attributes, extra, secret", at: parser.scanner.position)

@@ -136,8 +136,10 @@ package protocol ExistingItems {
     /// nil.
     func secret(of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm) throws -> Bool
 
-    /// The live items that a replacing restore removes, in archive order.
-    func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws
+    /// Visits the live items that a replacing restore removes, in archive order.
+    ///
+    /// - Returns: the number of rows beside them that are no valid items; they are removed too.
+    func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws -> Int
 }
 
 /// Changes the target within a transaction.
@@ -152,8 +154,10 @@ package protocol ItemWriter: ExistingItems {
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, in form: SecretForm,
         replacing: Item?) throws
 
-    /// Removes live local items and returns their number.
-    func removeLocalItems(_ local: LocalItems) throws -> Int
+    /// Removes live local items, and rows that are no valid items, and returns their number.
+    ///
+    /// - Parameter staying: items that are not removed.
+    func removeLocalItems(_ local: LocalItems, except staying: Set<ItemUUID>) throws -> Int
 }
 
 extension ExistingItems {

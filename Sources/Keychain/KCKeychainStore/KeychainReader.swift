@@ -156,30 +156,51 @@ package final class KeychainReader: ExistingItems {
     }
 
     /// Compares secrets, in constant time if they are plain; a secret that does not open equals nothing.
+    ///
+    /// Stored secrets are equal also if they differ only in their seals, as far as a key is available.
     package func secret(
         of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm
     ) throws -> Bool {
+        guard form == .stored else { return try isSecret(of: existing, secret) }
         guard let found = try tables.row(existing.itemClass, existing.uuid), let stored = found.item else {
             return false
         }
-        switch form {
-        case .stored:
-            // Ciphertext: timing reveals nothing of value.
-            return secret.withBytes { bytes in
-                bytes.count == found.blob.count && found.blob.indices.allSatisfy { found.blob[$0] == bytes[$0] }
-            }
-        case .plain:
-            guard try opens(stored, found.blob, into: &opened) else { return false }
-            return stored.secretSize == nil || constantTimeEqual(opened, secret)
-        }
+        let blob = secret.withBytes { bytes in bytes.indices.map { bytes[$0] } }
+        // Ciphertext: timing reveals nothing of value.
+        if blob == found.blob { return true }
+        if !keychain.canOpen(stored.accessibility) { return false }
+        var opened = SecretBytes(capacity: 0)
+        guard try opens(stored, blob, into: &opened) else { return false }
+        return try isSecret(of: existing, opened)
     }
 
-    /// All live items that are local, in archive order; rows that are not valid items are skipped.
-    package func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws {
+    /// True if the stored secret of an item opens and equals `secret`; both count as absent if `secretSize` is nil.
+    ///
+    /// - Throws: `locked`, `passcodeNotSet`, `sqlite`.
+    func isSecret(
+        of existing: Item, _ secret: borrowing SecretBytes
+    ) throws(KeychainStoreError) -> Bool {
+        guard let found = try tables.row(existing.itemClass, existing.uuid), let stored = found.item,
+            try opens(stored, found.blob, into: &opened)
+        else { return false }
+        return stored.secretSize == nil || constantTimeEqual(opened, secret)
+    }
+
+    /// See `ExistingItems`.
+    package func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws -> Int {
+        var damaged = 0
+        for itemClass in ItemClass.allCases {
+            let rows = try local.statement("SELECT count(*) FROM \(itemClass.rawValue)", on: tables.database)
+            guard try rows.step() else { throw KeychainStoreError.damaged("the database answers nothing") }
+            damaged += Int(rows.integer(0))
+        }
         var search = try ItemSearch(ItemQuery(), in: tables)
         while let match = try search.next() {
-            if let item = match.item, local.includes(item) { try body(item) }
+            guard let item = match.item, local.includes(item) else { continue }
+            damaged -= 1
+            try body(item)
         }
+        return max(0, damaged)
     }
 }
 

@@ -195,20 +195,25 @@ package final class KeychainWriter: ItemWriter {
         }
     }
 
-    /// Removes the live items that are local; see `ItemWriter`.
-    package func removeLocalItems(_ local: LocalItems) throws -> Int {
+    /// Removes live local rows; see `ItemWriter`.
+    package func removeLocalItems(_ local: LocalItems, except staying: Set<ItemUUID>) throws -> Int {
         try runChange { () throws(KeychainStoreError) in
             var removed = 0
             for itemClass in ItemClass.allCases {
-                let statement = try SQLStatement(
-                    "DELETE FROM \(itemClass.rawValue) WHERE \(ItemRow.isLive) AND \(ItemRow.isLocal)"
-                        + (local == .archived ? " AND \(Schema.quoted(.pdmn)) <> ?" : ""),
-                    on: tables.database)
-                if local == .archived {
-                    try statement.bindBytes(of: Accessibility.whenPasscodeSetThisDeviceOnly.rawValue, 1)
+                let name = itemClass.rawValue
+                let rows = try local.statement("SELECT id, uuid FROM \(name)", on: tables.database)
+                var leaving: [Int64] = []
+                while try rows.step() {
+                    let uuid = rows.withBytes(1) { ItemUUID(bytes: $0) }
+                    if uuid.map(staying.contains) != true { leaving.append(rows.integer(0)) }
                 }
-                try statement.run()
-                removed += Int(try tables.number("SELECT changes()"))
+                let deletion = try SQLStatement("DELETE FROM \(name) WHERE id=?", on: tables.database)
+                for id in leaving {
+                    try deletion.bind(id, 1)
+                    try deletion.run()
+                    deletion.reset()
+                }
+                removed += leaving.count
             }
             rowBound = nil
             return removed
@@ -246,8 +251,21 @@ package final class KeychainWriter: ItemWriter {
     }
 
     /// See `KeychainReader`.
-    package func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws {
+    package func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws -> Int {
         try reader.localItems(local, body)
+    }
+}
+
+extension LocalItems {
+    /// Prepares a statement that begins with `start` and is about the live rows that a replacing restore removes.
+    func statement(_ start: String, on database: Database) throws(KeychainStoreError) -> SQLStatement {
+        let isArchived = self == .archived ? " AND \(Schema.quoted(.pdmn)) <> ?" : ""
+        let statement = try SQLStatement(
+            "\(start) WHERE \(ItemRow.isLive) AND \(ItemRow.isLocal)\(isArchived)", on: database)
+        if self == .archived {
+            try statement.bindBytes(of: Accessibility.whenPasscodeSetThisDeviceOnly.rawValue, 1)
+        }
+        return statement
     }
 }
 

@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCCryptography
 package import KCKeychainModel
 
@@ -41,6 +42,13 @@ package struct VersionedItems: Sendable {
     /// The rows that are valid items, in archive order.
     package private(set) var items: [(item: Item, version: RowVersion)] = []
 
+    /// Gives the item at `index` another version.
+    fileprivate mutating func set(_ version: RowVersion, at index: Int) {
+        versions.remove(items[index].version)
+        versions.insert(version)
+        items[index].version = version
+    }
+
     fileprivate init(_ tables: ItemTables) throws(KeychainStoreError) {
         var search = try ItemSearch(ItemQuery(), in: tables)
         while let match = try search.next() {
@@ -58,7 +66,54 @@ extension KeychainReader {
     package func versionedItems() throws(KeychainStoreError) -> VersionedItems { try VersionedItems(tables) }
 }
 
+extension KeychainReader {
+    /// All live rows with their versions; a row that differs from the one in `copy`, an earlier state of the same file,
+    /// only in its seal has the version of that one.
+    ///
+    /// So the versions are equal if the contents are. A secret that no key opens here counts as changed if its seal
+    /// differs.
+    ///
+    /// - Parameter old: the rows of `copy`.
+    /// - Throws: `busy`, `damaged`, `sqlite`.
+    package func versionedItems(
+        since old: VersionedItems, of copy: Keychain
+    ) throws(KeychainStoreError) -> VersionedItems {
+        var now = try VersionedItems(tables)
+        let changed = now.items.indices.filter { !old.versions.contains(now.items[$0].version) }
+        if changed.isEmpty { return now }
+        let replaced = old.items.filter { !now.versions.contains($0.version) }.map { ($0.item, $0.version) }
+        let earlier = Dictionary(replaced, uniquingKeysWith: { first, _ in first })
+        try copy.withReadTransaction { database throws(KeychainStoreError) in
+            let reader = try KeychainReader(copy, database)
+            for index in changed {
+                let item = now.items[index].item
+                if let version = earlier[item], try holdsSecret(of: item, in: reader) { now.set(version, at: index) }
+            }
+        }
+        return now
+    }
+
+    /// True if the secret of a live item is the one that it has in `other`, whose keys are the same.
+    private func holdsSecret(of item: Item, in other: KeychainReader) throws(KeychainStoreError) -> Bool {
+        if !keychain.canOpen(item.accessibility) { return false }
+        var secret = SecretBytes(capacity: 0)
+        guard try opens(item, other.row(of: item).blob, into: &secret) else { return false }
+        return try isSecret(of: item, secret)
+    }
+}
+
 extension Keychain {
+    /// All live rows with their versions, compared with those of a copy; see `KeychainReader`.
+    ///
+    /// - Throws: `busy`, `damaged`, `sqlite`.
+    package func versionedItems(
+        since old: VersionedItems, of copy: Keychain
+    ) throws(KeychainStoreError) -> VersionedItems {
+        try withReadTransaction { database throws(KeychainStoreError) in
+            try KeychainReader(self, database).versionedItems(since: old, of: copy)
+        }
+    }
+
     /// All live rows with their versions; no key is needed.
     ///
     /// - Throws: `busy`, `damaged`, `sqlite`.

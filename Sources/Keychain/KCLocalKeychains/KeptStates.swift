@@ -37,7 +37,7 @@ package struct KeptStates {
         package var onlyAdds: Bool { self == .itemAdd || self == .itemImport }
 
         /// True if it changes items that the user named, as happens often.
-        fileprivate var isOfItems: Bool {
+        package var isOfItems: Bool {
             switch self {
             case .itemAdd, .itemDelete, .itemUpdate: true
             case .restore, .import, .undo, .itemImport: false
@@ -78,8 +78,11 @@ package struct KeptStates {
     ///
     /// At the end of the transaction, the rows that it wrote are recorded beside the state (`written`).
     ///
+    /// - Parameter onNothing: called then if the keychain holds the same as before, though perhaps under other seals.
     /// - Throws: `FileFailure`, `StreamFailure`, `KeychainStoreError`, `CryptographyFailure`; nothing is then kept.
-    package func keep(before change: Change, now: Timestamp) throws -> State {
+    package func keep(
+        before change: Change, now: Timestamp, onNothing: @escaping () -> Void = {}
+    ) throws -> State {
         try Path.makeFolder(folder.path)
         let copy = try UnnamedFile(inFolder: folder.path)
         try keychain.copyFile(to: copy.file)
@@ -89,13 +92,17 @@ package struct KeptStates {
         let state = folder.state(date, code, before: change)
         try copy.publish(as: Path.split(state.path).name)
         if let newest, newest.code == code { try remove(newest) }
-        recordWritten(after: state)
+        recordWritten(after: state, onNothing)
         return state
     }
 
-    private func recordWritten(after state: State) {
+    private func recordWritten(after state: State, _ onNothing: @escaping () -> Void) {
         keychain.beforeCommit { reader in
-            let written = try reader.versionedItems().versions.subtracting(open(state).versionedItems().versions)
+            let copy = try open(state)
+            let old = try copy.versionedItems()
+            let now = try reader.versionedItems(since: old, of: copy)
+            if now.versions == old.versions { onNothing() }
+            let written = now.versions.subtracting(old.versions)
             let bytes = written.flatMap(\.bytes)
             try PrivateFile.replace(StateFolder.record(of: state), bytes.span)
         }

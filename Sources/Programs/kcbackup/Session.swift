@@ -9,6 +9,8 @@ final class Session {
     let style: OutputStyle
     /// What the run is working on, for error messages.
     var subjects = Failure.Subjects()
+    /// True once the run has kept a state of what it changed, to which `undo` goes back.
+    var keptState = false
     /// The archive that warnings are about, if the run reads several.
     var oneOfSeveral: String?
     /// The change that this run has made completely, in words; a failure after it says that it is done.
@@ -189,10 +191,10 @@ final class Session {
         return try isTyped ? world.terminal.quietly(body) : body()
     }
 
-    /// Notes that the change that was just made can be undone.
+    /// Notes that the change that was just made can be undone, if a state was kept before it.
     ///
     /// - Parameter keychain: the keychain as it was named on the command line.
-    func noteUndo(_ keychain: String?) { note(undoWords(keychain)) }
+    func noteUndo(_ keychain: String?) { if keptState { note(undoWords(keychain)) } }
 
     /// Says how the last change of a keychain is taken back.
     func undoWords(_ keychain: String?) -> String {

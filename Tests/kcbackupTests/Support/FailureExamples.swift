@@ -203,7 +203,8 @@ enum FailureExamples {
         .thisDeviceOnlySynchronizable,
     ]
     private static let imports: [Failure.ImportProblem] = [
-        .reading(.line(.malformed(MalformedLine("the string does not end", at: 17)))), .store(.duplicateItem),
+        .reading(.line(.malformed(MalformedLine("the string does not end", at: 17)))), .reading(.line(.brokenSeal)),
+        .store(.duplicateItem),
         .store(.diskFull),
         .reading(.tooLong(limit: 10)), .reading(.sameKey(line: 2)), .reading(.sameUUID(line: 2)),
     ]

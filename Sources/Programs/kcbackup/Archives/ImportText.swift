@@ -11,8 +11,6 @@ struct ImportText {
     var policy = ConflictPolicy.newer
     /// The keychain as it was named on the command line.
     var named: String?
-    /// True if the state before the import is kept.
-    var keepsState = true
     /// The date of the file; nil for a folder.
     var fileDate: Timestamp?
     let session: Session
@@ -121,7 +119,7 @@ struct ImportText {
         } else {
             session.note(summary)
         }
-        guard keepsState, !report.isDryRun, report.counts.create + report.counts.update > 0 else { return }
+        guard session.keptState else { return }
         if report.replaced.isEmpty || session.style.isQuiet { return session.noteUndo(named) }
         // That secrets were replaced is said even if no user is watching.
         session.message(session.undoWords(named) + "\n")

@@ -48,7 +48,8 @@ struct DiffCommand: Verb {
     @Option(
         name: OptionName.keychain.name,
         help: ArgumentHelp(
-            "Compare with this keychain as it is now. (default: the one it was made from)", valueName: "name|path"),
+            "Compare with this keychain, or 'secret-service:', as it is now. (default: the one it was made from)",
+            valueName: "name|path"),
         completion: KnownNames.keychains)
     var keychain: String?
 

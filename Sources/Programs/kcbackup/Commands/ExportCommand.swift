@@ -61,7 +61,7 @@ struct ExportCommand: Verb {
     var requireAll = false
 
     @OptionGroup
-    var keychain: KeychainOptions
+    var keychain: LocalKeychainOptions
 
     @Option(
         name: OptionName.archive.name,

@@ -51,7 +51,7 @@ struct ImportCommand: Verb {
     var into: String?
 
     @OptionGroup
-    var keychain: KeychainOptions
+    var keychain: LocalKeychainOptions
 
     @Option(
         name: OptionName.onConflict.name,
@@ -91,8 +91,7 @@ struct ImportCommand: Verb {
         let reading = try reader.read(input, as: table)
         let text = ImportText(
             path: file, reading: reading, use: dryRun ? .dryRun : .importing, policy: onConflict,
-            named: target.keychain, keepsState: !noUndo,
-            fileDate: input.file?.modified, session: session)
+            named: target.keychain, fileDate: input.file?.modified, session: session)
         try text.tellContents()
 
         var decisions: [(Item, RestoreAction)] = []

@@ -47,7 +47,7 @@ struct ItemAddCommand: Verb {
     var noUndo = false
 
     @OptionGroup
-    var keychain: KeychainOptions
+    var keychain: LocalKeychainOptions
 
     @OptionGroup
     var style: StyleOptions
@@ -94,7 +94,7 @@ struct ItemAddCommand: Verb {
             let words = selection?.words ?? "\(OptionName.uuid.spelling) \(item.uuid)"
             session.noteGenerated(length, words)
         }
-        if !noUndo { session.noteUndo(keychain.keychain) }
+        session.noteUndo(keychain.keychain)
         if style.json { try session.result(["items": [.item(item)]], []) }
         return .ok
     }

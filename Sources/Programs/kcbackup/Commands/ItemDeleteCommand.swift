@@ -30,7 +30,7 @@ struct ItemDeleteCommand: Verb {
     var noUndo = false
 
     @OptionGroup
-    var keychain: KeychainOptions
+    var keychain: LocalKeychainOptions
 
     @OptionGroup
     var style: StyleOptions
@@ -55,7 +55,7 @@ struct ItemDeleteCommand: Verb {
         session.done = "\(counted(count, "item")) deleted"
         for words in wordsApart(matches.items) { session.note("deleted: \(words)") }
         if matches.damaged > 0 { session.note("deleted: \(counted(matches.damaged, "damaged item"))") }
-        if !noUndo { session.noteUndo(keychain.keychain) }
+        session.noteUndo(keychain.keychain)
         if style.json { try session.result(["items": .list(matches.items.map { .item($0) })], []) }
         return .ok
     }

@@ -29,7 +29,7 @@ struct ItemImportCommand: Verb {
     var noUndo = false
 
     @OptionGroup
-    var keychain: KeychainOptions
+    var keychain: LocalKeychainOptions
 
     @OptionGroup
     var style: StyleOptions
@@ -55,7 +55,7 @@ struct ItemImportCommand: Verb {
         }
         progress.finish()
         session.did("\(counted(counts.total, "item")) imported")
-        if !noUndo, counts.total > 0 { session.noteUndo(keychain.keychain) }
+        session.noteUndo(keychain.keychain)
         if style.json { try session.result(["imported": .counts { counts[$0] }], []) }
         return .ok
     }

@@ -104,10 +104,11 @@ struct ItemUpdateCommand: Verb {
         }
         session.done = "\(counted(updated.count, "item")) changed"
         for words in wordsApart(updated) { session.note("changed: \(words)") }
+        session.warn(ofUnbound: zip(matches.items, updated).count { $0.isBound && !$1.isBound })
         if let length {
             session.noteGenerated(length, "\(OptionName.uuid.spelling) \(updated.first?.uuid.description ?? "")")
         }
-        if !noUndo { session.noteUndo(keychain.keychain) }
+        session.noteUndo(keychain.keychain)
         if style.json { try session.result(["items": .list(updated.map { .item($0) })], []) }
         return session.status(ofDamaged: matches.damaged)
     }
@@ -126,4 +127,20 @@ struct ItemUpdateCommand: Verb {
         }
         return changes
     }
+}
+
+extension Session {
+    /// Says that items are bound to this device no longer, which a new accessibility does without another flag.
+    func warn(ofUnbound count: Int) {
+        if count == 0 { return }
+        let (was, them) = count == 1 ? ("was", "it") : ("were", "them")
+        warn(
+            "\(counted(count, "item")) \(was) ThisDeviceOnly: from now on, backups of \(them) open on any device, and "
+                + "exports contain \(them)")
+    }
+}
+
+extension Item {
+    /// True if only this device opens it.
+    fileprivate var isBound: Bool { binding.isThisDeviceOnly }
 }

@@ -58,7 +58,8 @@ struct RestoreCommand: Verb {
     @Option(
         name: OptionName.keychain.name,
         help: ArgumentHelp(
-            "The keychain: a name, or a path with a '/'. (default: the one it was made from)", valueName: "name|path"),
+            "'secret-service:' for the desktop keyring, or a keychain: a name, or a path with a '/'. (default: the one it was made from)",
+            valueName: "name|path"),
         completion: KnownNames.keychains)
     var keychainName: String?
 
@@ -186,7 +187,6 @@ struct RestoreCommand: Verb {
     private func noteUndo(_ local: LocalKeychain, _ report: RestoreReport, isNew: Bool, _ session: Session) throws {
         if dryRun || !report.writesSomething { return }
         if isNew { return session.note("'kcbackup keychain delete \(shellWord(local.name))' takes that back") }
-        if noUndo { return }
         let isDefault = try LocalKeychain(nil, in: session.world).name.exact == local.name.exact
         session.noteUndo(isDefault ? keychainName : local.name)
     }
@@ -226,7 +226,7 @@ struct RestoreCommand: Verb {
             target: (keyring.name, keyring.words), policy: onConflict, isOfSome: options.filter != nil, isMade: true,
             unmapped: UnmappedAttributes(written)
         ).tell(session)
-        if !dryRun, !noUndo, report.writesSomething { session.noteUndo(keyring.name) }
+        session.noteUndo(keyring.name)
         return report.failing.isEmpty ? .ok : .incomplete
     }
 
@@ -339,8 +339,11 @@ struct RestoreCommand: Verb {
         if old == 0 { return [] }
         session.list(report.vanishing) { _, words in "would be removed, and not in the archive: \(words)" }
         let new = report.counts.create + report.counts.update
-        try session.confirm(
-            "Replace the \(counted(old, "local item")) of \(target) with the \(new) of the archive?", isGiven: false)
+        let question =
+            new == 0
+            ? "Remove \(counted(old, "local item")) of \(target), which \(old == 1 ? "is" : "are") not in the archive?"
+            : "Replace the \(counted(old, "local item")) of \(target) with the \(new) of the archive?"
+        try session.confirm(question, isGiven: false)
         return Set(report.vanishing.map(\.uuid))
     }
 }

@@ -18,6 +18,8 @@ struct ScheduleCommand: ParsableCommand {
 
 /// `kcbackup schedule add`.
 struct ScheduleAddCommand: Verb {
+    static let keyringUse = KeyringUse.direct
+
     static let mainOptions: [OptionName] = [.to, .at, .keychain]
 
     static let configuration = CommandConfiguration(

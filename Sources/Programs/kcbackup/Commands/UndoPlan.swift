@@ -4,10 +4,10 @@ internal import KCLocalKeychains
 
 /// What bringing back a kept state does to the items of a keychain.
 struct UndoPlan {
-    /// The rows of the keychain before.
+    /// The rows of the keychain before, as compared with those of the state.
     let versions: Set<RowVersion>
     /// The rows of the state.
-    private let versionsAfter: Set<RowVersion>
+    let rowsAfter: VersionedItems
     /// The number of items after.
     let itemsAfter: Int
     /// The items that the state does not have.
@@ -26,10 +26,10 @@ struct UndoPlan {
     ///   - state: a copy of it from an earlier time.
     ///   - written: the rows that the undone command wrote; nil if unknown, so that all differences count as made since.
     init(from keychain: Keychain, to state: Keychain, written: Set<RowVersion>?) throws {
-        let now = try keychain.versionedItems()
         let old = try state.versionedItems()
+        let now = try keychain.versionedItems(since: old, of: state)
         versions = now.versions
-        versionsAfter = old.versions
+        rowsAfter = old
         itemsAfter = try state.itemCount()
         // A restore gives a replaced item the UUID of the archive's, so items are also matched by unique key.
         let oldUUIDs = Set(old.items.map(\.item.uuid))
@@ -57,27 +57,26 @@ struct UndoPlan {
         }
     }
 
-    /// Lists the items that go or change and that the undone command did not write; with `--verbose` all that go,
-    /// change or come back.
+    /// Lists the items that go or change and that the undone command did not write, or all that go, change or come
+    /// back.
     ///
     /// - Parameter isDone: true if the state has been brought back.
-    func tell(isDone: Bool, _ session: Session) {
-        let isVerbose = session.style.isVerbose
+    func tell(isDone: Bool, all: Bool, in list: inout ChangeList) {
         let changedSince = Set(changedSince.map(\.uuid))
-        session.list(isVerbose ? vanishing : addedSince) { _, words in
+        list.add(all ? vanishing : addedSince) { _, words in
             "\(isDone ? "removed" : "would be removed"): \(words)"
         }
-        let shown = isVerbose ? changing : self.changedSince
-        session.list(shown) { index, words in
+        let shown = all ? changing : self.changedSince
+        list.add(shown) { index, words in
             let since = changedSince.contains(shown[index].uuid) ? " (changed here since)" : ""
             return "\(isDone ? "set back" : "would be set back"): \(words)\(since)"
         }
-        guard isVerbose else { return }
-        session.list(returning) { _, words in "\(isDone ? "came back" : "would come back"): \(words)" }
+        guard all else { return }
+        list.add(returning) { _, words in "\(isDone ? "came back" : "would come back"): \(words)" }
     }
 
-    /// True if the state is the present one; rows that are no valid items count, too.
-    var changesNothing: Bool { versions == versionsAfter }
+    /// True if the state holds what the keychain holds now; rows that are no valid items count, too.
+    var changesNothing: Bool { versions == rowsAfter.versions }
 
     /// The changes in words: "1 removed, 2 set back".
     var counts: String {

@@ -30,15 +30,19 @@ struct UndoRequest {
     }
 
     private func undo(_ local: LocalKeychain, _ open: Keychain, in session: Session) throws -> ExitStatus {
+        // Keys that are at hand show which rows differ in more than their seals.
+        try session.world.unlocked.resume(open)
         let states = KeptStates(of: open, in: session.world.dataFolder)
         let known = try states.list()
         let (chosen, copy, plan) = try choose(among: known, states, local, open, in: session)
         let before = try open.itemCount()
         let undone = undone(by: chosen, among: known, session.calendar)
         let question = plan.question(undone)
+        var list = ChangeList(isDryRun: isDryRun, in: session)
+        let tellsAll = isDryRun || session.style.isVerbose
         if !isDryRun {
             if let question {
-                if !isConfirmed { plan.tell(isDone: false, session) }
+                if !isConfirmed { plan.tell(isDone: false, all: tellsAll, in: &list) }
                 try session.confirm(question, isGiven: isConfirmed)
             }
             // Another run may be waiting to restore the same state.
@@ -46,7 +50,8 @@ struct UndoRequest {
                 try StateKeeper(open, before: .undo, in: session).keeping(using: chosen) { keep in
                     try open.write { writer in
                         // What was listed and confirmed must still be what is removed or set back.
-                        guard try writer.reader.versionedItems().versions == plan.versions else {
+                        let now = try writer.reader.versionedItems(since: plan.rowsAfter, of: copy)
+                        guard now.versions == plan.versions else {
                             throw KeychainStoreError.busy
                         }
                         if keepsState { try keep() }
@@ -55,7 +60,7 @@ struct UndoRequest {
                 }
             }
         }
-        if isDryRun || isConfirmed || question == nil { plan.tell(isDone: !isDryRun, session) }
+        if isDryRun || isConfirmed || question == nil { plan.tell(isDone: !isDryRun, all: tellsAll, in: &list) }
         let changes = plan.counts.isEmpty ? "damaged items changed" : plan.counts
         let words = "\(undone) in keychain \(quoted(local.name)): \(changes)"
         let json = JSONValue.members([
@@ -69,10 +74,10 @@ struct UndoRequest {
         ])
         if !isDryRun { session.done = "took back \(words)" }
         if isDryRun || session.style.isJSON {
-            try session.result(json, ["would take back \(words)\n"])
+            try session.result(json, list.lines + ["would take back \(words)\n"])
         } else {
             session.note("took back \(words)")
-            if keepsState { session.noteUndo(keychain.keychain) }
+            session.noteUndo(keychain.keychain)
         }
         return .ok
     }

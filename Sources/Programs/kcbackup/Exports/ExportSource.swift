@@ -9,7 +9,7 @@ internal import KCKeychainStore
 /// The source of exported items: a keychain or an archive, opened in the order in which mistakes show earliest.
 struct ExportSource {
     private enum Place {
-        case keychain(Keychain, KeychainOptions)
+        case keychain(Keychain, LocalKeychainOptions)
         case archive(ProvenArchive, RestoreOptions, ArchivePasscodeOption, path: String)
     }
 
@@ -18,7 +18,7 @@ struct ExportSource {
     /// Opens the keychain, or verifies that the archive is genuine.
     init(
         _ archive: String?, _ opening: ArchiveOptions, _ passcode: ArchivePasscodeOption, acceptOrigin: String?,
-        _ keychain: KeychainOptions, in session: Session
+        _ keychain: LocalKeychainOptions, in session: Session
     ) throws {
         guard let archive else {
             place = .keychain(try keychain.open(in: session), keychain)
@@ -88,9 +88,9 @@ private struct ExportTarget: ItemTarget, ItemWriter {
 
     func secret(of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm) -> Bool { false }
 
-    func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) {}
+    func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) -> Int { 0 }
 
-    func removeLocalItems(_ local: LocalItems) -> Int { 0 }
+    func removeLocalItems(_ local: LocalItems, except staying: Set<ItemUUID>) -> Int { 0 }
 
     func put(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, in form: SecretForm, replacing: Item?

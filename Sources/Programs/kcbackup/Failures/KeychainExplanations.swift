@@ -200,6 +200,10 @@ func explainImportLine(_ problem: Failure.ImportProblem) -> Explanation {
     switch problem {
     case .reading(.line(.malformed(let malformed))):
         return Explanation(.usage, "\(malformed.rule), at byte \(malformed.position)", hint: hint)
+    case .reading(.line(.brokenSeal)):
+        return Explanation(
+            .damaged, "the item was listed without its secret, since its seal is broken",
+            hint: "nothing was written; leave the item out, and try again")
     case .reading(.line(.item(let problem))):
         let explanation = explainItem(problem)
         return Explanation(explanation.status, explanation.message, hint: hint)

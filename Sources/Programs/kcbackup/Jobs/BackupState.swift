@@ -97,7 +97,7 @@ struct BackupState {
                     jobs: states.filter { $0.job.covers(local) }.map(\.job.name)))
         }
         let isAlone = keychains.isEmpty && jobs.isEmpty
-        let shows = try isAlone && session.world.desktopKeyringHasItems()
+        let shows = try isAlone && session.world.desktopKeyringHasItems() == true
         self.keychains = keychains + Self.desktops(in: catalogues, states, always: shows ? [.all] : [])
     }
 

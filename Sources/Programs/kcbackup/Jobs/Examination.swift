@@ -104,7 +104,7 @@ struct Examination {
     private mutating func reportNoJob() {
         var hints = ["'kcbackup schedule add' makes one; see its help for examples"]
         do throws(SecretServiceFailure) {
-            if try session.world.desktopKeyringHasItems() { hints = [Self.desktopJob] }
+            if try session.world.desktopKeyringHasItems() == true { hints = [Self.desktopJob] }
         } catch {
             return report(Failure(error, session.subjects).explanation)
         }
@@ -140,7 +140,7 @@ struct Examination {
         if state.jobs.contains(where: \.job.isOfDesktop) || !state.unreadable.isEmpty { return }
         count += 1
         do throws(SecretServiceFailure) {
-            guard try session.world.desktopKeyringHasItems() else { return }
+            guard try session.world.desktopKeyringHasItems() == true else { return }
         } catch {
             return report(Failure(error, session.subjects).explanation)
         }

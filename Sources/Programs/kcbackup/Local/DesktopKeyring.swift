@@ -148,15 +148,18 @@ extension World {
         try SessionBus(environment: environment, runtimeFolder: userRuntimeFolder)
     }
 
-    /// True if a Secret Service is running and may have items; starts and opens nothing, and reports no errors.
+    /// True if a Secret Service is running and may have items.
     ///
+    /// Starts and opens nothing, and reports no errors.
+    ///
+    /// - Returns: nil if that cannot be seen.
     /// - Throws: `SecretServiceFailure.interrupted`.
-    func desktopKeyringHasItems() throws(SecretServiceFailure) -> Bool {
+    func desktopKeyringHasItems() throws(SecretServiceFailure) -> Bool? {
         let bus: SessionBus
         do throws(SecretServiceFailure) {
             bus = try sessionBus()
         } catch {
-            return false
+            return nil
         }
         return try SecretServiceClient.mayHaveItems(on: bus)
     }

@@ -30,11 +30,12 @@ struct DesktopStates {
     ///   - keyring: what the user named.
     ///   - change: what the user does, for the list of states.
     ///   - keepsState: false to keep no state.
+    ///   - used: a state that is no longer needed after the restore.
     /// - Throws: `Failure.notKept`, and what `RestoreBackup` throws.
     func restore(
         _ proven: ProvenArchive, _ options: RestoreOptions, into client: SecretServiceClient, _ keyring: DesktopKeyring,
         _ given: ServiceTarget.Options, as change: KeptStates.Change, keepsState: Bool,
-        step: @escaping () -> Void = {},
+        using used: DesktopStateName? = nil, step: @escaping () -> Void = {},
         observe: @escaping (Item, RestoreAction) -> Void = { _, _ in }
     ) throws -> RestoreReport {
         let backup = try RestoreBackup(proven, options: options)
@@ -56,6 +57,7 @@ struct DesktopStates {
                 // If the keyring was changed after the earlier run, undo must take back that change first.
                 let kept = try earlier?.state.flatMap { try names().first == $0 ? $0 : nil }
                 let state = try kept ?? (keepsState ? keep(client, before: change) : nil)
+                if state != nil { session.keptState = true }
                 // An earlier run may have written over a secret, so its code of what was there before is the right one.
                 // Without a state there may be no device key, and a broken-off update is not finished.
                 for uuid in updated where planned.updated[uuid] == nil && state != nil {
@@ -68,7 +70,8 @@ struct DesktopStates {
                 if action == .update { updated.insert(item.uuid) }
                 observe(item, action)
             }
-            tidy(removing: try record())
+            let isWhole = report.failing.isEmpty && report.stayingBehind.isEmpty
+            tidy(removing: try record(), using: isWhole ? used : nil)
             return report
         }
     }
@@ -81,7 +84,11 @@ struct DesktopStates {
         _ change: (_ willWrite: @escaping () throws -> Void) throws -> Result
     ) throws -> Result {
         try alone {
-            let result = try change { if keepsState { _ = try keep(client, before: .itemUpdate) } }
+            let result = try change {
+                guard keepsState else { return }
+                _ = try keep(client, before: .itemUpdate)
+                session.keptState = true
+            }
             tidy(removing: nil)
             return result
         }
@@ -94,11 +101,18 @@ struct DesktopStates {
         return try withExtendedLifetime(lock) { try body() }
     }
 
-    /// Removes old states, and the record of a restore that is complete; that of another one is still needed.
-    private func tidy(removing record: DesktopRecord?) {
+    /// Removes old states, the one that was brought back, and the record of a restore that is complete; that of another
+    /// one is still needed.
+    ///
+    /// As for a keychain, as many states are kept before restores as before changes of items.
+    private func tidy(removing record: DesktopRecord?, using used: DesktopStateName? = nil) {
         do throws(FileFailure) {
             try record?.remove(in: folder)
-            for name in try names().dropFirst(Self.limit) { try Path.remove(path(of: name)) }
+            if let used { try Path.remove(path(of: used)) }
+            for isOfItems in [false, true] {
+                let alike = try names().filter { ($0.before?.isOfItems ?? false) == isOfItems }
+                for name in alike.dropFirst(Self.limit) { try Path.remove(path(of: name)) }
+            }
             try DesktopRecord.tidy(folder, states: names())
         } catch {
             session.warn("an old state could not be removed: \(explainFile(error).message)")
@@ -186,17 +200,21 @@ struct DesktopStates {
         let (name, proven, plan, rehearsal) = try choose(state, options, for: keyring, target, client)
         var report = rehearsal
         let undone = try undone(by: name, isNamed: state != nil)
+        var list = ChangeList(isDryRun: isDryRun, in: session)
         if !isDryRun {
             if let question = plan.question(undone, keyring) {
-                if !isConfirmed { plan.tell(isDone: false, session) }
+                if !isConfirmed { plan.tell(isDone: false, in: &list) }
                 try session.confirm(question, isGiven: isConfirmed)
             }
             options.isDryRun = false
             options.removable = Set(plan.removed.map(\.uuid))
             options.updatable = Set(plan.changed.map(\.uuid))
-            report = try restore(proven, options, into: client, keyring, target, as: .undo, keepsState: keepsState)
+            report = try restore(
+                proven, options, into: client, keyring, target, as: .undo, keepsState: keepsState,
+                using: label == nil ? name : nil)
+            if label != nil { try removeIfPresent(name, proven, client) }
         }
-        if isDryRun || isConfirmed { plan.tell(isDone: !isDryRun, session) }
+        if isDryRun || isConfirmed { plan.tell(isDone: !isDryRun, in: &list) }
         let counts = report.counts
         let parts = [(counts.create, "brought back"), (counts.update, "set back"), (counts.remove, "removed")]
         let words =
@@ -214,12 +232,29 @@ struct DesktopStates {
                     ("changing", .list(plan.changed.map { .item($0) })),
                     ("returning", .list(plan.created.map { .item($0) })),
                 ]),
-                ["would take back \(words)\n"])
+                list.lines + ["would take back \(words)\n"])
         } else {
             session.note("took back \(words)")
-            if keepsState { session.noteUndo(keyring.name) }
+            session.noteUndo(keyring.name)
         }
         return .ok
+    }
+
+    /// Removes a state of which one collection was brought back, if the others are as in it, too.
+    private func removeIfPresent(
+        _ name: DesktopStateName, _ proven: ProvenArchive, _ client: SecretServiceClient
+    ) throws {
+        var options = RestoreOptions()
+        options.replacing = .all
+        options.isDryRun = true
+        do {
+            let report = try restore(
+                proven, options, into: client, .all, ServiceTarget.Options(scope: .all, making: .refused), as: .undo,
+                keepsState: false)
+            if !report.writesSomething { try alone { tidy(removing: nil, using: name) } }
+        } catch SecretServiceFailure.lockedTarget, SecretServiceFailure.collectionMissing {
+            // Another collection cannot be compared, so the state may be the only one that has its items.
+        }
     }
 
     /// Chooses the named state, or else the newest that has items of the keyring and differs from the present one.

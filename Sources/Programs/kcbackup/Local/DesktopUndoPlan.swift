@@ -27,10 +27,13 @@ struct DesktopUndoPlan {
         return "Take back \(undone), which \(parts.joined(separator: " and ")) of \(keyring.words)?"
     }
 
-    func tell(isDone: Bool, _ session: Session) {
+    /// Lists the items that change, come back or go.
+    ///
+    /// - Parameter isDone: true if the state has been brought back.
+    func tell(isDone: Bool, in list: inout ChangeList) {
         let start = isDone ? "" : "would be "
-        session.list(changed) { _, words in "\(start)set back: \(words)" }
-        session.list(created) { _, words in "\(start)brought back: \(words)" }
-        session.list(removed) { _, words in "\(start)removed, and not in that state: \(words)" }
+        list.add(changed) { _, words in "\(start)set back: \(words)" }
+        list.add(created) { _, words in "\(start)brought back: \(words)" }
+        list.add(removed) { _, words in "\(start)removed, and not in that state: \(words)" }
     }
 }

@@ -68,12 +68,13 @@ struct DesktopUpdate {
                 session.warn("the Secret Service did not keep all of the change: \(before.words)")
             }
         }
+        session.warn(ofUnbound: updates.count { $0.before.binding.isThisDeviceOnly && !$0.after.isMarkedAsBound })
         if updates.contains(where: { $0.after.isMarkedAsBound && !$0.before.accessibility.isThisDeviceOnly }) {
             session.note(
                 "ThisDeviceOnly is a mark there: backups bind the item to this device, the file of the keyring does not"
             )
         }
-        if keepsState { session.noteUndo(keyring.name) }
+        session.noteUndo(keyring.name)
         if session.style.isJSON { try session.result(["items": .list(now.compactMap { $0 }.map { .item($0) })], []) }
         return isComplete ? .ok : .incomplete
     }

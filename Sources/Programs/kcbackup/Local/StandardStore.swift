@@ -121,9 +121,10 @@ extension StandardStore {
             let hasItems = try hasItems()
             let isChosen = try KeychainLists.load(from: session.world.dataFolder).store != nil
             if hasItems, isChosen { return nil }
-            return try desktopHasItems() ? (hasItems ? .bothHaveItems : .keychainIsEmpty) : nil
+            return try desktopHasItems() == true ? (hasItems ? .bothHaveItems : .keychainIsEmpty) : nil
         case .desktop:
-            return try !desktopHasItems() && hasItems() ? .desktopIsEmpty : nil
+            // One that is out of reach is not empty; opening it says why.
+            return try desktopHasItems() == false && hasItems() ? .desktopIsEmpty : nil
         }
     }
 }

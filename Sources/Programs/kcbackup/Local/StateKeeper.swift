@@ -19,7 +19,7 @@ struct StateKeeper {
 
     /// Runs `change`, which must call `keep` in its transaction before it changes anything.
     ///
-    /// If the change fails, the state that was kept for it is removed again.
+    /// If the change fails, or leaves everything as it was, the state that was kept for it is removed again.
     ///
     /// - Parameter used: a state that is no longer needed after the change.
     /// - Throws: `Failure.notKept`, and what `change` throws.
@@ -27,15 +27,21 @@ struct StateKeeper {
         using used: KeptStates.State? = nil, _ change: (_ keep: @escaping () throws -> Void) throws -> Result
     ) throws -> Result {
         var kept: KeptStates.State?
+        var changesSomething = true
         let result: Result
         do {
-            result = try change { kept = try keep() }
+            result = try change { kept = try keep { changesSomething = false } }
         } catch {
             if let kept { remove(kept) }
             throw error
         }
         if let used { remove(used) }
-        guard kept != nil else { return result }
+        guard let kept else { return result }
+        if !changesSomething {
+            remove(kept)
+            return result
+        }
+        session.keptState = true
         do throws(FileFailure) {
             try states.prune()
         } catch {
@@ -105,9 +111,9 @@ struct StateKeeper {
         }
     }
 
-    private func keep() throws(Failure) -> KeptStates.State {
+    private func keep(_ onNothing: @escaping () -> Void) throws(Failure) -> KeptStates.State {
         do {
-            return try states.keep(before: change, now: session.now)
+            return try states.keep(before: change, now: session.now, onNothing: onNothing)
         } catch {
             throw .notKept(Failure(error, Failure.Subjects()))
         }

@@ -6,8 +6,8 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 
-/// The options for the keychain and its passcode.
-struct KeychainOptions: ParsableArguments {
+/// The options for the keychain and its passcode, of a verb that also works on the desktop keyring.
+struct KeychainOptions: ParsableArguments, KeychainChoice {
     @Option(
         name: OptionName.keychain.name,
         help: ArgumentHelp(
@@ -18,7 +18,29 @@ struct KeychainOptions: ParsableArguments {
 
     @OptionGroup
     var passcodeOption: PasscodeOption
+}
 
+/// The options for the keychain and its passcode, of a verb that works on keychains alone.
+struct LocalKeychainOptions: ParsableArguments, KeychainChoice {
+    @Option(
+        name: OptionName.keychain.name,
+        help: ArgumentHelp(
+            "The keychain: a name, or a path with a '/'. (default: see 'keychain default')", valueName: "name|path"),
+        completion: KnownNames.keychains)
+    var keychain: String?
+
+    @OptionGroup
+    var passcodeOption: PasscodeOption
+}
+
+/// A keychain that the user may have named, and its passcode.
+protocol KeychainChoice {
+    /// What the user named.
+    var keychain: String? { get }
+    var passcodeOption: PasscodeOption { get }
+}
+
+extension KeychainChoice {
     /// Where the passcode comes from, if it was given.
     var passcode: SecretSource? { passcodeOption.passcode }
 
