@@ -6,10 +6,11 @@ import Testing
 
 struct PasswordTests {
     #if os(Linux)
-        /// A keychain for these tests alone, created by the first of them.
+        private static let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        /// A keychain for these tests alone, created by the first of them, and removed when they end.
         private static let keychain = Result {
-            let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            atexit { try? FileManager.default.removeItem(at: PasswordTests.folder) }
             setenv("XDG_DATA_HOME", folder.path, 1)
             try KeychainClient.openOrCreate(passcode: nil)
         }
