@@ -148,9 +148,13 @@ let package = Package(
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCBackupArchive",
                 "KCBackupEngine",
             ]),
+        library(
+            "KCItemStores", in: "Backup",
+            ["KCByteStreams", "KCKeychainModel", "KCKeychainStore", "KCLocalKeychains", "KCSecretService"]),
         .executableTarget(
             name: "kcbackup",
             dependencies: [
+                "KCItemStores",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
                 "KCKeychainKeys",
                 "KCKeychainStore", "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains",
@@ -267,6 +271,12 @@ let package = Package(
                 "KCKeychainKeys", "KCKeychainStore", "KCItemSources",
             ],
             exclude: ["Archives"]),
+        tests(
+            "KCItemStores",
+            [
+                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCKeychainStore",
+                "KCLocalKeychains",
+            ]),
         tests(
             "kcbackup",
             [

@@ -159,7 +159,7 @@ struct DesktopHostileTests {
               try $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb
               $KCBACKUP inspect a.kcb --json | jq -c '[.contents.complete, (.items | length)]'
               rm a.kcb
-              try $KCBACKUP item list --keychain secret-service: | grep '^[0-9]'
+              try bash -c "$KCBACKUP item list --keychain secret-service: 2>&1 >/dev/null"
               done_with
             done
             # What is listed twice is one item, and a list that never ends is refused.

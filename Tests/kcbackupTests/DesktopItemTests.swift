@@ -147,6 +147,48 @@ struct DesktopItemTests {
                 """)
     }
 
+    @Test("Items of the keyring are deleted, others stay, and undo brings the deleted ones back")
+    func deleting() throws {
+        let text = try shell.run(
+            """
+            keyring
+            $DESKTOP fill 1 6
+            names() { $KCBACKUP item list --json | jq -c '[.items[].attributes | .svce // .srvr | .[:5]] | sort'; }
+            delete() { local status=0; $KCBACKUP item delete "$@" 2>messages || status=$?; echo $status; }
+            names | tee before
+            delete --service host4.example.org
+            names
+            secret-tool lookup service host4.example.org || echo gone
+            delete --service host4.example.org
+            # Several, and nobody to ask.
+            delete --service host3.example.org
+            names
+            delete --service host3.example.org --yes
+            names
+            $KCBACKUP undo --list --json | jq -c '[.undo[].command]'
+            $KCBACKUP undo --yes 2>/dev/null
+            names
+            $KCBACKUP undo --yes 2>/dev/null "$($KCBACKUP undo --list --json | jq -r '.undo[-1].name')"
+            names | diff before - && secret-tool lookup service host4.example.org | od -An -tx1
+            """)
+        #expect(
+            text == """
+                ["host0","host1","host2","host3","host3","host4","host5"]
+                0
+                ["host0","host1","host2","host3","host3","host5"]
+                gone
+                10
+                4
+                ["host0","host1","host2","host3","host3","host5"]
+                0
+                ["host0","host1","host2","host5"]
+                ["item delete","item delete"]
+                ["host0","host1","host2","host3","host3","host5"]
+                 73 65 63 72 65 74 2d 34 0a 78
+
+                """)
+    }
+
     @Test("An item in the keyring is shown, changed and made ThisDeviceOnly")
     func items() throws {
         let text = try shell.run(

@@ -265,6 +265,12 @@ extension ServiceState {
         }
     }
 
+    /// Deletes an item when everything else was written.
+    func remove(_ item: Item) {
+        guard let index = byUUID[item.uuid] else { preconditionFailure("what is deleted was found") }
+        entries[index].isLeaving = true
+    }
+
     /// True if the service still has exactly this item.
     func isUnchanged(_ item: Item) -> Bool { byUUID[item.uuid].map { entries[$0].item == item } ?? false }
 

@@ -91,6 +91,16 @@ package struct ServiceTarget: StoredItemTarget {
         }
     }
 
+    /// Deletes items, if all of them are still as they were.
+    ///
+    /// - Throws: `SecretServiceFailure` (`changedMeanwhile`), `BrokenOffWrite`.
+    package func delete(_ items: [Item]) throws {
+        try write { state in
+            for item in items where !state.isUnchanged(item) { throw SecretServiceFailure.changedMeanwhile }
+            for item in items { state.remove(item) }
+        }
+    }
+
     private func state() throws -> ServiceState {
         try ServiceState(client, client.read(.all, needsAll: false), options)
     }

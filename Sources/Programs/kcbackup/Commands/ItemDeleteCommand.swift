@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCConsole
+internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
@@ -8,12 +9,14 @@ internal import KCLocalKeychains
 struct ItemDeleteCommand: Verb {
     static let mainOptions: [OptionName] = [.service, .account, .yes]
 
+    static let keyringUse = KeyringUse.direct
+
     static let configuration = CommandConfiguration(
         commandName: "delete",
         abstract: "Delete items.",
         discussion: """
-            All matching items are deleted, in one transaction; if there are several, they are listed, and you are \
-            asked first. No passcode is needed. 'kcbackup undo' takes it back.
+            All matching items are deleted; if there are several, they are listed, and you are asked first. A keychain \
+            needs no passcode for that; the desktop keyring must be open. 'kcbackup undo' takes it back.
 
             EXAMPLES:
               kcbackup item delete --service "Home Wi-Fi"
@@ -30,33 +33,34 @@ struct ItemDeleteCommand: Verb {
     var noUndo = false
 
     @OptionGroup
-    var keychain: LocalKeychainOptions
+    var keychain: KeychainOptions
+
+    @OptionGroup
+    var unlocking: UnlockOptions
 
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let query = try conditions.condition()
-        let store = try keychain.open(in: session)
-        let matches = try store.find(query)
-        let count = matches.items.count + matches.damaged
-        if count == 0 { throw KeychainStoreError.itemNotFound }
+        guard let filter = try conditions.filter() else { throw UsageProblem.noCondition }
+        let open = try keychain.store(unlocking, in: session)
+        let found = try open.items.find(filter)
+        if found.isEmpty { throw KeychainStoreError.itemNotFound }
+        let status = session.tell(unread: found.shortfall)
+        let damaged = found.shortfall.damaged
+        let count = found.items.count + damaged
         if count > 1 {
             if !yes, session.world.terminal.isAttended {
-                session.list(matches.items) { _, words in "to be deleted: \(words)" }
+                session.list(found.items) { _, words in "to be deleted: \(words)" }
             }
             try session.confirm("Delete \(count) items?", isGiven: yes)
         }
-        try StateKeeper.changing(store, .itemDelete, isKept: !noUndo, in: session) { writer in
-            // Delete exactly the items that were counted and confirmed; damaged ones can only be selected by the query.
-            for item in matches.items { try writer.delete(matching: ItemQuery(item), now: session.now) }
-            if matches.damaged > 0 { try writer.delete(matching: query, now: session.now) }
-        }
+        if count > 0 { try open.items.delete(found, filter, now: session.now, keepsState: !noUndo) }
         session.done = "\(counted(count, "item")) deleted"
-        for words in wordsApart(matches.items) { session.note("deleted: \(words)") }
-        if matches.damaged > 0 { session.note("deleted: \(counted(matches.damaged, "damaged item"))") }
-        session.noteUndo(keychain.keychain)
-        if style.json { try session.result(["items": .list(matches.items.map { .item($0) })], []) }
-        return .ok
+        for words in wordsApart(found.items) { session.note("deleted: \(words)") }
+        if damaged > 0 { session.note("deleted: \(counted(damaged, "damaged item"))") }
+        session.noteUndo(open.name)
+        if style.json { try session.result(["items": .list(found.items.map { .item($0) })], []) }
+        return status
     }
 }

@@ -2,6 +2,7 @@ internal import KCBackupCatalogue
 internal import KCConsole
 internal import ArgumentParser
 internal import KCByteStreams
+internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
 
@@ -44,39 +45,28 @@ struct ItemFindCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let search = try QueryOptions.search(text)
-        let query = try text == nil ? conditions.condition() : conditions.query()
-        if let keyring = try session.desktopKeyring(keychain.keychain) {
-            let client = try keyring.connect(unlocking, passcode: keychain.passcode, in: session)
-            let found = try DesktopItems(keyring, client, conditions.filter(text), in: session)
-            if found.items.isEmpty, found.isComplete { throw KeychainStoreError.itemNotFound }
-            try tell(found.items, in: session) { found.secret(of: $0) }
-            return found.isComplete ? .ok : .incomplete
-        }
-        if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
-        let store = try keychain.open(in: session)
-        let matches = try store.find(query, where: search.matches)
-        if matches.items.isEmpty, matches.damaged == 0 { throw KeychainStoreError.itemNotFound }
-        if reveal {
-            try keychain.unlock(store, for: Set(matches.items.map(\.accessibility)), in: session)
-        } else {
-            try session.world.unlocked.resume(store)
-        }
-        let broken = try SealCheck.broken(among: matches.items, in: store)
-        try tell(matches.items, broken: broken, in: session) { try store.secret(of: $0) }
-        return session.status(session.status(ofDamaged: matches.damaged), brokenSeals: broken.count)
+        guard let filter = try conditions.filter(text) else { throw UsageProblem.noCondition }
+        let open = try keychain.store(unlocking, in: session)
+        let store = open.items
+        let found = try store.find(filter)
+        if found.isEmpty { throw KeychainStoreError.itemNotFound }
+        try store.open(reveal ? Set(found.items.map(\.accessibility)) : nil)
+        let broken = try store.brokenSeals(among: found.items)
+        let status = session.tell(found.shortfall)
+        try tell(found.items, of: open, broken, in: session) { try store.secret(of: $0) }
+        return session.status(status, brokenSeals: broken.count)
     }
 
     /// - Parameter broken: the items whose seals are broken; their secrets are not shown.
     private func tell(
-        _ items: [Item], broken: Set<ItemUUID> = [], in session: Session, _ secret: (Item) throws -> SecretBytes?
+        _ items: [Item], of store: OpenStore, _ broken: Set<ItemUUID>, in session: Session,
+        _ secret: (Item) throws -> SecretBytes?
     ) throws {
         if style.json {
             try printJSON(items, broken, secret, in: session)
         } else if reveal, !session.world.terminal.showsOutput, !items.isEmpty {
             guard items.count == 1, let item = items.first else {
-                let isEvery = DesktopKeyring(keychain.keychain)?.label.isEmpty == true
-                throw UsageProblem.severalSecrets(items.count, ofEveryCollection: isEvery)
+                throw UsageProblem.severalSecrets(items.count, ofEveryCollection: store.isEveryCollection)
             }
             guard let secret = try secret(item) else { throw UsageProblem.noSecret }
             try session.write(secret)

@@ -1,6 +1,6 @@
 internal import ArgumentParser
+internal import KCItemStores
 internal import KCKeychainModel
-internal import KCKeychainStore
 
 /// `kcbackup item list`.
 struct ItemListCommand: Verb {
@@ -43,34 +43,14 @@ struct ItemListCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let search = try QueryOptions.search(text)
+        let filter = try conditions.filter(text) ?? ItemFilter()
         let listing = try ItemListing(session, table)
-        if let keyring = try session.desktopKeyring(keychain.keychain) {
-            let client = try keyring.connect(unlocking, passcode: keychain.passcode, in: session)
-            let found = try DesktopItems(keyring, client, conditions.filter(text), in: session)
-            for item in found.items { listing.measure(item) }
-            for item in found.items { try listing.writeRow(item) }
-            try listing.end()
-            session.note(listing.summary)
-            return found.isComplete ? .ok : .incomplete
-        }
-        if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
-        let store = try keychain.open(in: session)
-        let query = try conditions.query()
-        try session.world.unlocked.resume(store)
-        listing.broken = try SealCheck.broken(in: store) { query.means($0) && search.matches($0) }
-        let damaged = try store.walk(query, where: search.matches, first: listing.measure, listing.writeRow)
+        let store = try keychain.store(unlocking, in: session).items
+        try store.open(nil)
+        listing.broken = try store.brokenSeals(filter)
+        let shortfall = try store.walk(filter, first: listing.measure, listing.writeRow)
         try listing.end()
         session.note(listing.summary)
-        return session.status(session.status(ofDamaged: damaged), brokenSeals: listing.broken.count)
-    }
-}
-
-extension Session {
-    /// Reports rows that are not valid items, which lists leave out.
-    func status(ofDamaged count: Int) -> ExitStatus {
-        if count == 0 { return .ok }
-        warn("\(counted(count, "item")) cannot be read: the keychain is damaged")
-        return .incomplete
+        return session.status(session.tell(shortfall), brokenSeals: listing.broken.count)
     }
 }

@@ -1,9 +1,10 @@
 internal import ArgumentParser
 internal import KCByteStreams
 internal import KCConsole
+internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
-internal import KCLocalKeychains
+internal import KCSecretService
 
 /// `kcbackup item update`.
 struct ItemUpdateCommand: Verb {
@@ -15,7 +16,7 @@ struct ItemUpdateCommand: Verb {
         commandName: "update",
         abstract: "Change attributes or the secret of items.",
         discussion: """
-            All matching items are changed, in one transaction. If there are several, they are listed, and you are \
+            All matching items are changed, in one transaction where the store has them. If there are several, they are listed, and you are \
             asked first. 'kcbackup undo' takes it back.
 
             EXAMPLES:
@@ -60,57 +61,66 @@ struct ItemUpdateCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let query = try conditions.condition()
+        guard let filter = try conditions.filter() else { throw UsageProblem.noCondition }
         let changes = try changes()
         let length = try making.wantedLength()
         if length != nil, secret.isGiven {
             throw UsageProblem.together(.generate, secret.secret == nil ? .secretFile : .secret)
         }
         if changes.isEmpty, !secret.isGiven, length == nil { throw UsageProblem.noChange }
-        if let keyring = try session.desktopKeyring(keychain.keychain) {
-            let client = try keyring.connect(unlocking, passcode: keychain.passcode, in: session)
-            let update = DesktopUpdate(
-                keyring, client, changes, secret, length, isConfirmed: yes, keepsState: !noUndo, in: session)
-            return try update.run(conditions.filter())
-        }
-        if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
-        let store = try keychain.open(in: session)
-        let matches = try store.find(query)
-        if matches.items.isEmpty, matches.damaged == 0 { throw KeychainStoreError.itemNotFound }
-        if length != nil, matches.items.count > 1 { throw UsageProblem.generatedForSeveral(matches.items.count) }
-        if matches.items.count > 1 {
+        let open = try keychain.store(unlocking, in: session)
+        let store = open.items
+        let found = try store.find(filter)
+        if found.isEmpty { throw KeychainStoreError.itemNotFound }
+        if length != nil, found.items.count > 1 { throw UsageProblem.generatedForSeveral(found.items.count) }
+        try requireFit(changes, of: found.items, in: store)
+        if found.items.count > 1 {
             if !yes, session.world.terminal.isAttended {
-                session.list(matches.items) { _, words in "to be changed: \(words)" }
+                session.list(found.items) { _, words in "to be changed: \(words)" }
             }
-            try session.confirm("Change \(matches.items.count) items?", isGiven: yes)
+            try session.confirm("Change \(found.items.count) items?", isGiven: yes)
         }
-        try keychain.unlock(store, in: session)
-        let isPublic = matches.items.allSatisfy { $0.itemClass == .certificate }
+        try store.open(Set(Accessibility.allCases))
         let value =
             if let length {
                 try GeneratedPassword.make(length: length) as SecretBytes?
             } else {
-                try secret.read(isPublic: isPublic, in: session)
+                try secret.read(isPublic: found.items.allSatisfy { $0.itemClass == .certificate }, in: session)
             }
-        let updated = try StateKeeper.changing(store, .itemUpdate, isKept: !noUndo, in: session) { writer in
-            // Change exactly the items that were counted and confirmed.
-            try matches.items.flatMap { item in
-                let updated = try writer.update(
-                    matching: ItemQuery(item), set: changes, secret: value, now: session.now)
-                // An item that another program made synchronizable in name only may still be changed in other ways.
-                if !item.isSynchronizableInNameOnly { for item in updated { try item.requireMeaningfulFlag() } }
-                return updated
-            }
+        let report = try store.update(found.items, changes, secret: value, now: session.now, keepsState: !noUndo)
+        session.done = "\(counted(report.changed.count, "item")) changed"
+        tell(report, of: open, length, in: session)
+        let status = session.tell(found.shortfall)
+        if style.json { try session.result(["items": .list(report.changed.map { .item($0) })], []) }
+        return report.unkept.isEmpty ? status : .incomplete
+    }
+
+    /// - Throws: `UsageProblem.desktopAttribute`; what the store throws.
+    private func requireFit(_ changes: AttributeChanges, of items: [Item], in store: any ItemStore) throws {
+        do {
+            try store.requireFit(changes, of: items)
+        } catch let error as UnmappedAttribute {
+            throw UsageProblem.desktopAttribute(error.code.code)
         }
-        session.done = "\(counted(updated.count, "item")) changed"
-        for words in wordsApart(updated) { session.note("changed: \(words)") }
-        session.warn(ofUnbound: zip(matches.items, updated).count { $0.isBound && !$1.isBound })
-        if let length {
-            session.noteGenerated(length, "\(OptionName.uuid.spelling) \(updated.first?.uuid.description ?? "")")
+    }
+
+    /// - Parameter length: that of a made-up secret; nil for another one.
+    private func tell(_ report: UpdateReport, of store: OpenStore, _ length: Int?, in session: Session) {
+        for words in wordsApart(report.changed) { session.note("changed: \(words)") }
+        for words in wordsApart(report.unkept) {
+            session.warn("the Secret Service did not keep all of the change: \(words)")
         }
-        session.noteUndo(keychain.keychain)
-        if style.json { try session.result(["items": .list(updated.map { .item($0) })], []) }
-        return session.status(ofDamaged: matches.damaged)
+        session.warn(ofUnbound: report.unbound)
+        if report.marksOnly {
+            session.note(
+                "ThisDeviceOnly is a mark there: backups bind the item to this device, the file of the keyring does not"
+            )
+        }
+        if let length, let item = report.changed.first {
+            let keychain = store.name.map { " \(OptionName.keychain.spelling) \(shellWord($0))" } ?? ""
+            session.noteGenerated(length, "\(OptionName.uuid.spelling) \(item.uuid)\(keychain)")
+        }
+        session.noteUndo(store.name)
     }
 
     private func changes() throws -> [AttributeCode: AttributeValue?] {
@@ -138,9 +148,4 @@ extension Session {
             "\(counted(count, "item")) \(was) ThisDeviceOnly: from now on, backups of \(them) open on any device, and "
                 + "exports contain \(them)")
     }
-}
-
-extension Item {
-    /// True if only this device opens it.
-    fileprivate var isBound: Bool { binding.isThisDeviceOnly }
 }

@@ -122,7 +122,7 @@ struct DesktopKeyring: Hashable {
             session.note("left out: \(counted(contents.ofSession, "item")) that end with the session of the desktop")
         }
         let source = ServiceSource(contents)
-        for entry in source.unreadable { session.warn(entry.words(missing.rawValue)) }
+        for entry in source.unreadable { session.warn(entry.words(missing)) }
         return source
     }
 }
@@ -181,8 +181,9 @@ extension World {
 }
 
 extension Unreadable {
-    fileprivate func words(_ missing: String) -> String {
-        switch self {
+    func words(_ leftOut: LeftOut) -> String {
+        let missing = leftOut.rawValue
+        return switch self {
         case .lockedCollection(let label, let items):
             "collection \(quoted(label)) is locked: "
                 + (items == 0 ? "its items are" : items == 1 ? "its item is" : "its \(items) items are")

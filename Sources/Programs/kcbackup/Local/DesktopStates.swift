@@ -80,13 +80,13 @@ struct DesktopStates {
     ///
     /// - Throws: `Failure.notKept`, and what `change` throws.
     func change<Result>(
-        _ client: SecretServiceClient, keepsState: Bool,
+        _ client: SecretServiceClient, before command: KeptStates.Change, keepsState: Bool,
         _ change: (_ willWrite: @escaping () throws -> Void) throws -> Result
     ) throws -> Result {
         try alone {
             let result = try change {
                 guard keepsState else { return }
-                _ = try keep(client, before: .itemUpdate)
+                _ = try keep(client, before: command)
                 session.keptState = true
             }
             tidy(removing: nil)

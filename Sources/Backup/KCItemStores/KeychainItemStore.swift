@@ -1,0 +1,119 @@
+package import KCByteStreams
+package import KCKeychainModel
+package import KCKeychainStore
+internal import KCLocalKeychains
+
+/// A keychain as a store of items.
+package struct KeychainItemStore: ItemStore {
+    private let keychain: Keychain
+    private let states: any StateKeeping
+    private let open: (Set<Accessibility>?) throws -> Void
+
+    /// - Parameters:
+    ///   - open: makes class keys available; with nil, those that need no question.
+    package init(
+        _ keychain: Keychain, states: any StateKeeping, open: @escaping (Set<Accessibility>?) throws -> Void
+    ) {
+        self.keychain = keychain
+        self.states = states
+        self.open = open
+    }
+
+    package func find(_ filter: ItemFilter) throws -> FoundItems {
+        let matches = try keychain.find(ItemQuery(filter), where: filter.matches)
+        return FoundItems(items: matches.items, shortfall: Shortfall(damaged: matches.damaged))
+    }
+
+    package func walk(
+        _ filter: ItemFilter, first: (Item) throws -> Void, _ body: (Item) throws -> Void
+    ) throws -> Shortfall {
+        Shortfall(damaged: try keychain.walk(ItemQuery(filter), where: filter.matches, first: first, body))
+    }
+
+    package func open(_ needed: Set<Accessibility>?) throws { try open(needed) }
+
+    package func brokenSeals(among items: [Item]) throws -> Set<ItemUUID> {
+        try keychain.read { reader in
+            var broken: Set<ItemUUID> = []
+            for item in items where keychain.canOpen(item.accessibility) {
+                do throws(KeychainStoreError) {
+                    if try !reader.isWhole(item) { broken.insert(item.uuid) }
+                } catch .itemNotFound {
+                    // Another process has deleted it since.
+                }
+            }
+            return broken
+        }
+    }
+
+    package func brokenSeals(_ filter: ItemFilter) throws -> Set<ItemUUID> {
+        try keychain.visitStoredItems { _ in SealVisitor(filter) }.broken
+    }
+
+    package func secret(of item: Item) throws -> SecretBytes? { try keychain.secret(of: item) }
+
+    /// Does nothing: the keychain checks a change when it is made, in a transaction.
+    package func requireFit(_ changes: AttributeChanges, of items: [Item]) {}
+
+    package func update(
+        _ items: [Item], _ changes: AttributeChanges, secret: borrowing SecretBytes?, now: Timestamp, keepsState: Bool
+    ) throws -> UpdateReport {
+        try change(.itemUpdate, keepsState) { writer in
+            // Exactly the items that were found, which the user may have confirmed.
+            let changed = try items.flatMap { item in
+                let changed = try writer.update(matching: ItemQuery(item), set: changes, secret: secret, now: now)
+                // An item that another program made synchronizable in name only may still be changed in other ways.
+                if !item.isSynchronizableInNameOnly { for item in changed { try item.requireMeaningfulFlag() } }
+                return changed
+            }
+            let unbound = zip(items, changed).count { $0.binding.isThisDeviceOnly && !$1.binding.isThisDeviceOnly }
+            return UpdateReport(changed: changed, unbound: unbound)
+        }
+    }
+
+    package func delete(_ found: FoundItems, _ filter: ItemFilter, now: Timestamp, keepsState: Bool) throws {
+        try change(.itemDelete, keepsState) { writer in
+            for item in found.items { _ = try writer.delete(matching: ItemQuery(item), now: now) }
+            // Rows that are no items have no identity of their own.
+            if found.shortfall.damaged > 0 { _ = try writer.delete(matching: ItemQuery(filter), now: now) }
+        }
+    }
+
+    /// Changes items in one transaction.
+    private func change<Result>(
+        _ command: KeptStates.Change, _ keepsState: Bool, _ body: (KeychainWriter) throws -> Result
+    ) throws -> Result {
+        try states.keeping(before: command, isKept: keepsState) { keep in
+            try keychain.write { writer in
+                try keep()
+                return try body(writer)
+            }
+        }
+    }
+}
+
+extension ItemQuery {
+    /// The conditions of a filter that a keychain can look for; the filter itself has the others.
+    fileprivate init(_ filter: ItemFilter) {
+        self.init(
+            itemClass: filter.itemClass, uuid: filter.uuid, attributes: filter.attributes,
+            synchronizable: filter.isSynchronizable ? .yes : .any)
+    }
+}
+
+/// Collects the items whose seals are broken.
+private struct SealVisitor: ItemVisitor {
+    private let filter: ItemFilter
+    private(set) var broken: Set<ItemUUID> = []
+
+    init(_ filter: ItemFilter) { self.filter = filter }
+
+    func wants(_ item: Item) -> Bool { filter.matches(item) }
+
+    func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {}
+
+    mutating func skip(damaged item: Item?) {
+        // Rows that are no items are counted when they are listed.
+        if let item { broken.insert(item.uuid) }
+    }
+}

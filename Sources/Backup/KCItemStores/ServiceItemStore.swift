@@ -1,0 +1,148 @@
+package import KCByteStreams
+package import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
+package import KCSecretService
+
+/// The desktop keyring, or one of its collections, as a store of items.
+///
+/// What was read first is what commands work on; a change is refused if the keyring was changed since.
+package final class ServiceItemStore: ItemStore {
+    private let client: SecretServiceClient
+    private let scope: ServiceScope
+    private let states: any StateKeeping
+    private var contents: Contents?
+
+    /// - Parameters:
+    ///   - client: of a service whose collections have been unlocked.
+    package init(_ client: SecretServiceClient, _ scope: ServiceScope, states: any StateKeeping) {
+        self.client = client
+        self.scope = scope
+        self.states = states
+    }
+
+    package func find(_ filter: ItemFilter) throws -> FoundItems {
+        let contents = try read()
+        return FoundItems(items: contents.items.filter(filter.matches), shortfall: contents.shortfall)
+    }
+
+    package func walk(
+        _ filter: ItemFilter, first: (Item) throws -> Void, _ body: (Item) throws -> Void
+    ) throws -> Shortfall {
+        let found = try find(filter)
+        try found.items.forEach(first)
+        try found.items.forEach(body)
+        return found.shortfall
+    }
+
+    /// Does nothing: an item that is read has its secret.
+    package func open(_ needed: Set<Accessibility>?) {}
+
+    /// None: the service has no seals.
+    package func brokenSeals(among items: [Item]) -> Set<ItemUUID> { [] }
+
+    /// None: the service has no seals.
+    package func brokenSeals(_ filter: ItemFilter) -> Set<ItemUUID> { [] }
+
+    package func secret(of item: Item) throws -> SecretBytes? { try read().secrets[item.uuid]?.bytes.copy() }
+
+    /// Refuses attributes that the service cannot hold, and those that would make an item equal to another one of its
+    /// collection: programs could not tell them apart.
+    ///
+    /// - Throws: `UnmappedAttribute`, `ItemProblem`, `KeychainStoreError.duplicateItem`.
+    package func requireFit(_ changes: AttributeChanges, of items: [Item]) throws {
+        let chosen = Set(items.map(\.uuid))
+        let others = try read().items.filter { !chosen.contains($0.uuid) }
+        let taken = Set(others.map { ServiceChanges(of: $0).key })
+        var origins: [[UInt8]: [UInt8]] = [:]
+        for item in items {
+            let after = try changed(item, changes)
+            try after.check()
+            let (old, new) = (ServiceChanges(of: item).key, after.key)
+            // Items that are equal already stay so.
+            if let other = origins.updateValue(old, forKey: new), other != old {
+                throw KeychainStoreError.duplicateItem
+            }
+            if new != old, taken.contains(new) { throw KeychainStoreError.duplicateItem }
+        }
+    }
+
+    /// Changes items in place, and reads them again to see what the service kept.
+    ///
+    /// - Throws: as `ServiceTarget.change`.
+    package func update(
+        _ items: [Item], _ changes: AttributeChanges, secret: borrowing SecretBytes?, now: Timestamp, keepsState: Bool
+    ) throws -> UpdateReport {
+        let updates = try items.map { (before: $0, after: try changed($0, changes)) }
+        let results = try states.keeping(before: .itemUpdate, isKept: keepsState) { keep in
+            try target(keep).change(updates, secret: secret)
+        }
+        var report = UpdateReport()
+        for (before, after) in zip(items, results) {
+            if let after { report.changed.append(after) } else { report.unkept.append(before) }
+        }
+        report.unbound = updates.count { $0.before.binding.isThisDeviceOnly && !$0.after.isMarkedAsBound }
+        report.marksOnly = updates.contains { $0.after.isMarkedAsBound && !$0.before.accessibility.isThisDeviceOnly }
+        return report
+    }
+
+    package func delete(_ found: FoundItems, _ filter: ItemFilter, now: Timestamp, keepsState: Bool) throws {
+        try states.keeping(before: .itemDelete, isKept: keepsState) { keep in
+            try target(keep).delete(found.items)
+        }
+    }
+
+    private func target(_ keep: @escaping () throws -> Void) -> ServiceTarget {
+        var options = ServiceTarget.Options(scope: scope, making: .refused)
+        options.willWrite = { _ in try keep() }
+        return ServiceTarget(client, options)
+    }
+
+    /// - Throws: `UnmappedAttribute`.
+    private func changed(_ item: Item, _ changes: AttributeChanges) throws(UnmappedAttribute) -> ServiceChanges {
+        var changed = ServiceChanges(of: item)
+        for (code, value) in changes.sorted(by: { $0.key.code < $1.key.code }) { try changed.set(code, to: value) }
+        return changed
+    }
+
+    /// The items of the keyring, which is read once.
+    private struct Contents {
+        let items: [Item]
+        let secrets: [ItemUUID: Secret]
+        let shortfall: Shortfall
+    }
+
+    private final class Secret {
+        let bytes: SecretBytes
+
+        init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
+    }
+
+    private func read() throws -> Contents {
+        if let contents { return contents }
+        let read = try client.read(scope)
+        let source = ServiceSource(read)
+        var visitor = Visitor()
+        try source.visitItems(&visitor)
+        let contents = Contents(
+            items: visitor.items, secrets: visitor.secrets,
+            shortfall: Shortfall(unreadable: source.unreadable, ofSession: read.ofSession))
+        self.contents = contents
+        return contents
+    }
+
+    private struct Visitor: ItemVisitor {
+        private(set) var items: [Item] = []
+        private(set) var secrets: [ItemUUID: Secret] = [:]
+
+        func wants(_ item: Item) -> Bool { true }
+
+        mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {
+            items.append(item)
+            secrets[item.uuid] = Secret(secret.copy())
+        }
+
+        /// The source names them.
+        func skip(damaged item: Item?) {}
+    }
+}
