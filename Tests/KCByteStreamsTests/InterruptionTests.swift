@@ -33,6 +33,22 @@ struct InterruptionTests {
         }
     }
 
+    @Test("Withheld work reads and writes files although a signal has arrived, and nothing does after it")
+    func withheld() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            Interruption.request(SIGTERM)
+            let path = folder.path("record")
+            try Interruption.withheld {
+                try PrivateFile.replace(path, [1].span)
+                #expect(!Interruption.isRequested)
+            }
+            #expect(Interruption.isRequested && Interruption.signal == SIGTERM)
+            #expect(throws: FileFailure.self) { try PrivateFile.replace(path, [2].span) }
+            #expect(try Interruption.withheld { try PrivateFile.read(path).bytesForTest() } == [1])
+        }
+    }
+
     @Test("A signal interrupts a blocked write")
     func cutsWaitingShort() async {
         await #expect(processExitsWith: .success) {

@@ -207,6 +207,42 @@ struct BinaryTests {
                 """)
     }
 
+    @Test("A run of a job that a signal ends is recorded with its exit code, and nothing says that it was killed")
+    func signalsInJobs() throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" keychain create --no-passcode -q
+            mkfifo ready
+            exec 4<>ready
+            "$KCBACKUP" schedule add x -q --to b \\
+              --passphrase "cmd:[ -e '$PWD/waits' ] || exec echo walnut; echo >'$PWD/ready'; exec sleep 600"
+            for signal in INT TERM HUP; do
+              touch waits
+              "$KCBACKUP" run x 2>messages &
+              read -t 60 -u 4 || exit
+              kill -$signal $!
+              wait $!
+              echo $?
+              cat messages
+              rm waits
+              "$KCBACKUP" status --prometheus | grep '^kcbackup_last_exit_code'
+              "$KCBACKUP" status --json | grep -o '"result":"[a-z]*"'
+              "$KCBACKUP" doctor | grep -c "was killed"
+            done
+            """)
+        let lines = [130, 143, 143].map { code in
+            """
+            \(code)
+            kcbackup: error: job 'x': interrupted; nothing half-written is left
+            kcbackup_last_exit_code{job="x"} \(code)
+            "result":"signal"
+            0
+
+            """
+        }
+        #expect(outcome.text == lines.joined(), "\(outcome.errorText)")
+    }
+
     @Test("A hangup that the parent process had ignored stays ignored, as nohup needs it")
     func ignoredHangup() throws {
         let outcome = try shell(

@@ -4,12 +4,24 @@ internal import Synchronization
 /// Whether a signal has asked the process to stop; file reads and writes check it once per piece.
 package enum Interruption {
     private static let signalNumber = Atomic<Int32>(0)
+    private static let withheldCount = Atomic<Int>(0)
 
     /// The signals that ask the process to stop.
     package static let signals = [SIGINT, SIGTERM, SIGHUP]
 
-    /// True once one of the signals has arrived.
-    package static var isRequested: Bool { signalNumber.load(ordering: .relaxed) != 0 }
+    /// True once one of the signals has arrived, except in the work of `withheld`.
+    package static var isRequested: Bool {
+        signalNumber.load(ordering: .relaxed) != 0 && withheldCount.load(ordering: .relaxed) == 0
+    }
+
+    /// Does short work to its end although a signal has asked the process to stop: recording how a run ended.
+    ///
+    /// Meanwhile, no thread of the process stops.
+    package static func withheld<Result>(_ work: () throws -> Result) rethrows -> Result {
+        withheldCount.add(1, ordering: .relaxed)
+        defer { withheldCount.subtract(1, ordering: .relaxed) }
+        return try work()
+    }
 
     /// The signal that arrived, or 0.
     package static var signal: Int32 { signalNumber.load(ordering: .relaxed) }

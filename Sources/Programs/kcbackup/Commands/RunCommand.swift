@@ -88,7 +88,8 @@ struct RunCommand: Verb {
             record.items = report.items
         }
         do {
-            try jobs.save(record, of: job.name)
+            // A run that a signal has ended is recorded too.
+            try Interruption.withheld { try jobs.save(record, of: job.name) }
         } catch {
             let failure = recordFailure(error, session)
             if report.status == .ok {
