@@ -57,7 +57,7 @@ struct StateFileTests {
         try file().write([])
         #expect(throws: StateFileFailure.altered(path: path)) { try file(about: "y").read() }
         #expect(throws: StateFileFailure.altered(path: path)) { try file(StateFile.Kind("run", version: 1)).read() }
-        #expect(throws: StateFileFailure.newerFormat(path: path)) { try file(StateFile.Kind("job", version: 2)).read() }
+        #expect(throws: StateFileFailure.otherFormat(path: path)) { try file(StateFile.Kind("job", version: 2)).read() }
         let other = try DeviceKey.generate()
         #expect(throws: StateFileFailure.otherDevice(path: path, device.id)) { try file(of: other).read() }
     }

@@ -35,8 +35,8 @@ package final class BackupFolder {
     ///   - wait: how long to wait for another run.
     ///   - mayBeNew: create the folder if it does not exist and nothing was ever backed up to it.
     ///   - maySwitch: create the folder even if it had backups.
-    ///   - isRebuilt: treat a catalogue that is altered or too new as missing.
-    /// - Throws: `CatalogueFailure` (`altered`, `newerFormat`, `folderGone`, `folderMissing`, `trashIsNoFolder`, `file`: also
+    ///   - isRebuilt: treat a catalogue that is altered or of another version of the program as missing.
+    /// - Throws: `CatalogueFailure` (`altered`, `otherFormat`, `folderGone`, `folderMissing`, `trashIsNoFolder`, `file`: also
     ///   `sharedFolder` and `foreignFolder` if other users could change the folder's contents, and `busy`),
     ///   `ArchiveFailure`.
     package init(
@@ -50,7 +50,7 @@ package final class BackupFolder {
             known = try file.load()
         } catch {
             switch error {
-            case .altered where isRebuilt, .newerFormat where isRebuilt: known = nil
+            case .altered where isRebuilt, .otherFormat where isRebuilt: known = nil
             default: throw error
             }
         }

@@ -112,7 +112,7 @@ package struct CatalogueFile {
 
     /// Returns the catalogue; nil if there is none.
     ///
-    /// - Throws: `CatalogueFailure` (`altered`, `newerFormat`, `file`, `cryptography`).
+    /// - Throws: `CatalogueFailure` (`altered`, `otherFormat`, `file`, `cryptography`).
     package func load() throws(CatalogueFailure) -> Catalogue? {
         guard let catalogue = try Self.read(path, device, folder: folder) else { return nil }
         guard catalogue.folder.exact == folder.exact else { throw .altered(folder: folder) }
@@ -169,8 +169,8 @@ package struct CatalogueFile {
         do {
             return try Catalogue(parsing: lines.span)
         } catch {
-            // This device wrote it, so it comes from a newer version of the program.
-            throw .newerFormat(folder: folder)
+            // This device wrote it, so it comes from another version of the program.
+            throw .otherFormat(folder: folder)
         }
     }
 
@@ -183,7 +183,7 @@ package struct CatalogueFile {
         switch failure {
         // The name of the file has the device, so a catalogue of another device was renamed.
         case .altered, .otherDevice: .altered(folder: folder)
-        case .newerFormat: .newerFormat(folder: folder)
+        case .otherFormat: .otherFormat(folder: folder)
         case .file(let failure): .file(failure)
         case .cryptography(let failure): .cryptography(failure)
         }

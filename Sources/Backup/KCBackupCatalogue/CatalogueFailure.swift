@@ -5,8 +5,8 @@ package import KCCryptography
 package enum CatalogueFailure: Error, Hashable, Sendable {
     /// The catalogue was changed by something other than this device.
     case altered(folder: String)
-    /// A newer program wrote the catalogue.
-    case newerFormat(folder: String)
+    /// Another version of the program wrote the catalogue.
+    case otherFormat(folder: String)
     /// The folder had backups, and is now missing or empty.
     case folderGone(folder: String, archives: Int)
     /// The folder does not exist, and the run may not make it.

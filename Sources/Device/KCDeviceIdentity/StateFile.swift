@@ -69,8 +69,8 @@ package struct StateFile: Sendable {
             }
             throw .altered(path: path)
         }
-        // The MAC shows that this device wrote it, so any other line comes from a newer version of the program.
-        guard title == self.title(device.id) else { throw .newerFormat(path: path) }
+        // The MAC shows that this device wrote it, so any other line comes from another version of the program.
+        guard title == self.title(device.id) else { throw .otherFormat(path: path) }
         return Array(body)
     }
 
@@ -128,8 +128,8 @@ package enum StateFileFailure: Error, Hashable, Sendable {
     case altered(path: String)
     /// Its first line says that another device wrote it.
     case otherDevice(path: String, DeviceID)
-    /// A newer program wrote it.
-    case newerFormat(path: String)
+    /// Another version of the program wrote it.
+    case otherFormat(path: String)
     /// It is not safe to use, or cannot be read or written.
     case file(FileFailure)
     case cryptography(CryptographyFailure)
@@ -139,7 +139,7 @@ package enum StateFileFailure: Error, Hashable, Sendable {
 package struct StateFields: Hashable, Sendable {
     /// A line.
     package struct Field: Hashable, Sendable {
-        /// ASCII letters and dashes.
+        /// ASCII letters, digits and dashes.
         package let name: String
         /// Any text without a line feed; may be empty.
         package let value: String

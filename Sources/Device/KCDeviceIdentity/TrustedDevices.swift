@@ -1,11 +1,10 @@
 package import KCByteStreams
 package import KCCryptography
 
-/// The devices whose archives the user trusts, in a file next to the device key.
+/// The devices whose archives the user trusts, in a `StateFile` next to the device key.
 ///
-/// There is one line per device (ID, space, name), sorted by ID. The last line is an HMAC-SHA-256 of everything before
-/// it under a key of this device, so that another program cannot add a device unnoticed. Restoring an older list is not
-/// detected. The file name contains the ID of this device, so a renewed device starts with an empty list.
+/// There is one line per device (ID, space, name), sorted by ID. The file name contains the ID of this device, so a
+/// renewed device starts with an empty list.
 package struct TrustedDevices: Sendable {
     /// The maximum number of trusted devices; with names of maximum length, the file stays below
     /// `PrivateFile.sizeLimit`.
@@ -13,46 +12,43 @@ package struct TrustedDevices: Sendable {
     /// The maximum length of a name, in bytes of UTF-8.
     package static let nameLimit = 100
 
-    /// The path of the file, which need not exist.
-    package let path: String
-    private let device: DeviceKey
+    private static let kind = StateFile.Kind("trusted-devices", version: 1)
 
-    private static let title =
-        "# devices that kcbackup trusts; changed by 'kcbackup device trust' and 'untrust' alone\n"
-    private static let context = Array("trusted-devices".utf8)
+    private let file: StateFile
+
+    /// The path of the file, which need not exist.
+    package var path: String { file.path }
 
     /// Creates the list that `device` keeps next to the key file at `keyPath`.
     package init(besideKeyAt keyPath: String, of device: DeviceKey) {
-        path = "\(Path.split(keyPath).folder)/trusted-devices-\(device.id)"
-        self.device = device
+        let path = "\(Path.split(keyPath).folder)/trusted-devices-\(device.id)"
+        file = StateFile(path, Self.kind, about: "", of: device)
     }
 
     /// Returns the trusted devices and their names; empty if the file is missing.
     ///
-    /// - Throws: `TrustedDevicesFailure` (`altered`, `file`, `cryptography`).
+    /// - Throws: `TrustedDevicesFailure` (`altered`, `otherFormat`, `file`, `cryptography`).
     package func list() throws(TrustedDevicesFailure) -> [DeviceID: String] {
-        let bytes: SecretBytes
-        do throws(FileFailure) {
-            bytes = try PrivateFile.read(path)
+        let body: [UInt8]?
+        do throws(StateFileFailure) {
+            body = try file.read()
         } catch {
-            if error.problem == .notFound { return [:] }
-            throw .file(error)
+            throw TrustedDevicesFailure(error)
         }
+        guard let body else { return [:] }
         var names: [DeviceID: String] = [:]
-        let text = bytes.withBytes { span in span.indices.map { span[$0] } }
-        for line in text.split(separator: UInt8(ascii: "\n")) {
-            let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 1)
-            guard parts.count == 2, let id = DeviceID(String(decoding: parts[0], as: UTF8.self)) else { continue }
-            names[id] = String(decoding: parts[1], as: UTF8.self)
+        let fields = StateFields(parsing: body)
+        for field in fields?.fields ?? [] {
+            if let id = DeviceID(field.name) { names[id] = field.value }
         }
-        // Re-encoding must reproduce the same bytes with the same MAC, so a line that was misread above is detected.
-        guard constantTimeEqual(Array(try encode(names).utf8), text) else { throw .altered(path: path) }
+        // Every list has exactly one spelling, so this detects lines that were not read.
+        guard Self.fields(names) == fields else { throw .otherFormat(path: path) }
         return names
     }
 
     /// True if the device is trusted.
     ///
-    /// - Throws: `TrustedDevicesFailure` (`altered`, `file`, `cryptography`).
+    /// - Throws: `TrustedDevicesFailure` (`altered`, `otherFormat`, `file`, `cryptography`).
     package func contains(_ id: DeviceID) throws(TrustedDevicesFailure) -> Bool {
         try list()[id] != nil
     }
@@ -61,7 +57,8 @@ package struct TrustedDevices: Sendable {
     ///
     /// - Parameter name: 1 to `nameLimit` bytes without control or format characters and without leading or trailing
     ///   space.
-    /// - Throws: `TrustedDevicesFailure` (`nameNotAllowed`, `full`, `altered`, `file`, `cryptography`).
+    /// - Throws: `TrustedDevicesFailure` (`nameNotAllowed`, `full`, `altered`, `otherFormat`, `file`,
+    ///   `cryptography`).
     package func trust(_ id: DeviceID, name: String) throws(TrustedDevicesFailure) {
         guard Self.isAllowed(name) else { throw .nameNotAllowed }
         try change { names throws(TrustedDevicesFailure) in
@@ -72,7 +69,7 @@ package struct TrustedDevices: Sendable {
 
     /// Stops trusting a device; false if it was not trusted.
     ///
-    /// - Throws: `TrustedDevicesFailure` (`altered`, `file`, `cryptography`).
+    /// - Throws: `TrustedDevicesFailure` (`altered`, `otherFormat`, `file`, `cryptography`).
     @discardableResult
     package func untrust(_ id: DeviceID) throws(TrustedDevicesFailure) -> Bool {
         try change { names throws(TrustedDevicesFailure) in names.removeValue(forKey: id) != nil }
@@ -93,25 +90,19 @@ package struct TrustedDevices: Sendable {
         var names = before
         let result = try body(&names)
         if names == before { return result }
-        let text = try encode(names)
-        do throws(FileFailure) {
-            try PrivateFile.replace(path, text.utf8.span)
+        do throws(StateFileFailure) {
+            try file.write(Self.fields(names).encoded)
         } catch {
-            throw .file(error)
+            throw TrustedDevicesFailure(error)
         }
         return result
     }
 
-    private func encode(_ names: [DeviceID: String]) throws(TrustedDevicesFailure) -> String {
-        let lines = names.map { "\($0.key) \($0.value)\n" }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        let body = Self.title + lines.joined()
-        do throws(CryptographyFailure) {
-            var hmac = try HMACSHA256(key: try device.stateMACKey(context: Self.context))
-            let code = try hmac.authenticate(body.utf8.span)
-            return body + "mac \(Hexadecimal.encode(code))\n"
-        } catch {
-            throw .cryptography(error)
-        }
+    private static func fields(_ names: [DeviceID: String]) -> StateFields {
+        var fields = StateFields()
+        let lines = names.map { (id: $0.key.description, name: $0.value) }
+        for line in lines.sorted(by: { $0.id < $1.id }) { fields.add(line.id, line.name) }
+        return fields
     }
 
     private static func isAllowed(_ name: String) -> Bool {
@@ -132,6 +123,8 @@ package struct TrustedDevices: Sendable {
 package enum TrustedDevicesFailure: Error, Hashable, Sendable {
     /// Another program changed the list; no device in it is trusted until the user removes the file.
     case altered(path: String)
+    /// Another version of the program wrote the list.
+    case otherFormat(path: String)
     /// The name is empty, too long, or contains characters that are not allowed.
     case nameNotAllowed
     /// The maximum number of trusted devices is reached.
@@ -140,4 +133,14 @@ package enum TrustedDevicesFailure: Error, Hashable, Sendable {
     case file(FileFailure)
     /// A derivation or a MAC failed.
     case cryptography(CryptographyFailure)
+
+    init(_ failure: StateFileFailure) {
+        switch failure {
+        // The name of the file has the device, so the list of another device was renamed.
+        case .altered(let path), .otherDevice(let path, _): self = .altered(path: path)
+        case .otherFormat(let path): self = .otherFormat(path: path)
+        case .file(let failure): self = .file(failure)
+        case .cryptography(let failure): self = .cryptography(failure)
+        }
+    }
 }

@@ -88,11 +88,11 @@ enum FailureExamples {
     private static let jobs: [Jobs.Problem] = [
         .invalidName, .notFound("nightly"), .exists("nightly"), .damaged(job: "nightly", path: "jobs/nightly.job"),
         .recordDamaged(job: "nightly", path: "jobs/nightly.last"), .otherDevice(job: "nightly", device),
-        .newerFormat(job: "nightly"), .severalLines,
+        .otherFormat(job: "nightly"), .severalLines,
     ]
 
     private static let catalogues: [CatalogueFailure] = [
-        .altered(folder: "backups"), .newerFormat(folder: "backups"), .folderGone(folder: "backups", archives: 3),
+        .altered(folder: "backups"), .otherFormat(folder: "backups"), .folderGone(folder: "backups", archives: 3),
         .folderMissing(folder: "backups"),
         .switches(folder: "backups", .mode(was: .encrypted)), .switches(folder: "backups", .keys(lost: 1, added: 1)),
         .switches(folder: "backups", .otherKeychain(was: ["login"])),
@@ -214,7 +214,8 @@ enum FailureExamples {
         .exportDamaged(path: "device-key.age", rule: "it has no key"), .file(missing), .cryptography(.library("HKDF")),
     ]
     private static let trust: [TrustedDevicesFailure] = [
-        .altered(path: "trusted-devices"), .nameNotAllowed, .full(allowed: 400), .file(missing),
+        .altered(path: "trusted-devices"), .otherFormat(path: "trusted-devices"), .nameNotAllowed, .full(allowed: 400),
+        .file(missing),
         .cryptography(.library("HMAC")),
     ]
     private static let ages: [AgeFailure] = [

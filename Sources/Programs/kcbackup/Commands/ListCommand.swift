@@ -123,7 +123,7 @@ struct ListCommand: Verb {
         } catch {
             switch error {
             // There is nothing to rebuild it from.
-            case .altered, .newerFormat:
+            case .altered, .otherFormat:
                 isReadable = false
                 known = nil
             default: throw error

@@ -10,9 +10,9 @@ func explainCatalogue(_ failure: CatalogueFailure, job: String?) -> Explanation 
         Explanation(
             .damaged, "the catalogue of the backups in \(quoted(folder)) was changed since this device wrote it",
             hint: rebuilding(folder))
-    case .newerFormat(let folder):
+    case .otherFormat(let folder):
         Explanation(
-            .limit, "a newer kcbackup wrote the catalogue of the backups in \(quoted(folder))",
+            .limit, "another version of kcbackup wrote the catalogue of the backups in \(quoted(folder))",
             hint: "use that version, or rebuild the catalogue: " + rebuilding(folder))
     case .folderGone(let folder, let archives):
         Explanation(

@@ -271,6 +271,10 @@ func explainTrustedDevices(_ failure: TrustedDevicesFailure) -> Explanation {
         Explanation(
             .damaged, "the list of trusted devices was changed by another program: \(quoted(path))",
             hint: "remove the file, then trust your devices again with 'kcbackup device trust'")
+    case .otherFormat(let path):
+        Explanation(
+            .limit, "another version of kcbackup wrote the list of trusted devices: \(quoted(path))",
+            hint: "use that version, or remove the file, and trust your devices again with 'kcbackup device trust'")
     case .nameNotAllowed:
         Explanation(
             .usage,

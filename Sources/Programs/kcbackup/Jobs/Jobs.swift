@@ -23,8 +23,8 @@ struct Jobs {
         case recordDamaged(job: String, path: String)
         /// Another device added the job.
         case otherDevice(job: String, DeviceID)
-        /// A newer program added the job.
-        case newerFormat(job: String)
+        /// Another version of the program added the job.
+        case otherFormat(job: String)
         /// An argument contains a line feed.
         case severalLines
     }
@@ -57,7 +57,7 @@ struct Jobs {
 
     /// Returns the job with this name.
     ///
-    /// - Throws: `Problem` (`invalidName`, `notFound`, `damaged`, `otherDevice`, `newerFormat`), `FileFailure`, and the
+    /// - Throws: `Problem` (`invalidName`, `notFound`, `damaged`, `otherDevice`, `otherFormat`), `FileFailure`, and the
     ///   errors of `LocalDevice.key`.
     func job(_ name: String) throws -> Job {
         guard Job.isName(name) else { throw Problem.invalidName }
@@ -71,7 +71,7 @@ struct Jobs {
             switch error {
             case .altered: throw Problem.damaged(job: name, path: file.path)
             case .otherDevice(_, let device): throw Problem.otherDevice(job: name, device)
-            case .newerFormat: throw Problem.newerFormat(job: name)
+            case .otherFormat: throw Problem.otherFormat(job: name)
             case .file(let failure): throw failure
             case .cryptography(let failure): throw failure
             }
@@ -173,7 +173,7 @@ extension StateFileFailure {
         switch self {
         case .file(let failure): failure
         case .cryptography(let failure): failure
-        case .altered, .otherDevice, .newerFormat: self
+        case .altered, .otherDevice, .otherFormat: self
         }
     }
 }
@@ -214,9 +214,9 @@ func explainJob(_ problem: Jobs.Problem) -> Explanation {
             .refused, "job \(quoted(job)) was added on device \(device), and this is another one",
             hint: "'kcbackup schedule remove \(shellWord(job))', then add it again",
             "'kcbackup device show' shows this device")
-    case .newerFormat(let job):
+    case .otherFormat(let job):
         Explanation(
-            .limit, "a newer kcbackup added job \(quoted(job))",
+            .limit, "another version of kcbackup added job \(quoted(job))",
             hint: "use that version, or 'kcbackup schedule remove \(shellWord(job))', and add it again")
     case .severalLines: Explanation(.usage, "a word of the job has a line feed")
     }
