@@ -11,7 +11,8 @@ import Testing
 struct JobFileTests {
     @Test("A job and the record of a run are read as they were written, and other lines are not")
     func spelling() throws {
-        var job = Job(name: "nightly", create: ["--all", "\u{301}"], folder: "/b", keep: ["--keep-daily", "7"])
+        var job = Job(
+            name: "nightly", create: ["--all", "\u{301}"], folder: "/b", place: "/mnt/b", keep: ["--keep-daily", "7"])
         job.onFailure = "mail -s 'no backup' ada"
         job.hookTimeout = "30s"
         #expect(Job(name: "nightly", job.fields) == job)

@@ -22,6 +22,7 @@ package final class BackupFolder {
     /// time of the removal.
     private(set) var returned: [CatalogueEntry.ID: Timestamp] = [:]
     private let file: CatalogueFile
+    private let catalogues: String
     private let lock: FileLock
 
     /// The subfolder where removed archives are kept for a time before they are deleted.
@@ -61,16 +62,29 @@ package final class BackupFolder {
             try Path.makeFolder(path)
         }
         try PrivateFolder.require(path)
+        let catalogue = known ?? Catalogue(folder: file.folder)
+        let isGone = try Self.isGone(catalogue, from: path)
+        if isGone, !maySwitch, !isRebuilt {
+            throw CatalogueFailure.folderGone(folder: name, archives: catalogue.complete.count)
+        }
         let trash = "\(path)/\(Self.trashName)"
         guard try Path.isMissingOrOwnFolder(trash) else { throw CatalogueFailure.trashIsNoFolder(path: trash) }
         self.name = name
         self.path = path
         self.file = file
         self.device = device
-        catalogue = known ?? Catalogue(folder: file.folder)
+        self.catalogue = catalogue
+        self.catalogues = catalogues
         pin = catalogue.pin
         try StaleFiles.remove(in: path)
-        try finishWhatWasBegun()
+        if !isGone { try finishWhatWasBegun() }
+    }
+
+    /// True if there should be archives in the folder, and neither archives nor a trash are: an empty mount point says
+    /// nothing about what earlier runs left.
+    private static func isGone(_ catalogue: Catalogue, from path: String) throws(FileFailure) -> Bool {
+        guard try catalogue.hasLostAll(in: path), try Catalogue.archiveNames(in: path).isEmpty else { return false }
+        return try !Path.exists("\(path)/\(trashName)")
     }
 
     /// The path of an archive in the folder.
@@ -158,16 +172,21 @@ package final class BackupFolder {
     /// Checks that the run does not switch what the folder is used for; the run's first archive updates the pin.
     ///
     /// - Parameter maySwitch: true if the user allowed the run to switch.
-    /// - Throws: `CatalogueFailure` (`switches`, `folderGone`, `file`, `cryptography`).
+    /// - Throws: `CatalogueFailure` (`switches`, `folderGone`, `folderElsewhere`, `file`, `cryptography`).
     package func use(for run: BackupPin, maySwitch: Bool) throws {
-        let known = catalogue.complete
         if !maySwitch {
             if let difference = catalogue.pin?.difference(from: run) {
                 throw CatalogueFailure.switches(folder: name, difference)
             }
-            // An empty mount point looks like a folder that has lost all its backups.
-            if !known.isEmpty, try !known.contains(where: { try Self.size(of: path(of: $0)) != nil }) {
-                throw CatalogueFailure.folderGone(folder: name, archives: known.count)
+            if try catalogue.hasLostAll(in: path) {
+                throw CatalogueFailure.folderGone(folder: name, archives: catalogue.complete.count)
+            }
+            if catalogue.entries.isEmpty,
+                let earlier = try CatalogueFile(beforeLinksIn: path, in: catalogues, device: device)?.load(),
+                !earlier.complete.isEmpty
+            {
+                throw CatalogueFailure.folderElsewhere(
+                    folder: name, archives: earlier.complete.count, was: earlier.folder, now: file.folder)
             }
         }
         pin = catalogue.pin?.following(run) ?? run

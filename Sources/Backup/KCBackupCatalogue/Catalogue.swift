@@ -1,4 +1,4 @@
-internal import KCByteStreams
+package import KCByteStreams
 internal import KCCryptography
 package import KCDeviceIdentity
 package import KCKeychainModel
@@ -34,6 +34,17 @@ package struct Catalogue: Hashable, Sendable {
         complete.isEmpty ? nil : drilled ?? begun ?? entries.map(\.created).min()
     }
 
+    /// True if there are archives, and no file in the folder at a path has the name of one.
+    ///
+    /// An empty mount point looks like that.
+    ///
+    /// - Throws: `FileFailure`.
+    package func hasLostAll(in path: String) throws(FileFailure) -> Bool {
+        let known = complete
+        for entry in known where try Path.kind(of: "\(path)/\(entry.name)") == .file { return false }
+        return !known.isEmpty
+    }
+
     /// Returns the newest archive of a series.
     package func newest(of series: String) -> CatalogueEntry? {
         entries.last { $0.series.exact == series.exact && $0.state == .complete }
@@ -53,7 +64,7 @@ package struct CatalogueFile {
     private let device: DeviceKey
 
     // Enough for about 20,000 archives.
-    private static let kind = StateFile.Kind("catalogue", version: 1, sizeLimit: 16 << 20)
+    private static let kind = StateFile.Kind("catalogue", version: 2, sizeLimit: 16 << 20)
 
     /// Locates the file for a backup folder.
     ///
@@ -67,8 +78,17 @@ package struct CatalogueFile {
     /// Includes the device ID: a renewed device starts new catalogues.
     private static func ending(_ device: DeviceKey) -> String { "-\(ArchiveName.short(device.id)).catalogue" }
 
+    /// Locates the file for the folder that was at a path before links led elsewhere; nil if no link is in the path.
+    init?(beforeLinksIn path: String, in catalogues: String, device: DeviceKey) {
+        let literal = path.exact.removingSuffix("/") ?? path
+        if Self.place(of: path).exact == literal.exact { return nil }
+        folder = literal
+        self.path = Self.path(of: literal, in: catalogues, device)
+        self.device = device
+    }
+
     /// Resolves symbolic links in the path of a folder that may not exist yet.
-    private static func place(of folder: String) -> String {
+    package static func place(of folder: String) -> String {
         if let place = Path.real(folder) { return place }
         let (parent, name) = Path.split(folder.exact.removingSuffix("/") ?? folder)
         guard let place = Path.real(parent) else { return folder }

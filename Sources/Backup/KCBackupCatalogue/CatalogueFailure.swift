@@ -9,6 +9,8 @@ package enum CatalogueFailure: Error, Hashable, Sendable {
     case otherFormat(folder: String)
     /// The folder had backups, and is now missing or empty.
     case folderGone(folder: String, archives: Int)
+    /// Links lead to another folder than the one where the backups were made, and no backup is known there.
+    case folderElsewhere(folder: String, archives: Int, was: String, now: String)
     /// The folder does not exist, and the run may not make it.
     case folderMissing(folder: String)
     /// The run would change what the folder is used for.

@@ -89,10 +89,13 @@ enum FailureExamples {
         .invalidName, .notFound("nightly"), .exists("nightly"), .damaged(job: "nightly", path: "jobs/nightly.job"),
         .recordDamaged(job: "nightly", path: "jobs/nightly.last"), .otherDevice(job: "nightly", device),
         .otherFormat(job: "nightly"), .severalLines,
+        .folderElsewhere(job: "nightly", folder: "backups", was: "disk/backups", now: "stick/backups"),
+        .noBackups(job: "nightly", folder: "backups"),
     ]
 
     private static let catalogues: [CatalogueFailure] = [
         .altered(folder: "backups"), .otherFormat(folder: "backups"), .folderGone(folder: "backups", archives: 3),
+        .folderElsewhere(folder: "backups", archives: 3, was: "backups", now: "stick/backups"),
         .folderMissing(folder: "backups"),
         .switches(folder: "backups", .mode(was: .encrypted)), .switches(folder: "backups", .keys(lost: 1, added: 1)),
         .switches(folder: "backups", .otherKeychain(was: ["login"])),

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
@@ -76,7 +77,11 @@ struct RunCommand: Verb {
         if !style.verbose { world.messages = NoOutput() }
         let unattended = Session(world, OutputStyle(isVerbose: style.verbose))
         unattended.job = job.name
-        var report = JobRun(job: job, session: unattended, acceptsShrink: acceptShrink, mayChange: change).run()
+        var report = JobRun(
+            job: job, session: unattended, acceptsShrink: acceptShrink, mayChange: change,
+            hadBackups: last?.good != nil
+        ).run()
+        if change, report.archives > 0 { keepFolder(of: job, jobs, session) }
         report.explanation = report.explanation?.unattended
 
         record.ended = max(session.now, session.world.clock())
@@ -109,6 +114,20 @@ struct RunCommand: Verb {
             session.warn(Failure(error, session.subjects).explanation.message)
         }
         return report.status
+    }
+
+    /// Lets later runs use the folder to which links lead now.
+    private func keepFolder(of job: Job, _ jobs: Jobs, _ session: Session) {
+        var changed = job
+        changed.place = CatalogueFile.place(of: job.folder)
+        if changed == job { return }
+        do {
+            try jobs.replace(changed)
+        } catch {
+            session.warn(
+                "job \(quoted(job.name)): its folder cannot be changed: "
+                    + Failure(error, session.subjects).explanation.message)
+        }
     }
 
     /// Returns the record of the last run; one that cannot be read does not keep this run from its backup.

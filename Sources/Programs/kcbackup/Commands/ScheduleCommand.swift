@@ -103,7 +103,7 @@ struct ScheduleAddCommand: Verb {
                 throw CatalogueFailure.switches(folder: folder, difference)
             }
         }
-        var job = Job(name: self.job, create: words, folder: folder)
+        var job = Job(name: self.job, create: words, folder: folder, place: folder)
         job.keep = rules.words
         if let at { job.time = at }
         job.onSuccess = onSuccess
@@ -138,6 +138,7 @@ struct ScheduleAddCommand: Verb {
         _ = try LocalDevice(session.world).keyOrFirst()
         try Path.makeFolder(folder)
         try PrivateFolder.require(folder)
+        job.place = CatalogueFile.place(of: folder)
         try jobs.add(job)
         session.did(
             "job \(quoted(job.name)) added, which backs up \(subject ?? "every keychain"); "

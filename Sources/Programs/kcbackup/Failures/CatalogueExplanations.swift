@@ -24,6 +24,14 @@ func explainCatalogue(_ failure: CatalogueFailure, job: String?) -> Explanation 
                     ?? "kcbackup create \(OptionName.to.spelling) \(shellWord(folder)) \(OptionName.change.spelling) …")
                 + "' starts over there, and 'kcbackup list \(OptionName.rebuild.spelling) \(shellWord(folder))' "
                 + "forgets them")
+    case .folderElsewhere(let folder, let archives, let was, let now):
+        Explanation(
+            .refused,
+            "\(quoted(folder)) leads to \(quoted(now)), where no backup is known, and "
+                + "\(counted(archives, "backup")) \(archives == 1 ? "was" : "were") made in \(quoted(was))",
+            hint: "if they were moved there, 'kcbackup list \(OptionName.rebuild.spelling) \(shellWord(folder))' "
+                + "enters them",
+            "if not, mend the link, or \(allowing(.change, job)) to start over there")
     case .folderMissing(let folder):
         Explanation(.notFound, "folder \(quoted(folder)) does not exist", hint: "is the disk mounted?").adding(
             job.map {

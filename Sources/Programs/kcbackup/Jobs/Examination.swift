@@ -207,7 +207,10 @@ struct Examination {
         check { session in
             if !options.unencrypted { _ = try options.keys.recipients(in: session) }
         }
-        check { session in try Self.checkFolder(state.job.folder, session) }
+        check { session in
+            try state.job.requireFolder(hadBackups: state.good != nil, in: session)
+            try Self.checkFolder(state.job.folder, session)
+        }
         check { session in try Self.checkIdentities(beside: state.job.folder) }
         check { session in try Self.checkDrill(state.job.folder, session) }
         let names: [String?]
@@ -244,6 +247,9 @@ struct Examination {
             throw CatalogueFailure.folderGone(folder: path, archives: archives)
         }
         try PrivateFolder.require(path)
+        if let known, try known.hasLostAll(in: path) {
+            throw CatalogueFailure.folderGone(folder: path, archives: known.complete.count)
+        }
         // Creating an unnamed file shows whether the folder is writable.
         _ = try UnnamedFile(inFolder: path)
         let wanted = (known?.complete.last?.size ?? 0) * 2 + spareRoom

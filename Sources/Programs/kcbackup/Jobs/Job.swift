@@ -10,8 +10,10 @@ struct Job: Hashable, Sendable {
     let name: String
     /// The arguments of `create` but its folder, with absolute paths; they name the keychain, unless all are backed up.
     var create: [String]
-    /// The absolute path of the backup folder.
+    /// The absolute path of the backup folder, as the user named it.
     var folder: String
+    /// The same path with links resolved: a run refuses a folder that a link has led to since.
+    var place: String
     /// The retention options for `prune`; empty to keep everything.
     var keep: [String] = []
     /// When it runs, in the format of systemd.time(7).
@@ -62,6 +64,7 @@ struct Job: Hashable, Sendable {
 /// ```
 /// time daily
 /// folder /home/ada/backups
+/// place /mnt/disk/backups
 /// create --keychain
 /// create secret-service:
 /// keep --keep-daily
@@ -71,7 +74,7 @@ struct Job: Hashable, Sendable {
 extension Job {
     /// True if a line can hold each setting.
     var hasOnlyLines: Bool {
-        (create + keep + [folder, time] + [onSuccess, onFailure, hookTimeout].compactMap { $0 })
+        (create + keep + [folder, place, time] + [onSuccess, onFailure, hookTimeout].compactMap { $0 })
             .allSatisfy(StateFields.isOneLine)
     }
 
@@ -79,6 +82,7 @@ extension Job {
         var fields = StateFields()
         fields.add("time", time)
         fields.add("folder", folder)
+        fields.add("place", place)
         fields.add("create", create)
         fields.add("keep", keep)
         fields.add("on-success", onSuccess)
@@ -89,8 +93,10 @@ extension Job {
 
     /// Parses what `fields` returns; nil for anything else.
     init?(name: String, _ fields: StateFields) {
-        guard let folder = fields.values("folder").first, let time = fields.values("time").first else { return nil }
-        self.init(name: name, create: fields.values("create"), folder: folder)
+        guard let folder = fields.values("folder").first, let place = fields.values("place").first,
+            let time = fields.values("time").first
+        else { return nil }
+        self.init(name: name, create: fields.values("create"), folder: folder, place: place)
         self.time = time
         keep = fields.values("keep")
         onSuccess = fields.values("on-success").first

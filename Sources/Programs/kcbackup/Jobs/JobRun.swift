@@ -12,6 +12,8 @@ struct JobRun {
     let acceptsShrink: Bool
     /// True if this run may use the folder for something else from now on.
     let mayChange: Bool
+    /// True if an earlier run was successful.
+    let hadBackups: Bool
 
     /// The result of a run.
     struct Report {
@@ -48,6 +50,7 @@ struct JobRun {
         options.folder.acceptShrink = acceptsShrink
         options.folder.change = mayChange
         try options.check(in: session)
+        if !mayChange { try job.requireFolder(hadBackups: hadBackups, in: session) }
         // A disk that is not mounted must not be replaced by a new folder in its place.
         let summary = try FolderBackup(
             options: options, unlocking: .none(), path: job.folder, session: session, makesFolder: mayChange

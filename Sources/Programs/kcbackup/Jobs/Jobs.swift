@@ -9,7 +9,7 @@ struct Jobs {
     private let device: LocalDevice
 
     private static let ending = ".job"
-    private static let kind = StateFile.Kind("job", version: 1)
+    private static let kind = StateFile.Kind("job", version: 2)
     private static let runKind = StateFile.Kind("run", version: 1)
 
     /// Why a job cannot be used.
@@ -25,6 +25,10 @@ struct Jobs {
         case otherDevice(job: String, DeviceID)
         /// Another version of the program added the job.
         case otherFormat(job: String)
+        /// Links lead to another folder than when the job was added.
+        case folderElsewhere(job: String, folder: String, was: String, now: String)
+        /// The job had good runs, and no backup is known in its folder.
+        case noBackups(job: String, folder: String)
         /// An argument contains a line feed.
         case severalLines
     }
@@ -104,6 +108,19 @@ struct Jobs {
             try file.create(job.fields.encoded)
         } catch {
             if case .file(let failure) = error, failure.problem == .exists { throw Problem.exists(job.name) }
+            throw error.cause
+        }
+    }
+
+    /// Replaces a job.
+    ///
+    /// - Throws: `Problem` (`severalLines`), `FileFailure`, and the errors of `LocalDevice.key`.
+    func replace(_ job: Job) throws {
+        guard job.hasOnlyLines else { throw Problem.severalLines }
+        let file = try file(of: job.name)
+        do throws(StateFileFailure) {
+            try file.write(job.fields.encoded)
+        } catch {
             throw error.cause
         }
     }
@@ -214,6 +231,20 @@ func explainJob(_ problem: Jobs.Problem) -> Explanation {
             .refused, "job \(quoted(job)) was added on device \(device), and this is another one",
             hint: "'kcbackup schedule remove \(shellWord(job))', then add it again",
             "'kcbackup device show' shows this device")
+    case .folderElsewhere(let job, let folder, let was, let now):
+        Explanation(
+            .refused,
+            "\(quoted(folder)) leads to \(quoted(now)), and led to \(quoted(was)) when job \(quoted(job)) was added",
+            hint:
+                "if it is meant to, 'kcbackup run \(shellWord(job)) \(OptionName.change.spelling)' uses it from now on; "
+                + "if not, mend the link")
+    case .noBackups(let job, let folder):
+        Explanation(
+            .notFound, "job \(quoted(job)) had backups, and none of them is known in \(quoted(folder))",
+            hint: "is the disk mounted?",
+            "if they are there, 'kcbackup list \(OptionName.rebuild.spelling) \(shellWord(folder))' enters them",
+            "if they were removed on purpose, 'kcbackup run \(shellWord(job)) \(OptionName.change.spelling)' starts over"
+        )
     case .otherFormat(let job):
         Explanation(
             .limit, "another version of kcbackup added job \(quoted(job))",

@@ -1,0 +1,125 @@
+import Foundation
+import KCByteStreams
+import KCTestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("The folder of a job")
+struct JobFolderTests {
+    private let home: TestHome
+    private let files = FileManager.default
+
+    init() throws {
+        home = try TestHome()
+        try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"a"},"secret":"x"}"# + "\n")
+        for line in [
+            "keychain create --no-passcode", "item import items.jsonl", "schedule add x --unencrypted --to b", "run x",
+        ] { #expect(home.run(line).status == .ok) }
+    }
+
+    private func archives(_ folder: String) throws -> Int {
+        try Path.names(in: home.path(folder)).filter { $0.hasSuffix(".kcb") }.count
+    }
+
+    private func link(_ name: String, to target: String) throws {
+        try files.createSymbolicLink(atPath: home.path(name), withDestinationPath: home.path(target))
+    }
+
+    /// Puts a link to another folder in the place of the folder.
+    private func replaceFolder() throws {
+        try files.moveItem(atPath: home.path("b"), toPath: home.path("disk"))
+        try Path.makeFolder(home.path("stick"))
+        try link("b", to: "stick")
+    }
+
+    @Test("A link to another folder in its place is refused, until it is allowed once")
+    func replacedByLink() throws {
+        try replaceFolder()
+        for line in ["run x", "doctor"] {
+            let refused = home.run(line)
+            #expect(refused.status == .refused, "\(line)")
+            let told = refused.messages + refused.text
+            #expect(told.contains("b' leads to '\(home.path("stick"))', and led to '\(home.path("b"))' when job 'x'"))
+        }
+        #expect(try archives("stick") == 0)
+        #expect(home.run("run x --change").status == .ok)
+        #expect(home.run("run x").status == .ok)
+        #expect(try archives("stick") == 2)
+        #expect(try archives("disk") == 1)
+    }
+
+    @Test("A link that leads to another backup folder is refused, although its backups are known")
+    func replacedByKnownFolder() throws {
+        #expect(home.run("create --unencrypted --to other").status == .ok)
+        try files.moveItem(atPath: home.path("b"), toPath: home.path("disk"))
+        try link("b", to: "other")
+        #expect(home.run("run x").status == .refused)
+        #expect(try archives("other") == 1)
+    }
+
+    @Test("A link that was the folder from the start may lead to nothing for a while, and to no other folder")
+    func linkFromTheStart() throws {
+        try Path.makeFolder(home.path("disk"))
+        try link("c", to: "disk")
+        #expect(home.run("schedule add y --unencrypted --to c").status == .ok)
+        #expect(home.run("run y").status == .ok)
+        #expect(home.run("run y").status == .ok)
+        try files.removeItem(atPath: home.path("c"))
+        try link("c", to: "b")
+        #expect(home.run("run y").status == .refused)
+        try files.removeItem(atPath: home.path("c"))
+        // As with a disk that is not mounted.
+        try files.moveItem(atPath: home.path("disk"), toPath: home.path("away"))
+        try link("c", to: "disk")
+        let missing = home.run("run y")
+        #expect(missing.status == .notFound && missing.messages.contains("does not exist"))
+    }
+
+    @Test("A folder where no backup of the job is known is refused after a good run, until it is allowed once")
+    func lostCatalogue() throws {
+        let folder = "home/.local/share/kcbackup/backups"
+        for name in try Path.names(in: home.folder.path(folder)) {
+            try Path.remove(home.folder.path("\(folder)/\(name)"))
+        }
+        for line in ["run x", "doctor"] {
+            let refused = home.run(line)
+            #expect(refused.status == .notFound, "\(line)")
+            #expect((refused.messages + refused.text).contains("job 'x' had backups, and none of them is known in"))
+        }
+        #expect(home.run("list --rebuild b").status == .ok)
+        #expect(home.run("run x").status == .ok)
+        #expect(try archives("b") == 2)
+    }
+
+    @Test("Doctor reports an empty mount point in the place of the folder, as the run does")
+    func emptyMountPoint() throws {
+        try files.moveItem(atPath: home.path("b"), toPath: home.path("disk"))
+        try Path.makeFolder(home.path("b"))
+        for line in ["run x", "doctor", "prune b --keep-last 1"] {
+            let refused = home.run(line)
+            #expect(refused.status == .notFound, "\(line)")
+            #expect((refused.messages + refused.text).contains("has lost the backup that it held"), "\(line)")
+        }
+    }
+
+    @Test("'create --to' refuses a link in the place of a folder with backups, until they are entered or left behind")
+    func create() throws {
+        try replaceFolder()
+        let refused = home.run("create --unencrypted --to b")
+        #expect(refused.status == .refused)
+        #expect(
+            refused.messages.contains(
+                "'b' leads to '\(home.path("stick"))', where no backup is known, and 1 backup was made"))
+        #expect(try archives("stick") == 0)
+        #expect(home.run("create --unencrypted --to b --change").status == .ok)
+        #expect(home.run("create --unencrypted --to b").status == .ok)
+        // The disk itself has what was made there, and takes it after it was entered.
+        try files.removeItem(atPath: home.path("b"))
+        try link("b", to: "disk")
+        #expect(home.run("create --unencrypted --to b").status == .refused)
+        #expect(home.run("list --rebuild b").status == .ok)
+        #expect(home.run("create --unencrypted --to b").status == .ok)
+        #expect(try archives("disk") == 2)
+    }
+}
