@@ -204,8 +204,8 @@ let package = Package(
         tests(
             "KCBackupCatalogue",
             [
-                "KCBackupArchive", "KCBackupEngine", "KCByteStreams", "KCAgeEncryption", "KCDeviceIdentity",
-                "KCKeychainModel", "KCKeychainKeys",
+                "KCBackupArchive", "KCBackupEngine", "KCByteStreams", "KCCryptography", "KCAgeEncryption",
+                "KCDeviceIdentity", "KCKeychainModel", "KCKeychainKeys",
             ]),
         tests("KCSecurityStatus"),
         tests("KCByteStreams"),

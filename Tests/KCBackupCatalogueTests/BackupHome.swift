@@ -1,3 +1,4 @@
+import Foundation
 import KCAgeEncryption
 import KCBackupArchive
 import KCBackupEngine
@@ -15,12 +16,16 @@ final class BackupHome {
     let folder: TemporaryFolder
     let device: DeviceKey
     let identity: X25519Identity
+    /// What a rekey replaces `identity` by.
+    let newIdentity: X25519Identity
+    private var items: [Item] = []
     private(set) var now = Timestamp("2026-01-01T03:00:00.250000Z") ?? .reference
 
     init() throws {
         folder = try TemporaryFolder()
         device = try DeviceKey.generate()
         identity = try X25519Identity.generate()
+        newIdentity = try X25519Identity.generate()
         for name in ["catalogues", "backups"] { try Path.makeFolder(folder.path(name)) }
     }
 
@@ -29,6 +34,13 @@ final class BackupHome {
         try BackupFolder(
             folder.path("backups"), named: "backups", catalogues: folder.path("catalogues"), device: device,
             waitingAtMost: .seconds(60), isRebuilt: isRebuilt)
+    }
+
+    private static func item(_ number: Int) throws -> Item {
+        var attributes = Attributes()
+        attributes[.acct] = .text(String(100_000 + number))
+        return try ItemDraft(itemClass: .genericPassword, attributes: attributes)
+            .completed(now: .reference, secretSize: 5)
     }
 
     func pass(days: Int64) { now = now.advanced(byMicroseconds: days * 86_400_000_000) }
@@ -44,13 +56,31 @@ final class BackupHome {
         let backup = try CreateBackup(
             of: ArchiveSource(kind: ArchiveSource.keychain, name: series), device: device, tool: "test",
             to: destination, now: now)
-        let source = try Items(count: items, damaged: damaged)
+        while self.items.count < items { self.items.append(try Self.item(self.items.count)) }
+        let source = Items(items: Array(self.items.prefix(items)), damaged: damaged)
         switch mode {
         case .encrypted: _ = try backup.encrypted(source, with: ArchiveKeys(recipients: [identity.recipient]))
         case .unencrypted: _ = try backup.unencrypted(SealedSource(source, deviceKey: device))
         }
         guard case .saved(let entry) = destination.outcome else { throw CatalogueFailure.noArchives(folder: "backups") }
         return entry
+    }
+
+    /// Makes the file of an archive again, for the new identity, without giving it a name.
+    func rekeyed(_ name: String) throws -> FinishedArchive {
+        let archive = try ArchiveFile(path: folder.path("backups/" + name)).prove()
+            .open(identities: [identity, newIdentity])
+        return try archive.rekeyed(
+            to: ArchiveKeys(of: archive.header.archiveID, recipients: [newIdentity.recipient], inspectors: []),
+            by: device,
+            inFolder: folder.path("backups"))
+    }
+
+    /// Gives an archive that the catalogue knows new keys.
+    func rekey(_ name: String) throws {
+        let backups = try open()
+        guard let entry = backups.catalogue.complete.first(where: { $0.name.exact == name.exact }) else { return }
+        try backups.replace(entry, by: rekeyed(name), keys: [newIdentity.recipient.description], now: now)
     }
 
     /// Prunes, keeping the last archives of each series.
@@ -86,6 +116,21 @@ final class BackupHome {
         try Path.move(folder.path("backups/" + name), to: folder.path("backups/" + newName))
     }
 
+    /// The file of the catalogue.
+    var catalogueFile: CatalogueFile {
+        CatalogueFile(of: folder.path("backups"), in: folder.path("catalogues"), device: device)
+    }
+
+    /// Runs `body` while there is an empty folder in the place of the backups, as below a disk that is not mounted.
+    func unmounted(_ body: () throws -> Void) throws {
+        let (backups, disk) = (folder.path("backups"), folder.path("disk"))
+        try FileManager.default.moveItem(atPath: backups, toPath: disk)
+        try Path.makeFolder(backups)
+        try body()
+        try FileManager.default.removeItem(atPath: backups)
+        try FileManager.default.moveItem(atPath: disk, toPath: backups)
+    }
+
     func remove(_ name: String) throws { try Path.remove(folder.path("backups/" + name)) }
 
     func rot(_ name: String) throws {
@@ -99,16 +144,6 @@ final class BackupHome {
 private struct Items: ItemSource {
     let items: [Item]
     let damaged: Int
-
-    init(count: Int, damaged: Int) throws {
-        self.damaged = damaged
-        items = try (0..<count).map { number in
-            var attributes = Attributes()
-            attributes[.acct] = .text(String(1_000 + number))
-            return try ItemDraft(itemClass: .genericPassword, attributes: attributes)
-                .completed(now: .reference, secretSize: 5)
-        }
-    }
 
     func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
         for item in items where try visitor.wants(item) {

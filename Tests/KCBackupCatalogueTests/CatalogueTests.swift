@@ -1,5 +1,7 @@
+import KCBackupArchive
 import KCBackupEngine
 import KCByteStreams
+import KCCryptography
 import KCDeviceIdentity
 import KCKeychainModel
 import KCTestSupport
@@ -27,8 +29,14 @@ struct CatalogueTests {
         let created = try #require(Timestamp("2026-11-22T03:00:00.00000\(number)Z"))
         return CatalogueEntry(
             name: "login-KC-ABCDEFGH-20261122T030000Z-\(number).kcb", archiveID: [UInt8](repeating: number, count: 32),
-            created: created, series: "login", mode: .encrypted, keys: ["age1x", "passphrase"], size: 4_096,
+            created: created, series: "login", mode: .encrypted,
+            file: try file(of: number),
             content: content, state: .complete, verified: created)
+    }
+
+    private func file(of number: UInt8) throws -> CatalogueEntry.File {
+        let digest = try #require(SHA256Digest(bytes: [UInt8](repeating: number, count: 32)))
+        return CatalogueEntry.File(keys: ["age1x", "passphrase"], size: 4_096, checksum: ArchiveChecksum(digest))
     }
 
     private func example() throws -> Catalogue {
@@ -38,6 +46,7 @@ struct CatalogueTests {
             counts: counts, groups: ["com.example \"x\"": 3, "": 4], damaged: 1,
             fingerprint: [UInt8](repeating: 9, count: 32))
         var second = try entry(2, nil)
+        second.nextFile = try file(of: 3)
         second.state = .trashed
         second.trashed = second.created
         second.drilled = second.created
@@ -53,16 +62,22 @@ struct CatalogueTests {
 
     @Test("An archive with another ID, another signer or other contents is distinguished from the recorded one")
     func difference() throws {
-        let entry = try #require(try example().entries.first)
+        let home = try BackupHome()
+        let entry = try home.backUp()
+        let outline = try ArchiveOutline(ArchiveFile(path: home.folder.path("backups/" + entry.name)))
+        let another = try home.backUp()
         let print = try #require(entry.content?.fingerprint)
         let other = [UInt8](repeating: 0, count: 32)
-        #expect(entry.difference(archiveID: entry.archiveID, origin: .thisDevice, fingerprint: print) == nil)
-        #expect(entry.difference(archiveID: entry.archiveID, origin: .thisDevice, fingerprint: nil) == nil)
-        #expect(entry.difference(archiveID: other, origin: .thisDevice, fingerprint: print) == .archive)
-        #expect(entry.difference(archiveID: entry.archiveID, origin: .thisDevice, fingerprint: other) == .content)
+        #expect(entry.difference(outline, origin: .thisDevice, fingerprint: print) == nil)
+        #expect(entry.difference(outline, origin: .thisDevice, fingerprint: nil) == nil)
+        #expect(another.difference(outline, origin: .thisDevice, fingerprint: print) == .archive)
+        #expect(entry.difference(outline, origin: .thisDevice, fingerprint: other) == .content)
         for origin in [Origin.unknown, .passphrase, .trustedDevice(name: "laptop")] {
-            #expect(entry.difference(archiveID: entry.archiveID, origin: origin, fingerprint: print) == .origin)
+            #expect(entry.difference(outline, origin: origin, fingerprint: print) == .origin)
         }
+        var rekeyed = entry
+        rekeyed.file = another.file
+        #expect(rekeyed.difference(outline, origin: .thisDevice, fingerprint: print) == .keys)
     }
 
     @Test("The time without a trial starts with the last one, or with the first backup, even if that is gone")
@@ -180,7 +195,8 @@ struct ShrinkTests {
             return counts
         }
         let last = CatalogueEntry(
-            name: "x", archiveID: [], created: .reference, series: "login", mode: .encrypted, keys: [], size: 1,
+            name: "x", archiveID: [], created: .reference, series: "login", mode: .encrypted,
+            file: CatalogueEntry.File(keys: [], size: 1, checksum: ArchiveChecksum(SHA256.hash([UInt8]().span))),
             content: CatalogueEntry.Content(
                 counts: counts(before), groups: ["g": 1], damaged: 0, fingerprint: []),
             state: .complete, verified: .reference)

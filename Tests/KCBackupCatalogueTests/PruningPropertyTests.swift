@@ -15,12 +15,17 @@ struct PruningPropertyTests {
         let series: String
         let isComplete: Bool
         let created: Timestamp
+        /// That of the file with its latest keys.
+        var checksum: ArchiveChecksum
+        /// The files with earlier keys, and their names.
+        var old: [(name: String, bytes: [UInt8])] = []
     }
 
     /// A file of the folder that is an intact archive.
     private struct Found: Hashable {
         let name: String
         let archiveID: [UInt8]
+        let checksum: ArchiveChecksum
     }
 
     @Test(
@@ -33,28 +38,47 @@ struct PruningPropertyTests {
         for _ in 0..<40 {
             let names = try home.names()
             let name = names.randomElement(using: &random)
-            switch (Int.random(in: 0..<12, using: &random), name) {
+            switch (Int.random(in: 0..<18, using: &random), name) {
             case (0...3, _):
                 let series = Bool.random(using: &random) ? "login" : "work"
                 let entry = try home.backUp(
                     series, Bool.random(using: &random) ? .encrypted : .unencrypted,
                     damaged: Int.random(in: 0...3, using: &random) / 3)
                 truths[entry.archiveID] = Truth(
-                    series: series, isComplete: entry.isComplete == true, created: entry.created)
+                    series: series, isComplete: entry.isComplete == true, created: entry.created,
+                    checksum: entry.file.checksum)
             case (4...5, let name?):
                 let other = try otherName(name, home, &random)
                 if try !Path.exists(home.folder.path("backups/" + other)) { try home.write(other, home.read(name)) }
             case (6, let name?):
                 let other = try otherName(name, home, &random)
                 if try !Path.exists(home.folder.path("backups/" + other)) { try home.rename(name, to: other) }
-            case (7, let name?):
+            case (7, let name?) where names.count > 1:
                 if Bool.random(using: &random) { try home.remove(name) } else { try home.rot(name) }
             case (8, _): try home.rebuild()
             case (9, _): try home.loseCatalogue()
+            case (10...12, let name?): try rekey(name, home, &truths)
+            case (13...14, _):
+                // The copy from before a rekey comes back, under the name of the archive or under another one.
+                let copies = truths.values.sorted { $0.created < $1.created }.flatMap(\.old)
+                guard let copy = copies.randomElement(using: &random) else { break }
+                let isBeside = Int.random(in: 0..<3, using: &random) == 0
+                try home.write(isBeside ? otherName(copy.name, home, &random) : copy.name, copy.bytes)
             default: try prune(home, truths, keeping: Int.random(in: 1...3, using: &random))
             }
         }
         try prune(home, truths, keeping: 1)
+    }
+
+    /// Rekeys an archive that is as it was recorded, and keeps the copy from before.
+    private func rekey(_ name: String, _ home: BackupHome, _ truths: inout [[UInt8]: Truth]) throws {
+        guard let entry = try home.open().catalogue.complete.first(where: { $0.name.exact == name.exact }),
+            entry.mode == .encrypted, let file = try found(home.read(name), name), file.archiveID == entry.archiveID
+        else { return }
+        let old = try home.read(name)
+        try home.rekey(name)
+        truths[entry.archiveID]?.old.append((name, old))
+        truths[entry.archiveID]?.checksum = try ArchiveFile(path: home.folder.path("backups/" + name)).checksum()
     }
 
     /// A valid name: of another keychain, of another time, or with another number.
@@ -91,6 +115,7 @@ struct PruningPropertyTests {
         for removed in foundBefore.subtracting(foundAfter) {
             let truth = try #require(truths[removed.archiveID])
             #expect(ArchiveName(removed.name)?.series == truth.series, "\(removed.name) is of another keychain")
+            #expect(removed.checksum == truth.checksum, "\(removed.name) has old keys, and took the place of another")
         }
         #expect(foundBefore.subtracting(foundAfter).count == plan.removed.count, "a damaged file was moved")
         for series in ["login", "work"] {
@@ -102,7 +127,8 @@ struct PruningPropertyTests {
 
     /// The complete archives of a keychain that are there under any name, the newest first, each once.
     private func complete(_ found: Set<Found>, _ series: String, _ truths: [[UInt8]: Truth]) -> [[UInt8]] {
-        Set(found.map(\.archiveID)).filter { truths[$0]?.series == series && truths[$0]?.isComplete == true }
+        let usable = found.filter { $0.checksum == truths[$0.archiveID]?.checksum }.map(\.archiveID)
+        return Set(usable).filter { truths[$0]?.series == series && truths[$0]?.isComplete == true }
             .sorted { (truths[$0]?.created ?? .reference) > (truths[$1]?.created ?? .reference) }
     }
 
@@ -111,17 +137,19 @@ struct PruningPropertyTests {
     }
 
     private func intact(_ files: [String: [UInt8]]) throws -> Set<Found> {
+        Set(try files.compactMap { name, bytes in try found(bytes, name) })
+    }
+
+    /// What is in a file; nil if it is not an intact archive.
+    private func found(_ bytes: [UInt8], _ name: String) throws -> Found? {
         let folder = try TemporaryFolder()
-        return Set(
-            try files.compactMap { name, bytes in
-                let path = try folder.write("x.kcb", bytes)
-                do {
-                    let archive = try ArchiveFile(path: path)
-                    try archive.prove().proveStreams()
-                    return Found(name: name, archiveID: archive.header.archiveID)
-                } catch is ArchiveFailure {
-                    return nil
-                }
-            })
+        let path = try folder.write("x.kcb", bytes)
+        do throws(ArchiveFailure) {
+            let archive = try ArchiveFile(path: path).prove()
+            try archive.proveStreams()
+            return Found(name: name, archiveID: archive.header.archiveID, checksum: archive.checksum)
+        } catch {
+            return nil
+        }
     }
 }

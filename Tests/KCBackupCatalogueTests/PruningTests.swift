@@ -198,7 +198,7 @@ extension CatalogueEntry {
     /// The entry of the same archive under another name.
     fileprivate func named(_ name: String) -> CatalogueEntry {
         CatalogueEntry(
-            name: name, archiveID: archiveID, created: created, series: series, mode: mode, keys: keys, size: size,
+            name: name, archiveID: archiveID, created: created, series: series, mode: mode, file: file,
             content: content, state: state, verified: verified)
     }
 }

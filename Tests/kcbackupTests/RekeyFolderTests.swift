@@ -70,4 +70,75 @@ struct RekeyFolderTests {
         fileKeys += try self.fileKeys(paths, newIdentity)
         #expect(fileKeys.count == 14 && Set(fileKeys).count == 14)
     }
+
+    /// Makes two archives with the old key and rekeys them, and then puts the copy of the newest from before back.
+    private func putBackOld() throws -> String {
+        let (old, new) = (try recipient("old.txt"), try recipient("new.txt"))
+        for _ in 0..<2 { #expect(home.run("create -r \(old) --to b").status == .ok) }
+        let name = try #require(try archives().last)
+        let copy = try home.folder.read("work/b/" + name)
+        #expect(home.run("rekey b -i old.txt -r \(new)").status == .ok)
+        try home.write("b/" + name, copy)
+        return name
+    }
+
+    @Test("A copy from before a rekey under the name of the archive is named by each verb that looks at the folder")
+    func putBack() throws {
+        let name = try putBackOld()
+        #expect(home.run("list b --columns state").text == "STATE\nok\nreplaced\n")
+        let list = home.run("list b --json")
+        #expect(list.status == .ok && list.text.contains(#""state":"replaced""#))
+        #expect(list.messages.contains("1 file in 'b' is not what was made under its name: 'kcbackup verify b'"))
+        let keys = home.run("keys b")
+        #expect(keys.status == .incomplete && keys.messages.contains("is not what was made under its name"))
+        #expect(keys.text.contains("\(name)  ?\n"), "\(keys.text)")
+        #expect(home.run("keys b -i old.txt -i new.txt").text.contains("\(name)  old.txt\n"))
+        let status = home.run("status")
+        #expect(status.status == .damaged && status.messages.contains("it has other keys"))
+        let found = home.run("status --json").text
+        #expect(found.contains(#""missing":[],"newestReplaced":[{"keychain":"login","file":"/"#))
+        #expect(home.run("status --prometheus").text.contains(#"kcbackup_newest_missing{keychain="login"} 1"#))
+        let verify = home.run("verify b")
+        #expect(verify.status == .damaged && verify.messages.contains("rekey b/\(name) --identity OLD"))
+        #expect(verify.messages.contains("it has other keys, as a copy from before a 'rekey' has"))
+        let prune = home.run("prune b --keep-last 1")
+        #expect(prune.status == .ok && prune.messages.contains("is not counted, and stays: it has other keys"))
+        #expect(try archives().count == 2)
+        let made = home.run("create -r \(try recipient("new.txt")) --to b --if-changed")
+        #expect(try made.status == .ok && archives().count == 3)
+    }
+
+    @Test("A copy from before a rekey does not count as rekeyed when neither key is given, and a rekey mends it")
+    func rekeyedAgain() throws {
+        let name = try putBackOld()
+        let new = try recipient("new.txt")
+        let refused = home.run("rekey b -i new.txt -r \(new)")
+        #expect(refused.status == .wrongKey && refused.messages.contains(name))
+        #expect(home.run("rekey b/\(name) -i old.txt -r \(new)").status == .ok)
+        #expect(home.run("verify b -i new.txt").status == .ok)
+        #expect(home.run("status").status == .ok)
+        #expect(home.run("list b --columns state").text == "STATE\nok\nok\n")
+    }
+
+    @Test("A damaged archive fails a rekey of its folder, which then keeps its keys")
+    func damaged() throws {
+        let (old, new) = (try recipient("old.txt"), try recipient("new.txt"))
+        for _ in 0..<2 { #expect(home.run("create -r \(old) --to b").status == .ok) }
+        let name = try #require(try archives().last)
+        try home.write("b/" + name, Array(try home.folder.read("work/b/" + name).dropLast(512)))
+        #expect(home.run("rekey b -i old.txt -r \(new)").status == .damaged)
+        #expect(home.run("create -r \(old) --to b").status == .ok)
+    }
+
+    @Test("An archive that was rekeyed elsewhere counts once rebuilding has entered it and a key has opened it")
+    func rebuilt() throws {
+        let name = try putBackOld()
+        #expect(home.run("list --rebuild b").status == .ok)
+        #expect(home.run("status").status == .ok)
+        #expect(home.run("keys b").text.contains("\(name)  ?\n"))
+        #expect(home.run("prune b --keep-last 1").messages.contains("was not read since the catalogue was rebuilt"))
+        #expect(home.run("verify b/\(name) -i old.txt").status == .ok)
+        let prune = home.run("prune b --keep-last 1")
+        #expect(try prune.status == .ok && archives() == [name])
+    }
 }

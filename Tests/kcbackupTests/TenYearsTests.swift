@@ -108,7 +108,7 @@ struct TenYearsTests {
             // Killed before an archive got its name.
             let lost = CatalogueEntry(
                 name: "login-KC-AAAAAAAA-20260101T000000Z.kcb", archiveID: [UInt8](repeating: 1, count: 32),
-                created: entry.created, series: "login", mode: .unencrypted, keys: [], size: 1, content: nil,
+                created: entry.created, series: "login", mode: .unencrypted, file: entry.file, content: nil,
                 state: .writing, verified: entry.created)
             try folder.change { $0.entries.append(lost) }
         case 1:

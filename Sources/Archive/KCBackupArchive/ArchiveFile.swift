@@ -73,6 +73,13 @@ package struct ArchiveFile {
         }
     }
 
+    /// Returns what distinguishes the archive from every other file.
+    ///
+    /// - Throws: `ArchiveFailure` (`limit`, `stream`).
+    package func checksum() throws(ArchiveFailure) -> ArchiveChecksum {
+        ArchiveChecksum(of: try parts.read(.checksums, limit: ArchiveLimits.checksumsSize))
+    }
+
     /// Verifies that a device signed the checksums, and that the header and `identity.age` match them.
     ///
     /// The streams, which make up nearly all of an archive, are compared with their checksums while they are read: a
@@ -109,7 +116,7 @@ package struct ArchiveFile {
         }
         return GenuineArchive(
             header: header, headerHash: headerHash, hasPassphrase: hasPassphrase, signer: signer,
-            recipients: recipients, parts: parts, digests: digests)
+            recipients: recipients, parts: parts, digests: digests, checksum: ArchiveChecksum(of: text))
     }
 
     /// The kinds of recipients of both streams, which can be read without a key; empty for an unencrypted archive.

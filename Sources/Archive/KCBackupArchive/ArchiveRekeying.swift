@@ -37,13 +37,15 @@ extension OpenedArchive {
             let newSecrets = try reencrypt(.secrets, protection, folder, &container)
             try container.finish(signedBy: device)
             try output.synchronize()
-            let after = try ArchiveFile(output.file).prove().open(metadata: newMetadata, secrets: newSecrets)
+            let written = try ArchiveFile(output.file).prove()
+            let after = written.open(metadata: newMetadata, secrets: newSecrets)
             guard try ContentFingerprint.read(from: after, device) == before else {
                 throw ArchiveFailure.damaged(rule: "what is in the new archive differs from what is in the old one")
             }
             let contents = try after.contents()
             return FinishedArchive(
-                output: output, header: header, contents: contents, size: try output.file.size(), fingerprint: before)
+                output: output, header: header, contents: contents, size: try output.file.size(),
+                checksum: written.checksum, fingerprint: before)
         } catch {
             throw ArchiveFailure(any: error)
         }

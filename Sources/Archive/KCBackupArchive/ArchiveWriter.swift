@@ -144,8 +144,8 @@ package struct ArchiveWriter: ~Copyable {
             try container.append(.secrets(mode), streams.secrets)
             try container.finish(signedBy: device)
             try output.synchronize()
-            let opened = try ArchiveFile(output.file).prove()
-                .open(metadata: openers.metadata, secrets: openers.secrets)
+            let written = try ArchiveFile(output.file).prove()
+            let opened = written.open(metadata: openers.metadata, secrets: openers.secrets)
             // Metadata is compared by hash, since each line is archived unchanged. Secrets are compared in plaintext,
             // since each is sealed or encoded in between. Reading checks that every secret belongs to its item.
             let found = try opened.readOwn(device)
@@ -154,7 +154,7 @@ package struct ArchiveWriter: ~Copyable {
             }
             return FinishedArchive(
                 output: output, header: header, contents: contents, size: try output.file.size(),
-                fingerprint: added.whole)
+                checksum: written.checksum, fingerprint: added.whole)
         } catch {
             throw ArchiveFailure(any: error)
         }
@@ -208,18 +208,22 @@ package struct FinishedArchive {
     package let contents: ArchiveContents
     /// The size of the archive in bytes.
     package let size: UInt64
+    /// What distinguishes it from every other file.
+    package let checksum: ArchiveChecksum
     /// 32 bytes that are equal for all archives of one mode that this device made from the same items and secrets.
     ///
     /// They reveal nothing without the device's key.
     package let fingerprint: [UInt8]
 
     init(
-        output: UnnamedFile, header: ArchiveHeader, contents: ArchiveContents, size: UInt64, fingerprint: [UInt8]
+        output: UnnamedFile, header: ArchiveHeader, contents: ArchiveContents, size: UInt64,
+        checksum: ArchiveChecksum, fingerprint: [UInt8]
     ) {
         self.output = output
         self.header = header
         self.contents = contents
         self.size = size
+        self.checksum = checksum
         self.fingerprint = fingerprint
     }
 

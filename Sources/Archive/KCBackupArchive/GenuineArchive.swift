@@ -16,6 +16,8 @@ package struct GenuineArchive {
     package let hasPassphrase: Bool
     /// The Ed25519 public key of the signature, whose device ID is the one in the header.
     package let signer: [UInt8]
+    /// What distinguishes the archive from every other file.
+    package let checksum: ArchiveChecksum
     let headerHash: SHA256Digest
     private let recipients: StreamRecipients
     let parts: ArchiveParts
@@ -23,7 +25,8 @@ package struct GenuineArchive {
 
     init(
         header: ArchiveHeader, headerHash: SHA256Digest, hasPassphrase: Bool, signer: [UInt8],
-        recipients: StreamRecipients, parts: ArchiveParts, digests: [ArchiveMember: SHA256Digest]
+        recipients: StreamRecipients, parts: ArchiveParts, digests: [ArchiveMember: SHA256Digest],
+        checksum: ArchiveChecksum
     ) {
         self.header = header
         self.headerHash = headerHash
@@ -32,6 +35,7 @@ package struct GenuineArchive {
         self.recipients = recipients
         self.parts = parts
         self.digests = digests
+        self.checksum = checksum
     }
 
     /// Opens an unencrypted archive.

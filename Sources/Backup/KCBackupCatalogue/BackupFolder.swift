@@ -93,20 +93,15 @@ package final class BackupFolder {
     /// The path of an archive in the trash.
     func trashPath(of entry: CatalogueEntry) -> String { "\(path)/\(Self.trashName)/\(entry.name)" }
 
-    /// True if the file of an entry is in the folder and has the recorded size.
+    /// True if there is a file with the name of an entry in the folder.
+    ///
+    /// - Throws: `FileFailure`.
     package func isPresent(_ entry: CatalogueEntry) throws(FileFailure) -> Bool {
-        try Self.size(of: path(of: entry)) == entry.size
+        try Self.isFile(path(of: entry))
     }
 
-    /// Returns the size of a regular file; nil if there is none.
-    static func size(of path: String) throws(FileFailure) -> UInt64? {
-        do throws(FileFailure) {
-            return try OpenFile.reading(path).size()
-        } catch {
-            if error.problem == .notFound || error.problem == .notRegular { return nil }
-            throw error
-        }
-    }
+    /// True if there is a regular file at a path.
+    static func isFile(_ path: String) throws(FileFailure) -> Bool { try Path.kind(of: path) == .file }
 
     /// Changes the catalogue, durably.
     ///
@@ -151,14 +146,20 @@ package final class BackupFolder {
     /// Replaces an archive with a rekeyed version.
     ///
     /// - Parameter keys: what opens it, as in `BackupPin`.
-    /// - Throws: `FileFailure`, `CatalogueFailure`; the folder then contains either the old archive or the new one,
-    ///   intact.
+    /// - Throws: `FileFailure`, `CatalogueFailure` (also `replaced`, if it is of another archive); the folder then
+    ///   contains either the old archive or the new one, intact.
     package func replace(_ entry: CatalogueEntry, by archive: FinishedArchive, keys: [String], now: Timestamp) throws {
+        guard archive.header.archiveID == entry.archiveID else {
+            throw CatalogueFailure.replaced(name: path(of: entry), .archive)
+        }
+        let file = CatalogueEntry.File(archive, keys: keys)
+        // If the run is killed, the next one can distinguish the new file from a copy of an old one.
+        try change(entry) { $0.nextFile = file }
         try archive.replace(entry.name)
-        try change { catalogue in
-            for index in catalogue.entries.indices where catalogue.entries[index].id == entry.id {
-                catalogue.entries[index] = entry.rekeyed(keys, size: archive.size, verified: now)
-            }
+        try change(entry) {
+            $0.file = file
+            $0.nextFile = nil
+            $0.verified = now
         }
     }
 
@@ -200,11 +201,6 @@ package final class BackupFolder {
         try change { $0.pin?.subjects[series.exact] = nil }
     }
 
-    /// True if the file of an entry is in the folder and intact.
-    package func isWhole(_ entry: CatalogueEntry) throws -> Bool {
-        try isPresent(entry) && isGenuine(entry)
-    }
-
     /// Returns the names of this device's archives in the folder that are not in the catalogue.
     ///
     /// - Throws: `FileFailure`.
@@ -222,11 +218,7 @@ package final class BackupFolder {
         for var entry in catalogue.entries {
             switch entry.state {
             case .complete:
-                // The archive was rekeyed, but the run was killed before it could record that.
-                let size = try Self.size(of: path(of: entry))
-                if let size, size != entry.size, try isGenuine(entry) {
-                    entry = entry.rekeyed([], size: size, verified: entry.verified)
-                }
+                try finishRekeying(&entry)
                 kept.append(entry)
             case .writing:
                 // The archive passed its checks before it got its name, so it is complete.
@@ -234,7 +226,7 @@ package final class BackupFolder {
                 entry.state = .complete
                 kept.append(entry)
             case .trashed:
-                if try Self.size(of: trashPath(of: entry)) == nil {
+                if try !Self.isFile(trashPath(of: entry)) {
                     // The move did not happen, or a user took it back. Only `discard` removes archives, which first looks
                     // at what else is there.
                     guard try holds(entry, at: path(of: entry)) else { continue }
@@ -248,16 +240,27 @@ package final class BackupFolder {
         try change { $0.entries = kept }
     }
 
-    /// True if the file at a path is the archive of an entry.
+    /// Finds out whether a rekey that was killed had replaced the file.
+    private func finishRekeying(_ entry: inout CatalogueEntry) throws {
+        guard let next = entry.nextFile else { return }
+        var rekeyed = entry
+        rekeyed.file = next
+        // The new file passed its checks before it got its name. Any other file decides nothing.
+        if try holds(rekeyed, at: path(of: entry)) { entry.file = next } else if try !holds(entry) { return }
+        entry.nextFile = nil
+    }
+
+    /// True if the file at a path is the recorded archive of an entry, as far as that shows without reading its streams.
     func holds(_ entry: CatalogueEntry, at path: String) throws -> Bool {
-        guard try Self.size(of: path) == entry.size else { return false }
-        do throws(ArchiveFailure) {
-            return try ArchiveFile(path: path).header.archiveID == entry.archiveID
-        } catch {
-            switch error {
-            case .notAnArchive, .newerFormat, .damaged, .limit: return false
-            default: throw error
-            }
-        }
+        try entry.fileState(at: path) == .recorded
+    }
+
+    private func holds(_ entry: CatalogueEntry) throws -> Bool { try holds(entry, at: path(of: entry)) }
+}
+
+extension CatalogueEntry.File {
+    /// Describes the file of a new archive.
+    init(_ archive: FinishedArchive, keys: [String]) {
+        self.init(keys: keys, size: archive.size, checksum: archive.checksum)
     }
 }

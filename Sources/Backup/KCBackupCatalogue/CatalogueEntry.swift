@@ -1,3 +1,4 @@
+package import KCBackupArchive
 package import KCByteStreams
 package import KCKeychainModel
 
@@ -27,10 +28,9 @@ package struct CatalogueEntry: Hashable, Sendable {
     /// The name shared by all archives of one keychain: the first part of their file names.
     package let series: String
     package let mode: ArchiveMode
-    /// What opens the archive, as in `BackupPin`; empty if that is not known anymore.
-    package let keys: [String]
-    /// The size in bytes.
-    package let size: UInt64
+    package internal(set) var file: File
+    /// The file that a rekey is about to put in the place of `file`.
+    package internal(set) var nextFile: File?
     /// What the archive contains; nil until it is read, if the catalogue was rebuilt and reading the archive takes a key.
     ///
     /// If it is known, so is the keychain: the series is not only what the name of the file says.
@@ -44,6 +44,23 @@ package struct CatalogueEntry: Hashable, Sendable {
     package var confirmed: Timestamp?
     /// When the archive was moved to the trash.
     package var trashed: Timestamp?
+
+    /// The file of an archive, which a rekey replaces by another one.
+    package struct File: Hashable, Sendable {
+        /// What opens it, as in `BackupPin`; empty if that is not known anymore.
+        package let keys: [String]
+        /// The size in bytes.
+        package let size: UInt64
+        /// What distinguishes it from every other file, also from one of the same archive with other keys.
+        package let checksum: ArchiveChecksum
+
+        /// Creates a description of a file.
+        package init(keys: [String], size: UInt64, checksum: ArchiveChecksum) {
+            self.keys = keys
+            self.size = size
+            self.checksum = checksum
+        }
+    }
 
     /// What an archive contains.
     package struct Content: Hashable, Sendable {
@@ -66,16 +83,15 @@ package struct CatalogueEntry: Hashable, Sendable {
 
     /// Creates an entry.
     package init(
-        name: String, archiveID: [UInt8], created: Timestamp, series: String, mode: ArchiveMode, keys: [String],
-        size: UInt64, content: Content?, state: State, verified: Timestamp
+        name: String, archiveID: [UInt8], created: Timestamp, series: String, mode: ArchiveMode, file: File,
+        content: Content?, state: State, verified: Timestamp
     ) {
         self.name = name
         self.archiveID = archiveID
         self.created = created
         self.series = series
         self.mode = mode
-        self.keys = keys
-        self.size = size
+        self.file = file
         self.content = content
         self.state = state
         self.verified = verified
@@ -83,16 +99,6 @@ package struct CatalogueEntry: Hashable, Sendable {
 
     /// What identifies the archive in its folder.
     package var id: ID { ID(name: name.exact, archiveID: archiveID) }
-
-    /// Returns the entry of the same archive with other keys.
-    func rekeyed(_ keys: [String], size: UInt64, verified: Timestamp) -> CatalogueEntry {
-        var entry = CatalogueEntry(
-            name: name, archiveID: archiveID, created: created, series: series, mode: mode, keys: keys, size: size,
-            content: content, state: state, verified: verified)
-        entry.drilled = drilled
-        entry.confirmed = confirmed
-        return entry
-    }
 
     /// False if some items could not be read when the archive was made; nil if that is unknown.
     package var isComplete: Bool? { content.map { $0.damaged == 0 } }

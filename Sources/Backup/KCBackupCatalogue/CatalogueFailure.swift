@@ -25,7 +25,7 @@ package enum CatalogueFailure: Error, Hashable, Sendable {
     case notWhole(name: String)
     /// The file of a recorded archive is missing.
     case missing(name: String)
-    /// A genuine archive has the name of a recorded archive, but is not that archive.
+    /// A genuine archive has the name of a recorded one, but is another archive, or the same one with other keys.
     case replaced(name: String, CatalogueEntry.Difference)
     /// There are no archives in the folder.
     case noArchives(folder: String)

@@ -78,9 +78,14 @@ extension CatalogueEntry {
         CanonicalJSON.literal(
             ",\"archive\":\"\(Hexadecimal.encode(archiveID))\",\"created\":\"\(created)\",\"series\":", into: &text)
         CanonicalJSON.string(series, into: &text)
-        CanonicalJSON.literal(",\"mode\":\"\(mode.rawValue)\",\"keys\":", into: &text)
-        encodeList(keys, into: &text)
-        CanonicalJSON.literal(",\"size\":\(size)", into: &text)
+        CanonicalJSON.literal(",\"mode\":\"\(mode.rawValue)\"", into: &text)
+        for (name, file) in [("file", file), ("next", nextFile)] {
+            guard let file else { continue }
+            CanonicalJSON.literal(",\"\(name)\":{\"keys\":", into: &text)
+            encodeList(file.keys, into: &text)
+            CanonicalJSON.literal(
+                ",\"size\":\(file.size),\"checksum\":\"\(file.checksum.digest.hex)\"}", into: &text)
+        }
         if let content {
             CanonicalJSON.literal(",\"counts\":", into: &text)
             content.counts.encode(into: &text)
@@ -108,12 +113,9 @@ extension CatalogueEntry {
         let series = try scanner.string(in: bytes)
         try scanner.literal(",\"mode\":", in: bytes)
         let mode = try scanner.mode(in: bytes)
-        try scanner.literal(",\"keys\":", in: bytes)
-        let keys = try scanner.list(in: bytes)
-        try scanner.literal(",\"size\":", in: bytes)
-        guard let size = UInt64(exactly: try scanner.integer(in: bytes)) else {
-            throw MalformedLine("a size is out of range", at: scanner.position)
-        }
+        try scanner.literal(",\"file\":", in: bytes)
+        let file = try File(&scanner, in: bytes)
+        let nextFile = scanner.skip(",\"next\":", in: bytes) ? try File(&scanner, in: bytes) : nil
         var content: Content?
         if scanner.skip(",\"counts\":", in: bytes) {
             let counts = try ItemCounts(&scanner, in: bytes)
@@ -133,12 +135,30 @@ extension CatalogueEntry {
         }
         try scanner.literal(",\"verified\":", in: bytes)
         self.init(
-            name: name, archiveID: archiveID, created: created, series: series, mode: mode, keys: keys, size: size,
+            name: name, archiveID: archiveID, created: created, series: series, mode: mode, file: file,
             content: content, state: state, verified: try scanner.time(in: bytes))
+        self.nextFile = nextFile
         if scanner.skip(",\"drilled\":", in: bytes) { drilled = try scanner.time(in: bytes) }
         if scanner.skip(",\"confirmed\":", in: bytes) { confirmed = try scanner.time(in: bytes) }
         if scanner.skip(",\"trashed\":", in: bytes) { trashed = try scanner.time(in: bytes) }
         try scanner.literal("}", in: bytes)
+    }
+}
+
+extension CatalogueEntry.File {
+    fileprivate init(_ scanner: inout CanonicalScanner, in bytes: borrowing Span<UInt8>) throws(MalformedLine) {
+        try scanner.literal("{\"keys\":", in: bytes)
+        let keys = try scanner.list(in: bytes)
+        try scanner.literal(",\"size\":", in: bytes)
+        guard let size = UInt64(exactly: try scanner.integer(in: bytes)) else {
+            throw MalformedLine("a size is out of range", at: scanner.position)
+        }
+        try scanner.literal(",\"checksum\":", in: bytes)
+        guard let digest = SHA256Digest(hex: try scanner.string(in: bytes)) else {
+            throw MalformedLine("32 bytes in hexadecimal are expected", at: scanner.position)
+        }
+        try scanner.literal("}", in: bytes)
+        self.init(keys: keys, size: size, checksum: ArchiveChecksum(digest))
     }
 }
 

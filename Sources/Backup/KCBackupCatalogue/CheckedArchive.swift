@@ -24,6 +24,8 @@ extension CatalogueEntry {
     package enum Difference: Hashable, Sendable {
         /// It is another archive of this device.
         case archive
+        /// It is the same archive with other keys: a copy from before a rekey, or one that was rekeyed elsewhere.
+        case keys
         /// Another device signed it.
         case origin
         /// Its contents are not what was put into it.
@@ -35,11 +37,11 @@ extension CatalogueEntry {
     /// Returns how a genuine archive differs from this entry; nil if no difference is known.
     ///
     /// - Parameters:
-    ///   - archiveID: the ID in the archive's header.
+    ///   - outline: what it shows without a key.
     ///   - fingerprint: the fingerprint of its contents; nil if the contents were not read.
-    package func difference(archiveID: [UInt8], origin: Origin, fingerprint: [UInt8]?) -> Difference? {
+    package func difference(_ outline: ArchiveOutline, origin: Origin, fingerprint: [UInt8]?) -> Difference? {
         if origin != .thisDevice { return .origin }
-        if archiveID != self.archiveID { return .archive }
+        if case .replaced(let difference) = state(of: outline) { return difference }
         if let fingerprint, let content, content.fingerprint != fingerprint { return .content }
         return nil
     }

@@ -48,7 +48,7 @@ extension BackupFolder {
         var counting: [CatalogueEntry] = []
         var fates: [Fate] = []
         // A missing file is reported by `status` and `list`.
-        for entry in catalogue.complete where try Self.size(of: path(of: entry)) != nil {
+        for entry in catalogue.complete where try isPresent(entry) {
             if let exclusion = try exclusion(of: entry) {
                 fates.append(Fate(entry: entry, decision: .notCounted(exclusion)))
             } else {
@@ -126,7 +126,7 @@ extension BackupFolder {
         guard let last = times.max() else { throw CatalogueFailure.nothingInTrash(folder: name) }
         let all = catalogue.entries.filter { ($0.trashed ?? returned[$0.id]) == last }
         let entries = all.filter { $0.state == .trashed }
-        for entry in entries where try Self.size(of: trashPath(of: entry)) != nil {
+        for entry in entries where try Self.isFile(trashPath(of: entry)) {
             guard try holds(entry, at: trashPath(of: entry)) else { throw CatalogueFailure.notWhole(name: entry.name) }
         }
         for entry in entries {
@@ -150,7 +150,7 @@ extension BackupFolder {
         var gone: Set<CatalogueEntry.ID> = []
         for entry in old {
             let path = trashPath(of: entry)
-            if try Self.size(of: path) != nil {
+            if try Self.isFile(path) {
                 // A file that is not this archive is not deleted, and the entry stays.
                 guard try holds(entry, at: path) else { continue }
                 try Path.remove(path)

@@ -28,19 +28,26 @@ extension BackupFolder {
         case copy(of: String)
         /// It is genuine, but another archive than the recorded one.
         case otherArchive
-        /// It has not been read since the catalogue was lost, so its keychain is not known.
+        /// It is the recorded archive with other keys: a copy from before a rekey, or one that was rekeyed elsewhere.
+        case otherKeys
+        /// It has not been read since it was entered, so its keychain is not known.
         case unread
     }
 
     /// Rebuilds the catalogue from the archives in the folder.
     ///
     /// Only intact archives that this device signed, under names that they may have, get an entry, and of several copies
-    /// one. Reading the contents of an encrypted archive takes a key: they are known only if the old catalogue had them.
+    /// one. Reading the contents of an encrypted archive takes a key: they are known only if the old catalogue had them,
+    /// for a file with the same keys.
     ///
     /// - Parameter mayForgetAll: true to forget the archives even if none of them is left.
     /// - Throws: `CatalogueFailure` (also `folderGone`), `ArchiveFailure`, `FileFailure`.
     package func rebuild(now: Timestamp, mayForgetAll: Bool = false) throws -> Rebuilt {
-        let known = Dictionary(grouping: catalogue.entries, by: \.archiveID)
+        // An archive in the trash may have the keys from before a rekey.
+        let known = Dictionary(grouping: catalogue.entries, by: \.archiveID).mapValues { entries in
+            let current = entries.filter { $0.state == .complete }
+            return current.isEmpty ? entries : current
+        }
         var found: [CatalogueEntry] = []
         var ignored: [(name: String, reason: Exclusion)] = []
         for file in try Path.names(in: path).sorted(by: { $0.exact < $1.exact })
@@ -50,7 +57,8 @@ extension BackupFolder {
             case .excluded(let reason): ignored.append((file, reason))
             }
         }
-        let (originals, copies) = Self.withoutCopies(found)
+        let recorded = Set(known.values.joined().map(\.file.checksum))
+        let (originals, copies) = Self.withoutCopies(found) { recorded.contains($0.file.checksum) }
         ignored += copies.map { ($0.entry.name, .copy(of: $0.original)) }
         let lost = catalogue.complete.count
         // The folder may be an empty mount point, so do not forget the archives.
@@ -58,11 +66,12 @@ extension BackupFolder {
             throw CatalogueFailure.folderGone(folder: name, archives: lost)
         }
         let present = Set(originals.map(\.id))
-        let before = Set(catalogue.entries.map(\.id))
+        let before = Dictionary(catalogue.entries.map { ($0.id, $0.file.checksum) }) { $1 }
         let trashed = catalogue.entries.filter { $0.state == .trashed && !present.contains($0.id) }
         let order = originals.sorted { ($0.created, $0.name) < ($1.created, $1.name) }
         try change { $0.entries = trashed + order }
-        return Rebuilt(added: order.filter { !before.contains($0.id) }, ignored: ignored.sorted { $0.name < $1.name })
+        return Rebuilt(
+            added: order.filter { before[$0.id] != $0.file.checksum }, ignored: ignored.sorted { $0.name < $1.name })
     }
 
     /// The entry of a file in the folder.
@@ -70,26 +79,32 @@ extension BackupFolder {
         of file: String, _ known: [[UInt8]: [CatalogueEntry]], now: Timestamp
     ) throws -> Examined<CatalogueEntry> {
         guard let name = ArchiveName(file) else { return .excluded(.otherName) }
-        let archive: ArchiveFile
+        let (archive, checksum): (ArchiveFile, ArchiveChecksum)
         switch try examine("\(path)/\(file)") {
-        case .genuine(let found): archive = found
+        case .genuine(let found): (archive, checksum) = found
         case .excluded(let reason): return .excluded(reason)
         }
         let header = archive.header
         guard name.isName(of: header) else { return .excluded(.renamed) }
         let records = known[header.archiveID] ?? []
-        if var entry = records.first(where: { $0.name.exact == file.exact }) {
+        let same = records.filter { $0.file.checksum == checksum }
+        if var entry = same.first(where: { $0.name.exact == file.exact }) {
             entry.state = .complete
             entry.trashed = nil
             entry.verified = now
             return .genuine(entry)
         }
-        let read = records.first { $0.content != nil }
-        if let read, read.series.exact != name.series.exact { return .excluded(.otherKeychain) }
+        if let read = records.first(where: { $0.content != nil }), read.series.exact != name.series.exact {
+            return .excluded(.otherKeychain)
+        }
+        // What is in a file with other keys is known, but not that a key of the user opens it.
+        let content = same.lazy.compactMap(\.content).first
         var entry = CatalogueEntry(
             name: file, archiveID: header.archiveID, created: header.created, series: name.series,
-            mode: header.mode, keys: archive.hasPassphrase ? [BackupPin.passphrase] : [],
-            size: archive.size, content: read?.content, state: .complete, verified: now)
+            mode: header.mode,
+            file: CatalogueEntry.File(
+                keys: archive.hasPassphrase ? [BackupPin.passphrase] : [], size: archive.size, checksum: checksum),
+            content: content, state: .complete, verified: now)
         if entry.content == nil, header.mode == .unencrypted {
             let (source, content) = try readUnencrypted(archive)
             guard ArchiveName.isSeries(name.series, of: source) else { return .excluded(.otherKeychain) }
@@ -105,10 +120,10 @@ extension BackupFolder {
         return (try proven.opened.source(), CatalogueEntry.Content(report))
     }
 
-    /// Separates the archives from further copies of them; of several copies, the one whose contents are known counts,
-    /// otherwise the one with the lowest number in its name.
+    /// Separates the archives from further copies of them; of several copies, a recorded one counts, otherwise one whose
+    /// contents are known, otherwise the one with the lowest number in its name.
     static func withoutCopies(
-        _ entries: [CatalogueEntry]
+        _ entries: [CatalogueEntry], isRecorded: (CatalogueEntry) -> Bool = { _ in true }
     ) -> (originals: [CatalogueEntry], copies: [(entry: CatalogueEntry, original: String)]) {
         var originals: [[UInt8]: CatalogueEntry] = [:]
         for entry in entries {
@@ -116,8 +131,8 @@ extension BackupFolder {
                 originals[entry.archiveID] = entry
                 continue
             }
-            func rank(_ entry: CatalogueEntry) -> (Int, Int) {
-                (entry.content == nil ? 1 : 0, ArchiveName(entry.name)?.number ?? .max)
+            func rank(_ entry: CatalogueEntry) -> (Int, Int, Int) {
+                (isRecorded(entry) ? 0 : 1, entry.content == nil ? 1 : 0, ArchiveName(entry.name)?.number ?? .max)
             }
             if rank(entry) < rank(other) { originals[entry.archiveID] = entry }
         }
@@ -135,10 +150,9 @@ extension BackupFolder {
     /// - Throws: `ArchiveFailure`, `FileFailure`.
     func exclusion(of entry: CatalogueEntry) throws -> Exclusion? {
         guard let name = ArchiveName(entry.name), name.series.exact == entry.series.exact else { return .renamed }
-        switch try examine(path(of: entry)) {
+        switch try examine(entry) {
         case .excluded(let reason): return reason
         case .genuine(let archive):
-            guard archive.header.archiveID == entry.archiveID else { return .otherArchive }
             guard name.isName(of: archive.header), archive.header.created == entry.created else { return .renamed }
             return entry.content == nil ? .unread : nil
         }
@@ -146,25 +160,30 @@ extension BackupFolder {
 
     /// Reads an archive to its last byte without a key: the signature of this device covers the encrypted data.
     ///
-    /// - Throws: `CatalogueFailure.notWhole`, `ArchiveFailure`, `FileFailure`.
+    /// - Throws: `CatalogueFailure` (`notWhole`, `replaced`), `ArchiveFailure`, `FileFailure`.
     package func verifyOutside(_ entry: CatalogueEntry, now: Timestamp) throws {
-        guard let archive = try genuine(path(of: entry)), archive.header.archiveID == entry.archiveID else {
-            throw CatalogueFailure.notWhole(name: entry.name)
+        switch try examine(entry) {
+        case .genuine: break
+        case .excluded(.otherArchive): throw CatalogueFailure.replaced(name: path(of: entry), .archive)
+        case .excluded(.otherKeys): throw CatalogueFailure.replaced(name: path(of: entry), .keys)
+        case .excluded(.otherDevice): throw CatalogueFailure.replaced(name: path(of: entry), .origin)
+        case .excluded: throw CatalogueFailure.notWhole(name: entry.name)
         }
         try change(entry) { $0.verified = max($0.verified, now) }
     }
 
-    /// True if the file of an entry is that archive, intact and signed by this device; its size may differ from the
-    /// entry.
-    func isGenuine(_ entry: CatalogueEntry) throws -> Bool {
-        try genuine(path(of: entry))?.header.archiveID == entry.archiveID
+    /// True if the file of an entry is the recorded one, intact to its last byte.
+    func isWhole(_ entry: CatalogueEntry) throws -> Bool {
+        if case .genuine = try examine(entry) { true } else { false }
     }
 
-    /// Returns the archive at a path if this device made it and it is intact; otherwise nil.
-    private func genuine(_ path: String) throws -> ArchiveFile? {
-        switch try examine(path) {
-        case .genuine(let file): file
-        case .excluded: nil
+    /// Reads the file of an entry, and compares it with the recorded one.
+    private func examine(_ entry: CatalogueEntry) throws -> Examined<ArchiveFile> {
+        switch try examine(path(of: entry)) {
+        case .excluded(let reason): return .excluded(reason)
+        case .genuine((let archive, let checksum)):
+            if archive.header.archiveID != entry.archiveID { return .excluded(.otherArchive) }
+            return checksum == entry.file.checksum ? .genuine(archive) : .excluded(.otherKeys)
         }
     }
 
@@ -173,12 +192,13 @@ extension BackupFolder {
         case excluded(Exclusion)
     }
 
-    private func examine(_ path: String) throws -> Examined<ArchiveFile> {
+    private func examine(_ path: String) throws -> Examined<(ArchiveFile, ArchiveChecksum)> {
         do throws(ArchiveFailure) {
             let file = try ArchiveFile(path: path)
             let archive = try file.prove()
             try archive.proveStreams()
-            return archive.signer == device.signingPublicKey ? .genuine(file) : .excluded(.otherDevice)
+            return archive.signer == device.signingPublicKey
+                ? .genuine((file, archive.checksum)) : .excluded(.otherDevice)
         } catch {
             switch error {
             case .newerFormat: return .excluded(.newerFormat)

@@ -58,7 +58,7 @@ package final class SeriesDestination: ArchiveDestination {
         let now = archive.header.created
         if let last {
             if rules.skipsUnchanged, last.content?.fingerprint == archive.fingerprint, last.mode == archive.header.mode,
-                last.keys == keys, last.content?.damaged == report.damaged.count, try folder.isWhole(last)
+                last.file.keys == keys, last.content?.damaged == report.damaged.count, try folder.isWhole(last)
             {
                 try folder.change(last) { $0.confirmed = max(now, $0.lastGood) }
                 try folder.change { $0.pin = folder.pin }
@@ -80,7 +80,7 @@ package final class SeriesDestination: ArchiveDestination {
             number += 1
             let entry = CatalogueEntry(
                 name: name, archiveID: archive.header.archiveID, created: now, series: series,
-                mode: archive.header.mode, keys: keys, size: archive.size,
+                mode: archive.header.mode, file: CatalogueEntry.File(archive, keys: keys),
                 content: CatalogueEntry.Content(
                     counts: report.contents.counts, groups: report.groups, damaged: report.damaged.count,
                     fingerprint: archive.fingerprint),

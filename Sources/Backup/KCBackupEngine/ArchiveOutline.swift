@@ -9,6 +9,8 @@ package struct ArchiveOutline: Hashable, Sendable {
     package let header: ArchiveHeader
     /// The size of the file in bytes.
     package let size: UInt64
+    /// What distinguishes the archive from every other file.
+    package let checksum: ArchiveChecksum
     /// True if a passphrase opens the archive.
     package let hasPassphrase: Bool
     /// The kinds of recipients of the metadata stream, one for each recipient.
@@ -18,10 +20,11 @@ package struct ArchiveOutline: Hashable, Sendable {
 
     /// Reads the outline.
     ///
-    /// - Throws: `ArchiveFailure` (`damaged`, `stream`).
+    /// - Throws: `ArchiveFailure` (`damaged`, `limit`, `stream`).
     package init(_ file: ArchiveFile) throws(ArchiveFailure) {
         header = file.header
         size = file.size
+        checksum = try file.checksum()
         hasPassphrase = file.hasPassphrase
         let recipients = try file.recipients()
         metadataRecipients = recipients.metadata

@@ -107,6 +107,7 @@ enum FailureExamples {
         .trashIsNoFolder(path: "backups/.trash"),
         .missing(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb"),
         .replaced(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb", .archive),
+        .replaced(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb", .keys),
         .replaced(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb", .origin),
         .replaced(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb", .content),
         .replaced(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb", .keychain), .noArchives(folder: "backups"),

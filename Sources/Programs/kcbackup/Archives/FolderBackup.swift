@@ -303,7 +303,7 @@ struct FolderBackup {
             }
         return .members([
             ("keychain", .text(name)), ("saved", .flag(isNew)), ("file", .text(entry.name)),
-            ("id", .text(Hexadecimal.encode(entry.archiveID))), ("size", .number(Int(entry.size))),
+            ("id", .text(Hexadecimal.encode(entry.archiveID))), ("size", .number(Int(entry.file.size))),
             ("contents", report.contents.json), ("boundToThisDevice", .number(report.boundToThisDevice)),
             ("notOpened", .number(report.notOpened)), ("omitted", .list(report.omitted.map { .item($0) })),
             ("damaged", .list(report.damaged.map { $0.map { .item($0) } ?? [:] })),

@@ -112,13 +112,8 @@ struct VerifySubject {
     ) throws -> CheckedArchive? {
         guard let known else { return nil }
         let entry = known.entry
-        if let difference = entry.difference(
-            archiveID: outline.header.archiveID, origin: origin, fingerprint: report?.fingerprint)
-        {
+        if let difference = entry.difference(outline, origin: origin, fingerprint: report?.fingerprint) {
             throw CatalogueFailure.replaced(name: path, difference)
-        }
-        if entry.size != outline.size {
-            session.warn("\(quoted(path)) opens with other keys than when it was last looked at")
         }
         guard entry.content == nil, let report else { return CheckedArchive(entry.id, isDrilled: isDrilled) }
         guard ArchiveName.isSeries(entry.series, of: try source()) else {

@@ -82,6 +82,7 @@ struct ListCommand: Verb {
             ]),
             rows.isEmpty ? [] : [shown.header] + lines(rows, in: shown, session.calendar))
         if rows.isEmpty { session.note("no backups in \(displayed(folder))") }
+        session.warnOfReplaced(rows.count { $0.state == .replaced }, in: folder)
         return .ok
     }
 
@@ -159,7 +160,7 @@ struct ListCommand: Verb {
 
         /// The state of an archive; the raw value is its name in JSON.
         enum State: String {
-            case ok, incomplete, damaged, missing, trashed, unlisted
+            case ok, incomplete, damaged, replaced, missing, trashed, unlisted
             case noArchive = "no-archive"
         }
 
@@ -176,11 +177,13 @@ struct ListCommand: Verb {
                     rows.append(Row(name: entry.name, entry: entry, outline: nil, state: .missing))
                 case (_, true):
                     let outline = outline("\(path)/\(entry.name)")
-                    let isWhole = outline.map { $0.size == entry.size && $0.header.archiveID == entry.archiveID }
-                    rows.append(
-                        Row(
-                            name: entry.name, entry: entry, outline: outline,
-                            state: isWhole != true ? .damaged : entry.isComplete == false ? .incomplete : .ok))
+                    let state: State =
+                        switch outline.map(entry.state) {
+                        case .recorded: entry.isComplete == false ? .incomplete : .ok
+                        case .replaced: .replaced
+                        case .damaged, .missing, nil: .damaged
+                        }
+                    rows.append(Row(name: entry.name, entry: entry, outline: outline, state: state))
                 }
             }
             for name in names.map(\.string) {
@@ -204,7 +207,7 @@ struct ListCommand: Verb {
 
         private var created: Timestamp? { entry?.created ?? outline?.header.created }
         private var mode: ArchiveMode? { entry?.mode ?? outline?.header.mode }
-        private var size: UInt64? { outline?.size ?? entry?.size }
+        private var size: UInt64? { outline?.size ?? entry?.file.size }
         private var items: Int? {
             entry?.content?.counts.total ?? outline?.header.store?.counts.total
         }
@@ -237,6 +240,17 @@ struct ListCommand: Verb {
     }
 }
 
+extension Session {
+    /// Warns of files in a backup folder that are not the archives that were made under their names.
+    func warnOfReplaced(_ count: Int, in folder: String) {
+        if count == 0 { return }
+        warn(
+            "\(counted(count, "file")) in \(quoted(folder)) \(count == 1 ? "is" : "are") not what was made under "
+                + "\(count == 1 ? "its name" : "their names"): 'kcbackup verify \(shellWord(folder))' says how, and "
+                + "what to do")
+    }
+}
+
 extension BackupFolder.Exclusion {
     /// The reason as text.
     var words: String {
@@ -249,7 +263,8 @@ extension BackupFolder.Exclusion {
         case .otherKeychain: "it was renamed: it is of another keychain than its name says"
         case .copy(let original): "it is a copy of \(quoted(original))"
         case .otherArchive: "it is another archive than the one that was made under this name"
-        case .unread: "it was not read since the catalogue was lost, so its keychain is not known"
+        case .otherKeys: "it has other keys than the archive that was made under this name"
+        case .unread: "it was not read since the catalogue was rebuilt, so its keychain is not known"
         }
     }
 }

@@ -82,7 +82,7 @@ struct RekeyCommand: Verb {
                 } catch {
                     let failure = Failure(error, session.subjects)
                     if failure.explanation.status == .wrongKey, let entry = subject.entry {
-                        if hasKeys(entry, names) {
+                        if try hasKeys(entry, at: subject.path, names) {
                             session.note("has these keys already  \(displayed(subject.path))")
                             continue
                         }
@@ -121,8 +121,9 @@ struct RekeyCommand: Verb {
 
     /// True if an archive that the old keys cannot open has already been rekeyed; unknown, and so false, for
     /// passphrases.
-    private func hasKeys(_ entry: CatalogueEntry, _ names: [String]) -> Bool {
-        entry.keys.sorted() == names.sorted() && !names.contains(BackupPin.passphrase)
+    private func hasKeys(_ entry: CatalogueEntry, at path: String, _ names: [String]) throws -> Bool {
+        try entry.file.keys.sorted() == names.sorted() && !names.contains(BackupPin.passphrase)
+            && entry.fileState(at: path) == .recorded
     }
 
     /// Returns a maker for the new keys, and their names as recorded in a catalogue.
@@ -193,8 +194,8 @@ struct KeysCommand: Verb {
         commandName: "keys",
         abstract: "Show which keys open the archives in a folder.",
         discussion: """
-            Without '--identity' this is what the catalogue of the folder says. With identity files, each archive is \
-            tried with them; none of its content is read.
+            Without '--identity' this is what the catalogue of the folder says, for the archives that are still those \
+            that it knows. With identity files, each archive is tried with them; none of its content is read.
 
             EXAMPLES:
               kcbackup keys ~/backups
@@ -229,8 +230,15 @@ struct KeysCommand: Verb {
         var table = Table([Table.Column(title: "ARCHIVE", least: 16), Table.Column(title: "OPENS WITH", least: 12)])
         var json: [JSONValue] = []
         var status = ExitStatus.ok
+        var replaced = 0
         for entry in catalogue.complete {
-            var keys = entry.mode == .unencrypted ? ["this device"] : entry.keys
+            var known = entry.file.keys
+            if try isReplaced(entry, session) {
+                known = []
+                replaced += 1
+                status = .incomplete
+            }
+            var keys = entry.mode == .unencrypted ? ["this device"] : known
             var opensWith: [String]?
             if !identity.isEmpty, entry.mode == .encrypted {
                 do {
@@ -248,21 +256,33 @@ struct KeysCommand: Verb {
             table.append([entry.name, keys.isEmpty ? "?" : keys.joined(separator: ", ")])
             json.append(
                 .members([
-                    ("file", .text(entry.name)), ("keys", .list(entry.keys.map { .text($0) })),
+                    ("file", .text(entry.name)), ("keys", .list(known.map { .text($0) })),
                     ("opensWith", opensWith.map { .list($0.map { .text($0) }) }),
                 ]))
         }
         try session.result(
             ["folder": .text(folder), "keysOf": .list(json)],
             table.isEmpty ? [] : table.lines(width: session.tableWidth))
+        session.warnOfReplaced(replaced, in: folder)
         return status
+    }
+
+    private func isReplaced(_ entry: CatalogueEntry, _ session: Session) throws -> Bool {
+        let path = path(of: entry, session)
+        session.subjects.path = path
+        if case .replaced = try entry.fileState(at: path) { return true }
+        return false
+    }
+
+    private func path(of entry: CatalogueEntry, _ session: Session) -> String {
+        "\(session.world.resolve(folder))/\(entry.name)"
     }
 
     /// Returns a note on what an identity opens, to follow its name; nil if it opens nothing.
     private func opening(
         _ entry: CatalogueEntry, _ identities: [any Identity], _ session: Session
     ) throws -> String? {
-        let path = "\(session.world.resolve(folder))/\(entry.name)"
+        let path = path(of: entry, session)
         session.subjects.path = path
         do {
             return try ArchiveFile(path: path).prove().open(identities: identities).opensSecrets

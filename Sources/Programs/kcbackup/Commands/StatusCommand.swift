@@ -12,8 +12,8 @@ struct StatusCommand: Verb {
         abstract: "Show the last good backup of each job and keychain.",
         discussion: """
             With '--max-age', the run ends with 17 if the last good backup of a job or keychain is older, or if a job \
-            never succeeded. If the newest backup of a keychain is missing from its folder, the run ends with 10. \
-            '--prometheus' prints the text format that a node exporter collects.
+            never succeeded. If the newest backup of a keychain is missing from its folder, the run ends with 10, and \
+            with 13 if another file has its name. '--prometheus' prints the text format that a node exporter collects.
 
             EXAMPLES:
               kcbackup status
@@ -70,7 +70,7 @@ struct StatusCommand: Verb {
             session.note("\(keychain.words) is in no job")
         }
         var problems = state.unreadable.map(\.failure) + state.jobs.compactMap(\.unreadableRecord)
-        problems += state.missing.map { .refused(.newestGone(keychain: $0.series, path: $0.path)) }
+        problems += state.lost.map(\.failure)
         if let maxAge, !stale.isEmpty { problems.append(.refused(.stale(what: stale, limit: maxAge))) }
         guard let first = problems.first else { return .ok }
         for other in problems.dropFirst() { session.warn(other.explanation.message) }
@@ -142,6 +142,11 @@ extension BackupState.KeychainState {
     var words: String { DesktopKeyring(name) == nil ? "keychain \(quoted(name))" : "the desktop keyring" }
 }
 
+extension BackupState.Lost {
+    /// The JSON object "missing backup".
+    fileprivate var json: JSONValue { ["keychain": .text(series), "file": .text(path)] }
+}
+
 extension BackupState {
     /// The JSON object of `status`.
     fileprivate func json(at now: Timestamp) -> JSONValue {
@@ -165,8 +170,8 @@ extension BackupState {
                         ("inJobs", .list(state.jobs.map { .text($0) })),
                     ])
                 }),
-            "missing": .list(
-                missing.map { ["keychain": .text($0.series), "file": .text($0.path)] }),
+            "missing": .list(lost.filter { $0.state == .missing }.map(\.json)),
+            "newestReplaced": .list(lost.filter { $0.state != .missing }.map(\.json)),
         ]
     }
 
@@ -192,11 +197,11 @@ extension BackupState {
                 "kcbackup_keychain_last_good_timestamp_seconds", "Last good backup of a keychain; 0 for never.",
                 keychains.map { ("keychain", $0.name, $0.good?.seconds ?? 0) })
             + metric(
-                "kcbackup_newest_missing", "Folders where the file of a keychain's newest backup is gone.",
+                "kcbackup_newest_missing", "Folders where the newest backup of a keychain is gone or replaced.",
                 keychains.map { state in
                     let stem = DesktopKeyring(state.name).map { BackupSubject.desktop($0).stem } ?? state.name
                     let series = ArchiveName.series(of: stem)
-                    return ("keychain", state.name, Int64(missing.count { $0.series.exact == series.exact }))
+                    return ("keychain", state.name, Int64(lost.count { $0.series.exact == series.exact }))
                 })
     }
 }

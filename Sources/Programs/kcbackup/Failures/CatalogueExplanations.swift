@@ -1,4 +1,5 @@
 internal import KCBackupCatalogue
+internal import KCByteStreams
 internal import KCKeychainModel
 
 /// Explains a failure of a backup folder.
@@ -60,6 +61,13 @@ func explainCatalogue(_ failure: CatalogueFailure, job: String?) -> Explanation 
         Explanation(
             .notFound, "\(quoted(name)) is in the catalogue, and its file is gone",
             hint: "take it from a copy, or forget it: 'kcbackup list \(OptionName.rebuild.spelling) FOLDER'")
+    case .replaced(let name, .keys):
+        Explanation(
+            .damaged, "\(quoted(name)) is not the archive that was made under this name: \(words(.keys))",
+            hint: "take the right one from a copy, or give it the new keys again: 'kcbackup rekey \(shellWord(name)) "
+                + "\(OptionName.identity.spelling) OLD \(OptionName.recipient.spelling) NEW'",
+            "if its keys are right, 'kcbackup list \(OptionName.rebuild.spelling) "
+                + "\(shellWord(Path.split(name).folder))' enters it")
     case .replaced(let name, let difference):
         Explanation(
             .damaged, "\(quoted(name)) is not the archive that was made under this name: \(words(difference))",
@@ -92,6 +100,7 @@ func explainCatalogue(_ failure: CatalogueFailure, job: String?) -> Explanation 
 private func words(_ difference: CatalogueEntry.Difference) -> String {
     switch difference {
     case .archive: "it is another one of this device"
+    case .keys: "it has other keys, as a copy from before a 'rekey' has"
     case .origin: "another device signed it"
     case .content: "what is in it is not what was put into it"
     case .keychain: "it is of another keychain than its name says"

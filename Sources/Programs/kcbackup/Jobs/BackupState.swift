@@ -33,10 +33,19 @@ struct BackupState {
         let jobs: [String]
     }
 
-    /// The newest backup of a keychain, if its file is missing.
-    struct Missing {
+    /// The newest backup of a keychain in a folder, if its file is not the recorded one.
+    struct Lost {
         let series: String
         let path: String
+        let state: CatalogueEntry.FileState
+
+        var failure: Failure {
+            switch state {
+            case .recorded, .missing: .refused(.newestGone(keychain: series, path: path))
+            case .damaged: .catalogue(.notWhole(name: path), job: nil)
+            case .replaced(let difference): .catalogue(.replaced(name: path, difference), job: nil)
+            }
+        }
     }
 
     let jobs: [JobState]
@@ -44,8 +53,8 @@ struct BackupState {
     let unreadable: [UnreadableJob]
     let keychains: [KeychainState]
     let catalogues: [Catalogue]
-    /// The newest backups that are missing, at most one for each folder and keychain.
-    let missing: [Missing]
+    /// The newest backups whose files are not the recorded ones, at most one for each folder and keychain.
+    let lost: [Lost]
 
     /// Collects the state; changes nothing.
     ///
@@ -77,7 +86,7 @@ struct BackupState {
         let device = try LocalDevice(session.world).keyIfAny()
         let known = try device.map { try CatalogueFile.all(in: session.world.catalogues, device: $0) }
         catalogues = known?.found ?? []
-        missing = try Self.missing(in: catalogues)
+        lost = try Self.lost(in: catalogues)
         for failure in known?.failures ?? [] { session.warn(Failure(failure, session.subjects).explanation.message) }
         var keychains: [KeychainState] = []
         for name in try LocalKeychain.names(in: session.world.dataFolder) {
@@ -123,17 +132,18 @@ struct BackupState {
         }
     }
 
-    private static func missing(in catalogues: [Catalogue]) throws(FileFailure) -> [Missing] {
-        var missing: [Missing] = []
+    private static func lost(in catalogues: [Catalogue]) throws -> [Lost] {
+        var lost: [Lost] = []
         for catalogue in catalogues {
             var newest: [ExactText: CatalogueEntry] = [:]
             for entry in catalogue.complete { newest[entry.series.exact] = entry }
             for (series, entry) in newest.sorted(by: { $0.key < $1.key }) {
                 let path = "\(catalogue.folder)/\(entry.name)"
-                if try !Path.exists(path) { missing.append(Missing(series: series.string, path: path)) }
+                let state = try entry.fileState(at: path)
+                if state != .recorded { lost.append(Lost(series: series.string, path: path, state: state)) }
             }
         }
-        return missing
+        return lost
     }
 
     private static func isHeld(_ jobs: Jobs, _ name: String) throws -> Bool {

@@ -252,7 +252,7 @@ struct Examination {
         }
         // Creating an unnamed file shows whether the folder is writable.
         _ = try UnnamedFile(inFolder: path)
-        let wanted = (known?.complete.last?.size ?? 0) * 2 + spareRoom
+        let wanted = (known?.complete.last?.file.size ?? 0) * 2 + spareRoom
         if let free = Path.freeSpace(in: path), free < wanted {
             throw Refusal.littleRoom(folder: path, free: free, wanted: wanted)
         }

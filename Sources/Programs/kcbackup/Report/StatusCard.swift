@@ -97,7 +97,7 @@ struct StatusCard {
         let shown = entries.suffix(Self.bars)
         if shown.count < 2 { return "" }
         let items = shown.compactMap { entry in entry.content.map { (entry: entry, value: $0.counts.total) } }
-        let sizes = shown.map { (entry: $0, value: Int($0.size)) }
+        let sizes = shown.map { (entry: $0, value: Int($0.file.size)) }
         return (items.count < 2 ? "" : chart("Items", items) { grouped($0) })
             .followed(by: chart("Size", sizes) { byteCount(UInt64($0)) })
     }
@@ -136,7 +136,7 @@ struct StatusCard {
         var facts: [(String, HTML)] = [("Last good", StatusPage.time(keychain.good, at: made, calendar))]
         if let newest {
             facts += [
-                ("Archives", "\(keychain.archives), the newest of \(shown: byteCount(newest.size))"),
+                ("Archives", "\(keychain.archives), the newest of \(shown: byteCount(newest.file.size))"),
                 ("In", "<span class=\"path\">\(folders.joined(separator: ", "))</span>"),
                 ("Read back", StatusPage.time(verified, at: made, calendar)),
                 ("Trial restore", drilled == nil ? "none yet" : StatusPage.time(drilled, at: made, calendar)),

@@ -129,9 +129,7 @@ struct StatusProblem {
     static func all(
         of state: BackupState, stale: [String], at now: Timestamp, _ calendar: LocalCalendar
     ) -> [StatusProblem] {
-        var problems = state.missing.map {
-            StatusProblem(Refusal.newestGone(keychain: $0.series, path: $0.path).explanation)
-        }
+        var problems = state.lost.map { StatusProblem($0.failure.explanation) }
         problems += state.unreadable.map { StatusProblem($0.failure.explanation) }
         problems += state.jobs.compactMap { problem(of: $0, at: now, calendar) }
         problems += stale.map { StatusProblem("no good backup for too long: \($0)") }

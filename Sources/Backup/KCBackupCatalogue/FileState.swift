@@ -1,0 +1,39 @@
+internal import KCBackupArchive
+package import KCBackupEngine
+internal import KCByteStreams
+
+extension CatalogueEntry {
+    /// What the file with the name of an entry is, as far as that shows without reading its streams.
+    package enum FileState: Hashable, Sendable {
+        /// The file that was recorded.
+        case recorded
+        case missing
+        /// It is no archive, or not as long as the recorded one.
+        case damaged
+        /// It is another archive than the recorded one.
+        case replaced(Difference)
+    }
+
+    /// Compares a file with the recorded one.
+    package func state(of outline: ArchiveOutline) -> FileState {
+        if outline.header.archiveID != archiveID { return .replaced(.archive) }
+        if outline.checksum != file.checksum { return .replaced(.keys) }
+        return outline.size == file.size ? .recorded : .damaged
+    }
+
+    /// Compares the file at a path with the recorded one; reads a few kilobytes of it, however large it is.
+    ///
+    /// - Throws: `ArchiveFailure` (`file`, `stream`) if the file cannot be read.
+    package func fileState(at path: String) throws -> FileState {
+        do throws(ArchiveFailure) {
+            return state(of: try ArchiveOutline(ArchiveFile(path: path)))
+        } catch {
+            switch error {
+            case .notAnArchive, .newerFormat, .damaged, .limit: return .damaged
+            case .file(let failure) where failure.problem == .notRegular: return .damaged
+            case .file(let failure) where failure.problem == .notFound: return .missing
+            default: throw error
+            }
+        }
+    }
+}
