@@ -182,11 +182,15 @@ private func naming(_ message: String, in command: String?) -> String {
     return objection(to: String(word), in: names) ?? message
 }
 
-/// Returns the message without words that may be a secret: a command that stores one is sometimes given it by mistake.
+/// Returns the message without words that may be a secret, which are sometimes given as one word too many.
 private func hidingSecrets(_ message: String, of command: String?) -> String {
-    guard command == "kcbackup item add" || command == "kcbackup item update",
-        let count = message.firstMatch(of: /^(?:(\d+) )?unexpected arguments?:?/)
-    else { return message }
+    guard let count = message.firstMatch(of: /^(?:(\d+) )?unexpected arguments?:?/) else { return message }
+    guard command == "kcbackup item add" || command == "kcbackup item update" else {
+        return count.1.map {
+            "\($0) words more than the command takes, and not repeated here since a secret may be among them"
+        }
+            ?? "a word more than the command takes, and not repeated here since it may be a secret"
+    }
     let words = count.1.map { "\($0) words are" } ?? "a word is"
     return "\(words) not the value of an option, and not repeated here since a secret may be among them; "
         + "'\(OptionName.service.spelling) NAME \(OptionName.account.spelling) NAME' names the item, and its secret is "

@@ -1,0 +1,44 @@
+import ArgumentParser
+import KCTestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("Words that a command does not take")
+struct SurplusWordTests {
+    /// The names of all verbs, with those of their groups.
+    private static func verbs(of command: any ParsableCommand.Type, below names: [String] = []) -> [[String]] {
+        let subcommands = command.configuration.subcommands
+        if subcommands.isEmpty { return [names] }
+        return subcommands.flatMap { verbs(of: $0, below: names + [$0.configuration.commandName ?? ""]) }
+    }
+
+    @Test("No error of usage repeats a word too many, which may be a secret, in text or in JSON")
+    func surplus() throws {
+        let home = try TestHome()
+        var refused = 0
+        let verbs = Self.verbs(of: CommandLineTool.self)
+        #expect(verbs.count > 30)
+        for verb in verbs {
+            for words in [["a", "hunter2"], ["a", "b", "hunter2"], ["a", "b", "c", "hunter2", "d"]] {
+                for style in [[], ["--json"]] {
+                    let outcome = home.run(verb + words + style)
+                    guard outcome.status == .usage else { continue }
+                    refused += 1
+                    #expect(!outcome.messages.contains("hunter2") && !outcome.text.contains("hunter2"), "\(verb)")
+                }
+            }
+        }
+        #expect(refused > 100)
+    }
+
+    @Test("The number of words too many is told")
+    func count() throws {
+        let home = try TestHome()
+        let end = "more than the command takes, and not repeated here since"
+        #expect(home.run("keychain unlock login hunter2").messages.contains("error: a word \(end) it may be a secret"))
+        #expect(
+            home.run("keychain unlock login a b").messages
+                .contains("error: 2 words \(end) a secret may be among them"))
+    }
+}
