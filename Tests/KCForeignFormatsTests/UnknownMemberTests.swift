@@ -1,4 +1,5 @@
 import KCItemSources
+import KCKeychainModel
 import KCTestSupport
 import Testing
 
@@ -124,5 +125,68 @@ struct UnknownMemberTests {
                 + "\"R\",\"T\",\"u\",\"p\",\"\",\"\",\"\",\"7\",\"2026-03-01T09:30:00Z\",\"2026-03-01T09:30:00Z\"\n",
             as: CSVFormat())
         #expect(contents.leftOut.map(\.kind) == ["icon"])
+    }
+
+    /// The other formats: a file with something that the format does not know, of which `news` is the value.
+    private static let others: [String: @Sendable () throws -> ForeignContents] = [
+        "csv": { try ForeignReading.read("name,url,username,password,brandNew\nT,,u,p,news\n", as: other) },
+        "dashlane": {
+            let credentials = "username,username2,username3,title,password,note,url,category,brandNew\n,,,T,p,,,,news\n"
+            return try ForeignReading.read(
+                ZipWriter.zip([("credentials.csv", Array(credentials.utf8))]), as: DashlaneFormat())
+        },
+        "gnome-keyring": {
+            var writer = KeyringWriter()
+            writer.items = [WrittenItem(label: "T", attributes: [("brandNew", "news")], secret: [1])]
+            return try ForeignReading.read(writer.file(), as: GnomeKeyringFormat(), password: "correct horse")
+        },
+        "kwallet": {
+            var writer = WalletWriter()
+            writer.form = .old
+            writer.folders = [("f", [("k", .raw(9, Array("news".utf8)))])]
+            return try ForeignReading.read(writer.file(), as: KWalletFormat(), password: "correct horse")
+        },
+        "macos-keychain": {
+            var writer = KychWriter()
+            try writer.addPassword(0x8000_0000, [("svce", .text("T")), ("Bran", .text("news"))], [1])
+            return try ForeignReading.read(writer.file(), as: MacKeychainFormat(), password: "correct horse")
+        },
+        "apple-backup": {
+            let folder = try TemporaryFolder()
+            let members: [(String, PlistValue)] = [
+                ("svce", .text("T")), ("pdmn", .text("ak")), ("brandNew", .text("news")),
+            ]
+            try BackupForge(entries: [BackupForge.Entry(members: members)]).write(to: folder)
+            return try AppleBackupFormat().read(
+                ForeignInput(path: folder.path(""), .folder), GivenSecrets(text: "backup pw"))
+        },
+    ]
+
+    /// Formats in which nothing can be unknown, each with the reason.
+    private static let closed = [
+        "kcbackup-items": "a member that is not known is refused, since it is an instruction",
+        "git-credentials": "a line has the parts of an address only",
+        "netrc": "an unknown word damages its entry, which is named",
+        "pass": "lines are text of the user", "passage": "lines are text of the user",
+    ]
+
+    private static let other = CSVFormat(columns: [.title: "name", .password: "password"])
+
+    @Test("What another format does not know is kept: as a secret, or as an attribute without a code")
+    func kept() throws {
+        for (name, read) in Self.others {
+            let contents = try read()
+            let isKept = try contents.entries.contains { item, secret in
+                item.extra.contains { $0.value == "news" }
+                    || String(decoding: secret ?? [], as: UTF8.self).contains("news")
+            }
+            #expect(isKept, "\(name)")
+        }
+    }
+
+    @Test("Every format that can be read is tried here, or can have nothing unknown")
+    func complete() {
+        let tried = Self.cases.map(\.0.name) + Self.others.keys + Self.closed.keys
+        #expect(tried.sorted() == KnownFormats.all.map(\.name).sorted())
     }
 }

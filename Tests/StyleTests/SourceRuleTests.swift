@@ -52,6 +52,11 @@ struct SourceRuleTests {
         (.textIsBytes, SourceFile(path: "Sources/Keychain/KCKeychainModel/A.swift", text: "var a: Set<String> = []")),
         (.textIsBytes, SourceFile(path: "Sources/Backup/KCBackupEngine/A.swift", text: "var a: [String: Int] = [:]")),
         (.textIsBytes, SourceFile(path: "Sources/Backup/KCBackupEngine/A.swift", text: "a.filter { $0.name == name }")),
+        (.textIsBytes, SourceFile(path: "Sources/Importers/KCItemSources/A.swift", text: "a.contains(\"x\")")),
+        (
+            .textIsBytes,
+            SourceFile(path: "Sources/Apple/KeychainSecurity/A.swift", text: "var a: [String: AnyHash] = [:]")
+        ),
         (
             .scriptsAreConstant,
             SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "ShellScript(ofUser: \"gpg '\\(path)'\")")
@@ -85,6 +90,9 @@ struct SourceRuleTests {
         SourceFile(
             path: "Sources/Keychain/KCKeychainModel/F.swift",
             text: "a.exact.hasPrefix(b); a.utf8.contains(0); a.name.exact == b.exact; a.name == nil; [ExactText: Int]"),
+        SourceFile(
+            path: "Sources/Importers/KCItemSources/A.swift",
+            text: "a.contains(\"x\".exact); cell.contains(\"x\", in: bytes); var b: [String: Any]"),
         SourceFile(path: "Sources/Keychain/KCKeychainModel/E.swift", text: .init(repeating: "\n", count: 350)),
     ]
 

@@ -25,7 +25,7 @@ package enum KnownFormats {
 
     /// The format with the given name, as used by `--from`.
     package static func named(_ name: String) -> (any ForeignFormat)? {
-        all.first { $0.name == name }
+        all.first { $0.name.exact == name.exact }
     }
 
     /// Determines the format of `input` by its content alone.
@@ -51,7 +51,7 @@ package enum KnownFormats {
     private static func refuseFolderOfFiles(_ path: String) throws {
         var unreadable = 0
         let names = try Path.names(in: path, unreadable: &unreadable).sorted().prefix(1_000)
-        for name in names where !name.hasPrefix(".") {
+        for name in names where !name.exact.hasPrefix(".") {
             let place = path + "/" + name
             guard try Path.kind(of: place) == .file else { continue }
             let file = try OpenFile.reading(place)
@@ -67,11 +67,11 @@ package enum KnownFormats {
     private static func problem(with input: ForeignInput) throws -> ForeignFailure {
         if CSVFormat.isTable(input) { return .unknownColumns }
         let name = input.file?.name.lowercased() ?? ""
-        if [".csv", ".tsv"].contains(where: name.hasSuffix) {
+        if [".csv", ".tsv"].contains(where: { name.exact.hasSuffix($0) }) {
             return try CSVFormat().problem(with: input) ?? .unknownFormat
         }
         // If the file is not valid JSON, that is the problem to report for every JSON format.
-        if name.hasSuffix(".json") { return CXFFormat().problem(with: input) ?? .unknownFormat }
+        if name.exact.hasSuffix(".json") { return CXFFormat().problem(with: input) ?? .unknownFormat }
         return .unknownFormat
     }
 }

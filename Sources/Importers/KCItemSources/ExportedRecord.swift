@@ -37,7 +37,7 @@ package struct ExportedRecord: Hashable, Sendable {
             [.labl, .svce, .srvr, .acct].lazy.compactMap { attributes.text($0) }.first { !$0.isEmpty }
             ?? item.itemClass.name
         account = attributes.text(.acct)
-        folder = item.extra.first { $0.name == ExportName.folder }?.value
+        folder = item.extra.first { $0.name.exact == ExportName.folder.exact }?.value
         hasAccountOfBytes = attributes[.acct] != nil && account == nil
         var addresses: [String] = []
         while let next = item.extra.first(where: { $0.name == "url.\(addresses.count + 1)" }) {
@@ -77,7 +77,7 @@ package struct ExportedRecord: Hashable, Sendable {
         if isIPv6(host) { host = "[\(host)]" }
         let scheme = attributes.number(.ptcl).flatMap(WebAddress.scheme)
         var path = attributes.text(.path) ?? ""
-        if !path.isEmpty, !path.hasPrefix("/") { path = "/" + path }
+        if !path.isEmpty, !path.exact.hasPrefix("/") { path = "/" + path }
         let port = attributes.number(.port).flatMap { $0 == 0 ? nil : ":\($0)" } ?? ""
         let rest = host + port + path
         // Without a scheme, an address that does not look like a host would be read as a name.

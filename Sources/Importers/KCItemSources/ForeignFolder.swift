@@ -59,7 +59,7 @@ package struct ForeignFolder {
             throw ForeignFailure.limit("levels", found: UInt64(depth), allowed: UInt64(Self.depthLimit))
         }
         for name in try Path.names(in: path + "/" + prefix, unreadable: &unreadable) {
-            if Self.own.contains(name) || !withHidden && name.hasPrefix(".") { continue }
+            if Self.own.contains(name) || !withHidden && name.exact.hasPrefix(".") { continue }
             guard files.count + others < Self.countLimit else {
                 throw ForeignFailure.limit(
                     "files", found: UInt64(Self.countLimit) + 1, allowed: UInt64(Self.countLimit))

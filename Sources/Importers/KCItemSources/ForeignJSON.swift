@@ -28,7 +28,7 @@ package final class ForeignJSON: Sendable {
         /// The member of an object; nil if there is none, or if the value is not an object.
         package subscript(name: String) -> Value? {
             guard case .object(let members) = kind else { return nil }
-            return members.first { $0.name == name }?.value
+            return members.first { $0.name.exact == name.exact }?.value
         }
 
         /// The members of an object; none for anything else.

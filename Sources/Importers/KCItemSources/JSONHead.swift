@@ -1,4 +1,4 @@
-internal import KCByteStreams
+package import KCByteStreams
 
 /// Identifies a JSON document by the member names at its beginning.
 package enum JSONHead {
@@ -6,12 +6,12 @@ package enum JSONHead {
     private static let size = 8_192
 
     /// Those of `names` that are member names, at any level, at the beginning of a document that is an object.
-    package static func names(_ names: [String], in bytes: borrowing Span<UInt8>) -> Set<String> {
+    package static func names(_ names: [String], in bytes: borrowing Span<UInt8>) -> Set<ExactText> {
         var start = bytes.count >= 3 && bytes[0] == 0xef && bytes[1] == 0xbb && bytes[2] == 0xbf ? 3 : 0
         while start < bytes.count, [0x20, 0x09, 0x0a, 0x0d].contains(bytes[start]) { start += 1 }
         guard start < bytes.count, bytes[start] == UInt8(ascii: "{") else { return [] }
         let head = bytes.extracting(start..<min(bytes.count, start + size))
-        var found: Set<String> = []
+        var found: Set<ExactText> = []
         for name in names {
             let wanted = Array("\"\(name)\"".utf8)
             guard head.count >= wanted.count else { continue }
@@ -19,7 +19,7 @@ package enum JSONHead {
                 wanted.indices.allSatisfy { head[start + $0] == wanted[$0] }
                     && isName(endingAt: start + wanted.count, in: head)
             }
-            if isThere { found.insert(name) }
+            if isThere { found.insert(name.exact) }
         }
         return found
     }

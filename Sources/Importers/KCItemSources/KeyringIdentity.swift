@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCCryptography
 package import KCKeychainModel
 
@@ -28,8 +29,8 @@ package struct KeyringIdentity: Hashable, Sendable {
         label itemLabel: AttributeValue, ordinal: Int = 0
     ) {
         var texts = ["kcbackup Secret Service item", label, String(number)].map { Array($0.utf8) }
-        let schema = attributes.first { $0.name == Self.schema }?.value ?? type
-        var counted = attributes.filter { $0.name != Self.schema }
+        let schema = attributes.first { $0.name.exact == Self.schema.exact }?.value ?? type
+        var counted = attributes.filter { $0.name.exact != Self.schema.exact }
         // Items of KDE's own programs have no attributes. If only their order told them apart, the item after a deleted
         // one would be mistaken for it.
         // An attribute adds a name and a value, so a single text cannot be mistaken for one.

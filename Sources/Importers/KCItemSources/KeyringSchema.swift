@@ -1,3 +1,4 @@
+internal import KCByteStreams
 package import KCKeychainModel
 
 /// The keychain class and attributes that follow from the attributes of an item of a keyring, for people to read.
@@ -86,7 +87,7 @@ package struct KeyringSchema: Hashable, Sendable {
     }
 
     private mutating func readGeneric(_ item: Given, _ schema: String?, _ label: String?) {
-        if let path = item["unique"], path.hasPrefix("ssh-store:") {
+        if let path = item["unique"], path.exact.hasPrefix("ssh-store:") {
             set(.svce, "ssh")
             return set(.acct, String(path.dropFirst("ssh-store:".count)))
         }
@@ -97,8 +98,8 @@ package struct KeyringSchema: Hashable, Sendable {
         let own = schema == KeyringIdentity.genericSchema ? nil : schema
         set(.svce, item["service"] ?? item["application"] ?? own ?? label)
         let others = item.attributes.filter { attribute in
-            attribute.name != KeyringIdentity.schema && attribute.name != "service"
-                && attribute.name != KeyringExtra.accessible
+            attribute.name.exact != KeyringIdentity.schema.exact && attribute.name != "service"
+                && attribute.name.exact != KeyringExtra.accessible.exact
         }.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         let text = others.map { "\($0.name)=\($0.value)" }.joined(separator: " ")
         set(.acct, item["username"] ?? item["user"] ?? item["account"] ?? String(text.prefix(Self.accountLength)))
@@ -110,9 +111,10 @@ package struct KeyringSchema: Hashable, Sendable {
     }
 
     private static func host(_ address: String) -> String {
-        let rest = address.split(separator: "://", maxSplits: 1).last ?? ""
-        let host = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        return String(host.split(separator: "@").last ?? host)
+        let bytes = Array(address.utf8)
+        let start = bytes.firstRange(of: Array("://".utf8))?.upperBound ?? 0
+        let host = bytes[start...].prefix { !"/?#".utf8.contains($0) }
+        return String(decoding: host.split(separator: UInt8(ascii: "@")).last ?? host, as: UTF8.self)
     }
 }
 
@@ -170,7 +172,7 @@ package enum KeyringExtra {
 
     /// The name in `extra` of an attribute of an item.
     package static func name(of attribute: String) -> String {
-        attribute.hasPrefix(prefix) ? escape + attribute : attribute
+        attribute.exact.hasPrefix(prefix) ? escape + attribute : attribute
     }
 
     /// The item in a form that is equal for two items of keyrings if nothing of them was changed.
@@ -178,9 +180,10 @@ package enum KeyringExtra {
     /// Where the schema is stored, whether it is the generic one or missing, what the collection's alias is, and what
     /// only one kind of keyring can store, says nothing about the item.
     package static func comparable(_ item: Item) -> Item {
-        guard item.extra.contains(where: { $0.name == collection }) else { return item }
+        guard item.extra.contains(where: { $0.name.exact == collection.exact }) else { return item }
         let schema =
-            item.extra.first { $0.name == KeyringIdentity.schema }?.value ?? item.extra.first { $0.name == type }?.value
+            item.extra.first { $0.name.exact == KeyringIdentity.schema.exact }?.value
+            ?? item.extra.first { $0.name.exact == type.exact }?.value
         var draft = ItemDraft(itemClass: item.itemClass, uuid: item.uuid, attributes: item.attributes, extra: [])
         draft.extra = item.extra.filter {
             ![KeyringIdentity.schema, type, alias, numbers, contentType].contains($0.name)

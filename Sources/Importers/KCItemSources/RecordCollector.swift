@@ -212,14 +212,14 @@ package struct RecordCollector: ~Copyable {
 /// Counts by kind, in the order of first appearance.
 private struct Tally {
     private(set) var counts: [(kind: String, count: Int)] = []
-    private var places: [String: Int] = [:]
+    private var places: [ExactText: Int] = [:]
 
     mutating func add(_ kind: String, _ count: Int = 1) {
         if count == 0 { return }
-        if let place = places[kind] {
+        if let place = places[kind.exact] {
             counts[place].count += count
         } else {
-            places[kind] = counts.count
+            places[kind.exact] = counts.count
             counts.append((kind, count))
         }
     }

@@ -48,7 +48,7 @@ package struct RecordWriter {
     /// Further attributes that are not secret and have no column, by name.
     package var extra: [ExtraAttribute] = []
     /// The number of parts with each name so far.
-    private var ordinals: [String: Int] = [:]
+    private var ordinals: [ExactText: Int] = [:]
 
     /// Begins a record.
     ///
@@ -260,8 +260,8 @@ package struct RecordWriter {
         to collector: inout RecordCollector
     ) throws(ForeignFailure) {
         let places = try settleAddresses(to: &collector)
-        let number = ordinals[part, default: 0]
-        ordinals[part] = number + 1
+        let number = ordinals[part.exact, default: 0]
+        ordinals[part.exact] = number + 1
         var draft = draft
         if !areAddressesKept { keep(places, in: &draft) }
         if draft.attributes[.labl] == nil { draft.attributes[.labl] = .text(title) }

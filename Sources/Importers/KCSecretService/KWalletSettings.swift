@@ -28,9 +28,9 @@ enum KWalletSettings {
     /// True if the settings say so; this is not the default.
     static func asksOnOpen(_ settings: String) -> Bool {
         settings.split(whereSeparator: \.isNewline).contains { line in
-            let parts = line.split(separator: "=", maxSplits: 1)
+            let parts = line.exact.split(separator: "=", maxSplits: 1)
             // A marker of KDE may follow the key, as in `[$i]`.
-            guard parts.count == 2, parts[0].drop(while: \.isWhitespace).hasPrefix(key) else { return false }
+            guard parts.count == 2, parts[0].drop(while: \.isWhitespace).exact.hasPrefix(key) else { return false }
             let value = String(parts[1].filter { !$0.isWhitespace }).lowercased()
             return !["false", "0", "off", "no"].contains(value)
         }

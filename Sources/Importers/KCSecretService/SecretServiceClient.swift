@@ -47,7 +47,7 @@ internal import CKCLibSecret
         isProved = !kind.isKWallet
         unsafe session = try unsafe Self.openSession(connection, kind)
         let algorithms = unsafe Self.g.secret_service_get_session_algorithms(session).map { unsafe String(cString: $0) }
-        guard algorithms?.hasPrefix("dh-") == true else { throw SecretServiceFailure.sessionNotEncrypted }
+        guard algorithms?.exact.hasPrefix("dh-") == true else { throw SecretServiceFailure.sessionNotEncrypted }
     }
 
     deinit { unsafe Self.g.g_object_unref(UnsafeMutableRawPointer(session)) }

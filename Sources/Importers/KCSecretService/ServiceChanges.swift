@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCItemSources
 package import KCKeychainModel
 
@@ -61,7 +62,7 @@ package struct ServiceChanges {
     }
 
     private mutating func replace(_ name: String, by text: String?) {
-        service.attributes.removeAll { $0.name == name }
+        service.attributes.removeAll { $0.name.exact == name.exact }
         if let text { service.attributes.append(ServiceAttribute(name: name, value: text)) }
         service.attributes.sort()
     }

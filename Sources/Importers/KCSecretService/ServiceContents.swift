@@ -30,7 +30,7 @@ extension SecretServiceClient {
         unreadable += reading.unreadable
         let gone = listing.gone.union(reading.gone)
         if !gone.isEmpty {
-            unreadable += try collectionPaths().filter(gone.contains).map { .missingCollection(path: $0) }
+            unreadable += try collectionPaths().filter { gone.contains($0.exact) }.map { .missingCollection(path: $0) }
         }
         return reading.finish(unreadable, ofSession: listing.ofSession)
     }
@@ -55,7 +55,7 @@ extension SecretServiceClient {
         var listing = Listing()
         for path in paths {
             guard let collection = try self.collection(path) else {
-                listing.gone.insert(path)
+                listing.gone.insert(path.exact)
                 continue
             }
             if path == Self.sessionCollection {
@@ -115,7 +115,7 @@ extension SecretServiceClient {
         if named.count > 1 { throw SecretServiceFailure.severalCollections(name) }
         if let named = named.first { return named }
         let aliased = try alias(name)
-        guard let found = found.first(where: { $0.path == aliased }) else {
+        guard let found = found.first(where: { $0.path.exact == aliased?.exact }) else {
             throw SecretServiceFailure.noCollection(name)
         }
         return found
@@ -186,9 +186,9 @@ extension SecretServiceClient {
         private var secrets = SecretBytes(capacity: 65_536)
         private(set) var unreadable: [Unreadable] = []
         /// The paths of collections that answered as if they had been deleted.
-        private(set) var gone: Set<String> = []
+        private(set) var gone: Set<ExactText> = []
         /// What is known of items that answered as if they had been deleted, by their paths.
-        private var goneItems: [String: String] = [:]
+        private var goneItems: [ExactText: String] = [:]
 
         /// How often a list of items may grow while it is read; one that grows for ever would never end.
         private static let rounds = 1_000
@@ -209,26 +209,26 @@ extension SecretServiceClient {
 
         /// Reads a collection until its list of items does not change.
         mutating func read(_ index: Int) throws {
-            var known: Set<String> = []
+            var known: Set<ExactText> = []
             var pending = collections[index].items
             goneItems = [:]
             for round in 1... {
                 if round > Self.rounds { throw SecretServiceFailure.malformed(.listing) }
-                known.formUnion(pending)
+                known.formUnion(pending.map(\.exact))
                 try read(pending, of: index)
                 guard let now = try client.collection(collections[index].path) else {
                     // The collection was deleted with all its items, unless it is still listed at the end.
-                    gone.insert(collections[index].path)
+                    gone.insert(collections[index].path.exact)
                     items.removeAll { $0.collection == index }
                     return
                 }
                 if now.isLocked { throw SecretServiceFailure.locked([now.label]) }
                 let left = Set(now.items)
                 items.removeAll { $0.collection == index && !left.contains($0.path) }
-                pending = now.items.filter { !known.contains($0) }
+                pending = now.items.filter { !known.contains($0.exact) }
                 guard pending.isEmpty else { continue }
                 for path in now.items {
-                    guard let label = goneItems[path] else { continue }
+                    guard let label = goneItems[path.exact] else { continue }
                     unreadable.append(.missingItem(collection: collections[index].name.label, item: label))
                 }
                 break
@@ -247,7 +247,7 @@ extension SecretServiceClient {
                     } catch let error as BusError {
                         // The list of items is read again, and shows whether the item was deleted.
                         if !error.saysGone { throw SecretServiceFailure(error, .reading) }
-                        goneItems[paths[ordinal]] = paths[ordinal]
+                        goneItems[paths[ordinal].exact] = paths[ordinal]
                     }
                 })
             try readSecrets(of: found.compactMap { $0 })
@@ -323,7 +323,7 @@ extension SecretServiceClient {
                 try add(found, reply.member(0, \.secret, .secrets))
             } catch let error as BusError {
                 if error.saysGone {
-                    goneItems[found.path] = found.item.label
+                    goneItems[found.path.exact] = found.item.label
                     return
                 }
                 let collection = collections[found.collection].name.label

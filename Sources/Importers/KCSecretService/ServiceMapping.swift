@@ -109,18 +109,18 @@ package enum ServiceMapping {
         let isOfService = place(of: item) != nil
         var attributes: [ServiceAttribute] = isOfService ? [] : ServiceNames.attributes(of: item)
         var lost: [String] = []
-        var properties: [String: String] = [:]
+        var properties: [ExactText: String] = [:]
         for extra in item.extra {
             var name = extra.name
-            if isOfService, name.hasPrefix(KeyringExtra.escape) {
+            if isOfService, name.exact.hasPrefix(KeyringExtra.escape) {
                 name = String(name.dropFirst(KeyringExtra.escape.count))
-            } else if isOfService, name.hasPrefix(KeyringExtra.prefix) {
+            } else if isOfService, name.exact.hasPrefix(KeyringExtra.prefix) {
                 // A service has no numbers.
                 let isKept = name != KeyringExtra.numbers
                 if isKept, isSpeakable(extra.value),
                     name != KeyringExtra.number || placeNumber(extra.value) != nil
                 {
-                    properties[name] = extra.value
+                    properties[name.exact] = extra.value
                 } else {
                     lost.append(extra.name)
                 }
@@ -141,8 +141,8 @@ package enum ServiceMapping {
         let names: [AttributeCode] = [.labl, .svce, .srvr, .acct]
         let label = isOfService ? item.attributes.text(.labl) : names.lazy.compactMap { item.attributes.text($0) }.first
         let service = ServiceItem(
-            label: speakable(label ?? ""), attributes: attributes, type: properties[KeyringExtra.type],
-            contentType: properties[KeyringExtra.contentType] ?? usualContentType)
+            label: speakable(label ?? ""), attributes: attributes, type: properties[KeyringExtra.type.exact],
+            contentType: properties[KeyringExtra.contentType.exact] ?? usualContentType)
         return (service, lost)
     }
 
@@ -164,7 +164,7 @@ package enum ServiceMapping {
     }
 
     private static func extra(_ name: String, of item: Item) -> String? {
-        item.extra.first { $0.name == name && isSpeakable($0.value) }?.value
+        item.extra.first { $0.name.exact == name.exact && isSpeakable($0.value) }?.value
     }
 
     // The prefix of attribute names in GNOME Keyring's files that were never unlocked; the values are hashes. GNOME

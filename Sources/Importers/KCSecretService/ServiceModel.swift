@@ -79,7 +79,9 @@ package struct ServiceItem: Hashable, Sendable {
 
     /// The attributes without the schema, and without the title of an entry, which is its label.
     private var free: [ServiceAttribute] {
-        identifying.filter { $0.name != Self.schema && !(isEntry && $0.name == KeyringEntry.title) }
+        identifying.filter {
+            $0.name.exact != Self.schema.exact && !(isEntry && $0.name.exact == KeyringEntry.title.exact)
+        }
     }
 
     /// True if it has the attributes that KeePassXC gives to every entry of a database.
@@ -142,8 +144,9 @@ package struct ServiceItem: Hashable, Sendable {
     /// The label that KWallet reports for an entry with this one; it numbers entries of the same name with a suffix.
     private static func walletLabel(_ label: String) -> String {
         var name =
-            label.hasPrefix(walletFolder) && label != walletFolder ? label.dropFirst(walletFolder.count) : label[...]
-        if name.hasSuffix("_") {
+            label.exact.hasPrefix(walletFolder) && label != walletFolder
+            ? label.dropFirst(walletFolder.count) : label[...]
+        if name.exact.hasSuffix("_") {
             let stem = name.dropLast().reversed().drop { $0.isASCII && $0.isNumber }.reversed()
             if stem.count < name.count - 1, stem.suffix(2) == ["_", "_"] { name = name.prefix(stem.count - 2) }
         }
@@ -272,6 +275,6 @@ extension SecretServiceClient {
         /// The number of items that end with the session.
         var ofSession = 0
         /// The paths of collections that answered as if they had been deleted.
-        var gone: Set<String> = []
+        var gone: Set<ExactText> = []
     }
 }

@@ -101,7 +101,7 @@ final class ServiceOutbox {
                     written += 1
                 }
                 if let path, try client.provesSession(secret, at: path) { return }
-            } catch SecretServiceFailure.request(_, _, let message) where message.contains("find session") {
+            } catch SecretServiceFailure.request(_, _, let message) where message.exact.contains("find session") {
                 // KWallet reports a wrong key this way.
             }
             isAgain = true

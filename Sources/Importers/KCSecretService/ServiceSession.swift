@@ -31,9 +31,9 @@ extension SecretServiceClient {
                 }
             }
             if kind.isKWallet {
-                if tries < sessionTries, cause.reason.contains("public key size") { continue }
+                if tries < sessionTries, cause.reason.exact.contains("public key size") { continue }
                 // KWallet leaves the encryption to a plug-in of libqca.
-                if cause.reason.contains("libqca") { throw SecretServiceFailure.sessionNotEncrypted }
+                if cause.reason.exact.contains("libqca") { throw SecretServiceFailure.sessionNotEncrypted }
             }
             throw SecretServiceFailure(cause, .connecting)
         }

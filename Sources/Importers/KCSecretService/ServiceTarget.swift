@@ -125,10 +125,10 @@ package struct ServiceTarget: StoredItemTarget {
             return changes.map { state.objectPath(of: $0.before) }
         }
         let now = try client.read(.all, needsAll: false)
-        var drafts: [String: (FoundItem, ItemDraft)] = [:]
-        for (found, draft) in now.drafts { drafts[found.path] = (found, draft) }
+        var drafts: [ExactText: (FoundItem, ItemDraft)] = [:]
+        for (found, draft) in now.drafts { drafts[found.path.exact] = (found, draft) }
         return zip(changes, paths).map { change, path in
-            guard let (found, draft) = path.flatMap({ drafts[$0] }),
+            guard let (found, draft) = path.flatMap({ drafts[$0.exact] }),
                 found.item.holds(change.after.service.form(in: client.kind))
             else {
                 return nil

@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import Glibc
 
 /// The location of a user's session bus.
@@ -19,9 +20,9 @@ package struct SessionBus: Hashable, Sendable {
     package init(environment: [String: String], runtimeFolder: String) throws(SecretServiceFailure) {
         settingsFolders = Self.settingsFolders(environment)
         if let given = environment[Self.variable], !given.isEmpty {
-            for part in given.split(separator: ";") {
+            for part in given.exact.split(separator: ";") {
                 // Only at a socket the kernel says who listens; `autolaunch:` leads to one.
-                guard part.hasPrefix("unix:") || part.hasPrefix("autolaunch:") else {
+                guard part.exact.hasPrefix("unix:") || part.exact.hasPrefix("autolaunch:") else {
                     throw .busElsewhere(address: given)
                 }
                 guard let path = Self.path(in: part), !Self.isMissing(path) else { continue }
@@ -33,7 +34,7 @@ package struct SessionBus: Hashable, Sendable {
         var looked: [String] = []
         let folders = [environment["XDG_RUNTIME_DIR"], runtimeFolder]
         for folder in folders {
-            guard let folder, folder.hasPrefix("/") else { continue }
+            guard let folder, folder.exact.hasPrefix("/") else { continue }
             let path = "\(folder)/bus"
             if looked.contains(path) { continue }
             looked.append(path)
@@ -48,14 +49,13 @@ package struct SessionBus: Hashable, Sendable {
     private static func settingsFolders(_ environment: [String: String]) -> [String]? {
         func given(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         guard let own = given("XDG_CONFIG_HOME") ?? given("HOME").map({ $0 + "/.config" }) else { return nil }
-        return [own] + (given("XDG_CONFIG_DIRS") ?? "/etc/xdg").split(separator: ":").map(String.init)
+        return [own] + (given("XDG_CONFIG_DIRS") ?? "/etc/xdg").exact.split(separator: ":")
     }
 
     /// The path in `unix:path=…`; nil for another kind of address.
-    private static func path(in address: Substring) -> String? {
-        guard address.hasPrefix("unix:") else { return nil }
-        let pairs = address.dropFirst("unix:".count).split(separator: ",")
-        return pairs.first { $0.hasPrefix("path=") }.map { unescaped($0.dropFirst("path=".count)) }
+    private static func path(in address: String) -> String? {
+        let pairs = address.exact.removingPrefix("unix:")?.exact.split(separator: ",")
+        return pairs?.lazy.compactMap { $0.exact.removingPrefix("path=") }.first.map { unescaped($0[...]) }
     }
 
     private static func isMissing(_ path: String) -> Bool {

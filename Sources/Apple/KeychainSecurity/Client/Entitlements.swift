@@ -67,7 +67,7 @@ struct Entitlements {
         let list = path + ".entitlements"
         // If existence cannot be determined, reading the file fails with the reason.
         if (try? Path.exists(list)) != false { return try Entitlements(contentsOf: list).accessGroups }
-        let name = path.split(separator: "/").last.map(String.init) ?? ""
+        let name = path.exact.split(separator: "/").last ?? ""
         guard !name.isEmpty else { throw .executableUnknown }
         return AccessGroups(ordered: [name])
     }
@@ -87,6 +87,7 @@ struct Entitlements {
     /// upgrade replaces the executable of a running program.
     static func program(at link: String) -> String {
         let mark = " (deleted)"
-        return link.hasSuffix(mark) && (try? Path.exists(link)) == false ? String(link.dropLast(mark.count)) : link
+        guard let path = link.exact.removingSuffix(mark), (try? Path.exists(link)) == false else { return link }
+        return path
     }
 }

@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCCryptography
 internal import KCDeviceIdentity
 public import Foundation
@@ -83,7 +84,7 @@ public final class KeychainClient: @unchecked Sendable {
         if let keychain {
             guard (try? LocalKeychain(keychain, in: DataFolder(path: "/"))) != nil else { throw .keychainName }
             // Make the path absolute, so that a later change of the working directory does not select another keychain.
-            let isRelative = keychain.contains("/") && !keychain.hasPrefix("/")
+            let isRelative = keychain.exact.contains("/") && !keychain.exact.hasPrefix("/")
             configuration.keychain =
                 isRelative ? FileManager.default.currentDirectoryPath + "/" + keychain : keychain
         }
@@ -271,7 +272,7 @@ public final class KeychainClient: @unchecked Sendable {
 
     private static var folderOfThisUser: DataFolder {
         let environment = ProcessInfo.processInfo.environment
-        let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
+        let home = environment["HOME"].flatMap { $0.exact.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
         return DataFolder(environment: environment, home: home)
     }
 }

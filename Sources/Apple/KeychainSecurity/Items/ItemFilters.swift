@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCCryptography
 internal import Foundation
 internal import KCKeychainModel
@@ -76,7 +77,7 @@ struct ItemFilters {
         let fits = folded.allSatisfy { code, text in (item.attributes.text(code) ?? "").lowercased() == text }
         guard let host else { return fits }
         let server = (item.attributes.text(.srvr) ?? "").lowercased()
-        return fits && (server == host || server.hasSuffix("." + host))
+        return fits && (server == host || server.exact.hasSuffix("." + host))
     }
 
     /// True if a certificate, given in DER, satisfies the conditions on certificates; false if `der` is not a

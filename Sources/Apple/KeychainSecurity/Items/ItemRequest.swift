@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import Foundation
 internal import KCKeychainModel
 internal import KCKeychainStore
@@ -69,7 +70,7 @@ extension ItemRequest {
     init(_ dictionary: CFDictionary, for call: Call) throws(CallFailure) {
         guard dictionary.count <= Self.keyLimit else { throw CallFailure(errSecParam) }
         try readSubject(dictionary)
-        var accessibility: Set<String> = []
+        var accessibility: Set<ExactText> = []
         // Sorted by key, so that a dictionary with two mistakes always reports the same one.
         for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) where key != kSecClass {
             switch key {
@@ -77,10 +78,10 @@ extension ItemRequest {
                 guard let code = AttributeCode.text(value), Accessibility(rawValue: code) != nil else {
                     throw CallFailure(errSecParam)
                 }
-                accessibility.insert(code)
+                accessibility.insert(code.exact)
             case kSecAttrAccessControl:
                 guard let control = value as? SecAccessControl else { throw CallFailure(errSecParam) }
-                accessibility.insert(control.protection)
+                accessibility.insert(control.protection.exact)
             case kSecAttrSynchronizable: synchronizable = try Self.synchronizable(value)
             case kSecAttrTombstone: meansTombstones = try Self.flag(value)
             case kSecValueData:
@@ -95,7 +96,7 @@ extension ItemRequest {
         }
         // Both forms may be given if they agree: a dictionary of returned attributes contains both.
         guard accessibility.count <= 1 else { throw CallFailure(errSecParam) }
-        if let code = accessibility.first { attributes[.pdmn] = .text(code) }
+        if let code = accessibility.first { attributes[.pdmn] = .text(code.string) }
         try check(call)
     }
 
@@ -117,8 +118,8 @@ extension ItemRequest {
     }
 
     private mutating func read(_ key: String, _ value: Any, for call: Call) throws(CallFailure) {
-        if key.hasPrefix("r_") { return try readReturn(key, value) }
-        if key.hasPrefix("m_") {
+        if key.exact.hasPrefix("r_") { return try readReturn(key, value) }
+        if key.exact.hasPrefix("m_") {
             // A limit selects items; apart from reading, only deleting supports it.
             guard call == .copy || call == .delete && key == kSecMatchLimit else { throw CallFailure(errSecParam) }
             if key == kSecMatchLimit {
@@ -128,7 +129,9 @@ extension ItemRequest {
             }
             return
         }
-        if key.hasPrefix("u_") || key == kSecUseDataProtectionKeychain { return try readUse(key, value, for: call) }
+        if key.exact.hasPrefix("u_") || key == kSecUseDataProtectionKeychain {
+            return try readUse(key, value, for: call)
+        }
         try readAttribute(key, value)
     }
 

@@ -106,7 +106,7 @@ struct BackupItems {
         var fields: [(name: String, value: Int)] = []
         for (name, value) in item.members(item.root) where !Self.own.contains(name) {
             // Password histories and notes, which are secrets.
-            if name.hasPrefix("bin") {
+            if name.exact.hasPrefix("bin") {
                 fields.append((name, value))
             } else if let code = AttributeCode(code: name), code.belongs(to: itemClass) {
                 draft.attributes[code] = try item.attribute(code, value)

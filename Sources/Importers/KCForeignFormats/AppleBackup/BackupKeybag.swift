@@ -27,7 +27,7 @@ struct BackupKeybag {
     /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     init(_ bytes: [UInt8]) throws(ForeignFailure) {
         var cursor = ByteCursor(0..<bytes.count)
-        var header: [String: [UInt8]] = [:]
+        var header: [ExactText: [UInt8]] = [:]
         var wrapped: [WrappedKey] = []
         while cursor.left > 0 {
             let tag = String(decoding: bytes[try cursor.take(4)], as: UTF8.self)
@@ -39,7 +39,7 @@ struct BackupKeybag {
                 }
                 wrapped.append(WrappedKey())
             } else if wrapped.isEmpty {
-                guard header.updateValue(value, forKey: tag) == nil else {
+                guard header.updateValue(value, forKey: tag.exact) == nil else {
                     throw .damaged("a field of the keybag occurs twice")
                 }
             } else {

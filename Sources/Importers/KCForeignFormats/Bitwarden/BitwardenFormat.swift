@@ -26,9 +26,9 @@ package struct BitwardenFormat: ForeignFormat {
         // Exports of Proton Pass and Enpass have lists with these names too.
         let others = ["vaults", "template_type", "parent_uuid"]
         let names = JSONHead.names(["passwordProtected", "encrypted"] + lists + others, in: bytes)
-        guard names.isDisjoint(with: others) else { return false }
-        if names.contains("passwordProtected") { return true }
-        if names.contains("encrypted") { return !names.isDisjoint(with: lists) }
+        guard names.isDisjoint(with: others.map(\.exact)) else { return false }
+        if names.contains("passwordProtected".exact) { return true }
+        if names.contains("encrypted".exact) { return !names.isDisjoint(with: lists.map(\.exact)) }
         return names.isSuperset(of: ["folders", "items"])
     }
 
@@ -37,7 +37,7 @@ package struct BitwardenFormat: ForeignFormat {
         var zip: ForeignZip?
         var json: ForeignJSON
         if try ForeignZip.names(in: input) != nil {
-            let opened = try ForeignZip(file) { $0 == Self.member || $0.hasPrefix("attachments/") }
+            let opened = try ForeignZip(file) { $0 == Self.member || $0.exact.hasPrefix("attachments/") }
             json = try opened.json(Self.member)
             zip = opened
         } else {

@@ -93,8 +93,8 @@ private struct SealedText {
     private let mac: [UInt8]
 
     init(_ text: String) throws(ForeignFailure) {
-        let parts = text.split(separator: "|", omittingEmptySubsequences: false)
-        guard text.hasPrefix("2."), parts.count == 3 else {
+        let parts = text.exact.split(separator: "|", omittingEmptySubsequences: false)
+        guard text.exact.hasPrefix("2."), parts.count == 3 else {
             throw .unknownVariant("an encryption other than AES-256-CBC with HMAC-SHA-256")
         }
         guard let iv = Base64.decode(String(parts[0].dropFirst(2))), iv.count == 16,

@@ -6,23 +6,23 @@ internal import KCKeychainModel
 struct BitwardenVault {
     private let json: ForeignJSON
     /// The names of folders and collections, by ID.
-    private var folders: [String: String] = [:]
+    private var folders: [ExactText: String] = [:]
     private let zip: ForeignZip?
     /// The files attached to records, by the record's ID, with their paths in the zip file.
-    private var attachments: [String: [(name: String, path: String)]] = [:]
+    private var attachments: [ExactText: [(name: String, path: String)]] = [:]
 
     /// - Parameter zip: the export with attachments, if it is one.
     init(_ json: ForeignJSON, _ zip: ForeignZip?) throws(ForeignFailure) {
         self.json = json
         self.zip = zip
         for path in zip?.rest ?? [] {
-            let parts = path.split(separator: "/", maxSplits: 2).map(String.init)
-            if parts.count == 3 { attachments[parts[1], default: []].append((parts[2], path)) }
+            let parts = path.exact.split(separator: "/", maxSplits: 2)
+            if parts.count == 3 { attachments[parts[1].exact, default: []].append((parts[2], path)) }
         }
         for list in ["folders", "collections"] {
             for folder in try json.list(json.root[list]) {
                 guard let id = try text(folder["id"]), let name = try text(folder["name"]) else { continue }
-                folders[id] = name
+                folders[id.exact] = name
             }
         }
     }
@@ -45,7 +45,7 @@ struct BitwardenVault {
 
     /// What the items so far have, by which later ones are told from them.
     private struct Seen {
-        var ids: Set<String> = []
+        var ids: Set<ExactText> = []
         var ordinals: [[String]: Int] = [:]
     }
 
@@ -54,7 +54,7 @@ struct BitwardenVault {
     ) throws(ForeignFailure) {
         guard item.isObject else { throw .damaged("it is not an object") }
         let id = try text(item["id"])
-        if let id, !id.isEmpty, !seen.ids.insert(id).inserted { throw .damaged("another item has the same ID") }
+        if let id, !id.isEmpty, !seen.ids.insert(id.exact).inserted { throw .damaged("another item has the same ID") }
         if try isLeftOut(item, &collector) { return json.skip(item) }
         var addresses: [String] = []
         let login = try json.object(item["login"])
@@ -79,7 +79,7 @@ struct BitwardenVault {
         record.created = try date(item["creationDate"], &collector)
         record.modified = try date(item["revisionDate"], &collector)
         try addParts(of: item, user, &record, to: &collector)
-        for attachment in attachments[id ?? ""] ?? [] {
+        for attachment in attachments[(id ?? "").exact] ?? [] {
             guard let member = zip?.take(attachment.path) else { continue }
             try record.addAttachment(attachment.name, member.bytes.copy(), to: &collector)
         }
@@ -187,9 +187,9 @@ struct BitwardenVault {
 
     /// The ID of a credential in base64url; Bitwarden writes the IDs that it generates as UUIDs.
     private static func credentialID(_ text: String) -> String {
-        if text.hasPrefix("b64.") { return String(text.dropFirst(4)) }
+        if let rest = text.exact.removingPrefix("b64.") { return rest }
         guard let uuid = ItemUUID(text) else { return text }
-        return Base64.encode(uuid.bytes, padded: false).replacing("+", with: "-").replacing("/", with: "_")
+        return Base64.encode(uuid.bytes, padded: false).exact.replacing("+", with: "-").exact.replacing("/", with: "_")
     }
 
     private func addKey(
@@ -239,7 +239,7 @@ struct BitwardenVault {
         var ids = [try text(item["folderId"])]
         for collection in try json.list(item["collectionIds"]) { ids.append(try text(collection)) }
         for id in ids.compactMap({ $0 }) {
-            if let name = folders[id] { names.append(name) } else { collector.leaveOut("folder without a name") }
+            if let name = folders[id.exact] { names.append(name) } else { collector.leaveOut("folder without a name") }
         }
         return names.isEmpty ? nil : names.joined(separator: ", ")
     }

@@ -150,9 +150,9 @@ package struct CSVFormat: ForeignFormat {
     private func requireOnce(
         _ roles: [CSVRole?], _ table: CSVTable, _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) {
-        var names: Set<String> = []
+        var names: Set<ExactText> = []
         for (role, column) in zip(roles, table.columns) where role != nil {
-            guard let name = column.name, names.insert(name).inserted else {
+            guard let name = column.name, names.insert(name.exact).inserted else {
                 throw .columnTwice(column.cell.text(in: bytes))
             }
         }

@@ -138,7 +138,7 @@ struct CSVRecord {
             Array(bytes.indices.filter { bytes[$0] == UInt8(ascii: ",") }.prefix(4))
         }
         let name = commas.first.flatMap { end in text.withBytes { $0.extracting(0..<end).utf8Text } }
-        guard commas.count == 4, let name, name.hasSuffix("$") || name == "-no-name-" else {
+        guard commas.count == 4, let name, name.exact.hasSuffix("$") || name == "-no-name-" else {
             return try record.addField("field", text.copy(), to: &collector)
         }
         let value = text.withBytes { bytes in SecretBytes(bytes.extracting((commas[3] + 1)...)) }
@@ -156,7 +156,7 @@ struct CSVRecord {
             collector.leaveOut("archived record")
             return true
         }
-        if text(.url, bytes)?.hasPrefix("chrome://FirefoxAccounts") == true {
+        if text(.url, bytes)?.exact.hasPrefix("chrome://FirefoxAccounts") == true {
             collector.leaveOut("key of a Firefox account")
             return true
         }
@@ -182,7 +182,7 @@ struct CSVRecord {
         if !given.isEmpty {
             var addresses: [String] = []
             for address in given.map({ row.cells[$0].text(in: bytes) }) + (furtherAddresses(bytes) ?? [])
-            where !addresses.contains(address) {
+            where !addresses.contains(where: { $0.exact == address.exact }) {
                 addresses.append(address)
             }
             return addresses
@@ -190,7 +190,7 @@ struct CSVRecord {
         guard let joined = text(.urls, bytes) else { return [] }
         var addresses: [String] = []
         /// The pieces since the last one with a scheme.
-        var pieces: [Substring] = []
+        var pieces: [String] = []
         func flush() {
             // A comma may be part of an address. If an '@' follows, it may be in a password, no part of which may look
             // like an address of its own.
@@ -205,8 +205,8 @@ struct CSVRecord {
             }
             pieces = []
         }
-        for piece in joined.split(separator: ",", omittingEmptySubsequences: false) {
-            if piece.contains("://") { flush() }
+        for piece in joined.exact.split(separator: ",", omittingEmptySubsequences: false) {
+            if piece.exact.contains("://") { flush() }
             pieces.append(piece)
         }
         flush()

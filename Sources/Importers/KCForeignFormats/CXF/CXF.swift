@@ -5,7 +5,7 @@ internal import KCItemSources
 enum CXF {
     /// Encodes bytes that are not secret in base64url without padding (RFC 4648, section 5).
     static func encode(_ bytes: [UInt8]) -> String {
-        Base64.encode(bytes, padded: false).replacing("+", with: "-").replacing("/", with: "_")
+        Base64.encode(bytes, padded: false).exact.replacing("+", with: "-").exact.replacing("/", with: "_")
     }
 
     /// The credential for a secret that is a passkey in the terms of this format; nil for any other secret.

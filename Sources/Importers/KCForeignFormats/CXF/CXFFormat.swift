@@ -83,7 +83,7 @@ extension CXF {
 
     /// The spelling of a type in version 1.0; drafts have `BasicAuth` for `basic-auth`.
     static func typeName(_ text: String) -> String {
-        guard text.first?.isUppercase ?? false, !text.contains("-") else { return text }
+        guard text.first?.isUppercase ?? false, !text.exact.contains("-") else { return text }
         var name = ""
         for character in text {
             if character.isUppercase, !name.isEmpty { name += "-" }

@@ -9,7 +9,7 @@ struct CXFRecords {
     private let format: String
     private let accountID: String
     /// The collection of each item, by the item's ID.
-    private var folders: [String: String] = [:]
+    private var folders: [ExactText: String] = [:]
     /// The number of collections that items are in beside their first one.
     private var furtherFolders = 0
 
@@ -35,7 +35,11 @@ struct CXFRecords {
             let path = path + [try document.optionalText(collection["title"]) ?? ""]
             for item in try document.list(collection["items"]) {
                 guard let id = document.text(item["item"]) ?? document.text(item) else { continue }
-                if folders[id] == nil { folders[id] = path.joined(separator: "/") } else { furtherFolders += 1 }
+                if folders[id.exact] == nil {
+                    folders[id.exact] = path.joined(separator: "/")
+                } else {
+                    furtherFolders += 1
+                }
                 document.skip("account", of: item)
             }
             document.skip("id", "creationAt", "modifiedAt", of: collection)
@@ -69,7 +73,7 @@ struct CXFRecords {
         let title = try document.optionalText(item["title"]) ?? ""
         var record = RecordWriter(format: format, identity: "\(accountID)\n\(id)", title: title)
         record.id = id
-        record.folder = folders[id]
+        record.folder = folders[id.exact]
         record.created = ForeignDate.seconds(document.integer(item["creationAt"]))
         record.modified = ForeignDate.seconds(document.integer(item["modifiedAt"]))
         let scope = try document.object(item["scope"])

@@ -28,12 +28,12 @@ struct OneTimePasswordParts: Hashable {
         else { return nil }
         var position = Self.prefix.count
         let label = Self.take(until: UInt8(ascii: "?"), &position, bytes)
-        var (seed, values): (Range<Int>?, [String: String]) = (nil, [:])
+        var (seed, values): (Range<Int>?, [ExactText: String]) = (nil, [:])
         while position < bytes.count {
             let pair = Self.take(until: UInt8(ascii: "&"), &position, bytes)
             var start = pair.lowerBound
             let name = Self.take(until: UInt8(ascii: "="), &start, bytes.extracting(..<pair.upperBound))
-            guard let key = Self.text(name, bytes)?.lowercased(), values[key] == nil else { return nil }
+            guard let key = Self.text(name, bytes)?.lowercased(), values[key.exact] == nil else { return nil }
             if key == "secret" {
                 guard seed == nil, start < pair.upperBound else { return nil }
                 // Base32 needs no percent-encoding, except for the padding.
@@ -41,7 +41,7 @@ struct OneTimePasswordParts: Hashable {
                 seed = start..<pair.upperBound
             } else {
                 guard let value = Self.text(start..<pair.upperBound, bytes) else { return nil }
-                values[key] = value
+                values[key.exact] = value
             }
         }
         guard let seed, let label = Self.text(label, bytes), values["counter"] == nil else { return nil }
@@ -50,7 +50,7 @@ struct OneTimePasswordParts: Hashable {
         else { return nil }
         let algorithm = (values["algorithm"] ?? "SHA1").lowercased()
         guard ["sha1", "sha256", "sha512"].contains(algorithm) else { return nil }
-        let parts = label.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = label.exact.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts.last ?? "").drop { $0 == " " }
         self.seed = seed
         self.period = period

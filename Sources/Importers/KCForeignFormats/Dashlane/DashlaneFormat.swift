@@ -18,12 +18,12 @@ package struct DashlaneFormat: ForeignFormat {
     private static let records: Set = ["credentials.csv", "securenotes.csv"]
 
     package func recognises(_ input: ForeignInput) throws -> Bool {
-        try ForeignZip.names(in: input)?.contains("credentials.csv") == true
+        try ForeignZip.names(in: input)?.contains("credentials.csv".exact) == true
     }
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
-        let zip = try ForeignZip(file) { $0.hasSuffix(".csv") }
+        let zip = try ForeignZip(file) { $0.exact.hasSuffix(".csv") }
         var collector = RecordCollector(format: name, date: file.modified)
         for (name, format) in [
             ("credentials.csv", CSVFormat()),
@@ -76,7 +76,7 @@ package struct DashlaneFormat: ForeignFormat {
         guard let header = try reader.next(in: bytes) else { return }
         let names = header.cells.map { $0.text(in: bytes) }
         guard Set(names).count == names.count else { throw .damagedLine(header.line, "two columns have the same name") }
-        var ordinals: [String: Int] = [:]
+        var ordinals: [ExactText: Int] = [:]
         while let reading = try reader.nextOrDamaged(in: bytes) {
             try collector.record("\(table), line \(reading.line)") { collector throws(ForeignFailure) in
                 let row = try reading.row()
@@ -93,8 +93,8 @@ package struct DashlaneFormat: ForeignFormat {
                     names.firstIndex(of: wanted).map { row.cells[$0] }
                 }.first { !$0.isEmpty }?.text(in: bytes)
                 let key = title ?? kind
-                let ordinal = ordinals[key, default: 0]
-                ordinals[key] = ordinal + 1
+                let ordinal = ordinals[key.exact, default: 0]
+                ordinals[key.exact] = ordinal + 1
                 var record = RecordWriter(
                     format: name, identity: RecordWriter.identity(of: [table, key]), ordinal: ordinal, title: key)
                 try record.addObject(kind, object.finish(), to: &collector)

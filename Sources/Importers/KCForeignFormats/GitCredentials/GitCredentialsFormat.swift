@@ -29,7 +29,7 @@ package struct GitCredentialsFormat: ForeignFormat {
         var collector = RecordCollector(format: name, date: file.modified)
         try file.bytes.withBytes { bytes throws(ForeignFailure) in
             var lines = Lines(bytes.count)
-            var ordinals: [String: Int] = [:]
+            var ordinals: [ExactText: Int] = [:]
             while let line = lines.next(in: bytes) {
                 if CredentialLine.isWithoutHost(line.range, in: bytes) {
                     collector.leaveOut("address without a host")
@@ -47,7 +47,7 @@ package struct GitCredentialsFormat: ForeignFormat {
     }
 
     private static func add(
-        _ parts: CredentialLine, _ line: Int, _ ordinals: inout [String: Int], to collector: inout RecordCollector,
+        _ parts: CredentialLine, _ line: Int, _ ordinals: inout [ExactText: Int], to collector: inout RecordCollector,
         _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) {
         guard parts.password != nil || parts.isToken(in: bytes) else {
@@ -58,8 +58,8 @@ package struct GitCredentialsFormat: ForeignFormat {
         let names = [AttributeCode.srvr, .acct, .path].map { draft.attributes.text($0) ?? "" }
         let port = draft.attributes.number(.port).map(String.init) ?? ""
         let key = RecordWriter.identity(of: names + [port, parts.scheme])
-        let ordinal = ordinals[key, default: 0]
-        ordinals[key] = ordinal + 1
+        let ordinal = ordinals[key.exact, default: 0]
+        ordinals[key.exact] = ordinal + 1
         for (kind, range) in parts.secrets(in: bytes) {
             try collector.add(
                 RecordPart(

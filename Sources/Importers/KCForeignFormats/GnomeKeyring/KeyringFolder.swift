@@ -26,7 +26,9 @@ struct KeyringFolder {
         self.strangers = strangers
     }
 
-    private static func hasEnding(_ name: String) -> Bool { name.hasSuffix(".keyring") && !name.hasPrefix(".") }
+    private static func hasEnding(_ name: String) -> Bool {
+        name.exact.hasSuffix(".keyring") && !name.exact.hasPrefix(".")
+    }
 
     /// Reads all keyrings that the password opens; damaged ones and those with another password are refused by name.
     ///
@@ -41,15 +43,15 @@ struct KeyringFolder {
             try secrets.password("password of the keyrings") { password in
                 let given = OnePassword(text: password.copy())
                 for index in encrypted { try reading.attempt(keyrings[index], given) }
-                guard encrypted.contains(where: { reading.contents[keyrings[$0].name] != nil }) else {
-                    throw encrypted.compactMap { reading.failures[keyrings[$0].name] }.first
+                guard encrypted.contains(where: { reading.contents[keyrings[$0].name.exact] != nil }) else {
+                    throw encrypted.compactMap { reading.failures[keyrings[$0].name.exact] }.first
                         ?? .wrongPasswordOrDamaged
                 }
                 try reading.number(keyrings, given)
             }
         }
         if reading.contents.isEmpty {
-            throw keyrings.compactMap { reading.failures[$0.name] }.first ?? .damaged("it has no keyring")
+            throw keyrings.compactMap { reading.failures[$0.name.exact] }.first ?? .damaged("it has no keyring")
         }
         return try collected(reading)
     }
@@ -58,14 +60,14 @@ struct KeyringFolder {
         var collector = RecordCollector(format: "gnome-keyring", date: .reference)
         var details: [String] = []
         for file in keyrings {
-            if let contents = reading.contents[file.name] {
+            if let contents = reading.contents[file.name.exact] {
                 details.append(file.name)
                 try collector.add(contents, of: file.name) { item in KeyringCollector.kind(of: item.attributes) }
                 if contents.exposesSecrets, file.isReadableByOthers {
                     collector.remark(
                         "\(file.name) can be read by others, and holds secrets; if they are real, run 'chmod 600'")
                 }
-            } else if let failure = reading.failures[file.name] {
+            } else if let failure = reading.failures[file.name.exact] {
                 collector.refuse(file.name, .damaged(failure.keyringWords))
             }
         }
@@ -88,14 +90,14 @@ struct KeyringFolder {
 
 /// What was read of several keyrings, by the names of their files.
 private struct Reading {
-    private(set) var contents: [String: ForeignContents] = [:]
-    private(set) var failures: [String: ForeignFailure] = [:]
+    private(set) var contents: [ExactText: ForeignContents] = [:]
+    private(set) var failures: [ExactText: ForeignFailure] = [:]
 
     mutating func attempt(_ file: ForeignFile, _ secrets: any ForeignSecrets) throws {
         do {
-            contents[file.name] = try GnomeKeyringFormat.read(file, secrets, number: 0)
+            contents[file.name.exact] = try GnomeKeyringFormat.read(file, secrets, number: 0)
         } catch let failure as ForeignFailure {
-            failures[file.name] = failure
+            failures[file.name.exact] = failure
         }
     }
 
@@ -106,12 +108,14 @@ private struct Reading {
         let ordered = files.sorted { ($0.name.utf8.count, $0.name) < ($1.name.utf8.count, $1.name) }
         var earlier: [[UInt8]: [ForeignContents]] = [:]
         for file in ordered {
-            guard let found = contents[file.name], let label = KeyringMapping.keyring(of: found.items) else { continue }
+            guard let found = contents[file.name.exact], let label = KeyringMapping.keyring(of: found.items) else {
+                continue
+            }
             let others = earlier[label, default: []]
             if others.contains(where: { $0.items.hasAll(of: found.items) }) { continue }
             earlier[label, default: []].append(found)
             if others.isEmpty { continue }
-            contents[file.name] = try GnomeKeyringFormat.read(file, secrets, number: others.count)
+            contents[file.name.exact] = try GnomeKeyringFormat.read(file, secrets, number: others.count)
         }
     }
 }

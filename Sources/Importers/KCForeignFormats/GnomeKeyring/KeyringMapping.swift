@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCItemSources
 internal import KCKeychainModel
 
@@ -55,7 +56,8 @@ enum KeyringMapping {
 
     /// The bytes of the label of the keyring that items come from; nil if there is no item.
     static func keyring(of items: CollectedItems) -> [UInt8]? {
-        guard items.count > 0, let found = items.item(at: 0).extra.first(where: { $0.name == KeyringExtra.collection })
+        guard items.count > 0,
+            let found = items.item(at: 0).extra.first(where: { $0.name.exact == KeyringExtra.collection.exact })
         else {
             return nil
         }

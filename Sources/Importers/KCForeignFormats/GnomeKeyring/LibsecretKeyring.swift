@@ -16,7 +16,7 @@ struct LibsecretKeyring {
     private let items: [Range<Int>]
 
     static func read(_ file: ForeignFile, _ secrets: any ForeignSecrets, number: Int) throws -> ForeignContents {
-        let name = file.name.hasSuffix(".keyring") ? String(file.name.dropLast(".keyring".count)) : file.name
+        let name = file.name.exact.removingSuffix(".keyring") ?? file.name
         let keyring = try file.bytes.withBytes { bytes throws(ForeignFailure) in try LibsecretKeyring(bytes) }
         var collector = KeyringCollector(keyring: KeyringName(label: name, number: number), file)
         var key = SecretBytes(capacity: 0)

@@ -24,7 +24,7 @@ package struct ItemLinesFormat: ForeignFormat {
         let end = (start..<bytes.count).first { bytes[$0] == UInt8(ascii: "\n") } ?? bytes.count
         let line = bytes.extracting(start..<min(end, start + 4_096))
         // Items of the Credential Exchange Format may contain such objects.
-        return ["\"class\"", "\"attributes\""].contains { line.contains($0) } && !line.contains("\"credentials\"")
+        return ["\"class\"", "\"attributes\""].contains { line.holds($0) } && !line.holds("\"credentials\"")
     }
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
@@ -35,7 +35,7 @@ package struct ItemLinesFormat: ForeignFormat {
 }
 
 extension Span<UInt8> {
-    fileprivate func contains(_ text: StaticString) -> Bool {
+    fileprivate func holds(_ text: StaticString) -> Bool {
         let wanted = Array("\(text)".utf8)
         guard wanted.count <= count else { return false }
         return (0...(count - wanted.count)).contains { start in

@@ -24,7 +24,7 @@ package struct KWalletFormat: ForeignFormat {
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard let file = input.file, try recognises(input) else { throw ForeignFailure.notOfFormat(title: title) }
-        let stem = file.name.hasSuffix(".kwl") ? String(file.name.dropLast(4)) : file.name
+        let stem = file.name.exact.removingSuffix(".kwl") ?? file.name
         let (kind, derivation) = try file.bytes.withBytes { bytes throws(ForeignFailure) in try Self.head(bytes) }
         var salt: [UInt8] = []
         if derivation == .pbkdf2 {

@@ -8,7 +8,7 @@ struct WalletReader: ~Copyable {
     /// The names of everything read, in order.
     private(set) var names: [(folder: String, keys: [String])] = []
     /// The number of entries with each identity so far.
-    private var ordinals: [String: Int] = [:]
+    private var ordinals: [ExactText: Int] = [:]
 
     private static let formData = "Form Data"
 
@@ -34,8 +34,8 @@ struct WalletReader: ~Copyable {
                 let type = try cursor.uint32(in: bytes)
                 let value = try cursor.piece(in: bytes)
                 var entry = Entry(folder: folder, key: key, type: type, value: value)
-                entry.ordinal = ordinals[entry.identity, default: 0]
-                ordinals[entry.identity] = entry.ordinal + 1
+                entry.ordinal = ordinals[entry.identity.exact, default: 0]
+                ordinals[entry.identity.exact] = entry.ordinal + 1
                 try collector.record(entry.title) { collector throws(ForeignFailure) in
                     try Self.add(entry, to: &collector, bytes)
                     try Self.addRest(of: entry, to: &collector)
@@ -196,7 +196,7 @@ struct WalletReader: ~Copyable {
         _ entry: Entry, _ fields: [(name: String, value: Range<Int>?)], to collector: inout RecordCollector,
         _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> Bool {
-        guard entry.folder == Self.formData, let address = entry.address ?? WebAddress(entry.key),
+        guard entry.folder.exact == Self.formData.exact, let address = entry.address ?? WebAddress(entry.key),
             let user = fields.first(where: { ["login", "username"].contains($0.name) })?.value,
             let password = fields.first(where: { $0.name == "password" })?.value,
             let name = text(user, bytes)

@@ -13,21 +13,21 @@ final class KDBXDatabase {
     /// The positions of protected values in `secrets`, by the index of their element.
     private var values: [Int: Range<Int>]
     /// The positions of attachments in `secrets`, by the number or ID by which entries refer to them.
-    private var binaries: [String: Range<Int>]
+    private var binaries: [ExactText: Range<Int>]
     /// Those of them that were taken.
-    private var taken: Set<String> = []
+    private var taken: Set<ExactText> = []
 
     /// - Throws: `ForeignFailure` (`damaged`, `unknownVariant`, `limit`), `CryptographyFailure`.
     init(_ content: consuming SecretBytes, _ header: KDBXHeader, of file: ForeignFile) throws {
         var start = 0
         var stream = (header.stream, header.streamKey)
         var secrets = SecretBytes(capacity: 4_096)
-        var binaries: [String: Range<Int>] = [:]
+        var binaries: [ExactText: Range<Int>] = [:]
         if header.major == 4 {
             var found: [Range<Int>] = []
             (start, stream, found) = try content.withBytes { bytes in try Self.innerHeader(bytes) }
             for (number, range) in found.enumerated() {
-                binaries["\(number)"] = secrets.count..<secrets.count + range.count
+                binaries["\(number)".exact] = secrets.count..<secrets.count + range.count
                 content.withBytes { secrets.append($0.extracting(range)) }
             }
         }
@@ -83,8 +83,8 @@ final class KDBXDatabase {
 
     /// The attachment with the given number or ID; nil if there is none.
     private func binary(_ name: String) -> SecretBytes? {
-        guard let range = binaries[name] else { return nil }
-        taken.insert(name)
+        guard let range = binaries[name.exact] else { return nil }
+        taken.insert(name.exact)
         return secrets.withBytes { SecretBytes($0.extracting(range)) }
     }
 
@@ -153,7 +153,7 @@ final class KDBXDatabase {
                     "bytes of attachments", found: UInt64(size), allowed: UInt64(ForeignFile.sizeLimit))
             }
             skip(element)
-            guard binaries.updateValue(secrets.count..<secrets.count + bytes.count, forKey: id) == nil else {
+            guard binaries.updateValue(secrets.count..<secrets.count + bytes.count, forKey: id.exact) == nil else {
                 throw ForeignFailure.damaged("an ID occurs twice")
             }
             bytes.withBytes { secrets.append($0) }

@@ -10,13 +10,13 @@ struct KDBXDictionary: Hashable {
         case other(UInt8)
     }
 
-    private(set) var values: [String: Value] = [:]
+    private(set) var values: [ExactText: Value] = [:]
     private var order: [String] = []
 
     init() {}
 
     mutating func add(_ name: String, _ value: Value) {
-        if values.updateValue(value, forKey: name) == nil { order.append(name) }
+        if values.updateValue(value, forKey: name.exact) == nil { order.append(name) }
     }
 
     /// The encoded map: version 1.0, the entries, and the end mark.
@@ -24,7 +24,7 @@ struct KDBXDictionary: Hashable {
         var bytes: [UInt8] = [0, 1]
         for name in order {
             let (type, value): (UInt8, [UInt8]) =
-                switch values[name] {
+                switch values[name.exact] {
                 case .uint32(let number): (0x04, KDBX.littleEndian(number))
                 case .uint64(let number): (0x05, KDBX.littleEndian(number))
                 case .bytes(let value): (0x42, value)
@@ -53,7 +53,7 @@ struct KDBXDictionary: Hashable {
             if type == 0 { break }
             guard let nameSize = take(4), let name = take(Int(number(nameSize))), let size = take(4),
                 let value = take(Int(number(size))), let text = String(validating: name, as: UTF8.self),
-                values[text] == nil
+                values[text.exact] == nil
             else { return nil }
             switch (type, value.count) {
             case (0x04, 4): add(text, .uint32(UInt32(number(value))))

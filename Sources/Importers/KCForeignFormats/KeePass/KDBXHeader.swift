@@ -98,14 +98,14 @@ extension KDBXDerivation {
             throw .damaged("its header does not say how its key is derived")
         }
         func bytes(_ name: String, _ counts: ClosedRange<Int>) throws(ForeignFailure) -> [UInt8] {
-            guard case .bytes(let value) = map.values[name], counts.contains(value.count) else {
+            guard case .bytes(let value) = map.values[name.exact], counts.contains(value.count) else {
                 throw .damaged("its header does not say how its key is derived")
             }
             return value
         }
         func number(_ name: String, upTo limit: UInt64, _ words: String) throws(ForeignFailure) -> UInt64 {
             let number: UInt64
-            switch map.values[name] {
+            switch map.values[name.exact] {
             case .uint32(let value): number = UInt64(value)
             case .uint64(let value): number = value
             default: throw .damaged("its header does not say how its key is derived")

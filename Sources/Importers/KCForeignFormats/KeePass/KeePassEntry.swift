@@ -11,7 +11,7 @@ struct KeePassEntry {
     /// Names with the elements of their values, in file order.
     let strings: [(key: String, value: XMLDocument.Element)]
     /// The indices of the strings, by name.
-    private let places: [String: Int]
+    private let places: [ExactText: Int]
     let binaries: [(name: String, value: XMLDocument.Element)]
     let created: Timestamp?
     let modified: Timestamp?
@@ -79,13 +79,13 @@ struct KeePassEntry {
     /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     private static func strings(
         of element: XMLDocument.Element, in database: KDBXDatabase
-    ) throws(ForeignFailure) -> (strings: [(key: String, value: XMLDocument.Element)], places: [String: Int]) {
+    ) throws(ForeignFailure) -> (strings: [(key: String, value: XMLDocument.Element)], places: [ExactText: Int]) {
         var strings: [(key: String, value: XMLDocument.Element)] = []
-        var places: [String: Int] = [:]
+        var places: [ExactText: Int] = [:]
         for string in database.document.children("String", of: element) {
             guard let key = database.text("Key", of: string), let value = database.document.child("Value", of: string)
             else { throw .damaged("a string of an entry is incomplete") }
-            guard places.updateValue(strings.count, forKey: key) == nil else {
+            guard places.updateValue(strings.count, forKey: key.exact) == nil else {
                 throw .damaged("a string of an entry occurs twice")
             }
             guard strings.count < stringLimit else {
@@ -108,7 +108,7 @@ struct KeePassEntry {
     }
 
     /// The value of the string with the given name; nil if there is none.
-    func value(_ key: String) -> XMLDocument.Element? { places[key].map { strings[$0].value } }
+    func value(_ key: String) -> XMLDocument.Element? { places[key.exact].map { strings[$0].value } }
 
     /// The UUID in the form used by references.
     var digits: String { Hexadecimal.encode(uuid.bytes) }
@@ -120,12 +120,12 @@ struct KeePassEntry {
     /// The names of the strings that are addresses, the main one first.
     var addressKeys: [String] {
         let further = strings.map(\.key).filter { Self.isFurtherAddress($0) }
-        func number(_ key: String) -> Int { key.split(separator: "_").last.flatMap { Int($0) } ?? 0 }
+        func number(_ key: String) -> Int { key.exact.split(separator: "_").last.flatMap { Int($0) } ?? 0 }
         return ["URL"] + further.sorted { number($0) < number($1) }
     }
 
     static func isFurtherAddress(_ key: String) -> Bool {
-        key == "KP2A_URL" || key.hasPrefix("KP2A_URL_") && key.dropFirst(9).allSatisfy(\.isNumber)
+        key.exact == "KP2A_URL" || key.exact.removingPrefix("KP2A_URL_")?.allSatisfy(\.isNumber) ?? false
     }
 
     private static func uuid(_ text: String?) -> ItemUUID? {

@@ -33,13 +33,15 @@ enum KeePassKeyFile {
         let version = stated.map { document.string(of: $0) } ?? "1"
         let text = document.withText(of: data) { SecretBytes(withoutSpace: $0) }
         var bytes = SecretBytes(capacity: 32)
-        if version.hasPrefix("1") {
+        if version.exact.hasPrefix("1") {
             guard text.withBytes({ Base64.decode($0, into: &bytes) }), !bytes.isEmpty else {
                 throw ForeignFailure.damagedKeyFile("its key is not base64")
             }
             return bytes
         }
-        guard version.hasPrefix("2") else { throw ForeignFailure.unknownVariant("a key file of version \(version)") }
+        guard version.exact.hasPrefix("2") else {
+            throw ForeignFailure.unknownVariant("a key file of version \(version)")
+        }
         guard let key = hexadecimal(text) else { throw ForeignFailure.damagedKeyFile("its key is not hexadecimal") }
         if let stated = data.attributes["Hash"] {
             let hash = key.withBytes { SHA256.hash($0).bytes.prefix(4) }

@@ -31,7 +31,7 @@ extension KeePassEntry.Rest {
         if let seed = takeValue("TOTP Seed", in: database) {
             let settings = take("TOTP Settings").map { text(of: $0, in: database) } ?? ""
             // The period, the number of digits or "S" for Steam, and possibly the address of a clock.
-            let parts = settings.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
+            let parts = settings.exact.split(separator: ";", omittingEmptySubsequences: false)
             let digits = parts.dropFirst().first
             if digits == "S" {
                 var steam = SecretBytes(copying: "steam://".utf8)
@@ -99,7 +99,7 @@ private struct OneTimePasswordForm {
         let period = Self.parameter(period, orElse: "30")
         let digits = Self.parameter(digits, orElse: "6")
         let name =
-            switch algorithm?.uppercased().replacing("-", with: "") {
+            switch algorithm?.uppercased().exact.replacing("-", with: "") {
             case "HMACSHA1", "SHA1", "", nil: "SHA1"
             case "HMACSHA256", "SHA256": "SHA256"
             case "HMACSHA512", "SHA512": "SHA512"

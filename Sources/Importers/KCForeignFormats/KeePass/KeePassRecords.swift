@@ -9,7 +9,7 @@ final class KeePassRecords {
     private let date: Timestamp
     private(set) var entries: [KeePassEntry] = []
     /// The indices of entries, by the 32 hexadecimal digits of their UUID.
-    private(set) var places: [String: Int] = [:]
+    private(set) var places: [ExactText: Int] = [:]
     /// The indices of entries that references by other fields lead to; nil for those that lead nowhere.
     var found: [KeePassReference: Int?] = [:]
     /// The number of bytes that searches for references have visited, and the cost of each visit.
@@ -107,8 +107,8 @@ final class KeePassRecords {
             }
             do throws(ForeignFailure) {
                 let entry = try KeePassEntry(element, in: database, folder: path.joined(separator: "/"))
-                if places[entry.digits] != nil { throw .damaged("another entry has the same ID") }
-                places[entry.digits] = entries.count
+                if places[entry.digits.exact] != nil { throw .damaged("another entry has the same ID") }
+                places[entry.digits.exact] = entries.count
                 entries.append(entry)
             } catch {
                 guard case .damaged(let rule) = error else { throw error }
@@ -227,7 +227,7 @@ final class KeePassRecords {
     private func add(
         _ groups: [KeePassGroup], _ format: String, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
-        var ordinals: [String: Int] = [:]
+        var ordinals: [ExactText: Int] = [:]
         for group in groups {
             if !group.isTrashed { group.leaveOut(to: &collector) }
             guard let notes = group.notes, !isEmpty(notes) else { continue }
@@ -237,8 +237,8 @@ final class KeePassRecords {
                 continue
             }
             let identity = "group \(group.id)"
-            let ordinal = ordinals[identity, default: 0]
-            ordinals[identity] = ordinal + 1
+            let ordinal = ordinals[identity.exact, default: 0]
+            ordinals[identity.exact] = ordinal + 1
             var record = RecordWriter(format: format, identity: identity, ordinal: ordinal, title: group.name)
             record.folder = group.folder
             record.modified = group.modified

@@ -96,7 +96,7 @@ extension KeePassRecords {
     ///
     /// - Throws: `ForeignFailure.limit`, `StreamFailure` (`interrupted`).
     func place(of reference: KeePassReference) throws -> Int? {
-        if reference.searched == .id { return places[reference.text.lowercased()] }
+        if reference.searched == .id { return places[reference.text.lowercased().exact] }
         if let known = found[reference] { return known }
         let text = Array(reference.text.utf8)
         let part = FoldedText(text)

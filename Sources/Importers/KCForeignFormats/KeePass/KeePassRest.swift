@@ -44,7 +44,7 @@ extension KeePassEntry {
         mutating func takeSecret(
             of kind: ExportedRecord.Kind, title: String, user: String?, in database: KDBXDatabase
         ) throws -> SecretBytes? {
-            if let index = binaries.firstIndex(where: { $0.name == KDBXWriter.binaryName }),
+            if let index = binaries.firstIndex(where: { $0.name.exact == KDBXWriter.binaryName.exact }),
                 let bytes = try database.attachment(binaries[index].value)
             {
                 binaries.remove(at: index)

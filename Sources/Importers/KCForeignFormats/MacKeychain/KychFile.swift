@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCItemSources
 
 /// The tables of a macOS keychain file, without interpretation of their content.
@@ -13,7 +14,7 @@ struct KychFile {
         let number: UInt32
         let data: Range<Int>
         /// The attributes that have a value, by their names or four-character codes.
-        let values: [String: Value]
+        let values: [ExactText: Value]
     }
 
     enum Value {
@@ -153,11 +154,11 @@ struct KychFile {
         _ = try cursor.take(8)
         let dataSize = Int(try cursor.uint32(in: bytes))
         _ = try cursor.take(4)
-        var values: [String: Value] = [:]
+        var values: [ExactText: Value] = [:]
         for attribute in attributes {
             let offset = Int(try cursor.uint32(in: bytes))
             if offset == 0 { continue }
-            values[attribute.name] = try value(at: offset, attribute.format, in: whole, bytes)
+            values[attribute.name.exact] = try value(at: offset, attribute.format, in: whole, bytes)
         }
         guard dataSize <= whole.upperBound - cursor.position else { throw outside }
         return Record(

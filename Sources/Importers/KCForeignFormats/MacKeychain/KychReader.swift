@@ -55,7 +55,7 @@ struct KychReader: ~Copyable {
         var draft = ItemDraft(itemClass: itemClass)
         draft.attributes[.pdmn] = .text(accessibility.rawValue)
         for (name, value) in record.values.sorted(by: { $0.key < $1.key }) {
-            set(value, of: name, in: &draft, bytes)
+            set(value, of: name.string, in: &draft, bytes)
         }
         if record.table == Table.appleShare {
             draft.attributes[.ptcl] = .number(WebAddress.protocolCode(ofScheme: "afp"))
@@ -88,8 +88,8 @@ struct KychReader: ~Copyable {
     private mutating func set(
         _ value: KychFile.Value, of name: String, in draft: inout ItemDraft, _ bytes: borrowing Span<UInt8>
     ) {
-        let known: [String: AttributeCode] = ["PrintName": .labl, "Alias": .alis]
-        guard let code = known[name] ?? AttributeCode(code: name), code.belongs(to: draft.itemClass) else {
+        let known: [ExactText: AttributeCode] = ["PrintName": .labl, "Alias": .alis]
+        guard let code = known[name.exact] ?? AttributeCode(code: name), code.belongs(to: draft.itemClass) else {
             // `addr` becomes the server.
             if case .bytes(let range) = value, !range.isEmpty, name != "addr" {
                 if let text = bytes.text(range) {
@@ -243,17 +243,17 @@ struct KychReader: ~Copyable {
         draft.attributes[.pdmn] = .text(accessibility.rawValue)
         if case .text(let name)? = record.text("PrintName", bytes) {
             // Some labels have a NUL at the end.
-            draft.attributes[.labl] = .text(name.hasSuffix("\0") ? String(name.dropLast()) : name)
+            draft.attributes[.labl] = .text(name.exact.hasSuffix("\0") ? String(name.dropLast()) : name)
         }
         if let label = record.bytes("Label", bytes), !label.isEmpty { draft.attributes[.klbl] = .data(label) }
         if let tag = record.text("ApplicationTag", bytes), record.bytes("ApplicationTag", bytes) != [] {
             draft.attributes[.atag] = tag
         }
         for (name, code) in Self.keyNumbers {
-            if case .number(let number)? = record.values[name] { draft.attributes[code] = .number(number) }
+            if case .number(let number)? = record.values[name.exact] { draft.attributes[code] = .number(number) }
         }
         for (name, code) in [("StartDate", AttributeCode.sdat), ("EndDate", .edat)] {
-            if case .bytes(let range)? = record.values[name] {
+            if case .bytes(let range)? = record.values[name.exact] {
                 draft.attributes[code] = Self.date(range, bytes).map { .date($0) }
             }
         }
@@ -275,14 +275,16 @@ extension KychFile.Record {
     /// The name in messages.
     func name(_ bytes: borrowing Span<UInt8>) -> String {
         for name in ["PrintName", "svce", "srvr", "acct"] {
-            if case .text(let text)? = self.text(name, bytes), !text.isEmpty { return text.replacing("\0", with: "") }
+            if case .text(let text)? = self.text(name, bytes), !text.isEmpty {
+                return text.exact.replacing("\0", with: "")
+            }
         }
         return "record \(number)"
     }
 
     /// The bytes of an attribute; nil if the record does not have it.
     func bytes(_ name: String, _ bytes: borrowing Span<UInt8>) -> [UInt8]? {
-        if case .bytes(let range)? = values[name] { bytes.array(range) } else { nil }
+        if case .bytes(let range)? = values[name.exact] { bytes.array(range) } else { nil }
     }
 
     /// An attribute that should be text; bytes if it is not UTF-8.

@@ -12,12 +12,14 @@ package struct OnePasswordFormat: ForeignFormat {
     package init() {}
 
     package func recognises(_ input: ForeignInput) throws -> Bool {
-        try ForeignZip.names(in: input)?.contains("export.data") == true
+        try ForeignZip.names(in: input)?.contains("export.data".exact) == true
     }
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
-        let zip = try ForeignZip(file) { ["export.attributes", "export.data"].contains($0) || $0.hasPrefix("files/") }
+        let zip = try ForeignZip(file) {
+            ["export.attributes", "export.data"].contains($0.exact) || $0.exact.hasPrefix("files/")
+        }
         let version = try zip.json("export.attributes")
         guard let number = version.integer(version.root["version"]) else {
             throw ForeignFailure.damaged("its version is missing")

@@ -7,7 +7,7 @@ struct OnePasswordReader {
     let json: ForeignJSON
     let zip: ForeignZip
     let format: String
-    private var ids: Set<String> = []
+    private var ids: Set<ExactText> = []
     private var number = 0
 
     init(json: ForeignJSON, zip: ForeignZip, format: String) {
@@ -40,7 +40,7 @@ struct OnePasswordReader {
         guard item.isObject, let id = json.text(item["uuid"]), let details = item["details"], details.isObject else {
             throw .damaged("it has no ID or no details")
         }
-        guard ids.insert(id).inserted else { throw .damaged("another record has the same ID") }
+        guard ids.insert(id.exact).inserted else { throw .damaged("another record has the same ID") }
         guard try text(item["state"]) ?? "active" == "active" else {
             collector.leaveOut("archived record")
             return json.skip(item)
@@ -212,7 +212,7 @@ struct OnePasswordReader {
             "loginFields", "notesPlain", "sections", "password", "passwordHistory", "documentAttributes",
         ]
         for member in details.members where !known.contains(member.name) {
-            if member.name.hasPrefix("html") {
+            if member.name.exact.hasPrefix("html") {
                 collector.leaveOut("form of a web page")
                 json.skip(member.value)
             } else if let value = try fieldSecret(member.value), !value.isEmpty {

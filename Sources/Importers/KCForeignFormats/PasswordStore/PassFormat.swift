@@ -22,8 +22,8 @@ package struct PassFormat: ForeignFormat {
         var collector = RecordCollector(format: name, date: .reference)
         var opened = 0
         var locked = 0
-        for file in folder.files where file.hasSuffix(Self.ending) {
-            let path = String(file.dropLast(Self.ending.count))
+        for file in folder.files where file.exact.hasSuffix(Self.ending) {
+            let path = file.exact.removingSuffix(Self.ending) ?? file
             do {
                 let entry = try StoreEntry(path: path, format: name, modified: folder.modified(file))
                 let content = try secrets.decryptedByGPG(folder.path(of: file), limit: StoreEntry.sizeLimit)
@@ -45,7 +45,7 @@ package struct PassFormat: ForeignFormat {
 extension ForeignFolder {
     /// Counts the files that are not passwords.
     func countRest(to collector: inout RecordCollector, ending: String) {
-        collector.leaveOut("file without a password", files.count { !$0.hasSuffix(ending) })
+        collector.leaveOut("file without a password", files.count { !$0.exact.hasSuffix(ending) })
         collector.leaveOut("file of another kind (link, device)", others)
         collector.leaveOut("file whose name is not UTF-8", unreadable)
     }

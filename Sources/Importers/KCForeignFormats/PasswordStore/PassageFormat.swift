@@ -19,10 +19,11 @@ package struct PassageFormat: ForeignFormat {
             try ForeignFolder.first(below: input.path, where: isIt) != nil
         }
         // A folder without such files may be anyone's, with some encrypted files among others.
-        if try Path.kind(of: input.path + "/../identities") != .file, try contains({ !$0.hasSuffix(Self.ending) }) {
+        if try Path.kind(of: input.path + "/../identities") != .file, try contains({ !$0.exact.hasSuffix(Self.ending) })
+        {
             return false
         }
-        return try contains { $0.hasSuffix(Self.ending) }
+        return try contains { $0.exact.hasSuffix(Self.ending) }
     }
 
     /// True for a folder that contains both the store and the identities.
@@ -41,8 +42,8 @@ package struct PassageFormat: ForeignFormat {
         var collector = RecordCollector(format: name, date: .reference)
         var opened = 0
         var locked = 0
-        for file in folder.files where file.hasSuffix(Self.ending) {
-            let path = String(file.dropLast(Self.ending.count))
+        for file in folder.files where file.exact.hasSuffix(Self.ending) {
+            let path = file.exact.removingSuffix(Self.ending) ?? file
             do {
                 let encrypted = try folder.read(file)
                 let content = try Self.open(encrypted, identities)

@@ -29,7 +29,7 @@ struct StoreEntry {
     ///
     /// - Throws: as `RecordCollector.add`.
     func add(_ content: borrowing SecretBytes, to collector: inout RecordCollector) throws(ForeignFailure) {
-        let parts = path.split(separator: "/").map(String.init)
+        let parts = path.exact.split(separator: "/")
         let title = parts.last ?? path
         var record = RecordWriter(format: format, identity: path, title: title)
         record.id = path

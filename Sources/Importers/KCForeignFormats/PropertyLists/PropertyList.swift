@@ -109,7 +109,7 @@ final class PropertyList {
 
     /// A member of a dictionary; nil if there is none.
     func member(_ name: String, of node: Int?) -> Int? {
-        node.flatMap { members($0).first { $0.name == name }?.value }
+        node.flatMap { members($0).first { $0.name.exact == name.exact }?.value }
     }
 
     /// The values of an array; nil for anything else.

@@ -193,16 +193,18 @@ private struct ProtonPassReader {
             try record.addPasskey(
                 host: host, user: try text(passkey["userName"]), json.source(passkey), to: &collector)
         }
-        let known: Set = ["itemUsername", "username", "itemEmail", "urls", "passkeys", "password", "totpUri"]
+        let known: Set<ExactText> = [
+            "itemUsername", "username", "itemEmail", "urls", "passkeys", "password", "totpUri",
+        ]
         try addUnknown(of: content, except: known, &record, to: &collector)
     }
 
     /// Adds unknown members as fields, so that nothing is lost.
     private func addUnknown(
-        of content: ForeignJSON.Value?, except known: Set<String>, _ record: inout RecordWriter,
+        of content: ForeignJSON.Value?, except known: Set<ExactText>, _ record: inout RecordWriter,
         to collector: inout RecordCollector
     ) throws(ForeignFailure) {
-        for member in content?.members ?? [] where !known.contains(member.name) && !json.isEmpty(member.value) {
+        for member in content?.members ?? [] where !known.contains(member.name.exact) && !json.isEmpty(member.value) {
             let value = try member.value.isString ? secret(member.value) : json.source(member.value)
             if let value { try record.addField(member.name, value, to: &collector) }
         }

@@ -91,7 +91,7 @@ package struct RefusedFormat: ForeignFormat {
             hint: "'kcbackup device import FILE' imports it", isOwn: true
         ) { input in
             // Its content is encrypted; without the name it may be anything.
-            let isNamed = input.file?.name.hasPrefix("device-key") == true && input.isAge
+            let isNamed = input.file?.name.exact.hasPrefix("device-key") == true && input.isAge
             return isNamed || input.file?.starts(with: "# kcbackup device key of ".utf8) == true
         },
         RefusedFormat(

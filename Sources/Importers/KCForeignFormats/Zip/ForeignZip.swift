@@ -45,7 +45,7 @@ final class ForeignZip {
 
     /// Counts the files that were not taken, whether they were read or not.
     func countRest(to collector: inout RecordCollector) {
-        collector.leaveOut("file of no imported record", names.count { !$0.hasSuffix("/") } - taken)
+        collector.leaveOut("file of no imported record", names.count { !$0.string.exact.hasSuffix("/") } - taken)
     }
 
     /// The names of the members that were read but not taken.
