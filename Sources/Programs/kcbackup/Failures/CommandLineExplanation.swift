@@ -4,13 +4,10 @@ internal import KCKeychainModel
 /// Explains a parser error.
 func explainCommandLine(_ message: String, _ command: String?) -> Explanation {
     let help = Explanation(.usage, message, hint: "see '\(command ?? "kcbackup") --help'")
-    if let word = message.firstMatch(of: /^\d* ?unexpected arguments?:? '([^']*)'/)?.1,
-        ["kcbackup item delete", "kcbackup item update"].contains(command)
-    {
+    if command == "kcbackup item delete", message.exact.contains("more than the command takes") {
         return Explanation(
-            .usage, message,
-            hint: "name the items with '\(OptionName.service.spelling) \(shellWord(String(word)))' and the like",
-            "'kcbackup item list \(shellWord(String(word)))' shows those that contain the word")
+            .usage, message, hint: "name the items with '\(OptionName.service.spelling) NAME' and the like",
+            "'kcbackup item list TEXT' shows those that contain a text")
     }
     if let word = message.firstMatch(of: /^unknown option '--([a-z]+)'/)?.1, command?.exact.contains(" item ") == true,
         let code = AttributeCode(named: String(word))
