@@ -23,7 +23,7 @@ DOCUMENTATION := share/doc/kcbackup
 PACKAGES := .build/packages
 SOURCES := Package.swift $(shell find Sources -type f)
 
-.PHONY: help build test test-packages wrappers faults fuzz judges desktop demo install uninstall deb tarball test-deb test-html docs format
+.PHONY: help build test test-debug test-packages wrappers faults proof fuzz judges desktop demo install uninstall deb tarball test-deb test-html docs format
 .PHONY: clean
 .PHONY: packages-build packages-test packages-desktop packages-judges packages-test-html packages-deb packages-test-deb
 # Half a file must not look up to date.
@@ -32,10 +32,12 @@ SOURCES := Package.swift $(shell find Sources -type f)
 help:
 	@echo 'make build      release binaries, manual pages and shell completions, in $(STAGE)'
 	@echo 'make test       build, check the format, run all tests'
+	@echo 'make test-debug  the same with an unoptimized build, for a debugger'
 	@echo 'make test-packages  build packages that use the libraries beside packages of others'
 	@echo 'make wrappers   type-check the keychain wrappers in the folder WRAPPERS=, and print a table'
 	@echo 'make test-html  the page of inspect --html in a browser, which is installed for it'
 	@echo 'make faults     kill and disturb the program at every system call that changes a file'
+	@echo 'make proof      make faults, and every other test that `make test` takes a sample of'
 	@echo 'make desktop    back up and restore a desktop keyring with 2,000 items, KeePassXC, KWallet'
 	@echo 'make judges     install a Python program that judges files of ours, in .build/judges'
 	@echo 'make fuzz       files of other programs, changed at random, FUZZ_ROUNDS=20000 times from FUZZ_SEED='
@@ -51,30 +53,44 @@ help:
 
 build: $(addprefix $(STAGE)/,$(BINARIES) $(MANUAL) $(COMPLETIONS))
 
+# Tests run optimized, in a build of their own: most of the time that they take is spent in our code, and `swift build`
+# and `swift test` stay what a debugger needs. The assertions of the standard library are kept.
+OPTIMIZED := --configuration release --scratch-path .build/tests -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug
+TESTS := .build/tests/release/kcbackupPackageTests.xctest
+
 test: packages-test
-	swift build --build-tests
+	swift build $(OPTIMIZED) --build-tests
 	swift format lint --strict --recursive Sources Tests Package.swift
+	TESTS=$(TESTS) .ci/run-tests
+
+# As `make test`, but not optimized, with every assertion of the compiler.
+test-debug: packages-test
+	swift build --build-tests
 	.ci/run-tests
 
 # Every fault of the harness of which `make test` takes a sample; most of an hour.
 faults: packages-test
-	swift build --build-tests
-	FAULTS=all SWIFT_BACKTRACE=enable=no swift test --skip-build --filter FaultTests
+	swift build $(OPTIMIZED) --build-tests
+	FAULTS=all LIMIT=4h TESTS=$(TESTS) .ci/run-tests --filter FaultTests
+
+# Everything of which `make test` takes a sample.
+proof: faults
+	FLIPS=all LIMIT=4h TESTS=$(TESTS) .ci/run-tests --filter FlipTests
 
 # The desktop keyring with as many items as its daemon can bear, which takes minutes, and those of KeePassXC and
 # KWallet, which `make test` leaves out.
 desktop: packages-desktop
-	swift build --build-tests
-	DESKTOP_ITEMS=2000 .ci/run-tests --filter 'DesktopTests|KeePassXCServiceTests|KWalletServiceTests|ExportTests|KeePassEntryTests'
+	swift build $(OPTIMIZED) --build-tests
+	DESKTOP_ITEMS=2000 TESTS=$(TESTS) .ci/run-tests --filter 'DesktopTests|KeePassXCServiceTests|KWalletServiceTests|ExportTests|KeePassEntryTests'
 
 # More of what `make test` does a few times; another FUZZ_SEED= takes other changes.
 FUZZ_ROUNDS ?= 20000
 FUZZ_SEED ?= $(shell date +%s)
 fuzz: packages-test
-	swift build --build-tests
+	swift build $(OPTIMIZED) --build-tests
 	@echo 'FUZZ_SEED=$(FUZZ_SEED)'
-	FUZZ_ROUNDS=$(FUZZ_ROUNDS) FUZZ_SEED=$(FUZZ_SEED) SWIFT_BACKTRACE=enable=no \
-	    swift test --skip-build --filter KCForeignFormatsTests.FuzzTests
+	FUZZ_ROUNDS=$(FUZZ_ROUNDS) FUZZ_SEED=$(FUZZ_SEED) LIMIT=24h TESTS=$(TESTS) \
+	    .ci/run-tests --filter KCForeignFormatsTests.FuzzTests
 
 # What opens backups of phones; tests that need it are skipped without it.
 judges: packages-judges
@@ -83,8 +99,8 @@ judges: packages-judges
 
 # What `make test` skips where there is no browser.
 test-html: packages-test-html
-	swift build --build-tests
-	.ci/run-tests --filter ReportBrowserTests
+	swift build $(OPTIMIZED) --build-tests
+	TESTS=$(TESTS) .ci/run-tests --filter ReportBrowserTests
 
 # Fetches and builds packages of others, which takes minutes.
 test-packages: packages-test

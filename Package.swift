@@ -31,7 +31,8 @@ func tests(
         name: subject + "Tests",
         dependencies: [.byName(name: subject), "KCTestSupport"] + dependencies,
         exclude: exclude,
-        swiftSettings: settings)
+        // Where the sources are optimized, the tests themselves are not: compiling them would take longer than it gains.
+        swiftSettings: settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))])
 }
 
 let package = Package(

@@ -7,7 +7,7 @@ import Testing
 /// `make test` tries a few calls of each command, chosen by `FAULT_SEED`. `make faults` tries all of them, or those of
 /// the one command that `FAULT_SCENARIO` names.
 @Suite(
-    "Faults in the program's system calls",
+    "Faults in the program's system calls", .waitsForPrograms,
     .enabled(if: ExternalProgram.locate("strace") != nil, "strace is not installed"))
 struct FaultTests {
     private static let environment = ProcessInfo.processInfo.environment

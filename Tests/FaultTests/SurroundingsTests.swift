@@ -3,7 +3,9 @@ import KCTestSupport
 import Testing
 
 /// Runs the program on systems that lack something.
-@Suite("Systems that lack disk space, /proc or threads", .enabled(if: Surroundings.isPrivileged, "mounting takes root"))
+@Suite(
+    "Systems that lack disk space, /proc or threads", .waitsForPrograms,
+    .enabled(if: Surroundings.isPrivileged, "mounting takes root"))
 struct SurroundingsTests {
     @Test("On a full disk, a command does all or nothing and reports which", arguments: Surroundings.scenarios)
     func fullDisk(scenario: Scenario) throws {

@@ -4,7 +4,7 @@ import Testing
 
 /// Checks from outside for calls that protect secrets and make files durable, whose absence no result would show.
 @Suite(
-    "System calls that protect secrets and make files durable",
+    "System calls that protect secrets and make files durable", .waitsForPrograms,
     .enabled(if: ExternalProgram.locate("strace") != nil, "strace is not installed"))
 struct SystemCallTests {
     private let folder: TemporaryFolder

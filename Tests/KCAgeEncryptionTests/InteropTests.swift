@@ -6,7 +6,7 @@ import KCTestSupport
 import Testing
 
 /// Tests against Debian's `age` as an independent implementation.
-@Suite(.enabled(if: ExternalProgram.locate("age") != nil, "age is not installed"))
+@Suite(.waitsForPrograms, .enabled(if: ExternalProgram.locate("age") != nil, "age is not installed"))
 struct InteropTests {
     static let sizes = [0, 1, 65_535, 65_536, 65_537, 131_072, 200_000]
 

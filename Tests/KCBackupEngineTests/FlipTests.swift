@@ -80,6 +80,10 @@ private func isSortedAsDamage(_ error: any Error) -> Bool {
 @Suite("Altered archives")
 struct FlipTests {
     private static let shards = 2
+    private static let isWhole = ProcessInfo.processInfo.environment["FLIPS"] == "all"
+
+    /// The bits of a byte that are flipped: all for `make proof`, otherwise one, another one in each byte.
+    private static func bits(at index: Int) -> [Int] { isWhole ? Array(0..<8) : [(index + index / 8) % 8] }
 
     @Test("An archive that ends early is refused, wherever it ends", arguments: ArchiveMode.allCases)
     func truncation(_ mode: ArchiveMode) throws {
@@ -91,13 +95,12 @@ struct FlipTests {
         #expect(try archive.targetIsUnchanged())
     }
 
-    @Test(
-        "An archive with one bit flipped is refused, whichever bit it is", arguments: ArchiveMode.allCases, 0..<shards)
+    @Test("An archive with a bit flipped in any byte is refused", arguments: ArchiveMode.allCases, 0..<shards)
     func flips(_ mode: ArchiveMode, _ shard: Int) throws {
         let archive = try AlteredArchive(mode)
         #expect(archive.bytes.count <= 16_384)
         for index in stride(from: shard, to: archive.bytes.count, by: Self.shards) {
-            for bit in 0..<8 {
+            for bit in Self.bits(at: index) {
                 let error = try archive.refusal(withByte: archive.bytes[index] ^ 1 << bit, at: index)
                 if error.map(isSortedAsDamage) == true { continue }
                 Issue.record("byte \(index), bit \(bit): \(String(describing: error))")

@@ -2,7 +2,7 @@ import KCByteStreams
 import KCTestSupport
 import Testing
 
-@Suite("Text quoted for other programs")
+@Suite("Text quoted for other programs", .waitsForPrograms)
 struct QuotedTests {
     /// Returns the words that a shell passes to a command.
     private func words(_ shell: String, _ words: [String]) throws -> [String] {

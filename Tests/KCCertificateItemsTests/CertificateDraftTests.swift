@@ -5,7 +5,7 @@ import KCKeychainModel
 import KCTestSupport
 import Testing
 
-@Suite struct CertificateDraftTests {
+@Suite(.waitsForPrograms) struct CertificateDraftTests {
     /// The sample items of one class, by label.
     static func sampleItems(_ itemClass: ItemClass) throws -> [String: ItemDraft] {
         let path = OpenSSLCommand.samples + "/../keychain.jsonl"

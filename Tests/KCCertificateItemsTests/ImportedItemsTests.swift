@@ -5,7 +5,7 @@ import KCKeychainModel
 import KCTestSupport
 import Testing
 
-@Suite struct ImportedItemsTests {
+@Suite(.waitsForPrograms) struct ImportedItemsTests {
     private let openssl: OpenSSLCommand
 
     init() throws {

@@ -5,7 +5,7 @@ import KCKeychainModel
 import KCTestSupport
 import Testing
 
-@Suite struct KeyDraftTests {
+@Suite(.waitsForPrograms) struct KeyDraftTests {
     private func key(_ name: String) throws -> PrivateKey {
         let der = try OpenSSLCommand().read(name + ".key.der")
         return try PrivateKey(der: der.span)

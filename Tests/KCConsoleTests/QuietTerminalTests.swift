@@ -5,7 +5,7 @@ import Testing
 @testable import KCConsole
 
 /// A program that reads a secret on a real terminal and checks it until the test has typed another line.
-@Suite("The terminal while a secret is checked")
+@Suite("The terminal while a secret is checked", .waitsForPrograms)
 struct QuietTerminalTests {
     /// Runs a bash script that has commands run on a terminal, and talks to them.
     ///

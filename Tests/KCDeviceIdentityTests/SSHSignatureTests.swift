@@ -4,7 +4,7 @@ import KCDeviceIdentity
 import KCTestSupport
 import Testing
 
-@Suite("SSH signatures") struct SSHSignatureTests {
+@Suite("SSH signatures", .waitsForPrograms) struct SSHSignatureTests {
     private let device: DeviceKey
     private let message = Array("1234  kcbackup.json\n".utf8)
 

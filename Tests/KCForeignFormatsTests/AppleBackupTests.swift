@@ -8,7 +8,7 @@ import Testing
 
 @testable import KCForeignFormats
 
-@Suite("Importing backups of iPhones")
+@Suite("Importing backups of iPhones", .waitsForPrograms)
 struct AppleBackupTests {
     private let folder: TemporaryFolder
 

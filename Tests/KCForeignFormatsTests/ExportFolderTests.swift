@@ -7,7 +7,7 @@ import Testing
 
 @testable import KCForeignFormats
 
-@Suite("Folders in exported files")
+@Suite("Folders in exported files", .waitsForPrograms)
 struct ExportFolderTests {
     private static let folders = [
         "Work", "Work/Mail", "", "a//b", "Work/Mail/Old", "É & <x>", "e\u{301} & <x>", "Work", "trail/",

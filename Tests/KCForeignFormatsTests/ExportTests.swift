@@ -67,7 +67,7 @@ enum ExportSample {
     }
 }
 
-@Suite("Exporting items")
+@Suite("Exporting items", .waitsForPrograms)
 struct ExportTests {
     @Test("No item bound to this device is in any file, and each is reported with the reason")
     func bound() throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KCForeignFormats
 
-@Suite("Importing entries of KeePass databases")
+@Suite("Importing entries of KeePass databases", .waitsForPrograms)
 struct KeePassEntryTests {
     private func read(_ content: String, meta: String = "") throws -> ForeignContents {
         let file = try KDBXForge().file(KDBXForge.xml(content, meta: meta))

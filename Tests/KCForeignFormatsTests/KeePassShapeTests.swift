@@ -7,7 +7,7 @@ import Testing
 
 @testable import KCForeignFormats
 
-@Suite("Shapes of KeePass databases")
+@Suite("Shapes of KeePass databases", .waitsForPrograms)
 struct KeePassShapeTests {
     private func read(_ xml: String, _ forge: KDBXForge = KDBXForge()) throws -> ForeignContents {
         try ForeignReading.read(forge.file(xml), as: KeePassFormat(), password: "pw")

@@ -9,7 +9,7 @@ import Testing
 
 @testable import KCForeignFormats
 
-@Suite("Importing KeePass databases")
+@Suite("Importing KeePass databases", .waitsForPrograms)
 struct KeePassTests {
     private func fixture(_ name: String) throws -> [UInt8] {
         try Array(Data(contentsOf: URL(filePath: Project.path("Tests/KCForeignFormatsTests/Fixtures/KeePass/\(name)"))))

@@ -167,7 +167,7 @@ private struct Reader: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("The login of a record, in each format")
+@Suite("The login of a record, in each format", .waitsForPrograms)
 struct LoginTests {
     private static let old = "0123456789abcdef0123456789abcdef01234567"
     private static let new = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"

@@ -8,7 +8,7 @@ import Testing
 @testable import KCForeignFormats
 
 /// Each format with one record that cannot be read between two that can.
-@Suite("One record that cannot be read")
+@Suite("One record that cannot be read", .waitsForPrograms)
 struct OneOddRecordTests {
     private enum Outcome {
         /// The others are imported, and it is named.

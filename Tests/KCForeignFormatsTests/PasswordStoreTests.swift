@@ -8,7 +8,7 @@ import Testing
 
 @testable import KCForeignFormats
 
-@Suite("Importing the password stores of pass and passage")
+@Suite("Importing the password stores of pass and passage", .waitsForPrograms)
 struct PasswordStoreTests {
     /// Acts as gpg: a prefix of each file determines whether it can be decrypted.
     private struct ScriptedGPG: ForeignSecrets {

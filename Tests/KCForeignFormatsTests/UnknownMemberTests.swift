@@ -6,7 +6,7 @@ import Testing
 @testable import KCForeignFormats
 
 /// Each format is given a record with one member that no version of its program writes today.
-@Suite("Members whose meaning is not known")
+@Suite("Members whose meaning is not known", .waitsForPrograms)
 struct UnknownMemberTests {
     private static let bitwarden =
         #"{"encrypted":false,"folders":[{"id":"f","name":"F"}],"items":[{"id":"a","organizationId":null,"folderId":"f","type":1,"#

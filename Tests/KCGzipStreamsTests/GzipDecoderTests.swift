@@ -4,7 +4,7 @@ import KCGzipStreams
 import KCTestSupport
 import Testing
 
-@Suite("Gzip decompression")
+@Suite("Gzip decompression", .waitsForPrograms)
 struct GzipDecoderTests {
     private func expectMalformed(_ bytes: [UInt8], _ rule: String, at offset: UInt64) {
         #expect(throws: StreamFailure(.decompressing, .malformed(rule), offset: offset)) {

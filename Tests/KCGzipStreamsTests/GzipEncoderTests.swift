@@ -4,7 +4,7 @@ import Foundation
 import KCTestSupport
 import Testing
 
-@Suite("Gzip compression")
+@Suite("Gzip compression", .waitsForPrograms)
 struct GzipEncoderTests {
     private static let segment = 262_144
     private static let sizes = [0, 1, 1000, segment - 1, segment, segment + 1, 3 * segment, 7 * segment + 5]

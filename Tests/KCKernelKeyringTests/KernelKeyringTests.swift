@@ -13,7 +13,8 @@ private func faulty(_ fault: String) -> [String] {
     ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=keyctl,add_key", "-e", "inject=" + fault]
 }
 
-@Suite("Kernel keyring", .enabled(if: KernelKeyring.refusal == nil, "the kernel refuses keyrings here"))
+@Suite(
+    "Kernel keyring", .waitsForPrograms, .enabled(if: KernelKeyring.refusal == nil, "the kernel refuses keyrings here"))
 struct KernelKeyringTests {
     private let keyring = KernelKeyring()
     private let name = "kcbackup-test:\(UUID().uuidString)"
@@ -173,7 +174,7 @@ struct KernelKeyringTests {
     }
 }
 
-@Suite("Keyring failures")
+@Suite("Keyring failures", .waitsForPrograms)
 struct RefusedKeyringTests {
     @Test(
         "A refusal by the kernel is reported as such, whichever call it affects",

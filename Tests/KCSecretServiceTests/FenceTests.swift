@@ -1,7 +1,7 @@
 import KCTestSupport
 import Testing
 
-@Suite("The libsecret fence")
+@Suite("The libsecret fence", .waitsForPrograms)
 struct FenceTests {
     @Test("Every declaration matches the headers of libsecret and GLib")
     func declarations() throws {

@@ -3,7 +3,7 @@ import KCSecretService
 import KCTestSupport
 import Testing
 
-@Suite("Locating the session bus")
+@Suite("Locating the session bus", .waitsForPrograms)
 struct SessionBusTests {
     private let folder: TemporaryFolder
 

@@ -2,7 +2,7 @@ import Foundation
 import KCTestSupport
 import Testing
 
-@Suite("The security command as a process")
+@Suite("The security command as a process", .waitsForPrograms)
 struct SecurityBinaryTests {
     private let shell: ProgramShell
 

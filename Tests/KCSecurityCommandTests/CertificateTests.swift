@@ -9,7 +9,7 @@ import Testing
 
 @testable import KCSecurityCommand
 
-@Suite("Import and export of certificates and keys, checked with openssl")
+@Suite("Import and export of certificates and keys, checked with openssl", .waitsForPrograms)
 struct CertificateTests {
     let home: TestHome
     let openssl: OpenSSLCommand

@@ -4,7 +4,7 @@ import KCTarArchive
 import KCTestSupport
 import Testing
 
-@Suite("Reading tar archives")
+@Suite("Reading tar archives", .waitsForPrograms)
 struct TarDirectoryTests {
     private func expectMalformed(_ bytes: [UInt8], _ rule: String, at offset: UInt64) throws {
         #expect(try TarSample.failure(of: bytes) == StreamFailure(.readingContainer, .malformed(rule), offset: offset))

@@ -3,7 +3,7 @@ import KCTarArchive
 import KCTestSupport
 import Testing
 
-@Suite("Archives in the eyes of another reader")
+@Suite("Archives in the eyes of another reader", .waitsForPrograms)
 struct TarJudgeTests {
     /// One member, so that its time may change.
     private func archive() throws -> [UInt8] {

@@ -4,7 +4,7 @@ import KCTarArchive
 import KCTestSupport
 import Testing
 
-@Suite("Writing tar archives")
+@Suite("Writing tar archives", .waitsForPrograms)
 struct TarWriterTests {
     /// Names and contents of sizes around the block size.
     private static let members: [(name: String, bytes: [UInt8])] = [0, 1, 511, 512, 513, 70_000].map { count in

@@ -3,7 +3,7 @@ import KCTarArchive
 import KCTestSupport
 import Testing
 
-@Suite("Zip files of other programs")
+@Suite("Zip files of other programs", .waitsForPrograms)
 struct ZipFileTests {
     private func read(_ bytes: [UInt8]) throws -> [String: [UInt8]] {
         var members: [String: [UInt8]] = [:]

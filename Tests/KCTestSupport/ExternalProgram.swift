@@ -28,11 +28,13 @@ package enum ExternalProgram {
     /// Standard input and output are files, so that no amount of data can block.
     ///
     /// - Parameter seconds: the time limit; far more than needed, so that only a program that hangs is killed.
-    /// - Throws: ``Overdue`` if the program takes longer; `CocoaError` or `POSIXError` if it cannot be started.
+    /// - Throws: ``Overdue`` if the program takes longer; `CocoaError` or `POSIXError` if it cannot be started;
+    ///   ``WaitsForPrograms/Missing`` in a test that may not wait.
     package static func run(
         _ name: String, _ arguments: [String], input: [UInt8] = [], environment: [String: String]? = nil,
         in folder: String? = nil, seconds: Int32 = 600
     ) throws -> Outcome {
+        try WaitsForPrograms.check()
         guard let executable = name.contains("/") ? name : locate(name) else {
             throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: name])
         }

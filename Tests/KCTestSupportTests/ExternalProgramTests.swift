@@ -2,7 +2,7 @@ import Foundation
 import KCTestSupport
 import Testing
 
-@Suite("External programs")
+@Suite("External programs", .waitsForPrograms)
 struct ExternalProgramTests {
     @Test("A program gets its input, folder and environment, and inherits no other descriptors")
     func start() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeychainSecurity
 
-@Suite("Certificate items")
+@Suite("Certificate items", .waitsForPrograms)
 struct CertificateTests {
     private let program: TestClient
     private let certificates: [String: Any] = [kSecClass: kSecClassCertificate]

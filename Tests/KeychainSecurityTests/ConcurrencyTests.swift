@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeychainSecurity
 
-@Suite("Concurrent calls")
+@Suite("Concurrent calls", .waitsForPrograms)
 struct ConcurrencyTests {
     @Test("Concurrent calls from ten threads lose and duplicate nothing")
     func threads() throws {

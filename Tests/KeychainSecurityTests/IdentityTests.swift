@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainSecurity
 
-@Suite("Keys, identities and PKCS #12 files")
+@Suite("Keys, identities and PKCS #12 files", .waitsForPrograms)
 struct IdentityTests {
     private let program: TestClient
     private let identities: [String: Any] = [kSecClass: kSecClassIdentity]

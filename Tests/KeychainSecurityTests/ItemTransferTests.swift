@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainSecurity
 
-@Suite("SecItemExport and SecItemImport")
+@Suite("SecItemExport and SecItemImport", .waitsForPrograms)
 struct ItemTransferTests {
     private func identity(_ name: String) throws -> SecIdentity {
         SecIdentity(try SampleCertificates.object(name), try SecKey(SampleCertificates.key(name), label: name))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeychainSecurity
 
-@Suite("Generated keys")
+@Suite("Generated keys", .waitsForPrograms)
 struct KeyStorageTests {
     @Test("Only the half marked permanent is stored, with its attributes")
     func permanent() throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainSecurity
 
-@Suite("Signatures, encryption and key agreement, verified with openssl")
+@Suite("Signatures, encryption and key agreement, verified with openssl", .waitsForPrograms)
 struct KeyTests {
     private let openssl: OpenSSLCommand
     private static let message = Data("the quick brown fox".utf8)

@@ -2,7 +2,7 @@ import Foundation
 import KCTestSupport
 import Testing
 
-@Suite("docs/first-password.md and its samples")
+@Suite("docs/first-password.md and its samples", .waitsForPrograms)
 struct RecipeTests {
     /// A new user's.
     private let folder: TemporaryFolder

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeychainSecurity
 
-@Suite("The sample program, with the source of an iOS app")
+@Suite("The sample program, with the source of an iOS app", .waitsForPrograms)
 struct SampleTests {
     private let home: ProgramHome
     private let program: String

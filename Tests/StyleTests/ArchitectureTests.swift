@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("docs/architecture.md")
+@Suite("docs/architecture.md", .waitsForPrograms)
 struct ArchitectureTests {
     private let page: String
 

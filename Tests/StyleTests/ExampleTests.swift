@@ -3,7 +3,7 @@ import KCTestSupport
 import Testing
 
 /// The examples in the documentation of the libraries: in comments and on the landing pages.
-@Suite("Examples in the documentation")
+@Suite("Examples in the documentation", .waitsForPrograms)
 struct ExampleTests {
     /// Lines of Swift and their location.
     private struct Example {

@@ -1,7 +1,7 @@
 import KCTestSupport
 import Testing
 
-@Suite("The list of libraries for the tarball")
+@Suite("The list of libraries for the tarball", .waitsForPrograms)
 struct LibraryListTests {
     // The names of Debian's packages follow from those of the libraries (Debian policy 8.1), save these.
     private static let exceptions = ["libcrypto.so.3": "libssl3", "libz.so.1": "zlib1g"]

@@ -2,7 +2,7 @@ import Foundation
 import KCTestSupport
 import Testing
 
-@Suite("The program as a process")
+@Suite("The program as a process", .waitsForPrograms)
 struct BinaryTests {
     private let shell: ProgramShell
 

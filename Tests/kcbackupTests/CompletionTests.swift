@@ -5,7 +5,7 @@ import Testing
 @testable import kcbackup
 
 /// Each shell runs in a terminal of its own; a line is typed, Tab is pressed, and the resulting line is shown.
-@Suite("Shell completion")
+@Suite("Shell completion", .waitsForPrograms)
 struct CompletionTests {
     enum Shell: String, CaseIterable {
         case bash, zsh, fish

@@ -2,7 +2,7 @@ import KCTestSupport
 import Testing
 
 /// Runs the program against a real GNOME Keyring daemon.
-@Suite("The desktop keyring, which binds nothing to this device")
+@Suite("The desktop keyring, which binds nothing to this device", .waitsForPrograms)
 struct DesktopBindingTests {
     private let shell: DesktopShell
 

@@ -3,7 +3,7 @@ import KCTestSupport
 import Testing
 
 /// Runs the program against a Secret Service and a session bus that answer wrongly, or not at all.
-@Suite("A desktop keyring that misbehaves")
+@Suite("A desktop keyring that misbehaves", .waitsForPrograms)
 struct DesktopHostileTests {
     private static let functions = """
         other=

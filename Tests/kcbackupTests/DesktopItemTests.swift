@@ -3,7 +3,7 @@ import KCTestSupport
 import Testing
 
 /// Runs the program against a real GNOME Keyring daemon.
-@Suite("Items in the desktop keyring")
+@Suite("Items in the desktop keyring", .waitsForPrograms)
 struct DesktopItemTests {
     private let shell: DesktopShell
 

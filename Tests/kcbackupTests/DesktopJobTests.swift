@@ -3,7 +3,7 @@ import KCTestSupport
 import Testing
 
 /// Runs jobs with the desktop keyring, in a mount namespace of their own.
-@Suite("Jobs with the desktop keyring")
+@Suite("Jobs with the desktop keyring", .waitsForPrograms)
 struct DesktopJobTests {
     private static let canMount: Bool = {
         do {

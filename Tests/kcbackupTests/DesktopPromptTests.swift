@@ -3,7 +3,7 @@ import KCTestSupport
 import Testing
 
 /// Runs the program against a real GNOME Keyring daemon, with a prompter that answers without a user.
-@Suite("The desktop keyring's prompt")
+@Suite("The desktop keyring's prompt", .waitsForPrograms)
 struct DesktopPromptTests {
     private static let functions = """
         trap 'end -TERM; unprompt' EXIT

@@ -3,7 +3,7 @@ import KCTestSupport
 import Testing
 
 /// Runs the program against a real GNOME Keyring daemon.
-@Suite("Which items of the desktop keyring are the same")
+@Suite("Which items of the desktop keyring are the same", .waitsForPrograms)
 struct DesktopSamenessTests {
     private let shell: DesktopShell
 

@@ -4,7 +4,7 @@ import Testing
 @testable import kcbackup
 
 /// Runs commands that name no keychain, where there is a desktop keyring.
-@Suite("Without a named keychain")
+@Suite("Without a named keychain", .waitsForPrograms)
 struct DesktopStoreTests {
     private let shell: DesktopShell
 

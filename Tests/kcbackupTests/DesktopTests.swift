@@ -3,7 +3,7 @@ import KCTestSupport
 import Testing
 
 /// Runs the program against a real GNOME Keyring daemon.
-@Suite("The desktop keyring")
+@Suite("The desktop keyring", .waitsForPrograms)
 struct DesktopTests {
     /// `Desktop/desktop.c`, compiled once.
     static let judge = Result { () throws -> (folder: TemporaryFolder, program: String) in

@@ -4,7 +4,7 @@ import Testing
 @testable import kcbackup
 
 /// Runs random commands against a real GNOME Keyring daemon, and takes each back.
-@Suite("Undo means the last change, in the desktop keyring")
+@Suite("Undo means the last change, in the desktop keyring", .waitsForPrograms)
 struct DesktopUndoModelTests {
     private let shell: DesktopShell
 

@@ -8,7 +8,7 @@ import Testing
 @testable import kcbackup
 
 /// Runs the program against a real GNOME Keyring daemon.
-@Suite("Undoing and finishing restores into the desktop keyring")
+@Suite("Undoing and finishing restores into the desktop keyring", .waitsForPrograms)
 struct DesktopUndoTests {
     private let shell: DesktopShell
 

@@ -5,7 +5,8 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("Decrypting files with gpg", .enabled(if: ExternalProgram.locate("gpg") != nil, "gpg is needed"))
+@Suite(
+    "Decrypting files with gpg", .waitsForPrograms, .enabled(if: ExternalProgram.locate("gpg") != nil, "gpg is needed"))
 struct GPGTests {
     /// A GnuPG home folder with a key, whose agent is stopped when the test ends.
     private final class Home {

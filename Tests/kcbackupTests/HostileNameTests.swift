@@ -9,7 +9,7 @@ import Testing
 @testable import kcbackup
 
 /// Names that a shell, a service manager, cron or a parser of lines would obey if they were not quoted byte for byte.
-@Suite("Hostile names")
+@Suite("Hostile names", .waitsForPrograms)
 struct HostileNameTests {
     // A mark that closes the quotes of a script which replaced characters, and a command.
     private static let fileNames = [

@@ -3,7 +3,7 @@ import KCTestSupport
 import Testing
 
 /// Runs the program against the Secret Service of a real KWallet, which is opened as at login.
-@Suite("The desktop keyring in KWallet")
+@Suite("The desktop keyring in KWallet", .waitsForPrograms)
 struct KWalletServiceTests {
     private static let isWanted =
         ExternalProgram.locate("kwalletd5") != nil && ProcessInfo.processInfo.environment["DESKTOP_ITEMS"] != nil

@@ -3,7 +3,7 @@ import KCTestSupport
 import Testing
 
 /// Runs the program against the Secret Service of a real KeePassXC, without a display.
-@Suite("The desktop keyring in KeePassXC")
+@Suite("The desktop keyring in KeePassXC", .waitsForPrograms)
 struct KeePassXCServiceTests {
     // Only on request, because `make test` does not install KeePassXC.
     private static let isWanted =

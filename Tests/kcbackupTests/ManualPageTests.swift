@@ -5,7 +5,7 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("The manual pages")
+@Suite("The manual pages", .waitsForPrograms)
 struct ManualPageTests {
     private static let common: Set = ["--json", "-q", "--quiet", "-v", "--verbose", "--version", "-h", "--help"]
     /// The options that `Ar condition` replaces in a synopsis.

@@ -7,7 +7,7 @@ import Testing
 /// The packages are made with another program instead of kcbackup, so that no release build is needed.
 ///
 /// `make test-deb` tests the real packages.
-@Suite("Debian packages")
+@Suite("Debian packages", .waitsForPrograms)
 struct PackageTests {
     private let folder: TemporaryFolder
 

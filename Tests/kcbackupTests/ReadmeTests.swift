@@ -5,7 +5,7 @@ import Testing
 @testable import kcbackup
 
 /// Follows the README and the pages for users word for word: types the lines into a terminal and answers the prompts.
-@Suite("Following the README")
+@Suite("Following the README", .waitsForPrograms)
 struct ReadmeTests {
     /// A block of code: lines to type, or expected output.
     private struct Block {

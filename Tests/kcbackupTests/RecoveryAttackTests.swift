@@ -151,7 +151,7 @@ struct RecoveryAttack: Sendable, CustomTestStringConvertible {
 }
 
 @Suite(
-    "Recovery of forged archives without kcbackup",
+    "Recovery of forged archives without kcbackup", .waitsForPrograms,
     .enabled(if: RecoveryRecipe.missing.isEmpty, Comment(rawValue: RecoveryRecipe.skipped)))
 struct RecoveryAttackTests {
     let home: TestHome

@@ -5,7 +5,7 @@ import Testing
 @testable import kcbackup
 
 @Suite(
-    "Recovery without kcbackup, with the shipped script",
+    "Recovery without kcbackup, with the shipped script", .waitsForPrograms,
     .enabled(if: RecoveryRecipe.missing.isEmpty, Comment(rawValue: RecoveryRecipe.skipped)))
 struct RecoveryTests {
     private let samples: NumberedSamples

@@ -7,7 +7,7 @@ import Testing
 
 /// `make test-html` installs the browser first; without one, the suite is skipped.
 @Suite(
-    "The HTML page of inspect in a browser", .serialized,
+    "The HTML page of inspect in a browser", .waitsForPrograms, .serialized,
     .enabled(if: ExternalProgram.locate("chromium") != nil, "chromium is not installed: make test-html"))
 struct ReportBrowserTests {
     /// A page as the browser rendered it.

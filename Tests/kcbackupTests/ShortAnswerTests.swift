@@ -6,7 +6,7 @@ import Testing
 @testable import kcbackup
 
 /// Runs the real programs where a system call returns less than requested, or where there is no room for a result.
-@Suite("The programs when system calls return less than requested")
+@Suite("The programs when system calls return less than requested", .waitsForPrograms)
 struct ShortAnswerTests {
     private let shell: ProgramShell
 

@@ -2,7 +2,7 @@ import Foundation
 import KCTestSupport
 import Testing
 
-@Suite("Too few threads or too little memory")
+@Suite("Too few threads or too little memory", .waitsForPrograms)
 struct ShortResourcesTests {
     private let folder: TemporaryFolder
 

@@ -7,7 +7,7 @@ import Testing
 
 /// Runs the real programs under strace(1), which makes calls fail or kills the program, and with the rights of other
 /// users.
-@Suite("The programs when the system fails")
+@Suite("The programs when the system fails", .waitsForPrograms)
 struct SystemFailureTests {
     private let shell: ProgramShell
 

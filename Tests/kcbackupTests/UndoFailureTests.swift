@@ -4,7 +4,7 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("States from before changes, if something fails")
+@Suite("States from before changes, if something fails", .waitsForPrograms)
 struct UndoFailureTests {
     @Test("A new passcode stays set even if the states that an earlier one opens cannot be removed")
     func statesStay() throws {

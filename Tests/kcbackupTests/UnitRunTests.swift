@@ -29,7 +29,7 @@ enum UnitSandbox {
 }
 
 @Suite(
-    "Jobs under the restrictions of their units",
+    "Jobs under the restrictions of their units", .waitsForPrograms,
     .enabled(if: UnitSandbox.isThere, "systemd-analyze, libseccomp and Python are needed"))
 struct UnitRunTests {
     private func run(_ script: String) throws -> String {

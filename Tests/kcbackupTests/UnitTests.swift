@@ -5,7 +5,9 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("systemd units", .enabled(if: ExternalProgram.locate("systemd-analyze") != nil, "systemd is not installed"))
+@Suite(
+    "systemd units", .waitsForPrograms,
+    .enabled(if: ExternalProgram.locate("systemd-analyze") != nil, "systemd is not installed"))
 struct UnitTests {
     private func units(_ option: String) throws -> TemporaryFolder {
         let home = try TestHome()
@@ -99,7 +101,7 @@ struct UnitTests {
 }
 
 @Suite(
-    "Runs by cron",
+    "Runs by cron", .waitsForPrograms,
     .enabled(
         if: ExternalProgram.locate("cron") != nil && geteuid() == 0, "cron is not installed, or needs root"))
 struct CronTests {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("Verifying backup folders, and trials")
+@Suite("Verifying backup folders, and trials", .waitsForPrograms)
 struct VerifyFolderTests {
     private let home: TestHome
 

@@ -5,7 +5,7 @@ import Testing
 @testable import KCCryptography
 
 /// Files that `openssl pkcs12` does not write, assembled by hand and authenticated with the passphrase "x".
-@Suite struct CraftedPKCS12Tests {
+@Suite(.waitsForPrograms) struct CraftedPKCS12Tests {
     private static let data: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 7, 1]
     private static let salt: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KCCryptography
 
-@Suite struct PKCS12Tests {
+@Suite(.waitsForPrograms) struct PKCS12Tests {
     /// The `openssl` command, with PEM copies of the sample keys.
     static func prepared() throws -> OpenSSLCommand {
         let openssl = try OpenSSLCommand()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KCCryptography
 
-@Suite struct PrivateKeyTests {
+@Suite(.waitsForPrograms) struct PrivateKeyTests {
     /// The options for `openssl genpkey`, and the kind and size of the key.
     static let kinds: [(options: String, kind: KeyKind, bits: Int)] = [
         ("-algorithm RSA -pkeyopt rsa_keygen_bits:1024", .rsa, 1024),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KCCryptography
 
-@Suite struct X509CertificateTests {
+@Suite(.waitsForPrograms) struct X509CertificateTests {
     private func certificate(_ openssl: OpenSSLCommand, _ name: String) throws -> X509Certificate {
         try X509Certificate(der: openssl.make("x509 -in \(name) -outform DER -out"))
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KCForeignFormats
 
-@Suite("Keyring files that gnome-keyring-daemon and libsecret wrote")
+@Suite("Keyring files that gnome-keyring-daemon and libsecret wrote", .waitsForPrograms)
 struct GnomeKeyringDaemonTests {
     /// Items with secrets and names of all kinds, each with an attribute that identifies it.
     private static func items(_ count: Int, seed: UInt64, lines: Bool) -> [WrittenItem] {
