@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("docs/architecture.md", .waitsForPrograms)
+@Suite("docs/architecture.md")
 struct ArchitectureTests {
     private let page: String
 

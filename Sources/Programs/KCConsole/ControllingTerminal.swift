@@ -1,5 +1,6 @@
 // Fence: opens the terminal of the process.
 package import KCByteStreams
+internal import CKCSystem
 internal import Glibc
 
 /// The controlling terminal of the process, regardless of its standard streams.

@@ -1,4 +1,5 @@
 // Fence: starts a thread.
+internal import CKCSystem
 internal import Glibc
 
 /// Work that is done after a delay, unless it is cancelled before.

@@ -1,5 +1,6 @@
 // Fence: switches the echo of the terminal off and on, also in signal handlers.
 internal import KCByteStreams
+internal import CKCSystem
 internal import Glibc
 
 /// The echo of the controlling terminal, which is off while secrets are typed and checked.

@@ -1,5 +1,6 @@
 // Fence: catches terminal signals while the user types.
 internal import KCByteStreams
+internal import CKCSystem
 internal import Glibc
 internal import Synchronization
 
