@@ -62,6 +62,21 @@ struct LocalKeychainTests {
 
 @Suite("What killed processes leave in the data folder")
 struct StaleDataTests {
+    @Test("The lock of a keychain that is gone is removed, unless another process holds it")
+    func locks() throws {
+        let folder = try TemporaryFolder()
+        for name in ["data", "data/keychains"] { try Path.makeFolder(folder.path(name)) }
+        let stale = "data/keychains/gone.keychain.lock"
+        let kept = ["login.keychain", "login.keychain.lock", "new.keychain.lock", "x.lock"].map {
+            "data/keychains/" + $0
+        }
+        for name in kept + [stale] { try folder.write(name, [], mode: 0o600) }
+        let lock = try FileLock(folder.path("data/keychains/new.keychain.lock"))
+        withExtendedLifetime(lock) { DataFolder(path: folder.path("data")).removeStaleFiles() }
+        for name in kept { #expect(try Path.exists(folder.path(name)), "\(name)") }
+        #expect(try !Path.exists(folder.path(stale)))
+    }
+
     @Test("Temporary files and folders are removed, wherever in the data folder they are, and nothing else")
     func removed() throws {
         let folder = try TemporaryFolder()

@@ -113,6 +113,7 @@ struct DesktopStoreTests {
             $KCBACKUP keychain default login
             $KCBACKUP keychain delete --confirm login 2>/dev/null
             $KCBACKUP keychain default --json
+            $KCBACKUP undo --list --json
             """)
         let refusal =
             "kcbackup: error: keychain 'login' is empty, and the desktop keyring has items; name one of them\n= 64\n"
@@ -125,6 +126,7 @@ struct DesktopStoreTests {
                 = 64
                 login
                 {"default":"secret-service:","chosen":false}
+                {"keychain":"secret-service:","undo":[]}
 
                 """)
     }

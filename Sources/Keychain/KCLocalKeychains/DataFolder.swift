@@ -45,7 +45,29 @@ package struct DataFolder: Hashable, Sendable {
     /// Each verb does so first: what one verb leaves must not wait for a run of the same verb. Anything that cannot be
     /// removed, or listed, is left for the next run.
     package func removeStaleFiles() {
-        for name in Self.names(afterSweeping: path) { _ = Self.names(afterSweeping: "\(path)/\(name)") }
+        for name in Self.names(afterSweeping: path) {
+            let folder = "\(path)/\(name)"
+            let names = Self.names(afterSweeping: folder)
+            if folder == keychains { Self.removeLocks(among: names, in: folder) }
+        }
+    }
+
+    /// Removes the locks of keychains that are gone: their deletion was killed before its end.
+    private static func removeLocks(among names: [String], in folder: String) {
+        for name in names where name.exact.hasSuffix(LocalKeychain.ending + ".lock") {
+            let path = "\(folder)/\(name)"
+            guard let keychain = path.exact.removingSuffix(".lock") else { continue }
+            do throws(FileFailure) {
+                if try Path.exists(keychain) { continue }
+                let lock = try FileLock(path, waitingAtMost: .zero)
+                // The name may have been taken by a new keychain before the lock was.
+                if try !Path.exists(keychain) { try Path.remove(path) }
+                withExtendedLifetime(lock) {}
+            } catch {
+                // Another process is making or deleting this keychain.
+                continue
+            }
+        }
     }
 
     /// Removes stale files, and returns the names that are left; none for anything that is not a folder of its own.

@@ -75,7 +75,10 @@ struct UndoCommand: Verb {
         if name == nil, try KeychainLists.load(from: session.world.dataFolder).store == nil {
             // A keychain whose file was lost has states too.
             let local = try LocalKeychain(nil, in: session.world)
-            if try !StateFolder.all(at: local, in: session.world.dataFolder).isEmpty { return nil }
+            for states in try StateFolder.all(at: local, in: session.world.dataFolder) where try !states.list().isEmpty
+            {
+                return nil
+            }
         }
         return keyring
     }
