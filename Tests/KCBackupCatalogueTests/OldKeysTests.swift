@@ -119,6 +119,12 @@ struct OldKeysTests {
         let next = CatalogueEntry.File(archive, keys: ["age1new"])
         try home.open().change(entry) { $0.nextFile = next }
         if isReplaced { try archive.replace(entry.name) }
+        // A look at the folder, which settles nothing, finds it in order too.
+        let unsettled = try #require(try home.catalogueFile.load()?.newest(of: "login"))
+        #expect(try unsettled.nextFile == next && state(unsettled) == .recorded)
+        #expect(
+            try unsettled.settled(at: home.folder.path("backups/" + entry.name)).file
+                == (isReplaced ? next : entry.file))
         let found = try #require(try home.open().catalogue.newest(of: "login"))
         #expect(found.file == (isReplaced ? next : entry.file) && found.nextFile == nil)
         #expect(try state(found) == .recorded)
@@ -147,7 +153,21 @@ struct OldKeysTests {
         #expect(file.bytesRead < 16_384 && entry.file.size > 8 * file.bytesRead)
     }
 
-    @Test("An empty mount point forgets no archive in the trash, nor one that was being made")
+    @Test("A mount point forgets no archive in the trash, whatever is in it", arguments: ["x.kcb", ".trash/x.kcb"])
+    func strayFile(_ stray: String) throws {
+        let entries = try (0..<2).map { _ in try home.backUp() }
+        _ = try home.prune(last: 1)
+        let before = try #require(try home.catalogueFile.load())
+        try home.unmounted {
+            try Path.makeFolder(home.folder.path("backups/.trash"))
+            try home.write(stray, [1])
+            #expect(try home.open().catalogue == before)
+        }
+        #expect(try home.catalogueFile.load() == before)
+        #expect(try home.open().bringBack().map(\.name) == [entries[0].name])
+    }
+
+    @Test("An empty mount point forgets neither an archive in the trash nor one that was being made")
     func emptyMountPoint() throws {
         let entries = try (0..<3).map { _ in try home.backUp() }
         _ = try home.prune(last: 2)

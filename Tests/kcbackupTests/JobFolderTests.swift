@@ -58,6 +58,34 @@ struct JobFolderTests {
         #expect(try archives("other") == 1)
     }
 
+    @Test("A link to another backup folder that was allowed once is the folder, although nothing had changed")
+    func allowedWithoutChange() throws {
+        #expect(home.run("schedule add y --unencrypted --if-changed --to c").status == .ok)
+        #expect(home.run("run y").status == .ok)
+        #expect(home.run("create --unencrypted --to other").status == .ok)
+        try files.moveItem(atPath: home.path("c"), toPath: home.path("disk"))
+        try link("c", to: "other")
+        #expect(home.run("run y").status == .refused)
+        #expect(home.run("run y --change").status == .ok)
+        #expect(try archives("other") == 1)
+        #expect(home.run("run y").status == .ok)
+        #expect(home.run("status").status == .ok)
+    }
+
+    @Test("A catalogue that was altered decides how 'status' ends, and is that of the folder of its job")
+    func alteredCatalogue() throws {
+        let folder = "home/.local/share/kcbackup/backups"
+        let name = try #require(try Path.names(in: home.folder.path(folder)).first { $0.hasSuffix(".catalogue") })
+        var bytes = try home.folder.read("\(folder)/\(name)")
+        bytes[bytes.count - 2] ^= 1
+        try home.folder.write("\(folder)/\(name)", bytes)
+        for line in ["status", "status --json"] {
+            let status = home.run(line)
+            #expect(status.status == .damaged, "\(line)")
+            #expect(status.messages.contains("the catalogue of the backups in '\(home.path("b"))'"), "\(line)")
+        }
+    }
+
     @Test("A link that was the folder from the start may lead to nothing for a while, and to no other folder")
     func linkFromTheStart() throws {
         try Path.makeFolder(home.path("disk"))

@@ -108,6 +108,35 @@ struct RekeyFolderTests {
         #expect(try made.status == .ok && archives().count == 3)
     }
 
+    @Test("An archive that is missing or damaged has no known keys")
+    func keysOfLost() throws {
+        let old = try recipient("old.txt")
+        for _ in 0..<3 { #expect(home.run("create -r \(old) --to b").status == .ok) }
+        let names = try archives()
+        try Path.remove(home.path("b/" + names[0]))
+        try home.write("b/" + names[1], [1, 2, 3])
+        let keys = home.run("keys b")
+        #expect(keys.status == .incomplete)
+        #expect(keys.text.contains("\(names[0])  ?\n\(names[1])  ?\n\(names[2])  age1"), "\(keys.text)")
+        #expect(keys.messages.contains("\(names[0])' is in the catalogue, and its file is gone"))
+        #expect(keys.messages.contains("\(names[1])' was intact when it was made, and is damaged now"))
+        #expect(home.run("keys b -i old.txt").status == .incomplete)
+    }
+
+    @Test("A rekey of an archive copied back from the trash leaves what the catalogue knows in the trash")
+    func copiedFromTrash() throws {
+        let (old, new) = (try recipient("old.txt"), try recipient("new.txt"))
+        for _ in 0..<2 { #expect(home.run("create -r \(old) --to b").status == .ok) }
+        #expect(home.run("prune b --keep-last 1").status == .ok)
+        let name = try #require(try Path.names(in: home.path("b/.trash")).first)
+        try home.write("b/" + name, try home.folder.read("work/b/.trash/" + name))
+        #expect(home.run("rekey b/\(name) -i old.txt -r \(new)").status == .ok)
+        try Path.remove(home.path("b/" + name))
+        #expect(home.run("prune b --undo").status == .ok)
+        #expect(home.run("keys b").text.contains("\(name)  \(old)\n"))
+        #expect(home.run("verify b/\(name) -i old.txt").status == .ok)
+    }
+
     @Test("A copy from before a rekey does not count as rekeyed when neither key is given, and a rekey mends it")
     func rekeyedAgain() throws {
         let name = try putBackOld()

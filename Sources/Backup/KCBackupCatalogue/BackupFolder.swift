@@ -63,12 +63,12 @@ package final class BackupFolder {
         }
         try PrivateFolder.require(path)
         let catalogue = known ?? Catalogue(folder: file.folder)
-        let isGone = try Self.isGone(catalogue, from: path)
-        if isGone, !maySwitch, !isRebuilt {
-            throw CatalogueFailure.folderGone(folder: name, archives: catalogue.complete.count)
-        }
         let trash = "\(path)/\(Self.trashName)"
         guard try Path.isMissingOrOwnFolder(trash) else { throw CatalogueFailure.trashIsNoFolder(path: trash) }
+        let isGone = try Self.isGone(catalogue, from: path)
+        if isGone, !catalogue.complete.isEmpty, !maySwitch, !isRebuilt, try Self.isEmpty(path) {
+            throw CatalogueFailure.folderGone(folder: name, archives: catalogue.complete.count)
+        }
         self.name = name
         self.path = path
         self.file = file
@@ -80,10 +80,19 @@ package final class BackupFolder {
         if !isGone { try finishWhatWasBegun() }
     }
 
-    /// True if there should be archives in the folder, and neither archives nor a trash are: an empty mount point says
-    /// nothing about what earlier runs left.
+    /// True if there should be archives in the folder or its trash, and none of them is: an empty mount point says nothing
+    /// about what earlier runs left, whatever else is in it.
     private static func isGone(_ catalogue: Catalogue, from path: String) throws(FileFailure) -> Bool {
-        guard try catalogue.hasLostAll(in: path), try Catalogue.archiveNames(in: path).isEmpty else { return false }
+        for entry in catalogue.entries {
+            if try isFile("\(path)/\(entry.name)") { return false }
+            if try isFile("\(path)/\(trashName)/\(entry.name)") { return false }
+        }
+        return catalogue.entries.contains { $0.state != .writing }
+    }
+
+    /// True if a folder has neither archives nor a trash.
+    private static func isEmpty(_ path: String) throws(FileFailure) -> Bool {
+        guard try Catalogue.archiveNames(in: path).isEmpty else { return false }
         return try !Path.exists("\(path)/\(trashName)")
     }
 
@@ -242,11 +251,10 @@ package final class BackupFolder {
 
     /// Finds out whether a rekey that was killed had replaced the file.
     private func finishRekeying(_ entry: inout CatalogueEntry) throws {
-        guard let next = entry.nextFile else { return }
-        var rekeyed = entry
-        rekeyed.file = next
-        // The new file passed its checks before it got its name. Any other file decides nothing.
-        if try holds(rekeyed, at: path(of: entry)) { entry.file = next } else if try !holds(entry) { return }
+        guard entry.nextFile != nil else { return }
+        // Any other file decides nothing.
+        guard try holds(entry) else { return }
+        entry = try entry.settled(at: path(of: entry))
         entry.nextFile = nil
     }
 

@@ -101,9 +101,10 @@ package struct CatalogueFile {
 
     /// Returns all catalogues of this device, ordered by folder, and the reasons why others cannot be read.
     ///
+    /// - Parameter folders: the folders that reasons can name.
     /// - Throws: `CatalogueFailure.file` if the folder of catalogues cannot be listed.
     package static func all(
-        in catalogues: String, device: DeviceKey
+        in catalogues: String, device: DeviceKey, likelyOf folders: [String] = []
     ) throws(CatalogueFailure) -> (found: [Catalogue], failures: [CatalogueFailure]) {
         let names: [String]
         do {
@@ -112,15 +113,17 @@ package struct CatalogueFile {
         } catch {
             throw .file(error)
         }
+        var places: [ExactText: String] = [:]
+        for place in folders.map(place) { places[Self.path(of: place, in: catalogues, device).exact] = place }
         var found: [Catalogue] = []
         var failures: [CatalogueFailure] = []
         for name in names.sorted(by: { $0.exact < $1.exact }) {
             let path = "\(catalogues)/\(name)"
             do throws(CatalogueFailure) {
-                guard let catalogue = try read(path, device, folder: path) else { continue }
+                guard let catalogue = try read(path, device, folder: places[path.exact] ?? path) else { continue }
                 // A genuine catalogue under another catalogue's file name is rejected too.
                 guard Self.path(of: catalogue.folder, in: catalogues, device).exact == path.exact else {
-                    throw .altered(folder: path)
+                    throw .altered(folder: places[path.exact] ?? path)
                 }
                 found.append(catalogue)
             } catch {

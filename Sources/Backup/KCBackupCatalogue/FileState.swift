@@ -17,8 +17,21 @@ extension CatalogueEntry {
     /// Compares a file with the recorded one.
     package func state(of outline: ArchiveOutline) -> FileState {
         if outline.header.archiveID != archiveID { return .replaced(.archive) }
-        if outline.checksum != file.checksum { return .replaced(.keys) }
-        return outline.size == file.size ? .recorded : .damaged
+        // A rekey may have been killed after it replaced the file. The new file passed its checks before it got its name.
+        let known = [file, nextFile].compactMap(\.self).first { $0.checksum == outline.checksum }
+        guard let known else { return .replaced(.keys) }
+        return outline.size == known.size ? .recorded : .damaged
+    }
+
+    /// Returns the entry as a rekey that was killed would have left it, if the file at a path is the new one.
+    ///
+    /// - Throws: `ArchiveFailure` (`file`, `stream`) if the file cannot be read.
+    package func settled(at path: String) throws -> CatalogueEntry {
+        guard let nextFile else { return self }
+        var rekeyed = self
+        rekeyed.file = nextFile
+        rekeyed.nextFile = nil
+        return try rekeyed.fileState(at: path) == .recorded ? rekeyed : self
     }
 
     /// Compares the file at a path with the recorded one; reads a few kilobytes of it, however large it is.

@@ -104,6 +104,8 @@ struct FolderBackup {
 
         private var damaged: Int { reports.reduce(0) { $0 + $1.1.damaged.count } }
         private var isIncomplete: Bool { damaged > 0 }
+        /// True if the backup of a keychain succeeded.
+        var isBackedUp: Bool { !reports.isEmpty }
         /// The number of items in the archives.
         var items: Int { reports.reduce(0) { $0 + $1.1.contents.counts.total } }
         /// The number of new archives.

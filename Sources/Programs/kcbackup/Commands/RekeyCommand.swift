@@ -162,11 +162,14 @@ struct RekeyCommand: Verb {
         {
             throw CatalogueFailure.inTrash(path: path)
         }
-        guard let known = try session.catalogue(of: place)?.entries.first(where: { $0.name.exact == name.exact }) else {
-            return [Subject(path: path, folder: nil, entry: nil)]
+        if try session.catalogue(of: place)?.entries.contains(where: { $0.name.exact == name.exact }) == true {
+            let folder = try session.backupFolder(place, waitingAtMost: lock.wait())
+            // What the catalogue knows in the trash stays as it is; a copy of it here is an archive of its own.
+            if let known = folder.catalogue.complete.first(where: { $0.name.exact == name.exact }) {
+                return [Subject(path: path, folder: folder, entry: known)]
+            }
         }
-        let folder = try session.backupFolder(place, waitingAtMost: lock.wait())
-        return [Subject(path: path, folder: folder, entry: known)]
+        return [Subject(path: path, folder: nil, entry: nil)]
     }
 
     private func rekey(
@@ -232,15 +235,22 @@ struct KeysCommand: Verb {
         var status = ExitStatus.ok
         var replaced = 0
         for entry in catalogue.complete {
-            var known = entry.file.keys
-            if try isReplaced(entry, session) {
-                known = []
-                replaced += 1
-                status = .incomplete
+            let path = path(of: entry, session)
+            session.subjects.path = path
+            let state = try entry.fileState(at: path)
+            let known = state == .recorded ? try entry.settled(at: path).file.keys : []
+            if state != .recorded { status = .incomplete }
+            let isTried = !identity.isEmpty && entry.mode == .encrypted
+            switch state {
+            case .recorded: break
+            case .replaced: replaced += 1
+            case .missing, .damaged:
+                // A try of the identities says what is wrong with it.
+                if !isTried { warn(of: state, at: path, session) }
             }
-            var keys = entry.mode == .unencrypted ? ["this device"] : known
+            var keys = entry.mode == .unencrypted && state == .recorded ? ["this device"] : known
             var opensWith: [String]?
-            if !identity.isEmpty, entry.mode == .encrypted {
+            if isTried {
                 do {
                     opensWith = try identities.compactMap { path, found in
                         try opening(entry, found, session).map { path + $0 }
@@ -267,11 +277,9 @@ struct KeysCommand: Verb {
         return status
     }
 
-    private func isReplaced(_ entry: CatalogueEntry, _ session: Session) throws -> Bool {
-        let path = path(of: entry, session)
-        session.subjects.path = path
-        if case .replaced = try entry.fileState(at: path) { return true }
-        return false
+    private func warn(of state: CatalogueEntry.FileState, at path: String, _ session: Session) {
+        let failure: CatalogueFailure = state == .missing ? .missing(name: path) : .notWhole(name: path)
+        session.warn(Failure(failure, session.subjects).explanation.message)
     }
 
     private func path(of entry: CatalogueEntry, _ session: Session) -> String {

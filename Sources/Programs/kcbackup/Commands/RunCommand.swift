@@ -81,7 +81,7 @@ struct RunCommand: Verb {
             job: job, session: unattended, acceptsShrink: acceptShrink, mayChange: change,
             hadBackups: last?.good != nil
         ).run()
-        if change, report.archives > 0 { keepFolder(of: job, jobs, session) }
+        if change, report.isBackedUp { keepFolder(of: job, jobs, session) }
         report.explanation = report.explanation?.unattended
 
         record.ended = max(session.now, session.world.clock())

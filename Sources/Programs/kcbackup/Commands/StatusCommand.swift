@@ -70,7 +70,7 @@ struct StatusCommand: Verb {
             session.note("\(keychain.words) is in no job")
         }
         var problems = state.unreadable.map(\.failure) + state.jobs.compactMap(\.unreadableRecord)
-        problems += state.lost.map(\.failure)
+        problems += state.failures + state.lost.map(\.failure)
         if let maxAge, !stale.isEmpty { problems.append(.refused(.stale(what: stale, limit: maxAge))) }
         guard let first = problems.first else { return .ok }
         for other in problems.dropFirst() { session.warn(other.explanation.message) }

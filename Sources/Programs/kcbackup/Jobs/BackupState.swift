@@ -53,6 +53,8 @@ struct BackupState {
     let unreadable: [UnreadableJob]
     let keychains: [KeychainState]
     let catalogues: [Catalogue]
+    /// Why other catalogues cannot be read.
+    let failures: [Failure]
     /// The newest backups whose files are not the recorded ones, at most one for each folder and keychain.
     let lost: [Lost]
 
@@ -84,10 +86,14 @@ struct BackupState {
         jobs = states
         self.unreadable = unreadable
         let device = try LocalDevice(session.world).keyIfAny()
-        let known = try device.map { try CatalogueFile.all(in: session.world.catalogues, device: $0) }
+        let folders = states.map(\.job.folder) + states.map(\.job.place)
+        let known = try device.map {
+            try CatalogueFile.all(in: session.world.catalogues, device: $0, likelyOf: folders)
+        }
         catalogues = known?.found ?? []
-        lost = try Self.lost(in: catalogues)
-        for failure in known?.failures ?? [] { session.warn(Failure(failure, session.subjects).explanation.message) }
+        failures = (known?.failures ?? []).map { Failure($0, session.subjects) }
+        // Where a link has replaced a folder, the files there are those of another catalogue.
+        lost = try Self.lost(in: catalogues.filter { CatalogueFile.place(of: $0.folder).exact == $0.folder.exact })
         var keychains: [KeychainState] = []
         for name in try LocalKeychain.names(in: session.world.dataFolder) {
             let local = try LocalKeychain(name, in: session.world)

@@ -20,6 +20,8 @@ struct JobRun {
         var status = ExitStatus.ok
         /// The first error, or the reason why the backup is incomplete.
         var explanation: Explanation?
+        /// True if the backup of a keychain succeeded, even if nothing had changed and there is no new archive.
+        var isBackedUp = false
         var items = 0
         var archives = 0
         var verified = 0
@@ -56,6 +58,7 @@ struct JobRun {
             options: options, unlocking: .none(), path: job.folder, session: session, makesFolder: mayChange
         ).back()
         report.status = summary.status
+        report.isBackedUp = summary.isBackedUp
         report.items = summary.items
         report.archives = summary.saved
         report.explanation = summary.explanation
