@@ -159,13 +159,14 @@ struct DesktopItemTests {
             delete --service host4.example.org
             names
             secret-tool lookup service host4.example.org || echo gone
-            delete --service host4.example.org
+            delete --service host4.example.org; cat messages
             # Several, and nobody to ask.
             delete --service host3.example.org
             names
             delete --service host3.example.org --yes
             names
             $KCBACKUP undo --list --json | jq -c '[.undo[].command]'
+            $KCBACKUP undo --list | grep -cE '^[0-9TZ-]+ +[0-9-]{10} [0-9:]{5} +item delete '
             $KCBACKUP undo --yes 2>/dev/null
             names
             $KCBACKUP undo --yes 2>/dev/null "$($KCBACKUP undo --list --json | jq -r '.undo[-1].name')"
@@ -178,11 +179,14 @@ struct DesktopItemTests {
                 ["host0","host1","host2","host3","host3","host5"]
                 gone
                 10
+                kcbackup: error: no item of the Secret Service matches
+                kcbackup: hint: 'kcbackup item list --keychain secret-service:' shows what there is
                 4
                 ["host0","host1","host2","host3","host3","host5"]
                 0
                 ["host0","host1","host2","host5"]
                 ["item delete","item delete"]
+                2
                 ["host0","host1","host2","host3","host3","host5"]
                  73 65 63 72 65 74 2d 34 0a 78
 

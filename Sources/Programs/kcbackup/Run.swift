@@ -182,8 +182,17 @@ private func naming(_ message: String, in command: String?) -> String {
     return objection(to: String(word), in: names) ?? message
 }
 
-/// Returns the message without words that may be a secret, which are sometimes given as one word too many.
+/// Returns the message without words that may be a secret: one word too many, the value of an option that takes none,
+/// or what follows a single dash.
 private func hidingSecrets(_ message: String, of command: String?) -> String {
+    if let flag = message.firstMatch(of: /^the option '([^']*)' does not take any value, but '/)?.1 {
+        return "the option '\(flag)' takes no value, and the one given is not repeated here since it may be a secret"
+    }
+    if let unknown = message.firstMatch(of: /^unknown option '-([^\-])(.*)$/), unknown.2 != "'" {
+        let suggestion = unknown.2.firstMatch(of: /'\. Did you mean '(--[a-z\-]+)'\?$/)?.1
+        return "unknown option that begins with '-\(unknown.1)', and is not repeated here since it may be a secret"
+            + (suggestion.map { "; did you mean '\($0)'?" } ?? "")
+    }
     guard let count = message.firstMatch(of: /^(?:(\d+) )?unexpected arguments?:?/) else { return message }
     guard command == "kcbackup item add" || command == "kcbackup item update" else {
         return count.1.map {

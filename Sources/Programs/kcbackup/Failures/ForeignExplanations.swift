@@ -82,7 +82,8 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
     case .unknownColumns:
         return Explanation(
             .damaged, "the first line of \(file) does not name the columns of a known program",
-            hint: "'kcbackup import FILE \(OptionName.columns.spelling) title=NAME,password=NAME' says which is which")
+            hint: "'kcbackup import FILE \(OptionName.columns.spelling) "
+                + "title=NAME,url=NAME,username=NAME,password=NAME' says which is which")
     case .notOfFormat(let title, let found):
         let message = "\(file) is not a \(title)"
         guard let found else { return Explanation(.damaged, message) }

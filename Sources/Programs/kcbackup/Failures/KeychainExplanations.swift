@@ -1,9 +1,21 @@
+internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCKernelKeyring
 internal import KCItemSources
 internal import KCKeychainKeys
 internal import KCKeychainModel
 internal import KCKeychainStore
+
+/// Explains that no item matches.
+private func explainNoItem(of name: String?) -> Explanation {
+    let store = DesktopKeyring(name)?.words ?? name.map { "keychain \(quoted($0))" } ?? "the keychain"
+    // A name in quotes of the shell would end those around the hint.
+    let option = name.flatMap { name in
+        shellWord(name).exact.contains("'") ? nil : " \(OptionName.keychain.spelling) \(shellWord(name))"
+    }
+    return Explanation(
+        .notFound, "no item of \(store) matches", hint: "'kcbackup item list\(option ?? "")' shows what there is")
+}
 
 /// Explains a keychain failure.
 ///
@@ -74,9 +86,7 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
         return Explanation(
             .exists, "\(keychain) has another item with the UUID \(uuid)",
             hint: "leave 'uuid' out to get a new one")
-    case .itemNotFound:
-        return Explanation(
-            .notFound, "no item of \(keychain) matches", hint: "'kcbackup item list' shows what there is")
+    case .itemNotFound: return explainNoItem(of: name)
     case .itemDamaged(let uuid):
         return Explanation(
             .damaged, "the item \(uuid) of \(keychain) is damaged: its seal is broken",

@@ -182,7 +182,8 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .desktopKeyring:
         Explanation(
             .usage, "'secret-service:' names the desktop keyring, which this command does not support",
-            hint: "'create', 'restore', 'diff', 'inspect', 'item list', 'item find' and 'item update' take it")
+            hint: "'create', 'restore', 'undo', 'diff', 'inspect', 'item list', 'item find', 'item update' and "
+                + "'item delete' take it")
     case .attributeTwice(let code): Explanation(.usage, "the attribute '\(code.word)' is given twice")
     case .serverIsURL:
         Explanation(

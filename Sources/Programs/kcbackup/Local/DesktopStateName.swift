@@ -50,13 +50,16 @@ struct DesktopStateName: Hashable, Comparable {
     }
 
     /// The time when it was kept, for people.
-    func moment(_ calendar: LocalCalendar) -> String {
+    func moment(_ calendar: LocalCalendar) -> String { made.map(calendar.moment) ?? time }
+
+    /// The time when it was kept; nil if the name has none.
+    var made: Timestamp? {
         var text = time
         for (offset, mark) in [(4, "-"), (7, "-"), (13, ":"), (16, ":")] {
-            guard text.utf8.count > offset, text.utf8.allSatisfy({ $0 < 0x80 }) else { return time }
+            guard text.utf8.count > offset, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
             text.insert(contentsOf: mark, at: text.index(text.startIndex, offsetBy: offset))
         }
-        return Timestamp(text.dropLast() + ".000000Z").map(calendar.moment) ?? time
+        return Timestamp(text.dropLast() + ".000000Z")
     }
 
     /// The name that users see.

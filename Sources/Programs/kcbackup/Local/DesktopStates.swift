@@ -292,9 +292,9 @@ struct DesktopStates {
         let filter = keyring.scope == .all ? nil : try filter(keyring, keyring.connect(in: session))
         var isComplete = true
         var table = Table([
-            Table.Column(title: "STATE"), Table.Column(title: "BEFORE"),
-            Table.Column(title: "ITEMS", alignment: .right),
-            Table.Column(title: "SIZE", alignment: .right),
+            Table.Column(title: "STATE"), Table.Column(title: "MADE", zone: session.zones),
+            Table.Column(title: "BEFORE"),
+            Table.Column(title: "ITEMS", alignment: .right), Table.Column(title: "SIZE", alignment: .right),
         ])
         var listed: [JSONValue] = []
         for file in try names() {
@@ -313,7 +313,8 @@ struct DesktopStates {
             if items == 0, filter != nil { continue }
             let name = file.text
             let command = file.before?.command
-            table.append([name, command ?? "", String(items), byteCount(size)])
+            let made = file.made.map(session.calendar.minute) ?? ""
+            table.append([name, made, command ?? "", String(items), byteCount(size)])
             listed.append(
                 .members([
                     ("name", .text(name)), ("path", .text(path)), ("command", command.map { .text($0) }),

@@ -95,7 +95,7 @@ func explainSecret(_ problem: SecretProblem) -> Explanation {
             .notFound, "\(quoted(path)) does not exist, and the \(what) should be in it",
             hint: isKeyFile
                 ? "'kcbackup keychain escrow enable' makes one"
-                : "make it with '(umask 077; cat > \(shellWord(path)))': type the \(what.prefix { $0 != " " }), "
+                : "make it with '(umask 077; cat > \(shellWordOfHome(path)))': type the \(what.prefix { $0 != " " }), "
                     + "Enter, Ctrl-D")
     case .descriptorClosed(let number):
         Explanation(
@@ -124,4 +124,10 @@ func explainTerminal(_ failure: TerminalFailure) -> Explanation {
     case .lineTooLong(let limit): Explanation(.limit, "the line has more than \(limit) bytes")
     case .interrupted: explainInterruption()
     }
+}
+
+/// Returns a path as a word of a shell command; `~/` stays outside of quotes, within which shells do not expand it.
+private func shellWordOfHome(_ path: String) -> String {
+    guard let rest = path.exact.removingPrefix("~/"), !rest.isEmpty else { return shellWord(path) }
+    return "~/" + shellWord(rest)
 }
