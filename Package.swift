@@ -152,10 +152,13 @@ let package = Package(
         library(
             "KCItemStores", in: "Backup",
             ["KCByteStreams", "KCKeychainModel", "KCKeychainStore", "KCLocalKeychains", "KCSecretService"]),
+        library(
+            "KCReportText", in: "Programs",
+            ["KCByteStreams", "KCDeviceIdentity", "KCKeychainModel", "KCBackupCatalogue", "KCConsole"]),
         .executableTarget(
             name: "kcbackup",
             dependencies: [
-                "KCItemStores",
+                "KCItemStores", "KCReportText",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
                 "KCKeychainKeys",
                 "KCKeychainStore", "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains",
@@ -250,6 +253,7 @@ let package = Package(
             "SAMKeychain", ["KCByteStreams", "KCKeychainModel", "KCKeychainStore"], settings: clientSettings),
         tests("SSKeychain", ["SAMKeychain"]),
         tests("KCConsole", ["KCByteStreams"]),
+        tests("KCReportText", ["KCByteStreams", "KCConsole"]),
         .target(
             name: "KCArchiveForgery",
             dependencies: [
@@ -285,7 +289,7 @@ let package = Package(
                 "KCKeychainModel", "KCKeychainStore",
                 "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains", "KCKernelKeyring",
                 "KCBackupArchive",
-                "KCBackupEngine", "KCBackupCatalogue", "KCConsole", argumentParser,
+                "KCBackupEngine", "KCBackupCatalogue", "KCConsole", "KCReportText", argumentParser,
             ],
             exclude: ["Desktop", "Help", "Screens", "Stories"]),
         tests(

@@ -35,10 +35,10 @@ enum TextRule {
         "Sources/Programs/kcbackup/Run.swift": "help and messages of the argument parser",
         "Sources/Programs/kcbackup/Text/HelpText.swift": "help of the argument parser",
         "Sources/Programs/kcbackup/Text/ItemTable.swift": "names of columns and attributes in ASCII",
-        "Sources/Programs/kcbackup/Text/Table.swift": "names of columns in ASCII",
-        "Sources/Programs/kcbackup/Text/Words.swift": "nouns of this program's sentences",
-        "Sources/Programs/kcbackup/Text/Wrapping.swift": "lines for people, broken between characters",
-        "Sources/Programs/kcbackup/Text/WrappingTerminal.swift": "prompts of this program",
+        "Sources/Programs/KCReportText/Table.swift": "names of columns in ASCII",
+        "Sources/Programs/KCReportText/Words.swift": "nouns of this program's sentences",
+        "Sources/Programs/KCReportText/Wrapping.swift": "lines for people, broken between characters",
+        "Sources/Programs/KCReportText/WrappingTerminal.swift": "prompts of this program",
         "Sources/Programs/kcbackup/World.swift": "the environment",
     ]
 

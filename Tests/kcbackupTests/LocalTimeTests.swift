@@ -1,6 +1,7 @@
 import Glibc
 import KCBackupCatalogue
 import KCKeychainModel
+import KCReportText
 import KCTestSupport
 import Testing
 

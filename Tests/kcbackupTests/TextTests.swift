@@ -1,36 +1,12 @@
-import KCConsole
 import KCByteStreams
+import KCReportText
 import KCTestSupport
 import Testing
 
 @testable import kcbackup
 
-@Suite("Text, tables and JSON")
+@Suite("Text of commands and tables")
 struct TextTests {
-    @Test(
-        "Characters have the width that terminals give them",
-        arguments: [
-            ("abc", 3), ("é", 1), ("e\u{301}", 1), ("漢字", 4), ("한", 2), ("\u{1112}\u{1161}\u{11ab}", 2), ("ｱ", 1),
-            ("Ａ", 2), ("🙂", 2), ("👩‍👩‍👧", 2), ("❤️", 2), ("❤", 1), ("🇩🇪", 2), ("שלום", 4), ("", 0),
-            ("देवनागरी", 7), ("हिन्दी", 4), ("नमस्ते", 4), ("क्षि", 2), ("বাংলা", 4), ("தமிழ்", 4), ("ผู้", 1),
-            ("🏳️‍🌈", 2), ("1️⃣", 2), ("👍🏽", 2), ("👨🏿‍🚀", 2), ("☎", 1), ("☎️", 2), ("a\u{fe0f}", 1), ("⌚", 2),
-        ])
-    func widths(text: String, columns: Int) {
-        #expect(displayWidth(text) == columns)
-    }
-
-    @Test("A text is cut between characters, and fits into its columns")
-    func cuts() {
-        #expect(fitted("abcdef", to: 4) == "ab…f")
-        #expect(fitted("abcdefgh", to: 7) == "abc…fgh")
-        #expect(fitted("ab", to: 1) == "…")
-        #expect(fitted("देवनागरी", to: 5) == "देव…री")
-        #expect(fitted("👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧", to: 5) == "👩‍👩‍👧…👩‍👩‍👧")
-        #expect(fitted("abcd", to: 4) == "abcd")
-        #expect(fitted("漢字漢字", to: 4) == "漢…")
-        for limit in 1...9 { #expect(displayWidth(fitted("a漢字漢字", to: limit)) <= limit) }
-    }
-
     @Test(
         "A path in a suggested command is one word, which the shell neither splits nor expands",
         arguments: [
@@ -40,58 +16,6 @@ struct TextTests {
         ])
     func shellWords(path: String, word: String) {
         #expect(shellWord(path) == word)
-    }
-
-    @Test("A table fits the terminal, keeps what must not be cut, and leaves out empty columns")
-    func tables() {
-        var table = Table([
-            Table.Column(title: "NAME", least: 6), Table.Column(title: "NOTHING"),
-            Table.Column(title: "SIZE", alignment: .right),
-        ])
-        table.append(["a rather long name", "", "17"])
-        table.append(["漢字", "", "1024"])
-        #expect(
-            table.lines(width: nil) == [
-                "NAME                SIZE\n", "a rather long name    17\n", "漢字                1024\n",
-            ])
-        #expect(table.lines(width: 14) == ["NAME      SIZE\n", "a ra…ame    17\n", "漢字      1024\n"])
-        // If no column can shrink further, the lines are longer than the terminal and nothing is lost.
-        #expect(table.lines(width: 3) == ["NAME    SIZE\n", "a r…me    17\n", "漢字    1024\n"])
-    }
-
-    @Test("If the minimum widths do not fit, columns are left out in order of priority, and named")
-    func columnsYield() {
-        func lines(width: Int) -> (lines: [String], leftOut: [String]) {
-            let table = StreamedTable(
-                [
-                    Table.Column(title: "NAME", least: 6), Table.Column(title: "GROUP", least: 4, yields: 2),
-                    Table.Column(title: "MADE", yields: 1), Table.Column(title: "SIZE", yields: 3),
-                ], width: width)
-            let row = ["a rather long name", "group", "2026-11-22", "17"]
-            table.measure(row)
-            return ([table.header, table.row(row)], table.leftOut)
-        }
-        #expect(lines(width: 30).leftOut == [])
-        #expect(lines(width: 29).lines == ["NAME              GROUP  SIZE\n", "a rather…ng name  group  17\n"])
-        #expect(lines(width: 29).leftOut == ["MADE"])
-        #expect(lines(width: 17).leftOut == ["GROUP", "MADE"])
-        #expect(lines(width: 11).lines == ["NAME\n", "a rat… name\n"])
-        #expect(lines(width: 3).leftOut == ["GROUP", "MADE", "SIZE"])
-        for width in 6...60 { #expect(lines(width: width).lines.allSatisfy { $0.count <= width + 1 }, "\(width)") }
-    }
-
-    @Test("Messages are broken between words, never in a quoted command, and continuation lines are indented")
-    func wrapping() {
-        #expect(wrapped("one two three\n", to: 13) == "one two three\n")
-        #expect(wrapped("one two three\nfour five six\n", to: 9) == "one two\n  three\nfour five\n  six\n")
-        #expect(
-            wrapped("kcbackup: hint: add it with 'kcbackup item add', or not", to: 32)
-                == "kcbackup: hint: add it with\n  'kcbackup item add', or not")
-        // An apostrophe begins no quotation, and a quotation that never ends does not hold the line together.
-        #expect(wrapped("the user's own keychains", to: 12) == "the user's\n  own\n  keychains")
-        #expect(wrapped("it's 'a b c d e f g h", to: 10) == "it's 'a b\n  c d e f\n  g h")
-        #expect(wrapped("漢字漢字 漢字", to: 11) == "漢字漢字\n  漢字")
-        #expect(wrapped("a-word-that-is-too-long b", to: 8) == "a-word-that-is-too-long\n  b")
     }
 
     @Test("The name of an archive in a list is never cut, however narrow the terminal")
@@ -106,157 +30,5 @@ struct TextTests {
             table.measure(row)
             #expect(table.row(row).contains(name), "\(width)")
         }
-    }
-
-    @Test("Names are cut to their smallest widths only if nothing else can be left out")
-    func namesYieldLast() {
-        func lines(width: Int) -> [String] {
-            var table = Table([
-                Table.Column(title: "NAME", least: 12, fewest: 4), Table.Column(title: "MADE", yields: 1),
-            ])
-            table.append(["a rather long name", "2026-11-22"])
-            return table.lines(width: width)
-        }
-        #expect(lines(width: 24) == ["NAME          MADE\n", "a rath… name  2026-11-22\n"])
-        #expect(lines(width: 23) == ["NAME\n", "a rather long name\n"])
-        #expect(lines(width: 7) == ["NAME\n", "a r…ame\n"])
-    }
-
-    @Test("A column that has the only name of a row is left out of a narrow table after all others")
-    func namesStay() {
-        func titles(_ rows: [[String]], width: Int) -> String {
-            var table = Table([
-                Table.Column(title: "SERVICE", least: 12, fewest: 8), Table.Column(title: "CLASS", yields: 7),
-                Table.Column(title: "LABEL", least: 12, fewest: 8, yields: 8, repeats: "SERVICE"),
-                Table.Column(title: "TRAVELS"),
-            ])
-            for row in rows { table.append(row) }
-            return table.lines(width: width)[0].split(separator: " ").joined(separator: " ")
-        }
-        let named = ["A long service name", "genp", "Another long label", "anywhere"]
-        let certificate = ["", "cert", "A long name of an authority", "anywhere"]
-        #expect(titles([named], width: 30) == "SERVICE TRAVELS\n")
-        #expect(titles([named, certificate], width: 30) == "SERVICE LABEL TRAVELS\n")
-        #expect(titles([named, certificate], width: 20) == "SERVICE TRAVELS\n")
-    }
-
-    @Test("On a terminal, a column that repeats another in every row is left out")
-    func repeatedColumn() {
-        func lines(_ labels: [String], width: Int?) -> [String] {
-            var table = Table([Table.Column(title: "SERVICE"), Table.Column(title: "LABEL", repeats: "SERVICE")])
-            for label in labels { table.append(["Bank", label]) }
-            return table.lines(width: width)
-        }
-        #expect(lines(["Bank", ""], width: 80) == ["SERVICE\n", "Bank\n", "Bank\n"])
-        #expect(lines(["Bank", "My bank"], width: 80).first == "SERVICE  LABEL\n")
-        #expect(lines(["Bank"], width: nil) == ["SERVICE  LABEL\n", "Bank     Bank\n"])
-    }
-
-    @Test("Sizes are sorted by size, numbers by value, and names as text")
-    func sorting() {
-        func sorted(_ cells: [String], _ alignment: Table.Alignment) -> [String] {
-            let table = StreamedTable(
-                [Table.Column(title: "SIZE", alignment: alignment)], width: nil, order: ["size"])
-            for cell in cells {
-                table.measure([cell])
-                table.hold([cell])
-            }
-            return table.sortedRows().map { String($0.drop { $0 == " " }.dropLast()) }
-        }
-        let sizes = ["2 B", "10 B", "11 B", "112 B", "1023 B", "1.0 KiB", "9.9 KiB", "10.0 KiB", "1.0 MiB", "none"]
-        #expect(sorted(sizes.reversed(), .right) == sizes)
-        #expect(sorted(["12", "9", "100"], .right) == ["9", "12", "100"])
-        #expect(sorted(["9 B", "10 B"], .left) == ["10 B", "9 B"])
-    }
-
-    @Test("Requested columns come in the requested order, and none of them is left out")
-    func chosenColumns() {
-        let table = StreamedTable(
-            [
-                Table.Column(title: "NAME", least: 6), Table.Column(title: "GROUP", yields: 1),
-                Table.Column(title: "SIZE", yields: 2),
-            ], width: 3, chosen: ["size", "group"])
-        table.measure(["a", "", "17"])
-        #expect([table.header, table.row(["a", "", "17"])] == ["SIZE  GROUP\n", "17\n"])
-        #expect(table.leftOut == [])
-    }
-
-    @Test("Text in a cell cannot control a terminal")
-    func cellsAreHarmless() {
-        var table = Table([Table.Column(title: "NAME")])
-        table.append(["a\u{1b}[2J\nb\u{202e}"])
-        #expect(table.lines(width: nil).last == "a\\u{1b}[2J\\u{a}b\\u{202e}\n")
-    }
-
-    @Test(
-        "Byte counts are shown in a suitable unit",
-        arguments: [
-            (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1536, "1.5 KiB"), (1 << 20, "1.0 MiB"),
-            (5 << 40, "5.0 TiB"),
-        ])
-    func byteCounts(count: Int, text: String) {
-        #expect(byteCount(UInt64(count)) == text)
-    }
-
-    @Test("JSON keeps the order of members, leaves out those without a value, and escapes strings")
-    func json() {
-        let value = JSONValue.members([("b", 1), ("none", nil), ("a", ["x": "\"\n", "y": [true, -5]])])
-        #expect(encoded(value) == #"{"b":1,"a":{"x":"\"\u000a","y":[true,-5]}}"#)
-    }
-
-    @Test("JSON for a terminal is ASCII with the same meaning")
-    func asciiJSON() {
-        var line = SecretBytes(capacity: 0)
-        appendASCII(Array(#"{"a":"é🙂\u001b\#u{7f}\#u{9b}\#u{202e}"}"#.utf8).span, to: &line)
-        let text = String(decoding: line.bytesForTest(), as: UTF8.self)
-        #expect(text == #"{"a":"\u00e9\ud83d\ude42\u001b\u007f\u009b\u202e"}"#)
-    }
-
-    @Test("A secret is shown as escaped text or in hexadecimal, and in JSON in the form that imports use")
-    func secrets() {
-        func written(_ bytes: [UInt8], _ write: (borrowing Span<UInt8>, inout SecretBytes) -> Void) -> String {
-            var text = SecretBytes(capacity: 0)
-            write(bytes.span, &text)
-            return String(decoding: text.bytesForTest(), as: UTF8.self)
-        }
-        #expect(written(Array("pä\u{1b}\\".utf8), appendShown) == "pä\\u{1b}\\\\")
-        #expect(written([0xff, 0x00], appendShown) == "(hexadecimal) ff00")
-        #expect(written(Array("a\"b".utf8), appendSecretJSON) == #""a\"b""#)
-        #expect(written([0xff], appendSecretJSON) == #"{"base64":"/w=="}"#)
-    }
-
-    private func encoded(_ value: JSONValue) -> String {
-        var line = SecretBytes(capacity: 0)
-        value.encode(into: &line)
-        return String(decoding: line.bytesForTest(), as: UTF8.self)
-    }
-}
-
-@Suite("Options")
-struct OptionNameTests {
-    @Test("An option is recognized in each of its spellings")
-    func spellings() {
-        #expect(OptionName(argument: "--keychain") == .keychain)
-        #expect(OptionName(argument: "--keychain=work") == .keychain)
-        #expect(OptionName(argument: "-o") == .output)
-        #expect(OptionName(argument: "keychain") == nil)
-        #expect(OptionName(argument: "--nope") == nil)
-        #expect(OptionName(argument: "-") == nil)
-    }
-
-    @Test("No two options have the same letter")
-    func lettersAreUnique() {
-        let letters = OptionName.allCases.compactMap(\.letter)
-        #expect(Set(letters).count == letters.count)
-    }
-
-    @Test("An option with one value is refused if it is given twice, however it is spelled")
-    func repetition() throws {
-        let home = try TestHome()
-        for line in ["item list -v --verbose", "item list --keychain=a --keychain b", "keygen -o a --output b"] {
-            let outcome = home.run(line)
-            #expect(outcome.status == .usage && outcome.messages.contains("given twice"), "\(line)")
-        }
-        #expect(try home.folder.list().filter { $0.hasPrefix("home/") || $0.hasPrefix("work/") } == [])
     }
 }

@@ -1,6 +1,7 @@
 internal import KCBackupArchive
 internal import KCConsole
 internal import KCItemSources
+internal import KCReportText
 
 /// Shows progress to a waiting user: one line on standard error's terminal.
 ///

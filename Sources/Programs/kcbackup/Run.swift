@@ -3,6 +3,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// A command that does some work.
 protocol Verb: ParsableCommand {

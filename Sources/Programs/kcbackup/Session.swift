@@ -2,6 +2,7 @@ internal import KCConsole
 internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCKeychainModel
+internal import KCReportText
 
 /// One run of one command, with its world, output style and subjects.
 final class Session {

@@ -4,6 +4,7 @@ internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// `verify --drill`: restores an archive into a temporary keychain, and compares the two.
 struct ArchiveDrill {

@@ -6,6 +6,7 @@ internal import KCCryptography
 internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCLocalKeychains
+internal import KCReportText
 
 // Descriptions of archives and their contents, as text and in JSON (docs/json.md, "Parts").
 

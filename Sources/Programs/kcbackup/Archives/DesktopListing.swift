@@ -1,4 +1,5 @@
 internal import KCKeychainModel
+internal import KCReportText
 internal import KCSecretService
 
 /// The list of what the desktop keyring holds now, without its secrets.

@@ -7,6 +7,7 @@ internal import KCCryptography
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 internal import KCSecretService
 
 /// `create --to`: backs up one or all keychains to a backup folder.

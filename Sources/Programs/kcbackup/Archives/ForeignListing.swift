@@ -1,5 +1,6 @@
 internal import KCItemSources
 internal import KCKeychainModel
+internal import KCReportText
 
 /// The list of the items in another program's file, without their secrets.
 struct ForeignListing {

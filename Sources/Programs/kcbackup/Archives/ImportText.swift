@@ -1,6 +1,7 @@
 internal import KCBackupEngine
 internal import KCItemSources
 internal import KCKeychainModel
+internal import KCReportText
 
 /// Describes another program's file, and the result of importing it or of the dry run, as text and in JSON.
 struct ImportText {

@@ -3,6 +3,7 @@ internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCKeychainModel
+internal import KCReportText
 
 /// The list of an archive's items: measured in a first pass, printed row by row in a second.
 ///

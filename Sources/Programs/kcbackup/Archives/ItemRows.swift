@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCKeychainModel
+internal import KCReportText
 
 /// A table of items that are all in memory, below lines about where they come from.
 struct ItemRows {

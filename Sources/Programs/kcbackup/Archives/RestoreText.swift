@@ -1,6 +1,7 @@
 internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCKeychainModel
+internal import KCReportText
 
 /// Describes the result of a restore or of its dry run, as text and in JSON.
 struct RestoreText {

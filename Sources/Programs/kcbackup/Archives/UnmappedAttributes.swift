@@ -1,4 +1,5 @@
 internal import KCKeychainModel
+internal import KCReportText
 internal import KCSecretService
 
 /// The attributes of written items that a Secret Service cannot store.

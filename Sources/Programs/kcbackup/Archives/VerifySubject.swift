@@ -4,6 +4,7 @@ internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// One archive that `verify` checks.
 struct VerifySubject {

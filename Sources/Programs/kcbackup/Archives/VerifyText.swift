@@ -1,6 +1,7 @@
 internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCKeychainModel
+internal import KCReportText
 
 /// Describes an archive that `verify` opened.
 struct VerifyText {

@@ -7,6 +7,7 @@ internal import KCItemSources
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCKeychainStore
+internal import KCReportText
 
 /// `kcbackup create`: makes an archive from a keychain.
 struct CreateCommand: Verb {

@@ -2,6 +2,7 @@ internal import KCLocalKeychains
 internal import ArgumentParser
 internal import KCByteStreams
 internal import KCDeviceIdentity
+internal import KCReportText
 
 /// `kcbackup device`: shows this device, and manages trusted ones.
 struct DeviceCommand: ParsableCommand {

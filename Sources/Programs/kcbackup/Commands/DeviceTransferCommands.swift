@@ -6,6 +6,7 @@ internal import KCConsole
 internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// `kcbackup device export`.
 struct DeviceExportCommand: Verb {

@@ -7,6 +7,7 @@ internal import KCItemSources
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// `kcbackup diff`: shows what changed between two archives, or since an archive was made; never shows secrets.
 struct DiffCommand: Verb {

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCReportText
 
 /// `kcbackup doctor`.
 struct DoctorCommand: Verb {

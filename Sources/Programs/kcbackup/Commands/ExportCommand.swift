@@ -4,6 +4,7 @@ internal import KCForeignFormats
 internal import KCItemSources
 internal import KCKeychainModel
 internal import KCKeychainStore
+internal import KCReportText
 
 /// `kcbackup export`: writes items to a file for another program.
 struct ExportCommand: Verb {

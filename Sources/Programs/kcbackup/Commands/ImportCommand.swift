@@ -6,6 +6,7 @@ internal import KCItemSources
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// `kcbackup import`: adds other programs' items to a keychain.
 struct ImportCommand: Verb {

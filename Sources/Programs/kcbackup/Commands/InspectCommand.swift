@@ -6,6 +6,7 @@ internal import KCDeviceIdentity
 internal import KCItemSources
 internal import KCKeychainModel
 internal import KCLocalKeychains
+internal import KCReportText
 internal import KCSecretService
 
 /// `kcbackup inspect`: lists the contents of an archive, never secrets.

@@ -4,6 +4,7 @@ internal import KCCryptography
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// `kcbackup item add`.
 struct ItemAddCommand: Verb {

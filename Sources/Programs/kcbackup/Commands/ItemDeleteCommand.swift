@@ -4,6 +4,7 @@ internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// `kcbackup item delete`.
 struct ItemDeleteCommand: Verb {

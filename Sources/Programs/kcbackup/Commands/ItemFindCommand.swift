@@ -5,6 +5,7 @@ internal import KCByteStreams
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
+internal import KCReportText
 
 /// `kcbackup item find`.
 struct ItemFindCommand: Verb {

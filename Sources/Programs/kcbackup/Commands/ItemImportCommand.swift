@@ -5,6 +5,7 @@ internal import KCItemSources
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// `kcbackup item import`.
 struct ItemImportCommand: Verb {

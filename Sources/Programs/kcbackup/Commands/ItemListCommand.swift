@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCItemStores
 internal import KCKeychainModel
+internal import KCReportText
 
 /// `kcbackup item list`.
 struct ItemListCommand: Verb {

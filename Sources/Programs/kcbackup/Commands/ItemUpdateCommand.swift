@@ -4,6 +4,7 @@ internal import KCConsole
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
+internal import KCReportText
 internal import KCSecretService
 
 /// `kcbackup item update`.

@@ -5,6 +5,7 @@ internal import KCKernelKeyring
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCPasscodeStrength
+internal import KCReportText
 
 /// `kcbackup keychain create`.
 struct KeychainCreateCommand: Verb {

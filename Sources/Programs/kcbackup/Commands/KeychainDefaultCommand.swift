@@ -3,6 +3,7 @@ internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// `kcbackup keychain default`.
 struct KeychainDefaultCommand: Verb {

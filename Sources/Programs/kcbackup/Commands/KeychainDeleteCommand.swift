@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCKeychainStore
+internal import KCReportText
 
 /// `kcbackup keychain delete`.
 struct KeychainDeleteCommand: Verb {

@@ -4,6 +4,7 @@ internal import KCKeychainKeys
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// `kcbackup keychain escrow`: manages the key for unattended backups.
 struct KeychainEscrowCommand: ParsableCommand {

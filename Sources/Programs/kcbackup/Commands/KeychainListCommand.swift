@@ -5,6 +5,7 @@ internal import KCDeviceIdentity
 internal import KCKeychainKeys
 internal import KCKeychainModel
 internal import KCKeychainStore
+internal import KCReportText
 
 /// `kcbackup keychain list`.
 struct KeychainListCommand: Verb {

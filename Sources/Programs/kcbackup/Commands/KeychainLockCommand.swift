@@ -3,6 +3,7 @@ internal import KCByteStreams
 internal import KCKeychainKeys
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// `kcbackup keychain lock`.
 struct KeychainLockCommand: Verb {

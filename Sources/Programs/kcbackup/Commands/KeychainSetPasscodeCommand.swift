@@ -4,6 +4,7 @@ internal import KCKeychainKeys
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCPasscodeStrength
+internal import KCReportText
 
 /// `kcbackup keychain set-passcode`.
 struct KeychainSetPasscodeCommand: Verb {

@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import KCKeychainKeys
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// `kcbackup keychain status`.
 struct KeychainStatusCommand: Verb {
@@ -145,20 +146,14 @@ extension SessionStatus {
 extension JSONValue {
     /// Returns the lock status object described in docs/json.md ("Parts").
     static func status(_ local: LocalKeychain, _ status: SessionStatus) -> JSONValue {
-        var members: [Member] = [
-            Member(name: "name", value: .text(local.name)), Member(name: "path", value: .text(local.path)),
-            Member(name: "state", value: .text(status.code)),
-            Member(name: "passcode", value: .flag(status.hasPasscode)),
-        ]
-        func add(_ name: String, _ number: Int?) {
-            if let number { members.append(Member(name: name, value: .number(number))) }
-        }
-        add("locksIn", status.secondsUntilLock)
-        add("lockAfter", status.settings.lockAfter)
-        members.append(Member(name: "lockOnSuspend", value: .flag(status.settings.lockOnSuspend)))
-        add("wrongPasscodes", status.wrongPasscodeCount)
-        add("nextTryIn", status.secondsUntilNextTry)
-        if let refusal = status.refusal { members.append(Member(name: "refusal", value: .text(refusal.reason))) }
-        return .object(members)
+        .members([
+            ("name", .text(local.name)), ("path", .text(local.path)), ("state", .text(status.code)),
+            ("passcode", .flag(status.hasPasscode)), ("locksIn", status.secondsUntilLock.map { .number($0) }),
+            ("lockAfter", status.settings.lockAfter.map { .number($0) }),
+            ("lockOnSuspend", .flag(status.settings.lockOnSuspend)),
+            ("wrongPasscodes", .number(status.wrongPasscodeCount)),
+            ("nextTryIn", status.secondsUntilNextTry.map { .number($0) }),
+            ("refusal", status.refusal.map { .text($0.reason) }),
+        ])
     }
 }

@@ -3,6 +3,7 @@ internal import KCAgeEncryption
 internal import ArgumentParser
 internal import KCByteStreams
 internal import KCKeychainModel
+internal import KCReportText
 
 /// `kcbackup keygen`: generates an age identity.
 struct KeygenCommand: Verb {

@@ -6,6 +6,7 @@ internal import KCByteStreams
 internal import KCCryptography
 internal import KCDeviceIdentity
 internal import KCKeychainModel
+internal import KCReportText
 
 /// `kcbackup list`.
 struct ListCommand: Verb {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCBackupCatalogue
 internal import KCKeychainModel
+internal import KCReportText
 
 /// `kcbackup prune`.
 struct PruneCommand: Verb {

@@ -7,6 +7,7 @@ internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// `kcbackup rekey`.
 struct RekeyCommand: Verb {

@@ -8,6 +8,7 @@ internal import KCDeviceIdentity
 internal import KCKeychainKeys
 internal import KCKeychainModel
 internal import KCKeychainStore
+internal import KCReportText
 internal import KCSecretService
 
 /// `kcbackup restore`: restores an archive into a keychain.

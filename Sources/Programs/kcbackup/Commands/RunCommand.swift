@@ -3,6 +3,7 @@ internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
+internal import KCReportText
 
 /// `kcbackup run`.
 struct RunCommand: Verb {

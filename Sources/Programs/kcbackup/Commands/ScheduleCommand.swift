@@ -4,6 +4,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// `kcbackup schedule`: manages jobs for unattended backups.
 struct ScheduleCommand: ParsableCommand {

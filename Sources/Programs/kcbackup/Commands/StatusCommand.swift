@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCKeychainModel
+internal import KCReportText
 
 /// `kcbackup status`.
 struct StatusCommand: Verb {

@@ -5,6 +5,7 @@ internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCKeychainModel
+internal import KCReportText
 
 /// `kcbackup device list`.
 struct DeviceListCommand: Verb {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// `kcbackup undo`: takes back the last change of a keychain or of the desktop keyring.
 struct UndoCommand: Verb {

@@ -1,6 +1,7 @@
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// What bringing back a kept state does to the items of a keychain.
 struct UndoPlan {

@@ -5,6 +5,7 @@ internal import KCBackupEngine
 internal import KCConsole
 internal import KCKeychainModel
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// `kcbackup verify`: reads an archive to its last byte; changes nothing except what catalogues record about it.
 struct VerifyCommand: Verb {

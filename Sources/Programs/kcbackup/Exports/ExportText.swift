@@ -1,6 +1,7 @@
 internal import KCForeignFormats
 internal import KCItemSources
 internal import KCKeychainModel
+internal import KCReportText
 
 /// Describes the result of an export, as text and in JSON.
 struct ExportText {

@@ -2,6 +2,7 @@ internal import KCAgeEncryption
 internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCByteStreams
+internal import KCReportText
 
 private let copyAgain = "the copy may be incomplete: copy it again from where it was made, or use another archive"
 

@@ -1,6 +1,7 @@
 internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCKeychainModel
+internal import KCReportText
 
 /// Explains a failure of a backup folder.
 ///

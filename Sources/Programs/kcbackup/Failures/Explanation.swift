@@ -1,3 +1,5 @@
+internal import KCReportText
+
 /// A failure as reported to the user: exit status, message and hint.
 ///
 /// The message and the hints are in lower case without a period, name flags through `OptionName`, and contain foreign

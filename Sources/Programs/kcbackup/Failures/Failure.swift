@@ -10,6 +10,7 @@ internal import KCItemSources
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 internal import KCSecretService
 
 /// Everything that can end a run unsuccessfully, with its subject.

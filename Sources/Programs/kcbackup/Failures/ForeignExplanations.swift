@@ -2,6 +2,7 @@ internal import KCByteStreams
 internal import KCForeignFormats
 internal import KCItemSources
 internal import KCKeychainModel
+internal import KCReportText
 
 /// Explains why another program's file cannot be read.
 func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {

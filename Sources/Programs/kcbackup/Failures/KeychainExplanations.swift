@@ -5,6 +5,7 @@ internal import KCItemSources
 internal import KCKeychainKeys
 internal import KCKeychainModel
 internal import KCKeychainStore
+internal import KCReportText
 
 /// Explains that no item matches.
 private func explainNoItem(of name: String?) -> Explanation {

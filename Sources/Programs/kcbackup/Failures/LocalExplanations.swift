@@ -1,4 +1,5 @@
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// Explains a failed keychain lookup.
 func explainLocalKeychain(_ failure: LocalKeychainFailure) -> Explanation {

@@ -2,6 +2,7 @@ internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCKernelKeyring
 internal import KCKeychainModel
+internal import KCReportText
 
 /// A rule of this program, or an answer from the user, that ends a run.
 enum Refusal: Error, Hashable, Sendable {

@@ -1,3 +1,4 @@
+internal import KCReportText
 internal import KCSecretService
 
 /// Explains a failure of the Secret Service.

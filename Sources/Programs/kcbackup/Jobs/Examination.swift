@@ -5,6 +5,7 @@ internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 internal import KCSecretService
 
 /// Runs the checks of `doctor`.

@@ -1,6 +1,7 @@
 internal import KCByteStreams
 internal import KCConsole
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// What starts a job by itself, as far as this program can see: timers of systemd, and cron.
 enum JobStarter: Hashable {

@@ -2,6 +2,7 @@ internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// The jobs of a user, each in a `StateFile` of the data folder.
 struct Jobs {

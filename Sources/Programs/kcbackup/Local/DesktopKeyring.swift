@@ -3,6 +3,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
 internal import KCLocalKeychains
+internal import KCReportText
 internal import KCSecretService
 
 /// The desktop's Secret Service, as named by the user: `secret-service:` or `secret-service:LABEL`.

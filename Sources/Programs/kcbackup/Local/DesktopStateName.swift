@@ -2,6 +2,7 @@ internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// The name of a kept state: the time when it was kept, a number if that is not enough, and what was done next.
 struct DesktopStateName: Hashable, Comparable {

@@ -7,6 +7,7 @@ internal import KCDeviceIdentity
 internal import KCKeychainKeys
 internal import KCKeychainModel
 internal import KCLocalKeychains
+internal import KCReportText
 internal import KCSecretService
 
 /// The states of the desktop keyring before restores, kept as unencrypted archives of this device.

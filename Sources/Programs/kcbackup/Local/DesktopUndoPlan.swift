@@ -1,5 +1,6 @@
 internal import KCBackupEngine
 internal import KCKeychainModel
+internal import KCReportText
 
 /// What bringing back a state of the desktop keyring changes.
 struct DesktopUndoPlan {

@@ -3,6 +3,7 @@ internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 internal import KCSecretService
 
 extension LocalKeychain {

@@ -2,6 +2,7 @@ internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 internal import KCSecretService
 
 /// A store of items that the user meant, opened.

@@ -1,4 +1,5 @@
 internal import KCKeychainModel
+internal import KCReportText
 
 /// What is said of items whose seals do not prove their attributes.
 enum SealCheck {

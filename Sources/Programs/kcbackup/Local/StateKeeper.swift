@@ -3,6 +3,7 @@ internal import KCConsole
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// Keeps the state of a keychain while it is changed, and reports about kept states.
 struct StateKeeper {

@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCKeychainModel
+internal import KCReportText
 
 /// An attribute on the command line: `NAME=VALUE`, or `NAME:base64=VALUE` for bytes (docs/attributes.md).
 struct AttributeAssignment {

@@ -4,6 +4,7 @@ internal import KCKeychainKeys
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// The options for what to back up and how, shared by `create` and jobs.
 struct CreateOptions: ParsableArguments {

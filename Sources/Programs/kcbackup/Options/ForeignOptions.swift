@@ -3,6 +3,7 @@ internal import KCByteStreams
 internal import KCForeignFormats
 internal import KCItemSources
 internal import KCKeychainModel
+internal import KCReportText
 
 /// The options for opening another program's file.
 struct ForeignOptions: ParsableArguments {

@@ -2,6 +2,7 @@ internal import KCByteStreams
 internal import ArgumentParser
 internal import KCKeychainModel
 internal import KCKeychainStore
+internal import KCReportText
 
 /// Common attributes with their own options, and all others by code.
 struct AttributeOptions: ParsableArguments {

@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCKeychainModel
+internal import KCReportText
 
 /// The options that select an item on a command line, as the user could type them.
 struct ItemSelection: Hashable, Sendable {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCDeviceIdentity
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// The names for shell completion that only this device knows.
 ///

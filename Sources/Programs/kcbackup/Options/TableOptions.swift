@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import ArgumentParser
+internal import KCReportText
 
 /// The options for displaying a table of items.
 struct TableOptions: ParsableArguments {

@@ -1,6 +1,7 @@
 internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCKeychainModel
+internal import KCReportText
 
 /// The data for a report's charts, counted item by item.
 struct ReportCounts {

@@ -5,6 +5,7 @@ internal import KCByteStreams
 internal import KCCryptography
 internal import KCDeviceIdentity
 internal import KCKeychainModel
+internal import KCReportText
 
 /// A self-contained page about an archive: what it is, where it restores, and its items.
 ///

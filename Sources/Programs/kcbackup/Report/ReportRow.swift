@@ -1,5 +1,6 @@
 internal import KCBackupCatalogue
 internal import KCKeychainModel
+internal import KCReportText
 
 /// The table of a report.
 enum ReportRow {

@@ -4,6 +4,7 @@ internal import KCByteStreams
 internal import KCCryptography
 internal import KCDeviceIdentity
 internal import KCKeychainModel
+internal import KCReportText
 
 // The part above the table: the archive in words and numbers.
 

@@ -1,6 +1,7 @@
 internal import KCByteStreams
 internal import KCConsole
 internal import KCPasscodeStrength
+internal import KCReportText
 
 extension Session {
     /// Rates a new passcode; a weak one is accepted with a warning.

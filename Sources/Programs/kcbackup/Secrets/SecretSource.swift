@@ -1,6 +1,7 @@
 internal import KCByteStreams
 internal import KCConsole
 internal import ArgumentParser
+internal import KCReportText
 
 /// The source of a secret; never the command line itself or the environment.
 enum SecretSource: Hashable, Sendable, ExpressibleByArgument {

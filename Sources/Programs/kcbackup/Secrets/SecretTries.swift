@@ -3,6 +3,7 @@ internal import KCBackupArchive
 internal import KCByteStreams
 internal import KCItemSources
 internal import KCKeychainStore
+internal import KCReportText
 
 extension Session {
     // The number of attempts, as in other programs that ask for a password.

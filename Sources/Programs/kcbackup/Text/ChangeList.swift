@@ -1,4 +1,5 @@
 internal import KCKeychainModel
+internal import KCReportText
 
 /// What a verb changes, item by item: for a dry run its result, otherwise messages.
 struct ChangeList {

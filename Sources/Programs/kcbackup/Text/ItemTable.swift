@@ -3,6 +3,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCItemSources
 internal import KCKeychainModel
+internal import KCReportText
 
 /// The table of `item list`: measured in a first pass, printed row by row in a second.
 ///

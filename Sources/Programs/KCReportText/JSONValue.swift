@@ -1,9 +1,9 @@
-internal import KCByteStreams
+package import KCByteStreams
 internal import KCDeviceIdentity
-internal import KCKeychainModel
+package import KCKeychainModel
 
 /// A value of the `--json` output (docs/json.md); members keep their order.
-indirect enum JSONValue: Sendable {
+package indirect enum JSONValue: Sendable {
     case text(String)
     case number(Int)
     case flag(Bool)
@@ -11,13 +11,13 @@ indirect enum JSONValue: Sendable {
     case object([Member])
 
     /// A name and its value.
-    struct Member: Sendable {
-        let name: String
-        let value: JSONValue
+    package struct Member: Sendable {
+        package let name: String
+        package let value: JSONValue
     }
 
     /// Appends the value on one line.
-    func encode(into line: inout some ByteBuffer & ~Copyable) {
+    package func encode(into line: inout some ByteBuffer & ~Copyable) {
         switch self {
         case .text(let text): CanonicalJSON.string(text, into: &line)
         case .number(let number): CanonicalJSON.integer(Int64(number), into: &line)
@@ -45,21 +45,21 @@ indirect enum JSONValue: Sendable {
 extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
     ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral
 {
-    init(dictionaryLiteral members: (String, JSONValue)...) {
+    package init(dictionaryLiteral members: (String, JSONValue)...) {
         self = .object(members.map { Member(name: $0.0, value: $0.1) })
     }
-    init(stringLiteral text: String) { self = .text(text) }
-    init(integerLiteral number: Int) { self = .number(number) }
-    init(booleanLiteral flag: Bool) { self = .flag(flag) }
-    init(arrayLiteral values: JSONValue...) { self = .list(values) }
+    package init(stringLiteral text: String) { self = .text(text) }
+    package init(integerLiteral number: Int) { self = .number(number) }
+    package init(booleanLiteral flag: Bool) { self = .flag(flag) }
+    package init(arrayLiteral values: JSONValue...) { self = .list(values) }
 
     /// Creates an object without the members whose values are nil.
-    static func members(_ members: [(String, JSONValue?)]) -> JSONValue {
+    package static func members(_ members: [(String, JSONValue?)]) -> JSONValue {
         .object(members.compactMap { name, value in value.map { Member(name: name, value: $0) } })
     }
 
     /// Returns the object with additional members; other values are returned unchanged.
-    func adding(_ more: [(String, JSONValue?)]) -> JSONValue {
+    package func adding(_ more: [(String, JSONValue?)]) -> JSONValue {
         guard case .object(let members) = self, case .object(let added) = JSONValue.members(more) else { return self }
         return .object(members + added)
     }
@@ -67,7 +67,7 @@ extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral,
 
 extension JSONValue {
     /// Returns the item object described in docs/json.md ("Parts").
-    static func item(_ item: Item) -> JSONValue {
+    package static func item(_ item: Item) -> JSONValue {
         .members([
             ("class", .text(item.itemClass.rawValue)),
             ("uuid", .text(item.uuid.description)),
@@ -85,7 +85,7 @@ extension JSONValue {
     }
 
     /// Returns the value of an attribute, in the form that imports use.
-    static func attribute(_ value: AttributeValue) -> JSONValue {
+    package static func attribute(_ value: AttributeValue) -> JSONValue {
         switch value {
         case .text(let text): .text(text)
         case .data(let bytes): ["base64": .text(Base64.encode(bytes))]
@@ -95,7 +95,7 @@ extension JSONValue {
     }
 
     /// Returns the number of items in each class.
-    static func counts(_ count: (ItemClass) -> Int) -> JSONValue {
+    package static func counts(_ count: (ItemClass) -> Int) -> JSONValue {
         .object(ItemClass.allCases.map { Member(name: $0.rawValue, value: .number(count($0))) })
     }
 }

@@ -1,47 +1,61 @@
 internal import KCKeychainModel
 
 /// Rows below a header line, as wide as needed but no wider than the terminal.
-struct Table {
+package struct Table {
     /// The alignment of the cells in a column.
-    enum Alignment: Sendable {
+    package enum Alignment: Sendable {
         case left
         case right
     }
 
-    struct Column: Sendable {
-        let title: String
-        var alignment = Alignment.left
+    package struct Column: Sendable {
+        package let title: String
+        package var alignment: Alignment
         /// The width to which the column is cut before columns are left out; nil if it is never cut.
-        var least: Int?
+        package var least: Int?
         /// The width to which it is cut if that does not suffice; nil for `least`.
-        var fewest: Int?
+        package var fewest: Int?
         /// The order in which columns are left out if even the minimum widths do not fit; nil if this column never is.
-        var yields: Int?
+        package var yields: Int?
         /// The title of a column; on a terminal, this one is left out if it adds nothing to it in any row.
-        var repeats: String?
+        package var repeats: String?
         /// The zone of the times in the column.
-        var zone: String?
+        package var zone: String?
+
+        /// Creates a column; the properties describe the parameters.
+        package init(
+            title: String, alignment: Alignment = .left, least: Int? = nil, fewest: Int? = nil, yields: Int? = nil,
+            repeats: String? = nil, zone: String? = nil
+        ) {
+            self.title = title
+            self.alignment = alignment
+            self.least = least
+            self.fewest = fewest
+            self.yields = yields
+            self.repeats = repeats
+            self.zone = zone
+        }
 
         /// The name of the column for `--columns`.
-        var name: String { title.lowercased() }
+        package var name: String { title.lowercased() }
 
         /// The text above the column.
-        var heading: String { zone.map { "\(title) (\($0))" } ?? title }
+        package var heading: String { zone.map { "\(title) (\($0))" } ?? title }
     }
 
     private let columns: [Column]
     private var rows: [[String]] = []
 
     /// Creates a table without rows.
-    init(_ columns: [Column]) {
+    package init(_ columns: [Column]) {
         self.columns = columns
     }
 
     /// True if there are no rows.
-    var isEmpty: Bool { rows.isEmpty }
+    package var isEmpty: Bool { rows.isEmpty }
 
     /// Adds a row with one cell for each column; cells are escaped for display.
-    mutating func append(_ cells: [String]) {
+    package mutating func append(_ cells: [String]) {
         precondition(cells.count == columns.count, "a row has one cell a column")
         rows.append(cells)
     }
@@ -49,7 +63,7 @@ struct Table {
     /// Returns the lines, header first, each with its line feed; columns that are empty in every row are left out.
     ///
     /// - Parameter width: the width of the terminal in columns; nil for no limit.
-    func lines(width: Int?) -> [String] {
+    package func lines(width: Int?) -> [String] {
         let table = StreamedTable(columns, width: width)
         for row in rows { table.measure(row) }
         return [table.header] + rows.map(table.row)
@@ -59,7 +73,7 @@ struct Table {
 /// A table whose rows are passed twice: once for measuring, once for printing.
 ///
 /// It keeps only widths, unless rows are to be sorted.
-final class StreamedTable {
+package final class StreamedTable {
     private let columns: [Table.Column]
     private let limit: Int?
     /// The positions of the requested columns, in their order; nil for all that are not empty.
@@ -80,14 +94,14 @@ final class StreamedTable {
     private var naming: Set<Int> = []
     private var isFitted = false
     /// The titles of columns left out for lack of space, from left to right; complete after the first line.
-    private(set) var leftOut: [String] = []
+    package private(set) var leftOut: [String] = []
 
     /// - Parameters:
     ///   - width: the width of the terminal in columns; nil to cut nothing.
     ///   - chosen: the names of the columns to show, in this order, which are then never left out; nil for all.
     ///   - order: the names of the columns to sort by; rows are then held and returned by `sortedRows`.
     ///   - usualOrder: the names of the columns to sort by without `order`, if there are at most `usualLimit` rows.
-    init(
+    package init(
         _ columns: [Table.Column], width: Int?, chosen: [String]? = nil, order: [String] = [], usualOrder: [String] = []
     ) {
         self.columns = columns
@@ -111,21 +125,21 @@ final class StreamedTable {
     }
 
     /// The maximum number of rows that are sorted by default; each takes about 1 KiB of memory.
-    static let usualLimit = 20_000
+    package static let usualLimit = 20_000
 
     /// True if rows must be held for sorting; valid only after all rows have been measured.
-    var isSorted: Bool { !order.isEmpty || !usualOrder.isEmpty && measured <= Self.usualLimit }
+    package var isSorted: Bool { !order.isEmpty || !usualOrder.isEmpty && measured <= Self.usualLimit }
 
     /// True if there are too many rows to sort by default.
-    var isTooLongToSort: Bool { !isSorted && !usualOrder.isEmpty }
+    package var isTooLongToSort: Bool { !isSorted && !usualOrder.isEmpty }
 
     /// Holds a measured row for sorting.
-    func hold(_ cells: [String]) {
+    package func hold(_ cells: [String]) {
         held.append(cells)
     }
 
     /// Returns the lines of the held rows, sorted; the sort is stable.
-    func sortedRows() -> [String] {
+    package func sortedRows() -> [String] {
         let keys = held.map { cells in (order.isEmpty ? usualOrder : order).map { key(cells[$0], of: columns[$0]) } }
         let nameless = order.isEmpty ? keys.map { $0.allSatisfy { $0 == .text("") } } : keys.map { _ in false }
         defer { held = [] }
@@ -151,7 +165,7 @@ final class StreamedTable {
     }
 
     /// Measures a row; must not be called after the first line was returned.
-    func measure(_ cells: [String]) {
+    package func measure(_ cells: [String]) {
         measured += 1
         for (column, other) in repeating where !cells[column].isEmpty && cells[column] != cells[other] {
             repeating[column] = nil
@@ -162,13 +176,13 @@ final class StreamedTable {
         }
     }
 
-    var header: String {
+    package var header: String {
         fit()
         return line(columns.map(\.heading))
     }
 
     /// Returns the line for a row.
-    func row(_ cells: [String]) -> String {
+    package func row(_ cells: [String]) -> String {
         fit()
         return line(cells.map(Self.shown))
     }

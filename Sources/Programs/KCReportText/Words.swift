@@ -1,16 +1,16 @@
 /// Returns a number with its noun, as in "1 item" and "2 items".
-func counted(_ count: Int, _ noun: String, plural: String? = nil) -> String {
+package func counted(_ count: Int, _ noun: String, plural: String? = nil) -> String {
     "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
 }
 
 /// Returns words as in "label", "label and port" and "label, port and path".
-func listed(_ words: [String]) -> String {
+package func listed(_ words: [String]) -> String {
     guard words.count > 1, let last = words.last else { return words.first ?? "" }
     return words.dropLast().joined(separator: ", ") + " and " + last
 }
 
 /// Returns a number of bytes in a suitable unit, with one decimal: "17 B", "1.5 KiB".
-func byteCount(_ count: UInt64) -> String {
+package func byteCount(_ count: UInt64) -> String {
     if count < 1024 { return "\(count) B" }
     var tenths = count * 10 / 1024
     for unit in ["KiB", "MiB", "GiB"] {
@@ -21,7 +21,7 @@ func byteCount(_ count: UInt64) -> String {
 }
 
 /// Returns the number of bytes that a text of `byteCount` stands for, as far as it says; nil for another text.
-func bytes(ofCount text: String) -> UInt64? {
+package func bytes(ofCount text: String) -> UInt64? {
     let parts = text.split(separator: " ")
     guard parts.count == 2, let unit = ["B", "KiB", "MiB", "GiB", "TiB"].firstIndex(of: String(parts[1])) else {
         return nil
@@ -33,6 +33,6 @@ func bytes(ofCount text: String) -> UInt64? {
 }
 
 /// Returns a duration as text, as in "40 s" and "3 min".
-func duration(seconds: Int) -> String {
+package func duration(seconds: Int) -> String {
     seconds < 120 ? "\(seconds) s" : "\((seconds + 59) / 60) min"
 }

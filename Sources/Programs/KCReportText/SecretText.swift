@@ -1,8 +1,8 @@
-internal import KCByteStreams
+package import KCByteStreams
 internal import KCKeychainModel
 
 /// Appends a secret in the form that imports use: a string if it is text, otherwise `{"base64":"…"}`.
-func appendSecretJSON(_ secret: borrowing Span<UInt8>, to line: inout some ByteBuffer & ~Copyable) {
+package func appendSecretJSON(_ secret: borrowing Span<UInt8>, to line: inout some ByteBuffer & ~Copyable) {
     if isText(secret) {
         CanonicalJSON.string(secret, into: &line)
     } else {
@@ -14,7 +14,7 @@ func appendSecretJSON(_ secret: borrowing Span<UInt8>, to line: inout some ByteB
 
 /// Appends a secret in a form that is safe on a terminal: text with misleading characters escaped, or bytes in
 /// hexadecimal.
-func appendShown(_ secret: borrowing Span<UInt8>, to text: inout some ByteBuffer & ~Copyable) {
+package func appendShown(_ secret: borrowing Span<UInt8>, to text: inout some ByteBuffer & ~Copyable) {
     guard isText(secret) else {
         text.append("(hexadecimal) ".utf8.span)
         for index in secret.indices {
@@ -30,7 +30,7 @@ func appendShown(_ secret: borrowing Span<UInt8>, to text: inout some ByteBuffer
 }
 
 /// Appends JSON as ASCII only, so that nothing in it controls the terminal.
-func appendASCII(_ json: borrowing Span<UInt8>, to line: inout some ByteBuffer & ~Copyable) {
+package func appendASCII(_ json: borrowing Span<UInt8>, to line: inout some ByteBuffer & ~Copyable) {
     forEachScalar(json) { scalar in
         if scalar.value < 0x7f {
             line.append(UInt8(scalar.value))
@@ -43,7 +43,7 @@ func appendASCII(_ json: borrowing Span<UInt8>, to line: inout some ByteBuffer &
 /// Appends JSON with every character escaped that a terminal obeys or does not show.
 ///
 /// What goes into a pipe or a file is often shown in the end.
-func appendVisible(_ json: borrowing Span<UInt8>, to line: inout some ByteBuffer & ~Copyable) {
+package func appendVisible(_ json: borrowing Span<UInt8>, to line: inout some ByteBuffer & ~Copyable) {
     forEachScalar(json) { scalar in
         if scalar == "\n" || isHarmless(scalar) {
             for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { line.append(byte) }

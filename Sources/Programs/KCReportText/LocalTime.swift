@@ -1,19 +1,19 @@
-internal import KCBackupCatalogue
-internal import KCKeychainModel
+package import KCBackupCatalogue
+package import KCKeychainModel
 
 // Times for people; JSON and names of files have UTC.
 extension LocalCalendar {
     /// Returns the day, as in `2026-03-01`.
-    func day(_ time: Timestamp) -> String { String(wall(time).prefix(10)) }
+    package func day(_ time: Timestamp) -> String { String(wall(time).prefix(10)) }
 
     /// Returns the day and the time for a table, whose heading names the zone, as in `2026-03-01 09:30`.
-    func minute(_ time: Timestamp) -> String { String(wall(time).prefix(16)) }
+    package func minute(_ time: Timestamp) -> String { String(wall(time).prefix(16)) }
 
     /// Returns the day, the time to the second and the zone, as in `2026-03-01 09:30:00 CET`.
-    func moment(_ time: Timestamp) -> String { "\(wall(time)) \(zone(time))" }
+    package func moment(_ time: Timestamp) -> String { "\(wall(time)) \(zone(time))" }
 
     /// Returns the names of the zone in winter and in summer of a year, as in "CET/CEST", or the only one.
-    func zones(inYearOf time: Timestamp) -> String {
+    package func zones(inYearOf time: Timestamp) -> String {
         let names = [1, 7].compactMap { month in
             Timestamp(year: parts(time).year, month: month, day: 1, hour: 12, minute: 0, second: 0, microsecond: 0)
         }.map(zone)

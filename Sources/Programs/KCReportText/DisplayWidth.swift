@@ -4,14 +4,14 @@
 /// scalar is 2 columns wide if it is East Asian wide or full-width (TR 11), as emoji are; 0 if it is a mark or a
 /// control character; and 1 otherwise, as for vowel signs next to their consonant. The widths were compared with
 /// Python's `wcwidth` 0.9.4.
-func displayWidth(_ text: String) -> Int {
+package func displayWidth(_ text: String) -> Int {
     // Fast path for most texts.
     if text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return text.utf8.count }
     return text.reduce(0) { $0 + displayWidth($1) }
 }
 
 /// Returns the number of columns that one character takes up.
-func displayWidth(_ character: Character) -> Int {
+package func displayWidth(_ character: Character) -> Int {
     var width = 0
     var previous: Unicode.Scalar?
     for scalar in character.unicodeScalars {
@@ -25,7 +25,7 @@ func displayWidth(_ character: Character) -> Int {
 
 /// Returns the text in at most `limit` columns; if it is longer, `…` replaces its middle, since names differ at their
 /// ends.
-func fitted(_ text: String, to limit: Int) -> String {
+package func fitted(_ text: String, to limit: Int) -> String {
     if displayWidth(text) <= limit { return text }
     let room = max(0, limit - 1)
     let end = characters(text.reversed(), in: room / 2)

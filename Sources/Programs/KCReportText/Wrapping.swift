@@ -3,7 +3,7 @@
 /// Text in single quotes, such as a command to type, is not broken. Lines whose words are too long stay too long.
 ///
 /// - Parameter width: the width of the terminal in columns.
-func wrapped(_ text: String, to width: Int) -> String {
+package func wrapped(_ text: String, to width: Int) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false)
         .map { displayWidth(String($0)) > width ? wrappedLine(String($0), to: width) : String($0) }
         .joined(separator: "\n")
