@@ -59,8 +59,7 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Apple/SAMKeychain/SAMKeychain.swift", "Sources/Apple/SAMKeychain/SAMKeychainQuery.swift",
         "Sources/Programs/KCConsole/ControllingTerminal.swift", "Sources/Programs/KCConsole/Descriptor.swift",
         "Sources/Programs/KCConsole/ProcessArguments.swift", "Sources/Programs/KCConsole/ProcessEnvironment.swift",
-        "Sources/Programs/KCConsole/ProcessSetup.swift", "Sources/Programs/KCConsole/Later.swift",
-        "Sources/Programs/KCConsole/TerminalEcho.swift",
+        "Sources/Programs/KCConsole/ProcessSetup.swift", "Sources/Programs/KCConsole/TerminalEcho.swift",
         "Sources/Programs/KCConsole/ShellCommand.swift", "Sources/Programs/KCConsole/TerminalSignals.swift",
     ]
     /// The endings of the calls that replace this process.

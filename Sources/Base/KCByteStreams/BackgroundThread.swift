@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// A thread that works alongside its owner; releasing it waits until the work is done.
-package final class BackgroundThread {
+package final class BackgroundThread: Sendable {
     private let thread: pthread_t
 
     private final class Work {
@@ -74,5 +74,21 @@ package final class BackgroundThread {
         while unsafe sem_wait(semaphore) != 0 {
             precondition(errno == EINTR, "a semaphore that cannot be waited for")
         }
+    }
+
+    /// Waits until the count is positive, then takes one; false if `limit` is over before.
+    ///
+    /// The limit is one of the system's clock: if that is set meanwhile, the wait takes longer or shorter.
+    package func wait(atMost limit: Duration) -> Bool {
+        var end = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &end)
+        let (seconds, attoseconds) = (Duration.nanoseconds(end.tv_nsec) + limit).components
+        end.tv_sec += Int(seconds)
+        end.tv_nsec = Int(attoseconds / 1_000_000_000)
+        while unsafe sem_timedwait(semaphore, &end) != 0 {
+            if errno == ETIMEDOUT { return false }
+            precondition(errno == EINTR, "a semaphore that cannot be waited for")
+        }
+        return true
     }
 }
