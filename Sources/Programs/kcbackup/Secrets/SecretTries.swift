@@ -9,7 +9,9 @@ extension Session {
     // The number of attempts, as in other programs that ask for a password.
     private static let tries = 3
 
-    /// Reads an existing secret for `use`, without echo of what is typed meanwhile; a typed secret that is wrong may be typed again, three times in total.
+    /// Reads an existing secret for `use`, without echo of what is typed meanwhile.
+    ///
+    /// A typed secret that is wrong may be typed again, three times in total.
     ///
     /// - Parameter wait: returns the seconds until another attempt is allowed, in which case nothing more is asked; nil
     ///   for none.
