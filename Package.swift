@@ -154,11 +154,20 @@ let package = Package(
             ["KCByteStreams", "KCKeychainModel", "KCKeychainStore", "KCLocalKeychains", "KCSecretService"]),
         library(
             "KCReportText", in: "Programs",
-            ["KCByteStreams", "KCDeviceIdentity", "KCKeychainModel", "KCBackupCatalogue", "KCConsole"]),
+            [
+                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCItemSources",
+                "KCBackupArchive", "KCBackupEngine", "KCBackupCatalogue", "KCConsole",
+            ]),
+        library(
+            "KCReportPages", in: "Programs",
+            [
+                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCBackupArchive",
+                "KCBackupEngine", "KCBackupCatalogue", "KCReportText",
+            ]),
         .executableTarget(
             name: "kcbackup",
             dependencies: [
-                "KCItemStores", "KCReportText",
+                "KCItemStores", "KCReportText", "KCReportPages",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
                 "KCKeychainKeys",
                 "KCKeychainStore", "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains",
@@ -254,6 +263,7 @@ let package = Package(
         tests("SSKeychain", ["SAMKeychain"]),
         tests("KCConsole", ["KCByteStreams"]),
         tests("KCReportText", ["KCByteStreams", "KCConsole"]),
+        tests("KCReportPages", ["KCKeychainModel"]),
         .target(
             name: "KCArchiveForgery",
             dependencies: [
@@ -289,7 +299,7 @@ let package = Package(
                 "KCKeychainModel", "KCKeychainStore",
                 "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains", "KCKernelKeyring",
                 "KCBackupArchive",
-                "KCBackupEngine", "KCBackupCatalogue", "KCConsole", "KCReportText", argumentParser,
+                "KCBackupEngine", "KCBackupCatalogue", "KCConsole", "KCReportText", "KCReportPages", argumentParser,
             ],
             exclude: ["Desktop", "Help", "Screens", "Stories"]),
         tests(

@@ -2,6 +2,7 @@ import KCByteStreams
 import Foundation
 import KCKeychainModel
 import KCLocalKeychains
+import KCReportText
 import KCTestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import KCKeychainModel
+import KCReportPages
 import KCTestSupport
 import Testing
 
@@ -45,7 +46,7 @@ struct ReportBrowserTests {
 
     @Test("Hostile names are text: no script runs, the policy is never violated, and each name is found")
     func hostileNames() throws {
-        let names = ReportHome.hostileNames
+        let names = HostileNames.inMarkup
         let archive = "a<b onload=x>&'\".kcb"
         let home = try ReportHome(
             names.map { try ReportHome.line(["svce": $0, "acct": $0, "labl": $0, "agrp": $0]) }, archive: archive)

@@ -1,3 +1,5 @@
+internal import KCKeychainModel
+
 /// Returns a number with its noun, as in "1 item" and "2 items".
 package func counted(_ count: Int, _ noun: String, plural: String? = nil) -> String {
     "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
@@ -35,4 +37,9 @@ package func bytes(ofCount text: String) -> UInt64? {
 /// Returns a duration as text, as in "40 s" and "3 min".
 package func duration(seconds: Int) -> String {
     seconds < 120 ? "\(seconds) s" : "\((seconds + 59) / 60) min"
+}
+
+/// The desktop keyring in a sentence, or one of its collections; an empty label means all of it.
+package func desktopWords(collection label: String) -> String {
+    label.isEmpty ? "the Secret Service" : "collection \(quoted(label)) of the Secret Service"
 }

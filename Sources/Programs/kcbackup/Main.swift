@@ -1,5 +1,6 @@
 internal import KCConsole
 internal import Glibc
+internal import KCReportText
 
 /// The process entry point; everything outside the program is created here and passed down as one `World`.
 @main

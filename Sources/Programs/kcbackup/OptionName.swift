@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import ArgumentParser
+internal import KCReportText
 
 /// The option names, for the parser and for all texts that mention them.
 enum OptionName: String, CaseIterable, Sendable {

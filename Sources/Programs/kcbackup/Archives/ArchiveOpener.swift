@@ -5,6 +5,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// Opens the archives of a run with the given keys; each key is read or asked for only once.
 final class ArchiveOpener {

@@ -7,6 +7,7 @@ internal import KCByteStreams
 internal import KCForeignFormats
 internal import KCItemSources
 internal import KCKeychainModel
+internal import KCReportText
 
 /// The options for opening an archive.
 struct ArchiveOptions: ParsableArguments {

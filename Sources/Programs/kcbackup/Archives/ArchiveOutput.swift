@@ -3,6 +3,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// The destination of a new archive, checked before anything is asked or read.
 final class ArchiveOutput {

@@ -4,6 +4,7 @@ internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
+internal import KCReportText
 
 /// The option for opening the secrets of an unencrypted archive when no keychain can.
 struct ArchivePasscodeOption: ParsableArguments {

@@ -6,6 +6,7 @@ internal import KCDeviceIdentity
 internal import KCItemSources
 internal import KCKeychainModel
 internal import KCLocalKeychains
+internal import KCReportPages
 internal import KCReportText
 internal import KCSecretService
 
@@ -199,14 +200,7 @@ struct InspectCommand: Verb {
     }
 }
 
-/// The device for which `inspect` shows what would restore.
-enum JudgedDevice: Hashable, Sendable {
-    /// This device.
-    case here
-    /// Any device other than the one that made the archive.
-    case other
-    case device(DeviceID)
-
+extension JudgedDevice {
     /// Parses `--for-device`; nil means this device or, with `--stays-behind`, another one.
     ///
     /// - Throws: `UsageProblem.deviceID`.
@@ -221,15 +215,6 @@ enum JudgedDevice: Hashable, Sendable {
             self = .device(id)
         } else {
             throw .deviceID
-        }
-    }
-
-    /// Whether the device made the archive; nil if only the signature can tell.
-    func isMaker(of header: ArchiveHeader) -> Bool? {
-        switch self {
-        case .here: nil
-        case .other: false
-        case .device(let id): id == header.device
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCKeychainModel
+internal import KCReportText
 
 /// Explains a parser error.
 func explainCommandLine(_ message: String, _ command: String?) -> Explanation {

@@ -215,11 +215,6 @@ enum KeyringUse: Sendable {
     case none
 }
 
-/// Returns foreign text, escaped and in quotation marks.
-func quoted(_ text: String) -> String {
-    "'" + displayed(text, limit: 200) + "'"
-}
-
 /// Returns the path of an input in quotation marks, or "standard input".
 func quotedInput(_ path: String) -> String {
     path == InputFile.standardInputName ? "standard input" : quoted(path)
@@ -230,20 +225,4 @@ func explainBug(_ what: String) -> Explanation {
     Explanation(
         .internal, "\(what); nothing was changed",
         hint: "this is a bug; please report it with the command that led here")
-}
-
-/// Returns an escaped path, without quotation marks.
-func displayedPath(_ path: String) -> String {
-    displayed(path, limit: 1_000)
-}
-
-/// Returns a path or name as one word of a shell command that the user may paste; printing it is safe.
-func shellWord(_ text: String) -> String {
-    // As an option, a file name would change what the command does.
-    let text = text.exact.hasPrefix("-") ? "./" + text : text
-    // `displayed` also doubles backslashes, which are harmless.
-    let others = text.exact.replacing("\\", with: "/")
-    if displayed(others, limit: .max).exact == others.exact { return Quoted.shellWord(text) }
-    // A name that no file has is better than the name of another file.
-    return Quoted.computedShellWord(text) ?? Quoted.shellWord(displayedPath(text))
 }

@@ -2,6 +2,7 @@ internal import KCByteStreams
 internal import KCCryptography
 internal import Glibc
 internal import KCKeychainModel
+internal import KCReportText
 
 /// Explains a file failure.
 func explainFile(_ failure: FileFailure) -> Explanation {

@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCKeychainModel
+internal import KCReportText
 
 /// A command line that parses but is invalid.
 enum UsageProblem: Error, Hashable, Sendable {

@@ -4,6 +4,7 @@ internal import KCCryptography
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// The state of all backups of a user, for each job and each keychain.
 struct BackupState {

@@ -2,6 +2,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 
 // The options of `create` as arguments for a later run, in another working folder and without a terminal.
 

@@ -1,6 +1,7 @@
 internal import KCByteStreams
 internal import KCConsole
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// The systemd service and timer of a job.
 struct SystemdUnits {

@@ -7,6 +7,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCKeychainKeys
+internal import KCReportText
 internal import KCSecretService
 
 /// What is to be backed up, as named by the user.

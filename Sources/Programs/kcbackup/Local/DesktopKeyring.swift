@@ -37,7 +37,7 @@ struct DesktopKeyring: Hashable {
     }
 
     /// The name for use in a sentence.
-    var words: String { label.isEmpty ? "the Secret Service" : "collection \(quoted(label)) of the Secret Service" }
+    var words: String { desktopWords(collection: label) }
 
     /// The name as the user would type it.
     var name: String { Self.prefix + label }

@@ -1,6 +1,7 @@
 internal import KCByteStreams
 internal import KCCryptography
 internal import KCKeychainModel
+internal import KCReportText
 internal import KCSecretService
 
 /// The record of a restore into the desktop keyring that is being written, or was broken off.

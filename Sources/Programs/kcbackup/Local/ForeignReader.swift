@@ -3,6 +3,7 @@ internal import KCConsole
 internal import KCForeignFormats
 internal import KCItemSources
 internal import KCKeychainModel
+internal import KCReportText
 
 /// Reads other programs' files and folders, as named by the user.
 struct ForeignReader {

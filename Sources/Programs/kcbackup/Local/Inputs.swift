@@ -3,6 +3,7 @@ internal import KCConsole
 internal import Glibc
 internal import KCItemSources
 internal import KCKeychainModel
+internal import KCReportText
 
 extension InputFile {
     /// Returns the descriptor that a name refers to, which can be read only once; nil for a file.

@@ -2,6 +2,7 @@ internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// Moves the keychains that the present device key opens to another key, which is about to replace it.
 ///

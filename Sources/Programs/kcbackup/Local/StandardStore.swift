@@ -2,6 +2,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 internal import KCSecretService
 
 /// What a command works on where no keychain is named: the default keychain, or the desktop keyring.

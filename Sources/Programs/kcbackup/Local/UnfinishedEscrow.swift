@@ -4,6 +4,7 @@ internal import KCKeychainKeys
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// The note that a new escrow key is in a file, but perhaps not yet in its keychain.
 ///

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCBackupEngine
 internal import KCKeychainModel
+internal import KCReportText
 
 /// Parsed by name.
 extension ConflictPolicy: ExpressibleByArgument {}

@@ -5,6 +5,7 @@ internal import KCKernelKeyring
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCReportText
 
 /// The options for the keychain and its passcode, of a verb that also works on the desktop keyring.
 struct KeychainOptions: ParsableArguments, KeychainChoice {

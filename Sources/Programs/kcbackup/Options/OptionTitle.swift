@@ -1,3 +1,5 @@
+internal import KCReportText
+
 /// The titles under which help lists options, in the order in which they follow each other.
 enum OptionTitle: String, CaseIterable, Sendable {
     /// Those that most people need, which each verb names itself.

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
+internal import KCReportText
 
 /// The options for the secret of a new item.
 struct NewSecretOptions: ParsableArguments {

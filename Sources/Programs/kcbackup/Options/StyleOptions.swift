@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCReportText
 
 /// The output options that all commands share.
 struct StyleOptions: ParsableArguments {

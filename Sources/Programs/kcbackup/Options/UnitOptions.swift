@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCByteStreams
+internal import KCReportText
 
 /// The service manager that runs a job: the system's or the user's.
 struct UnitOptions: ParsableArguments {

@@ -1,6 +1,7 @@
 internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCKeychainModel
+internal import KCReportPages
 internal import KCReportText
 
 /// The page for `inspect --html`: counted in a first pass, written row by row in a second.

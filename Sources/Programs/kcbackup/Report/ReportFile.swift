@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCKeychainModel
+internal import KCReportPages
 
 /// The output file of a report: a new file that gets its name when it is complete.
 ///

@@ -1,5 +1,6 @@
 internal import KCBackupCatalogue
 internal import KCKeychainModel
+internal import KCReportPages
 internal import KCReportText
 
 /// What the status page says about one keychain: its state, a calendar of nights, and items and size over time.

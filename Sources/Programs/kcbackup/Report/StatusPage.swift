@@ -2,6 +2,7 @@ internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCCryptography
 internal import KCKeychainModel
+internal import KCReportPages
 internal import KCReportText
 
 /// A self-contained page about all backups, without a script.

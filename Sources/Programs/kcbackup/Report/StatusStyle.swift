@@ -1,3 +1,5 @@
+internal import KCReportPages
+
 extension StatusPage {
     /// The style of the page, for light and dark mode, wide and narrow windows, and print.
     static let style: HTML = """

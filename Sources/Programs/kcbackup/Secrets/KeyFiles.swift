@@ -1,6 +1,7 @@
 internal import KCAgeEncryption
 internal import KCByteStreams
 internal import KCConsole
+internal import KCReportText
 
 /// Identity and recipients files, either plain or encrypted with a passphrase.
 extension Session {

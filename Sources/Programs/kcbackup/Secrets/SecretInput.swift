@@ -1,6 +1,7 @@
 internal import KCConsole
 internal import KCByteStreams
 internal import KCCryptography
+internal import KCReportText
 
 /// The purpose of a secret.
 struct WantedSecret {

@@ -1,4 +1,6 @@
 internal import ArgumentParser
+internal import KCReportPages
+internal import KCReportText
 
 /// Help as this program shows it, made of the parser's.
 struct HelpText {

@@ -115,21 +115,3 @@ enum ItemColumns {
         return Verdict.decide(accessibility, in: mode, onSameDevice: true) == .restores ? "this device" : "nowhere"
     }
 }
-
-extension Item {
-    /// The label of the collection that the item has in the desktop keyring; nil for an item of another origin.
-    var collection: String? { extra.first { $0.name == KeyringExtra.collection }?.value }
-}
-
-extension Attributes {
-    /// Returns a value as text; for bytes that are not text, their number.
-    func shown(_ code: AttributeCode, _ calendar: LocalCalendar = .utc) -> String? {
-        guard let value = self[code] else { return nil }
-        return switch value {
-        case .text(let text): text
-        case .data(let bytes): text(code) ?? "(\(byteCount(UInt64(bytes.count))))"
-        case .number(let number): String(number)
-        case .date(let date): calendar.moment(date)
-        }
-    }
-}

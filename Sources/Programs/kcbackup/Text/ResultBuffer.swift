@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCConsole
+internal import KCReportText
 
 /// Collects the results of a run and writes them in large pieces; JSON is escaped for its reader.
 struct ResultBuffer {

@@ -1,28 +1,28 @@
-internal import KCBackupCatalogue
-internal import KCKeychainModel
+package import KCBackupCatalogue
+package import KCKeychainModel
 internal import KCReportText
 
 /// The table of a report.
-enum ReportRow {
+package enum ReportRow {
     /// The maximum number of characters in a cell.
-    static let cellLimit = 200
+    package static let cellLimit = 200
 
     /// The columns, with the names that the script uses and the titles.
-    static let columns: [(key: String, title: String)] = [
+    package static let columns: [(key: String, title: String)] = [
         ("class", "Class"), ("service", "Service or server"), ("account", "Account"), ("label", "Label"),
         ("group", "Group"), ("accessible", "Accessible"), ("created", "Created"), ("changed", "Changed"),
         ("size", "Secret"), ("verdict", "Verdict"),
     ]
 
     /// The header row.
-    static var header: HTML {
+    package static var header: HTML {
         let cells = columns.map { column -> HTML in "<th scope=\"col\" data-key=\"\(column.key)\">\(column.title)</th>"
         }
         return "<tr>\(cells)</tr>\n"
     }
 
     /// Returns the row of an item; cells have no end tags, which makes the page a fifth smaller.
-    static func html(_ item: Item, _ verdict: Verdict, _ calendar: LocalCalendar) -> HTML {
+    package static func html(_ item: Item, _ verdict: Verdict, _ calendar: LocalCalendar) -> HTML {
         let attributes = item.attributes
         let size: HTML =
             item.secretSize.map { "<td data-bytes=\"\(shown: "\($0)")\">\(shown: byteCount(UInt64($0)))" } ?? "<td>none"

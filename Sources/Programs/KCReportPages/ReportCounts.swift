@@ -1,30 +1,33 @@
-internal import KCBackupCatalogue
-internal import KCByteStreams
-internal import KCKeychainModel
+package import KCBackupCatalogue
+package import KCByteStreams
+package import KCKeychainModel
 internal import KCReportText
 
 /// The data for a report's charts, counted item by item.
-struct ReportCounts {
+package struct ReportCounts {
     /// The calendar by which changes belong to years.
-    let calendar: LocalCalendar
-    private(set) var byClass = ItemCounts()
-    private(set) var byAccessibility: [Accessibility: Int] = [:]
-    private(set) var byReason: [Verdict.Reason: Int] = [:]
-    private(set) var byTravel: [Travel: Int] = [:]
+    package let calendar: LocalCalendar
+    package private(set) var byClass = ItemCounts()
+    package private(set) var byAccessibility: [Accessibility: Int] = [:]
+    package private(set) var byReason: [Verdict.Reason: Int] = [:]
+    package private(set) var byTravel: [Travel: Int] = [:]
     /// The number of items by year of the last change.
-    private(set) var byYear: [String: Int] = [:]
+    package private(set) var byYear: [String: Int] = [:]
     /// The number of items by access group, as shown in the table.
-    private(set) var byGroup: [ExactText: Int] = [:]
+    package private(set) var byGroup: [ExactText: Int] = [:]
     /// The number of items in groups beyond `groupLimit`.
-    private(set) var inOtherGroups = 0
+    package private(set) var inOtherGroups = 0
 
     /// An archive may have a group for every item, but a chart shows only a few.
     private static let groupLimit = 10_000
 
-    var total: Int { byClass.total }
-    var stayingBehind: Int { byReason.values.reduce(0, +) }
+    /// Creates counts of no items.
+    package init(calendar: LocalCalendar) { self.calendar = calendar }
 
-    mutating func add(_ item: Item, _ verdict: Verdict) {
+    package var total: Int { byClass.total }
+    package var stayingBehind: Int { byReason.values.reduce(0, +) }
+
+    package mutating func add(_ item: Item, _ verdict: Verdict) {
         byClass[item.itemClass] += 1
         byAccessibility[item.accessibility, default: 0] += 1
         byTravel[Travel(item.accessibility), default: 0] += 1
@@ -40,26 +43,26 @@ struct ReportCounts {
 }
 
 /// One bar of a chart.
-struct ReportBar {
+package struct ReportBar {
     /// The name, safe to display.
-    let name: String
-    let count: Int
+    package let name: String
+    package let count: Int
     /// The value by which the table can be filtered; nil if there is none.
-    var value: String?
+    package var value: String?
 }
 
 /// A chart: bars of one color under a title.
-struct ReportChart {
-    let title: String
+package struct ReportChart {
+    package let title: String
     /// The name of the script's condition that a bar sets.
-    let condition: String
-    var bars: [ReportBar]
+    package let condition: String
+    package var bars: [ReportBar]
 
     /// More bars would not be readable.
     private static let barLimit = 12
 
     /// The charts of a report, without empty bars.
-    static func all(_ counts: ReportCounts) -> [ReportChart] {
+    package static func all(_ counts: ReportCounts) -> [ReportChart] {
         let classes = ItemClass.allCases.map { ReportBar(name: $0.name, count: counts.byClass[$0], value: $0.name) }
         let accessibilities = Accessibility.allCases.map {
             ReportBar(name: $0.name, count: counts.byAccessibility[$0] ?? 0, value: $0.name)
@@ -88,7 +91,7 @@ struct ReportChart {
     }
 
     /// The chart as markup.
-    var html: HTML {
+    package var html: HTML {
         let most = bars.map(\.count).max() ?? 0
         let lines = bars.map { bar -> HTML in
             let inside: HTML = """
@@ -106,7 +109,7 @@ struct ReportChart {
 }
 
 /// Returns a share in percent with one decimal; a nonzero share is always visible.
-func percent(_ part: Int, of whole: Int) -> String {
+package func percent(_ part: Int, of whole: Int) -> String {
     guard whole > 0 else { return "0%" }
     let tenths = max(part == 0 ? 0 : 5, (part * 1_000 + whole / 2) / whole)
     return "\(tenths / 10).\(tenths % 10)%"

@@ -1,6 +1,6 @@
 extension ReportPage {
     /// The style of the page, for light and dark mode, wide and narrow windows, and print.
-    static let style: HTML = """
+    package static let style: HTML = """
 
         :root {
           color-scheme: light dark;

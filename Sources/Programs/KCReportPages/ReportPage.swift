@@ -1,17 +1,17 @@
-internal import KCBackupCatalogue
-internal import KCBackupArchive
-internal import KCBackupEngine
+package import KCBackupCatalogue
+package import KCBackupArchive
+package import KCBackupEngine
 internal import KCByteStreams
 internal import KCCryptography
 internal import KCDeviceIdentity
-internal import KCKeychainModel
+package import KCKeychainModel
 internal import KCReportText
 
 /// A self-contained page about an archive: what it is, where it restores, and its items.
 ///
 /// Its content security policy prevents the browser from loading anything, and allows only the page's own script and
 /// style.
-struct ReportPage {
+package struct ReportPage {
     let outline: ArchiveOutline
     let path: String
     let source: ArchiveSource
@@ -27,8 +27,25 @@ struct ReportPage {
     /// The calendar of the times in the page.
     let calendar: LocalCalendar
 
+    /// Creates a page; the properties describe the parameters.
+    package init(
+        outline: ArchiveOutline, path: String, source: ArchiveSource, origin: Origin, contents: ArchiveContents,
+        counts: ReportCounts, isSameDevice: Bool, judged: JudgedDevice, made: Timestamp, calendar: LocalCalendar
+    ) {
+        self.outline = outline
+        self.path = path
+        self.source = source
+        self.origin = origin
+        self.contents = contents
+        self.counts = counts
+        self.isSameDevice = isSameDevice
+        self.judged = judged
+        self.made = made
+        self.calendar = calendar
+    }
+
     /// Everything before the first row of the table.
-    var beginning: HTML {
+    package var beginning: HTML {
         let table: HTML = counts.total == 0 ? "<p>There are none.</p>\n" : Self.tableBeginning
         return """
             <!DOCTYPE html>
@@ -54,7 +71,7 @@ struct ReportPage {
     }
 
     /// Everything after the last row.
-    var end: HTML {
+    package var end: HTML {
         let table: HTML = counts.total == 0 ? "" : Self.tableEnd
         return """
             \(table)</section>
@@ -68,7 +85,7 @@ struct ReportPage {
     }
 
     /// The content security policy; it contains no URLs, not even the page's own origin.
-    static let policy: HTML =
+    package static let policy: HTML =
         "default-src 'none'; script-src 'sha256-\(digest(script))'; style-src 'sha256-\(digest(style))'; base-uri 'none'; form-action 'none'"
 
     private static func digest(_ text: HTML) -> String {

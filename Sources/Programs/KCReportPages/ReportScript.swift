@@ -2,7 +2,7 @@ extension ReportPage {
     /// The script of the page: hides, sorts and searches the existing rows, without creating markup.
     ///
     /// The state is stored in the URL fragment, as in `#q=mail&class=key&sort=account&order=down`.
-    static let script: HTML = #"""
+    package static let script: HTML = #"""
 
         // Browsers redo the layout with each part that arrives, so the table is hidden until it is complete.
         document.documentElement.classList.add("loading");

@@ -4,58 +4,58 @@ internal import KCKeychainModel
 ///
 /// It consists of literals and of text that was escaped when it was inserted, so foreign text cannot become markup.
 /// Attribute values must be in double quotation marks.
-struct HTML: ExpressibleByStringInterpolation, Sendable {
+package struct HTML: ExpressibleByStringInterpolation, Sendable {
     /// The markup.
-    private(set) var text: String
+    package private(set) var text: String
 
     /// Markup that is part of the program.
-    init(stringLiteral markup: String) {
+    package init(stringLiteral markup: String) {
         text = markup
     }
 
     /// Creates markup with interpolated values.
-    init(stringInterpolation parts: Interpolation) {
+    package init(stringInterpolation parts: Interpolation) {
         text = parts.text
     }
 
-    static func += (left: inout HTML, right: HTML) {
+    package static func += (left: inout HTML, right: HTML) {
         left.text += right.text
     }
 
     /// Collects markup and escapes values.
-    struct Interpolation: StringInterpolationProtocol {
+    package struct Interpolation: StringInterpolationProtocol {
         fileprivate var text = ""
 
-        init(literalCapacity: Int, interpolationCount: Int) {
+        package init(literalCapacity: Int, interpolationCount: Int) {
             text.reserveCapacity(literalCapacity + 16 * interpolationCount)
         }
 
-        mutating func appendLiteral(_ markup: String) {
+        package mutating func appendLiteral(_ markup: String) {
             text += markup
         }
 
         /// Inserts foreign text, displayed as on a terminal.
-        mutating func appendInterpolation(_ foreign: String, limit: Int = 1_000) {
+        package mutating func appendInterpolation(_ foreign: String, limit: Int = 1_000) {
             append(displayed(foreign, limit: limit))
         }
 
         /// Inserts text in which everything foreign has been passed through `displayed()`.
-        mutating func appendInterpolation(shown words: String) {
+        package mutating func appendInterpolation(shown words: String) {
             append(words)
         }
 
         /// Inserts a number with separators: "15,000".
-        mutating func appendInterpolation(_ number: Int) {
+        package mutating func appendInterpolation(_ number: Int) {
             text += grouped(number)
         }
 
         /// Inserts a piece unchanged.
-        mutating func appendInterpolation(_ part: HTML) {
+        package mutating func appendInterpolation(_ part: HTML) {
             text += part.text
         }
 
         /// Inserts several pieces, one after the other.
-        mutating func appendInterpolation(_ parts: [HTML]) {
+        package mutating func appendInterpolation(_ parts: [HTML]) {
             for part in parts { text += part.text }
         }
 
@@ -87,7 +87,7 @@ private func isSpecial(_ byte: UInt8) -> Bool {
 }
 
 /// Returns a number with commas between groups of thousands.
-func grouped(_ number: Int) -> String {
+package func grouped(_ number: Int) -> String {
     var digits = String(number)
     var end = digits.endIndex
     while let comma = digits.index(end, offsetBy: -3, limitedBy: digits.index(after: digits.startIndex)) {
@@ -100,7 +100,7 @@ func grouped(_ number: Int) -> String {
 /// Returns the URL fragment that makes the page's script filter the table, such as `#class=certificate`.
 ///
 /// Every byte of the value that has a special meaning in a URL is escaped.
-func fragment(_ condition: String, _ value: String) -> String {
+package func fragment(_ condition: String, _ value: String) -> String {
     var text = "#" + condition + "="
     for byte in value.utf8 {
         switch byte {

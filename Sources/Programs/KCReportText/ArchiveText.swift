@@ -1,0 +1,181 @@
+package import KCBackupArchive
+package import KCBackupCatalogue
+package import KCBackupEngine
+internal import KCByteStreams
+internal import KCCryptography
+internal import KCDeviceIdentity
+package import KCKeychainModel
+
+// Descriptions of archives and their contents, as text and in JSON (docs/json.md, "Parts").
+
+extension ArchiveOutline {
+    /// The lines that need no key.
+    package func lines(_ path: String, _ calendar: LocalCalendar) -> [String] {
+        var rows = [
+            ("archive", displayed(path)), ("mode", header.mode.rawValue), ("made", calendar.moment(header.created)),
+            ("by device", header.device.description), ("with", displayed(header.tool)), ("size", byteCount(size)),
+        ]
+        if header.mode == .encrypted { rows.append(("opens with", keyWords)) }
+        return rows.map { name, value in name + String(repeating: " ", count: 12 - name.count) + value + "\n" }
+    }
+
+    package var keyWords: String {
+        // The passphrase is one recipient of each stream.
+        let own = hasPassphrase ? 1 : 0
+        let restore = max(0, secretsRecipients.count - own)
+        let inspect = max(0, metadataRecipients.count - secretsRecipients.count)
+        let keys = [
+            hasPassphrase ? "a passphrase" : nil,
+            restore > 0 ? counted(restore, "public key") : nil,
+            inspect > 0 ? counted(inspect, "inspect key") + " (metadata alone)" : nil,
+        ]
+        return keys.compactMap { $0 }.joined(separator: ", ")
+    }
+
+    /// The JSON object "archive".
+    package func json(_ path: String) -> JSONValue {
+        .members([
+            ("path", .text(path)), ("id", .text(Hexadecimal.encode(header.archiveID))),
+            ("version", .number(Int(ArchiveHeader.currentVersion))), ("mode", .text(header.mode.rawValue)),
+            ("created", .text(header.created.description)), ("device", .text(header.device.description)),
+            ("tool", .text(header.tool)), ("size", .number(Int(size))), ("passphrase", .flag(hasPassphrase)),
+            (
+                "recipients",
+                header.mode == .unencrypted
+                    ? nil
+                    : [
+                        "metadata": .list(metadataRecipients.map { .text($0) }),
+                        "secrets": .list(secretsRecipients.map { .text($0) }),
+                    ]
+            ),
+        ])
+    }
+}
+
+extension ArchiveSource {
+    /// The source as text.
+    package var words: String {
+        switch kind {
+        case Self.keychain: "keychain \(quoted(name))"
+        case Self.keychainFile: "keychain file \(quoted(name))"
+        case Self.items: "the file of items \(quoted(name))"
+        case Self.desktopKeyring: desktopWords(collection: name)
+        default: "\(kind) \(quoted(name))"
+        }
+    }
+
+    /// The JSON object "source".
+    package var json: JSONValue { ["kind": .text(kind), "name": .text(name)] }
+}
+
+extension ArchiveContents {
+    /// The JSON object "contents".
+    package var json: JSONValue {
+        [
+            "counts": .counts { counts[$0] }, "omitted": .number(omitted), "damaged": .number(damaged),
+            "complete": .flag(isComplete),
+        ]
+    }
+}
+
+extension Origin {
+    /// The origin as text.
+    package var words: String {
+        switch self {
+        case .thisDevice: "this device"
+        case .trustedDevice(let name): "the trusted device \(quoted(name))"
+        case .passphrase: "somebody who knows the passphrase"
+        case .unknown: "unknown: the device that signed it is not trusted"
+        }
+    }
+
+    /// The JSON object "origin".
+    package var json: JSONValue {
+        if case .trustedDevice(let device) = self { return ["kind": .text(name), "name": .text(device)] }
+        return ["kind": .text(name)]
+    }
+}
+
+extension Verdict {
+    /// The verdict in a table.
+    package var word: String {
+        switch self {
+        case .restores: "restores"
+        case .staysBehind: "stays"
+        }
+    }
+
+    /// The reason in a table; empty if the item restores.
+    package var reasonWord: String {
+        switch self {
+        case .restores: ""
+        case .staysBehind(.thisDeviceOnly): "ThisDeviceOnly"
+        case .staysBehind(.unencryptedElsewhere): "unencrypted archive"
+        case .staysBehind(.inNoArchive): "in no archive"
+        case .staysBehind(.notBoundThere): "not bound there"
+        }
+    }
+
+    /// The JSON object "verdict".
+    package var json: JSONValue {
+        switch self {
+        case .restores: ["restores": true]
+        case .staysBehind(let reason): ["restores": false, "reason": .text(reason.rawValue)]
+        }
+    }
+}
+
+extension Item {
+    /// A name for the item in messages: class, service or server, account.
+    package var words: String {
+        let place = attributes.text(.svce) ?? attributes.text(.srvr) ?? attributes.text(.labl) ?? uuid.description
+        let account = attributes.text(.acct).flatMap { $0.isEmpty ? nil : ", account \(quoted($0))" } ?? ""
+        return "\(itemClass.name) \(quoted(place))\(account)"
+    }
+}
+
+/// Returns a name for each item; names that would be the same are distinguished by the attributes that differ.
+package func wordsApart(_ items: some Collection<Item>) -> [String] {
+    var words = items.map(\.words)
+    var alike: [ExactText: [Int]] = [:]
+    for (index, words) in words.enumerated() { alike[words.exact, default: []].append(index) }
+    let items = Array(items)
+    for indices in alike.values where indices.count > 1 {
+        for index in indices {
+            let others = indices.lazy.filter { $0 != index }.map { items[$0] }
+            words[index] += items[index].difference(from: others)
+        }
+    }
+    return words
+}
+
+extension Item {
+    // The attributes that a user knows of, the most telling first.
+    private static let telling: [AttributeCode] = [.labl, .ptcl, .port, .path, .sdmn, .atyp, .agrp]
+
+    /// The attributes that distinguish the item from others with the same words; its UUID if none do.
+    fileprivate func difference(from others: some Sequence<Item>) -> String {
+        var rest = Array(others)
+        var words = ""
+        for code in Self.telling {
+            let same = rest.filter { $0.attributes[code] == attributes[code] }
+            if same.count == rest.count { continue }
+            rest = same
+            words += value(of: code).map { ", \(code.word) \($0)" } ?? ", no \(code.word)"
+            if rest.isEmpty { break }
+        }
+        if !rest.isEmpty, let collection, rest.contains(where: { $0.collection != collection }) {
+            rest.removeAll { $0.collection != collection }
+            words += ", collection \(quoted(collection))"
+        }
+        return rest.isEmpty ? words : "\(words), UUID \(uuid)"
+    }
+
+    /// The value of an attribute, quoted unless it is a number; a number that is four characters is shown as these.
+    private func value(of code: AttributeCode) -> String? {
+        guard case .number(let number) = attributes[code] else { return attributes.shown(code).map(quoted) }
+        let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+        let isText = code.isFourCharacters && bytes.allSatisfy { (0x20..<0x7f).contains($0) }
+        return isText ? quoted(String(decoding: bytes, as: UTF8.self)) : String(number)
+    }
+}

@@ -1,0 +1,22 @@
+package import KCBackupCatalogue
+internal import KCByteStreams
+internal import KCItemSources
+package import KCKeychainModel
+
+extension Item {
+    /// The label of the collection that the item has in the desktop keyring; nil for an item of another origin.
+    package var collection: String? { extra.first { $0.name.exact == KeyringExtra.collection.exact }?.value }
+}
+
+extension Attributes {
+    /// Returns a value as text; for bytes that are not text, their number.
+    package func shown(_ code: AttributeCode, _ calendar: LocalCalendar = .utc) -> String? {
+        guard let value = self[code] else { return nil }
+        return switch value {
+        case .text(let text): text
+        case .data(let bytes): text(code) ?? "(\(byteCount(UInt64(bytes.count))))"
+        case .number(let number): String(number)
+        case .date(let date): calendar.moment(date)
+        }
+    }
+}
