@@ -45,7 +45,7 @@ measure_program() {
 }
 
 echo "$count items"
-measure import item import items.jsonl
+measure import import items.jsonl
 rm items.jsonl
 measure "item list" item list
 if [ -x "${kcbackup%/*}/security" ]; then

@@ -40,7 +40,7 @@ run() { expect 0 "$@"; }
 
 say 'A keychain with a passcode, filled with the sample items.'
 run kcbackup keychain create --passcode file:passcode
-run kcbackup item import keychain.jsonl --passcode file:passcode
+run kcbackup import keychain.jsonl --passcode file:passcode
 run kcbackup keychain info
 run kcbackup device show
 

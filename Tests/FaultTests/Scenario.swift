@@ -18,7 +18,7 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case restoreReplace = "restore-replace"
     case restoreNew = "restore-new"
     case undo
-    case itemImport = "import"
+    case importLines = "import"
     case importForeign = "import-foreign"
     case export
     case setPasscode = "set-passcode"

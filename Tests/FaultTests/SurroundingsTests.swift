@@ -49,7 +49,7 @@ enum Surroundings {
     }()
 
     private static let isWhole = ProcessInfo.processInfo.environment["FAULTS"] == "all"
-    static let scenarios = isWhole ? Scenario.allCases : [.createEncrypted, .restoreNew, .itemImport]
+    static let scenarios = isWhole ? Scenario.allCases : [.createEncrypted, .restoreNew, .importLines]
 
     /// The free disk space of each step, in KiB.
     static var steps: [Int] {

@@ -75,7 +75,7 @@ command() {
     restore-replace) set -- restore old.kcb -i key.txt --replace --yes ;;
     restore-new) set -- restore here.kcb --keychain fresh ;;
     undo) set -- undo --yes ;;
-    import) set -- item import more.jsonl ;;
+    import) set -- import more.jsonl ;;
     import-foreign) set -- import logins.csv --on-conflict overwrite ;;
     export) set -- export --to csv --plaintext -o out.csv ;;
     set-passcode) set -- keychain set-passcode --new-passcode file:new ;;
@@ -160,18 +160,18 @@ prepare() {
   kc keygen -o key.txt -q 2> /dev/null
   grep -o 'age1[0-9a-z]*' key.txt > recipient
   { line 1 changed older; line 2 archived two; } > first.jsonl
-  kc item import first.jsonl -q
+  kc import first.jsonl -q 2> /dev/null
   kc create -o old.kcb -r "$(cat recipient)" -q
   kc create --unencrypted -o here.kcb -q
   kc item delete --service archived --yes -q
   line 3 kept three > kept.jsonl
-  kc item import kept.jsonl -q
+  kc import kept.jsonl -q 2> /dev/null
   { line 4 imported four; line 5 imported-too five; } > more.jsonl
   printf '%s\n' name,url,username,password,note a,https://a.example,ada,one, b,https://b.example,ada,two, > logins.csv
   [ "$scenario" != import-foreign ] || kc import logins.csv -q 2> /dev/null
   sed -i s/one/changed/ logins.csv
   kc keychain create second --no-passcode -q
-  kc item import --keychain second more.jsonl -q
+  kc import --keychain second more.jsonl -q 2> /dev/null
   printf 'orbit lantern velvet\n' > new
   case $scenario in create-to | prune | prune-undo | run)
     kc create --unencrypted --to backups -q
@@ -209,7 +209,7 @@ case $scenario in create-to | prune | prune-undo | run | rekey | drill)
 undo)
   # So are states. This makes some for the same items.
   rm -r "$data/undo"
-  kc item delete --service kept --yes -q && kc item import kept.jsonl -q || fault "no state was made" ;;
+  kc item delete --service kept --yes -q && kc import kept.jsonl -q 2> /dev/null || fault "no state was made" ;;
 esac
 run=(timeout -k 5 60 "$@")
 if [ -n "${FREE-}" ]; then

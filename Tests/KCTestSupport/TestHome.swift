@@ -43,14 +43,17 @@ package final class TestHome: Sendable {
     /// The path of a file in the working folder.
     package func path(_ name: String) -> String { folder.path("work/" + name) }
 
-    /// Writes a file into the working folder.
+    /// Writes a file into the working folder, changed when the clock stood where it stands.
     package func write(_ name: String, _ bytes: [UInt8], mode: Int = 0o600) throws {
         if let end = name.lastIndex(of: "/") {
             try FileManager.default.createDirectory(
                 atPath: folder.path("work/" + name[..<end]), withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700])
         }
-        try folder.write("work/" + name, bytes, mode: mode)
+        let path = try folder.write("work/" + name, bytes, mode: mode)
+        let seconds = time(after: minutes.load(ordering: .relaxed)).microseconds / 1_000_000
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: Double(seconds))], ofItemAtPath: path)
     }
 
     /// Writes a text file into the working folder.
@@ -60,7 +63,10 @@ package final class TestHome: Sendable {
 
     /// The time of the next run, a minute after the last one.
     package func nextTime() -> Timestamp {
-        let minutes = minutes.add(1, ordering: .relaxed).newValue
+        time(after: minutes.add(1, ordering: .relaxed).newValue)
+    }
+
+    private func time(after minutes: Int64) -> Timestamp {
         let start = Timestamp("2026-03-01T09:29:00.000000Z") ?? .reference
         return start.advanced(byMicroseconds: minutes * 60_000_000)
     }

@@ -131,7 +131,7 @@ struct BinaryTests {
             done
             "$KCBACKUP" verify <(cat here.kcb) | tail -n +2
             cat here.kcb | "$KCBACKUP" verify - | tail -n +2
-            echo '{"class":"genp","attributes":{"svce":"Bank"},"secret":"tulip"}' | "$KCBACKUP" item import -
+            echo '{"class":"genp","attributes":{"svce":"Bank"},"secret":"tulip"}' | "$KCBACKUP" import -
             "$KCBACKUP" item find --service Bank --reveal
             echo
             for input in . /dev/null missing.kcb; do

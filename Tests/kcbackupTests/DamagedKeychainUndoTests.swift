@@ -16,7 +16,7 @@ struct DamagedKeychainUndoTests {
         try home.write("passcode", "walnut lantern\n")
         try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"Bank"},"secret":"tulip"}"# + "\n")
         for line in [
-            "keychain create --passcode file:passcode", "item import items.jsonl --no-undo --passcode file:passcode",
+            "keychain create --passcode file:passcode", "import items.jsonl --no-undo --passcode file:passcode",
             "create -o a.kcb --unencrypted",
             "item update --service Bank --set icmt=kept --no-undo --passcode file:passcode",
             "restore a.kcb --on-conflict overwrite --passcode file:passcode",

@@ -14,7 +14,7 @@ struct DesktopBindingTests {
           printf '{"class":"genp","attributes":{"svce":"%s","pdmn":"%s"},"secret":"tulip-%s"}\\n' $pdmn $pdmn $pdmn
         done >items.jsonl
         chmod 600 items.jsonl
-        $KCBACKUP item import items.jsonl --passcode file:pw
+        $KCBACKUP import items.jsonl --passcode file:pw
         $KCBACKUP create -r "$key" -o own.kcb --passcode file:pw 2>/dev/null
 
         """

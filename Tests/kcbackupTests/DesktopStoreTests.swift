@@ -15,7 +15,7 @@ struct DesktopStoreTests {
         login() {
           $KCBACKUP keychain create --no-passcode 2>/dev/null
           printf '{"class":"genp","attributes":{"svce":"mine"},"secret":"x"}\\n' >items.jsonl
-          [ "$1" = empty ] || $KCBACKUP item import items.jsonl 2>/dev/null
+          [ "$1" = empty ] || $KCBACKUP import items.jsonl 2>/dev/null
         }
         add() { printf secret | secret-tool store --label=One service one; }
         answer() { printf "$1\\n" | script -qec "${*:2}" /dev/null | tr -d '\\r'; }
@@ -106,7 +106,7 @@ struct DesktopStoreTests {
             try $KCBACKUP create --unencrypted -o x.kcb | grep -v hint
             try $KCBACKUP create --keychain login --unencrypted -o x.kcb
             secret-tool clear service one
-            $KCBACKUP item import items.jsonl 2>/dev/null
+            $KCBACKUP import items.jsonl 2>/dev/null
             $KCBACKUP keychain default secret-service:
             try $KCBACKUP create --unencrypted -o y.kcb | grep -v hint
             # Deleting the chosen keychain is no choice of the next one.

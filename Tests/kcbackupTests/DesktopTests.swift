@@ -209,7 +209,7 @@ struct DesktopTests {
               printf '{"class":"cert","attributes":{"ctyp":3,"issr":{"base64":"AA=="},"slnr":{"base64":"AQ=="}},"secret":"der"}\\n'
             } >items.jsonl
             chmod 600 items.jsonl
-            $KCBACKUP item import items.jsonl --keychain work
+            $KCBACKUP import items.jsonl --keychain work
             $KCBACKUP create --keychain work --unencrypted -o work.kcb
             status=0; $KCBACKUP restore work.kcb --keychain "secret-service:Collection 0" --give-up-device-binding \\
               >report --json || status=$?

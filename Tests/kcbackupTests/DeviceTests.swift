@@ -20,7 +20,7 @@ struct DeviceTests {
             {"class":"genp","attributes":{"svce":"Chat"},"secret":"travels"}
             """)
         #expect(home.run("keychain create --passcode file:passcode").status == .ok)
-        #expect(home.run("item import items.jsonl --passcode file:passcode").status == .ok)
+        #expect(home.run("import items.jsonl --passcode file:passcode").status == .ok)
     }
 
     private func remove(_ name: String) throws {

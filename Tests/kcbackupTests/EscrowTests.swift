@@ -16,7 +16,7 @@ struct EscrowTests {
         try home.write("passphrase", "correct horse\n")
         try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"a"},"secret":"tulip"}"# + "\n")
         for line in [
-            "keychain create --passcode file:passcode", "item import items.jsonl --passcode file:passcode",
+            "keychain create --passcode file:passcode", "import items.jsonl --passcode file:passcode",
             "keychain escrow enable -o escrow --passcode file:passcode",
         ] {
             let outcome = home.run(line)

@@ -13,7 +13,7 @@ struct FolderAttackTests {
         home = try TestHome()
         try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"a"},"secret":"x"}"# + "\n")
         #expect(home.run("keychain create --no-passcode").status == .ok)
-        #expect(home.run("item import items.jsonl").status == .ok)
+        #expect(home.run("import items.jsonl").status == .ok)
     }
 
     private func archives(_ folder: String = "b") throws -> [String] {

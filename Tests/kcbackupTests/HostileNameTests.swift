@@ -181,7 +181,7 @@ struct HostileNameTests {
         #expect(((item["attributes"] as? [String: Any])?["svce"] as? String)?.exact == text.exact)
         try home.write("items.jsonl", found.text)
         #expect(home.run("item delete --account ada --yes").status == .ok)
-        #expect(home.run("item import items.jsonl").status == .ok)
+        #expect(home.run("import items.jsonl").status == .ok)
         #expect(home.run("item find --account ada --reveal --json").text == found.text)
     }
 
@@ -211,12 +211,12 @@ struct HostileNameTests {
         #expect(try folder.list() == [])
     }
 
-    @Test("An archive given to 'item import' is named once, with the command that restores it")
+    @Test("An archive given to 'import' is named once, with the command that restores it")
     func archiveForItems() throws {
         let home = try TestHome()
         #expect(home.run("keychain create --no-passcode").status == .ok)
         #expect(home.run("create x.kcb --unencrypted").status == .ok)
-        let refused = home.run("item import x.kcb")
+        let refused = home.run("import x.kcb")
         #expect(refused.status == .refused)
         #expect(refused.messages == home.run("import x.kcb").messages)
         #expect(refused.messages.contains("'x.kcb' is a kcbackup archive, not a file of another program\n"))

@@ -14,7 +14,7 @@ struct JobFolderTests {
         home = try TestHome()
         try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"a"},"secret":"x"}"# + "\n")
         for line in [
-            "keychain create --no-passcode", "item import items.jsonl", "schedule add x --unencrypted --to b", "run x",
+            "keychain create --no-passcode", "import items.jsonl", "schedule add x --unencrypted --to b", "run x",
         ] { #expect(home.run(line).status == .ok) }
     }
 

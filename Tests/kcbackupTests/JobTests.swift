@@ -135,7 +135,7 @@ struct JobTests {
         let terminal = { ScriptedTerminal(showsMessages: true) }
         #expect(home.run("keychain create --no-passcode").status == .ok)
         try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"a"},"secret":"x"}"# + "\n")
-        #expect(home.run("item import items.jsonl").status == .ok)
+        #expect(home.run("import items.jsonl").status == .ok)
         #expect(home.run("schedule add x --unencrypted --to b").status == .ok)
         #expect(home.run("run x").status == .ok)
         #expect(home.run("item delete --service a").status == .ok)
@@ -234,7 +234,7 @@ struct JobTests {
         let home = try TestHome()
         #expect(home.run("keychain create --no-passcode").status == .ok)
         try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"a"},"secret":"x"}"# + "\n")
-        #expect(home.run("item import items.jsonl").status == .ok)
+        #expect(home.run("import items.jsonl").status == .ok)
         #expect(home.run("schedule add x --unencrypted --to b --keep-last 1").status == .ok)
         #expect(home.run("run x").status == .ok)
         #expect(home.run("item delete --service a").status == .ok)

@@ -15,7 +15,7 @@ struct LockTests {
         try home.write("wrong", "guess\n")
         try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"a"},"secret":"s"}"# + "\n")
         #expect(home.run("keychain create --passcode file:passcode").status == .ok)
-        #expect(home.run("item import items.jsonl --passcode file:passcode").status == .ok)
+        #expect(home.run("import items.jsonl --passcode file:passcode").status == .ok)
     }
 
     @Test("If the kernel keeps no keys, each command asks for the passcode, and status says why")

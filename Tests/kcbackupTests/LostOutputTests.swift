@@ -69,7 +69,7 @@ struct LostOutputTests {
                 "keychain escrow enable other -o escrow --passcode file:old",
             ], "keychain escrow revoke other"),
         Case("item add --service b --generate"),
-        Case("item import items.jsonl"),
+        Case("import items.jsonl"),
         Case("item update --service a --set account=b"),
         Case("item delete --service a"),
         Case("keygen -o key.txt"),

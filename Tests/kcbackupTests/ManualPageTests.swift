@@ -148,7 +148,7 @@ struct ManualPageTests {
             let lint = try ExternalProgram.run("mandoc", ["-T", "lint", path]).text
                 .split(separator: "\n").filter { !$0.contains("referenced manual not found") }
             #expect(lint == [])
-            let groff = try ExternalProgram.run("groff", ["-mandoc", "-ww", "-z", path])
+            let groff = try ExternalProgram.run("groff", ["-mandoc", "-T", "utf8", "-ww", "-z", path])
             #expect(groff.text + groff.errorText == "")
             let width = try ExternalProgram.run("mandoc", ["-T", "ascii", "-O", "width=80", path]).text
                 .replacing(/.\u{8}/, with: "").split(separator: "\n").map(String.init).filter { $0.count > 80 }

@@ -111,7 +111,7 @@ struct ProgressTests {
         #expect(home.run("keychain create --no-passcode").status == .ok)
         #expect(home.run("keychain create other --no-passcode").status == .ok)
         let commands = [
-            ("item import items.jsonl", "importing items"), ("create a.kcb -r \(recipient)", "archiving items"),
+            ("import items.jsonl", "importing items"), ("create a.kcb -r \(recipient)", "archiving items"),
             ("create b.kcb --unencrypted", "archiving items"), ("verify a.kcb -i key.txt", "verifying items"),
             ("create c.kcb --keychain file:items.jsonl -r \(recipient)", "archiving items"),
             ("inspect a.kcb -i key.txt", "reading items"), ("inspect a.kcb -i key.txt --html a.html", "reading items"),
@@ -142,13 +142,13 @@ struct ProgressTests {
         let lines = (0..<20).map { #"{"class":"genp","attributes":{"svce":"service \#($0)"},"secret":"s"}"# }
         try home.write("items.jsonl", (lines + [#"{"class":"nonsense"}"#]).joined(separator: "\n"))
         #expect(home.run("keychain create --no-passcode").status == .ok)
-        let failed = run("item import items.jsonl")
+        let failed = run("import items.jsonl")
         #expect(failed.status != .ok)
-        #expect(failed.text.contains("importing items: "))
+        #expect(failed.text.contains("reading items: "))
         #expect(failed.text.contains("\(Self.erasing)kcbackup: error: "))
-        for line in ["item import items.jsonl --json", "item import items.jsonl --quiet"] {
+        for line in ["import items.jsonl --json", "import items.jsonl --quiet"] {
             #expect(!run(line).text.contains("\r"), "\(line)")
         }
-        #expect(!run("item import items.jsonl", showsMessages: false).text.contains("\r"))
+        #expect(!run("import items.jsonl", showsMessages: false).text.contains("\r"))
     }
 }

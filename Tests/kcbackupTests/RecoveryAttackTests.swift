@@ -162,7 +162,7 @@ struct RecoveryAttackTests {
         try home.write("keychain.jsonl", try NumberedSamples().text)
         try home.write("passcode", "0000 passcode\n")
         for line in [
-            "keychain create --passcode file:passcode", "item import keychain.jsonl --passcode file:passcode",
+            "keychain create --passcode file:passcode", "import keychain.jsonl --passcode file:passcode",
             "keygen -o key.txt",
         ] {
             let outcome = home.run(line)

@@ -102,7 +102,7 @@ extension RecoveryAttackTests {
         let names = #""svce":"odd \#(scalar)\\","acct":"\#(scalar)""#
         let line = #"{"class":"genp","attributes":{"agrp":"a","pdmn":"ak",\#(names)}}"#
         try home.write("odd.jsonl", line + "\n")
-        let imported = home.run("item import odd.jsonl --passcode file:passcode")
+        let imported = home.run("import odd.jsonl --passcode file:passcode")
         try #require(imported.status == .ok, "\(imported.messages)")
         try create("odd.kcb", "-r \(recipient)")
         let recovered = try RecoveryRecipe.run(on: home.path("odd.kcb"), identity: home.path("key.txt"))

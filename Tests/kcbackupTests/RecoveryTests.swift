@@ -18,7 +18,7 @@ struct RecoveryTests {
         try home.write("passphrase", Self.passphrase + "\n")
         try home.write("keychain.jsonl", samples.text)
         for line in [
-            "keychain create --passcode file:passcode", "item import keychain.jsonl --passcode file:passcode",
+            "keychain create --passcode file:passcode", "import keychain.jsonl --passcode file:passcode",
             "keygen -o restore-key.txt", "keygen -o inspect-key.txt",
         ] {
             let outcome = home.run(line)

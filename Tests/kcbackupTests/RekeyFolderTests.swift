@@ -14,7 +14,7 @@ struct RekeyFolderTests {
         home = try TestHome()
         try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"a"},"secret":"x"}"# + "\n")
         #expect(home.run("keychain create --no-passcode").status == .ok)
-        #expect(home.run("item import items.jsonl").status == .ok)
+        #expect(home.run("import items.jsonl").status == .ok)
         for name in ["old.txt", "new.txt"] { #expect(home.run("keygen -o \(name)").status == .ok) }
     }
 

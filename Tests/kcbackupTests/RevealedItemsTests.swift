@@ -8,7 +8,7 @@ import Testing
 struct RevealedItemsTests {
     @Test(
         "Items of every class are imported exactly: bytes, dates, UUIDs, extra attributes, keys and certificates",
-        arguments: ["item import all.jsonl --keychain copy", "import all.jsonl --into copy"])
+        arguments: ["import all.jsonl --keychain copy", "import all.jsonl --into copy"])
     func roundTrip(command: String) throws {
         let home = try TestHome()
         try home.write("passcode", "walnut lantern velvet\n")
@@ -19,7 +19,7 @@ struct RevealedItemsTests {
         for name in ["login", "copy"] {
             #expect(home.run("keychain create \(name) --passcode file:passcode").status == .ok)
         }
-        #expect(home.run("item import samples.jsonl --passcode file:passcode").status == .ok)
+        #expect(home.run("import samples.jsonl --passcode file:passcode").status == .ok)
         var revealed: [String: String] = [:]
         for itemClass in ["genp", "inet", "cert", "keys"] {
             let found = home.run("item find --class \(itemClass) --reveal --json --passcode file:passcode")

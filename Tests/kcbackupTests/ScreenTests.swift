@@ -76,7 +76,7 @@ struct ScreenTests {
             umask 077
             grep -v '"akpu"' "$samples" >items.jsonl
             kcbackup keychain create --no-passcode --quiet 2>/dev/null
-            kcbackup item import items.jsonl
+            kcbackup import items.jsonl
             kcbackup keygen -o key.txt 2>/dev/null
             kcbackup keygen -o other.txt 2>/dev/null
             kcbackup create -r "$(grep -o 'age1[a-z0-9]*' key.txt)" laptop.kcb

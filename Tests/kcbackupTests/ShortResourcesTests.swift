@@ -53,7 +53,7 @@ struct ShortResourcesTests {
         run keychain info
         run keychain status
         run keychain set-settings --lock-after 100 --passcode file:code
-        run item import items.jsonl --keychain free
+        run import items.jsonl --keychain free
         run item add --service a --secret file:code --passcode file:code
         run item list --keychain free
         run item find --service a --reveal --passcode file:code

@@ -13,7 +13,7 @@ struct UndoFailureTests {
         try home.write("new", "orbit velvet\n")
         try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"Bank"},"secret":"tulip"}"# + "\n")
         #expect(home.run("keychain create --passcode file:passcode").status == .ok)
-        #expect(home.run("item import items.jsonl --passcode file:passcode").status == .ok)
+        #expect(home.run("import items.jsonl --passcode file:passcode").status == .ok)
         #expect(home.run("create -o a.kcb --unencrypted").status == .ok)
         #expect(home.run("item update --service Bank --set icmt=x --passcode file:passcode").status == .ok)
         #expect(home.run("restore a.kcb --on-conflict overwrite --passcode file:passcode").status == .ok)
@@ -38,7 +38,7 @@ struct UndoFailureTests {
             umask 077
             printf '%s\\n' '{"class":"genp","attributes":{"svce":"Bank"},"secret":"first"}' '{"class":"genp","attributes":{"svce":"Chat"},"secret":"back"}' >items.jsonl
             "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
-            "$KCBACKUP" item import items.jsonl -q --no-undo 2>/dev/null
+            "$KCBACKUP" import items.jsonl -q --no-undo 2>/dev/null
             "$KCBACKUP" create --unencrypted -o a.kcb -q
             echo second >new
             "$KCBACKUP" item update --service Bank --secret file:new --no-undo

@@ -16,7 +16,7 @@ struct UndoModelTests {
         for (file, names) in [("a", Self.names.prefix(3)), ("b", Self.names.suffix(3))] {
             let lines = names.map { #"{"class":"genp","attributes":{"svce":"\#($0)"},"secret":"\#(file)"}"# }
             try home.write("\(file).jsonl", lines.joined(separator: "\n") + "\n")
-            #expect(home.run("item import \(file).jsonl").status == .ok)
+            #expect(home.run("import \(file).jsonl").status == .ok)
             #expect(home.run("create --unencrypted -o \(file).kcb").status == .ok)
             #expect(home.run("item delete --class genp --yes").status == .ok)
             try home.write(
@@ -36,7 +36,7 @@ struct UndoModelTests {
         return [
             "restore \(file).kcb", "restore \(file).kcb --on-conflict overwrite", "restore \(file).kcb --replace --yes",
             "restore \(file).kcb --service \(name)", "import \(file).csv", "import \(file).csv --on-conflict overwrite",
-            "item import \(file).jsonl", "item add --service \(name) --no-secret",
+            "import \(file).jsonl", "item add --service \(name) --no-secret",
             "item update --service \(name) --secret file:new", "item update --class genp --set icmt=\(name) --yes",
             "item delete --service \(name)", "item delete --class genp --yes", "undo --yes", "restore --undo --yes",
         ].randomElement(using: &random) ?? ""
@@ -62,7 +62,7 @@ struct UndoModelTests {
             }
             #expect(outcome.status == .ok, "\(history): \(outcome.messages)")
             let states = home.run("undo --list --json").text
-            let name = ["import", "delete", "update", "add"].first { command.hasPrefix("item \($0)") }
+            let name = ["delete", "update", "add"].first { command.hasPrefix("item \($0)") }
             let verb = name.map { "item \($0)" } ?? command.prefix { $0 != " " }.description
             let expected = command.contains("undo") ? "undo" : verb
             // The newest state is that before this command.

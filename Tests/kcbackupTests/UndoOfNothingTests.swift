@@ -15,7 +15,7 @@ struct UndoOfNothingTests {
     static let commands =
         archives.flatMap { archive in policies.filter { !$0.contains("undo") }.map { "restore \(archive)\($0)" } } + [
             "import a.csv", "import a.csv --on-conflict keep", "import a.csv --on-conflict overwrite",
-            "import a.csv --on-conflict fail", "item import empty.jsonl", "item import a.jsonl",
+            "import a.csv --on-conflict fail", "import a.jsonl",
             "item add --service oak --no-secret", "item update --service none --set icmt=x",
             "item delete --service none", "undo", "undo --dry-run", "keychain lock", "keychain status",
         ]
@@ -29,11 +29,10 @@ struct UndoOfNothingTests {
             #"{"class":"genp","attributes":{"svce":"\#(name)","pdmn":"\#(accessibility)"},"secret":"of \#(name)"}"#
         }
         try home.write("a.jsonl", items.joined(separator: "\n") + "\n")
-        try home.write("empty.jsonl", "")
         try home.write("a.csv", "name,url,username,password\na,https://a.example/,ada,tulip\n")
         for command in [
             "keychain create" + (passcode.isEmpty ? " --no-passcode" : passcode), "keygen -o key.txt",
-            "item import a.jsonl --no-undo" + passcode, "import a.csv --no-undo" + passcode,
+            "import a.jsonl --no-undo" + passcode, "import a.csv --no-undo" + passcode,
             "create --unencrypted -o sealed.kcb",
         ] { #expect(home.run(command).status == .ok, "\(command)") }
         let recipient = try #require(
@@ -61,7 +60,7 @@ struct UndoOfNothingTests {
         let (before, known) = (contents(passcode), states())
         #expect(before.contains("of oak") && before.contains("tulip"))
         for command in Self.commands {
-            let opens = ["restore", "import", "item import", "item add", "item update"].contains {
+            let opens = ["restore", "import", "item add", "item update"].contains {
                 command.hasPrefix($0)
             }
             let outcome = home.run(command + (opens ? passcode : "") + " -v")

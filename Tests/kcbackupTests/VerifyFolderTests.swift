@@ -18,7 +18,7 @@ struct VerifyFolderTests {
         try home.write("passphrase", "correct horse battery\n")
         try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"a"},"secret":"x"}"# + "\n")
         for line in [
-            "keychain create --no-passcode", "item import items.jsonl",
+            "keychain create --no-passcode", "import items.jsonl",
             "create --passphrase file:passphrase --to b", "item add --service b --account c --generate",
             "create --passphrase file:passphrase --to b",
         ] { #expect(home.run(line).status == .ok) }

@@ -8,13 +8,17 @@ package import KCKeychainModel
 /// change in between.
 package struct ImportItems {
     private let isDryRun: Bool
+    private let requiresAll: Bool
     private let rules: RestoreRules
 
     /// Prepares an import.
     ///
-    /// - Parameter policy: what happens to items that already exist.
-    package init(policy: ConflictPolicy, isDryRun: Bool) {
+    /// - Parameters:
+    ///   - policy: what happens to items that already exist.
+    ///   - requiresAll: true if nothing is written where one item cannot be.
+    package init(policy: ConflictPolicy, isDryRun: Bool, requiresAll: Bool = false) {
         self.isDryRun = isDryRun
+        self.requiresAll = requiresAll
         // Origin does not matter here: anyone who can read the file has its secrets.
         rules = RestoreRules(
             mode: .encrypted, isSameDevice: true, policy: policy, replaced: nil, filter: nil,
@@ -28,7 +32,7 @@ package struct ImportItems {
     ///   - step: called for each item during planning, and again during writing.
     ///   - observe: called during planning with each item and the decision about it, in order; the calls are meaningful
     ///     only if `run` returns.
-    /// - Throws: `RestoreRefusal` (`conflicts`), and what the source, the target and `keep` throw; nothing is written
+    /// - Throws: `RestoreRefusal` (`conflicts`, `cannotWrite`), and what the source, the target and `keep` throw; nothing is written
     ///   then.
     package func run(
         _ source: some ItemSource, into target: some ItemTarget, keep: () throws -> Void = {},
@@ -39,6 +43,9 @@ package struct ImportItems {
         }
         return try target.writeItems { writer in
             let plan = try plan(source, writer, step, observe)
+            if requiresAll, let (item, problem) = plan.report.failing.first {
+                throw RestoreRefusal.cannotWrite(item, problem)
+            }
             if plan.report.counts.create + plan.report.counts.update > 0 { try keep() }
             var visitor = WritingVisitor(
                 actions: plan.actions, changes: plan.changes, writer: writer, step: step)

@@ -47,6 +47,8 @@ package enum RestoreRefusal: Error, Hashable, Sendable {
     case itemsStayBehind(Int)
     /// This many items conflict, and the policy does not allow conflicts.
     case conflicts(Int)
+    /// An item cannot be written, and all are required.
+    case cannotWrite(Item, RestoreAction.Problem)
     /// Items would be removed or changed that `removable` and `updatable` do not allow.
     case unconfirmed
 }

@@ -5,7 +5,8 @@ package import KCKeychainModel
 /// A file of items, one JSON object per line, each with its secret in the clear (docs/json.md, "Import").
 package struct ItemLines {
     private let source: any ByteSource
-    private let date: Timestamp
+    /// When the file was last changed: the creation and modification date of items without dates.
+    package let date: Timestamp
     private let file: OpenFile?
     /// The size of the file in bytes; nil for a source of unknown size.
     package let size: UInt64?
@@ -79,11 +80,13 @@ package struct ItemLines {
     ///
     /// Items without dates get the date of the file's last change.
     ///
+    /// - Parameter step: called for each item.
     /// - Throws: as `forEach`; also `Failure` if two lines have the same unique key or UUID.
-    package func collected() throws -> CollectedItems {
+    package func collected(step: () -> Void = {}) throws -> CollectedItems {
         var collection = ItemCollection(date: date)
         var numbers: [Int] = []
         try forEach { number, line in
+            step()
             numbers.append(number)
             do throws(ItemProblem) {
                 try collection.add(line.draft, secret: line.secret)

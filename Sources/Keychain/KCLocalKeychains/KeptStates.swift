@@ -17,7 +17,6 @@ package struct KeptStates {
         case undo
         case itemAdd = "add"
         case itemDelete = "delete"
-        case itemImport = "items"
         case itemUpdate = "update"
 
         /// The command, as the user typed it.
@@ -28,19 +27,18 @@ package struct KeptStates {
             case .undo: "undo"
             case .itemAdd: "item add"
             case .itemDelete: "item delete"
-            case .itemImport: "item import"
             case .itemUpdate: "item update"
             }
         }
 
         /// True if it only adds items, so that nothing is in the state that is not in the keychain after it.
-        package var onlyAdds: Bool { self == .itemAdd || self == .itemImport }
+        package var onlyAdds: Bool { self == .itemAdd }
 
         /// True if it changes items that the user named, as happens often.
         package var isOfItems: Bool {
             switch self {
             case .itemAdd, .itemDelete, .itemUpdate: true
-            case .restore, .import, .undo, .itemImport: false
+            case .restore, .import, .undo: false
             }
         }
     }

@@ -31,7 +31,6 @@ enum FailureExamples {
         ("KeychainStoreError", "Keychain/KCKeychainStore/KeychainStoreError.swift"),
         ("EscrowProblem", "Keychain/KCKeychainKeys/EscrowKey.swift"),
         ("ItemProblem", "Keychain/KCKeychainModel/Item.swift"),
-        ("ImportProblem", "Programs/kcbackup/Failures/Failure.swift"),
         ("Problem", "Importers/KCItemSources/ItemLines.swift"),
         ("DeviceKeyFailure", "Device/KCDeviceIdentity/DeviceKeyFailure.swift"),
         ("TrustedDevicesFailure", "Device/KCDeviceIdentity/TrustedDevices.swift"),
@@ -47,6 +46,14 @@ enum FailureExamples {
     static let device = DeviceID(publicKey: [UInt8](repeating: 0, count: 32))
     private static let uuid = ItemUUID(high: 0x0b1b_25a8_d837_4f51, low: 0xa693_4442_d2b0_4834)
     private static let missing = FileFailure("passcode", .notFound)
+    private static let item: Item = {
+        let draft = ItemDraft(itemClass: .genericPassword, uuid: uuid)
+        do {
+            return try draft.completed(now: .reference, secretSize: nil)
+        } catch {
+            preconditionFailure("the example is no item: \(error)")
+        }
+    }()
 
     static let all: [Failure] =
         [.commandLine(message: "unknown option '--jsno'", command: "kcbackup create"), .unforeseen(type: "SomeError")]
@@ -162,7 +169,6 @@ enum FailureExamples {
         .locked(keychain: "login"), .jobWithoutPasscode(job: "nightly", keychain: "login", isLocked: true),
         .jobWithoutPasscode(job: "nightly", keychain: "login", isLocked: false), .deviceKeyNeeded(keychains: ["login"]),
         .itemExists(keychain: "login", selection: "--service forum --account ada"), .nothingToLock(keychain: "scripts"),
-        .foreignFile(path: "logins.csv", title: "CSV file"),
         .notTrusted(device: "KC-ABCD-EFGH-IJKL-MNOP-QRST"), .nothingIsKept(.refused(1)),
     ]
     private static let secrets: [SecretProblem] = [
@@ -206,11 +212,9 @@ enum FailureExamples {
         .secretTooLarge(20_000_000), .tooManyExtra(300), .extraTooLarge, .extraOutOfOrder,
         .thisDeviceOnlySynchronizable,
     ]
-    private static let imports: [Failure.ImportProblem] = [
-        .reading(.line(.malformed(MalformedLine("the string does not end", at: 17)))), .reading(.line(.brokenSeal)),
-        .store(.duplicateItem),
-        .store(.diskFull),
-        .reading(.tooLong(limit: 10)), .reading(.sameKey(line: 2)), .reading(.sameUUID(line: 2)),
+    private static let imports: [ItemLines.Problem] = [
+        .line(.malformed(MalformedLine("the string does not end", at: 17))), .line(.brokenSeal),
+        .tooLong(limit: 10), .sameKey(line: 2), .sameUUID(line: 2),
     ]
     private static let devices: [DeviceKeyFailure] = [
         .notFound(path: "device.key"), .exists(path: "device.key"), .otherMachine(path: "device.key", device: device),
@@ -248,6 +252,7 @@ enum FailureExamples {
     private static let restores: [RestoreRefusal] = [
         .unencryptedElsewhere(device: device), .unknownOrigin(device: device), .wouldRemoveForBroken(1),
         .wouldRemoveUnread(1), .wouldRemoveUnopened(3), .itemsStayBehind(3), .nothingMatches, .conflicts(2),
+        .cannotWrite(item, .noPasscode),
         .unconfirmed,
     ]
     private static let foreign: [ForeignFailure] = [

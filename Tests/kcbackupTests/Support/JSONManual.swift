@@ -163,7 +163,7 @@ struct JSONHome {
         try other.write(
             "items.jsonl",
             #"{"class":"genp","attributes":{"svce":"Far","acct":"ada","pdmn":"cku"},"secret":"bound"}"# + "\n")
-        for line in ["keychain create --no-passcode", "item import items.jsonl", "keygen -o far-key"] {
+        for line in ["keychain create --no-passcode", "import items.jsonl", "keygen -o far-key"] {
             #expect(other.run(line).status == .ok)
         }
         let device = try #require(other.run("device show").text.firstMatch(of: /KC-[A-Z2-7-]+/)).0
@@ -192,7 +192,7 @@ struct JSONHome {
         return [
             step("error", "verify missing.kcb", 10),
             step("keychain create", "keychain create \(passcode)"),
-            step("item import", "item import items.jsonl \(passcode)"),
+            step("import", "import items.jsonl \(passcode)"),
             step("import", "import netrc \(passcode)", 3),
             step("import", "import changed --on-conflict keep \(passcode)"),
             step("import", "import bound.keyring --dry-run \(passcode)"),
@@ -259,7 +259,7 @@ struct JSONHome {
             step("diff", "diff keys.kcb far.kcb -i far-key", 0),
             step("restore", "restore laptop.kcb \(passphrase) \(passcode) --dry-run"),
             step("keychain create", "keychain create taken \(passcode)"),
-            step("item import", "item import taken.jsonl --keychain taken \(passcode)"),
+            step("import", "import taken.jsonl --keychain taken \(passcode)"),
             step("restore", "restore laptop.kcb --keychain taken \(passphrase) \(passcode)", 3),
             step(
                 "restore", "restore laptop.kcb --replace --yes --keychain taken \(passphrase) \(passcode)"),

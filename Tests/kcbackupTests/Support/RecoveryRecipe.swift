@@ -113,7 +113,7 @@ struct NumberedSamples {
     }
 
     private(set) var items: [Item] = []
-    /// The input for `item import`.
+    /// The input for `import`.
     private(set) var text = ""
 
     init() throws {

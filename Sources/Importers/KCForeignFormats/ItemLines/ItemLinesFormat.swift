@@ -29,8 +29,12 @@ package struct ItemLinesFormat: ForeignFormat {
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
-        let items = try ItemLines(ForeignFileSource(file: file), date: file.modified).collected()
-        return ForeignContents(items: items, kind: "item", isPlaintext: true)
+        return Self.contents(try ItemLines(ForeignFileSource(file: file), date: file.modified).collected())
+    }
+
+    /// The contents of a file that holds these items.
+    package static func contents(_ items: CollectedItems) -> ForeignContents {
+        ForeignContents(items: items, kind: "item", isPlaintext: true)
     }
 }
 

@@ -12,8 +12,6 @@ struct ImportText {
     var policy = ConflictPolicy.newer
     /// The keychain as it was named on the command line.
     var named: String?
-    /// The date of the file; nil for a folder.
-    var fileDate: Timestamp?
     let session: Session
 
     /// What the file is read for.
@@ -128,7 +126,7 @@ struct ImportText {
 
     /// Why an item of the file wins; one that has no date of its own has the file's.
     private func reason(for date: Timestamp) -> String {
-        date == fileDate
+        date == reading.fileDate
             ? "the file is dated \(session.calendar.moment(date)) and its records have no dates" : "the file's is newer"
     }
 

@@ -8,22 +8,25 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 
-/// `kcbackup import`: adds other programs' items to a keychain.
+/// `kcbackup import`: adds the items of a file, of another program or of lines, to a keychain.
 struct ImportCommand: Verb {
     static let mainOptions: [OptionName] = [.into, .dryRun, .from]
 
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Import the passwords of another program from its file.",
+        abstract: "Import items from the file of another program, or from JSON lines.",
         discussion: """
             The format is recognized by the content of the file, not by its name. The file is read to its end and must \
             pass every check that its format allows before anything is written; then everything is written, or \
-            nothing. A second import of the same file changes nothing.
+            nothing. A second import of the same file changes nothing. Items go to a keychain, never to the desktop \
+            keyring.
 
             Notes, one-time passwords and other fields become items of their own, since they are secrets. What cannot \
             be kept in a keychain is counted. 'import.md' in the \
             documentation describes, for each program, how to get the file and what is lost; kcbackup-import(1) says \
             where it is.
+
+            A file of items has one JSON object per line ('json.md'): all of them are imported, or none.
 
             Formats: \(KnownFormats.all.map(\.name).joined(separator: ", ")).
 
@@ -31,6 +34,7 @@ struct ImportCommand: Verb {
               kcbackup import logins.csv --dry-run
               kcbackup import logins.csv
               kcbackup import ~/.netrc --into scripts
+              kcbackup import items.jsonl
             """)
 
     @Argument(help: "The file, or folder; '-' is standard input.", completion: .file())
@@ -88,16 +92,16 @@ struct ImportCommand: Verb {
         if !isThere, !dryRun { _ = try target.open(in: session) }
 
         let reader = ForeignReader(file, opening, in: session)
-        let input = try reader.input()
-        let reading = try reader.read(input, as: table)
+        let reading = try reader.read(as: table)
         let text = ImportText(
             path: file, reading: reading, use: dryRun ? .dryRun : .importing, policy: onConflict,
-            named: target.keychain, fileDate: input.file?.modified, session: session)
+            named: target.keychain, session: session)
         try text.tellContents()
 
         var decisions: [(Item, RestoreAction)] = []
         let items = reading.contents.items
-        let importing = ImportItems(policy: onConflict, isDryRun: dryRun)
+        let importing = ImportItems(
+            policy: onConflict, isDryRun: dryRun, requiresAll: reading.format is ItemLinesFormat)
         // Each item is visited once for the plan and once for writing.
         let progress = Progress("importing items", of: UInt64(items.count * (dryRun ? 1 : 2)), in: session)
         defer { progress.finish() }
@@ -120,7 +124,7 @@ struct ImportCommand: Verb {
         }
         progress.finish()
         let told = Result { try text.tell(report, decisions, keychain: local.name) }
-        if reading.contents.exposesSecrets, input.path.exact != InputFile.standardInputName.exact, !dryRun {
+        if reading.contents.exposesSecrets, reading.remains, !dryRun {
             session.warn("\(quoted(file)) still holds the secrets in the clear; delete it when it is no longer needed")
         }
         try told.get()

@@ -4,9 +4,9 @@ internal import ArgumentParser
 struct ItemCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "item",
-        abstract: "Add, import, list, find, update and delete the items of a keychain.",
+        abstract: "Add, list, find, update and delete the items of a keychain.",
         subcommands: [
-            ItemAddCommand.self, ItemImportCommand.self, ItemListCommand.self, ItemFindCommand.self,
+            ItemAddCommand.self, ItemListCommand.self, ItemFindCommand.self,
             ItemUpdateCommand.self, ItemDeleteCommand.self,
         ])
 }

@@ -12,7 +12,7 @@ struct UndoCommand: Verb {
         commandName: "undo",
         abstract: "Take back the last restore, import or change of items.",
         discussion: """
-            Each command that changes items keeps the state before it: restore, import, item add, item import, item \
+            Each command that changes items keeps the state before it: restore, import, item add, item \
             update, item delete, and undo itself, so that undoing twice changes nothing. Items that were added or \
             changed since are listed, and you are asked first.
 

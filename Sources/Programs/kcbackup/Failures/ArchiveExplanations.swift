@@ -181,6 +181,8 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
         Explanation(
             .exists, "\(counted(count, "item")) would change one that is there; nothing was written",
             hint: "'\(OptionName.onConflict.spelling) newer', 'keep' or 'overwrite' says which one stays")
+    case .cannotWrite(let item, let problem):
+        Explanation(.refused, "\(item.words): \(problem.words); nothing was written")
     case .unconfirmed:
         Explanation(
             .busy, "items were added or changed since the question was asked; nothing was written",

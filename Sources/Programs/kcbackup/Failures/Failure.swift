@@ -35,8 +35,8 @@ enum Failure: Error, Hashable, Sendable {
     /// There is no keychain, but perhaps a desktop with a keyring was meant.
     case noKeychain(name: String?, KeyringHint)
     case item(ItemProblem)
-    /// A line of an import file.
-    case importLine(Int, ImportProblem)
+    /// A line of a file of items.
+    case importLine(Int, ItemLines.Problem)
     case device(DeviceKeyFailure)
     case trust(TrustedDevicesFailure)
     case age(AgeFailure, path: String?)
@@ -58,12 +58,6 @@ enum Failure: Error, Hashable, Sendable {
     indirect case notKept(Failure)
     /// An unknown error; the string names a Swift type and nothing else.
     case unforeseen(type: String)
-
-    /// Why reading an import file stopped at a line.
-    enum ImportProblem: Hashable, Sendable {
-        case reading(ItemLines.Problem)
-        case store(KeychainStoreError)
-    }
 
     /// What a run was working on, for errors that do not carry this information themselves.
     struct Subjects: Hashable, Sendable {
@@ -103,7 +97,7 @@ enum Failure: Error, Hashable, Sendable {
                 .noKeychain(name: subjects.keychain, subjects.keyringHint ?? .misspelled)
             case let error as KeychainStoreError: .keychain(error, name: subjects.keychain)
             case let problem as ItemProblem: .item(problem)
-            case let failure as ItemLines.Failure: .importLine(failure.line, .reading(failure.problem))
+            case let failure as ItemLines.Failure: .importLine(failure.line, failure.problem)
             case let failure as DeviceKeyFailure: .device(failure)
             case let failure as TrustedDevicesFailure: .trust(failure)
             case let failure as AgeFailure: .age(failure, path: subjects.path)

@@ -205,30 +205,23 @@ private func valueWords(_ code: AttributeCode) -> String {
     }
 }
 
-/// Explains an invalid line in an import file, without its number.
-func explainImportLine(_ problem: Failure.ImportProblem) -> Explanation {
+/// Explains an invalid line in a file of items, without its number.
+func explainImportLine(_ problem: ItemLines.Problem) -> Explanation {
     let hint = "nothing was written; correct the line, and try again"
     switch problem {
-    case .reading(.line(.malformed(let malformed))):
+    case .line(.malformed(let malformed)):
         return Explanation(.usage, "\(malformed.rule), at byte \(malformed.position)", hint: hint)
-    case .reading(.line(.brokenSeal)):
+    case .line(.brokenSeal):
         return Explanation(
             .damaged, "the item was listed without its secret, since its seal is broken",
             hint: "nothing was written; leave the item out, and try again")
-    case .reading(.line(.item(let problem))):
+    case .line(.item(let problem)):
         let explanation = explainItem(problem)
         return Explanation(explanation.status, explanation.message, hint: hint)
-    case .store(let error):
-        let explanation = explainKeychain(error, keychain: nil)
-        switch explanation.status {
-        // These failures are not caused by the line.
-        case .io, .busy, .locked, .interrupted, .terminated: return explanation
-        default: return Explanation(explanation.status, explanation.message, hint: hint)
-        }
-    case .reading(.tooLong(let limit)): return Explanation(.limit, "it has more than \(limit) bytes", hint: hint)
-    case .reading(.sameKey(let line)):
+    case .tooLong(let limit): return Explanation(.limit, "it has more than \(limit) bytes", hint: hint)
+    case .sameKey(let line):
         return Explanation(.exists, "line \(line) has an item with the same unique key", hint: hint)
-    case .reading(.sameUUID(let line)):
+    case .sameUUID(let line):
         return Explanation(.usage, "line \(line) has the same UUID on another item", hint: hint)
     }
 }

@@ -60,8 +60,6 @@ enum Refusal: Error, Hashable, Sendable {
     case foreignForArchive(path: String, title: String)
     /// The file is not a certificate.
     case notACertificate(path: String)
-    /// The file belongs to another program.
-    case foreignFile(path: String, title: String)
     /// There is no keychain to back up, but perhaps a desktop keyring.
     case noKeychains(isDesktopRunning: Bool)
     /// No state of the keychain is kept.
@@ -219,10 +217,6 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
         Explanation(
             .damaged, "\(quoted(path)) is not a DER or PEM certificate",
             hint: "for other content, leave out '\(OptionName.class.spelling) cert'")
-    case .foreignFile(let path, let title):
-        Explanation(
-            .refused, "\(quoted(path)) is not a file of items, but a \(title)",
-            hint: "'kcbackup import \(shellWord(path))' imports it")
     case .noKeychains(let isDesktopRunning):
         Explanation(
             .notFound, "there is no keychain to back up", hint: "'kcbackup keychain create' makes the first one"

@@ -15,6 +15,10 @@ struct ForeignReader {
     struct Reading {
         let format: any ForeignFormat
         let contents: ForeignContents
+        /// When the file was last changed; nil for a folder.
+        let fileDate: Timestamp?
+        /// True if the input is there as before, as a pipe is not.
+        let remains: Bool
 
         /// The format as text, with the details that the file contains about itself.
         var words: String {
@@ -34,7 +38,20 @@ struct ForeignReader {
     /// - Parameter chosen: the format, if it is known.
     /// - Throws: `ForeignFailure`, `FileFailure`, `StreamFailure`, and errors of reading secrets.
     func read(as chosen: (any ForeignFormat)? = nil) throws -> Reading {
-        try read(input(), as: chosen)
+        if chosen == nil, options.firstGiven == nil, let items = try readItems() { return items }
+        return try read(input(), as: chosen)
+    }
+
+    /// Reads a file of items line by line, so that it is never in memory as a whole; nil for any other input.
+    private func readItems() throws -> Reading? {
+        guard try isFileOfItems() else { return nil }
+        let lines = try FileOfItems.open(path, in: session)
+        let progress = Progress("reading items", in: session, reading: lines)
+        defer { progress.finish() }
+        let items = try lines.collected(step: progress.step)
+        if items.count == 0 { return nil }
+        return Reading(
+            format: ItemLinesFormat(), contents: ItemLinesFormat.contents(items), fileDate: lines.date, remains: true)
     }
 
     /// Reads an input that `input` returned.
@@ -50,7 +67,9 @@ struct ForeignReader {
         if contents.exposesSecrets, input.file?.isReadableByOthers == true {
             session.warn("\(quoted(path)) can be read by others, and holds secrets; if they are real, run 'chmod 600'")
         }
-        return Reading(format: format, contents: contents)
+        return Reading(
+            format: format, contents: contents, fileDate: input.file?.modified,
+            remains: input.path.exact != InputFile.standardInputName.exact)
     }
 
     /// Opens the file or folder, without asking for anything.
@@ -78,7 +97,7 @@ struct ForeignReader {
         } catch ForeignFailure.empty, ForeignFailure.unknownFormat, ForeignFailure.unknownColumns,
             ForeignFailure.damaged
         {
-            // Reading it as lines of items says what is wrong with them.
+            // Reading it says what is wrong with it.
             return nil
         }
     }
