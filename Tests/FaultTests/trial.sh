@@ -102,7 +102,7 @@ probe() {
       kc verify backups -i key.txt -i other.txt > messages 2>&1 || cat messages
       rm -f messages
       kc list backups --columns state,items 2>&1
-      kc keys backups -i key.txt -i other.txt 2>&1 | sed 's/.*\.kcb//' ;;
+      kc list --keys backups -i key.txt -i other.txt 2>&1 | sed 's/.*\.kcb//' ;;
     rekey-file)
       local key
       for key in key other; do

@@ -91,24 +91,24 @@ struct EncryptedKeyFileTests {
         try write("other.age", IdentityFile.text(of: other, comments: []).bytesForTest())
         #expect(home.run("create --to backups -r \(identity.recipient)").status == .ok)
 
-        let shown = home.run("keys backups -i key.asc -i other.age --identity-passphrase file:passphrase")
+        let shown = home.run("list backups --keys -i key.asc -i other.age --identity-passphrase file:passphrase")
         #expect(shown.status == .ok)
         #expect(shown.text.contains(".kcb  key.asc\n"))
-        let none = home.run("keys backups -i other.age --identity-passphrase file:passphrase")
+        let none = home.run("list backups --keys -i other.age --identity-passphrase file:passphrase")
         #expect(none.text.contains(".kcb  none of these\n"))
         let typed = ScriptedTerminal(answers: ["x", "walnut"])
-        #expect(run("keys backups -i key.age", typed).text.contains(".kcb  key.age\n"))
+        #expect(run("list backups --keys -i key.age", typed).text.contains(".kcb  key.age\n"))
 
-        let wrong = home.run("keys backups -i key.age --identity-passphrase file:wrong")
+        let wrong = home.run("list backups --keys -i key.age --identity-passphrase file:wrong")
         #expect(wrong.status == .wrongKey)
         #expect(wrong.text == "")
-        let unattended = home.run("keys backups -i key.age")
+        let unattended = home.run("list backups --keys -i key.age")
         #expect(unattended.status == .usage)
         #expect(unattended.messages.contains("hint: say where it comes from with '--identity-passphrase SOURCE'"))
         for line in [
-            "keys backups --identity-passphrase file:passphrase",
-            "keys backups -i key.age --identity-passphrase walnut", "keys backups -i - -i -",
-            "keys backups -i - --identity-passphrase fd:0",
+            "list backups --keys --identity-passphrase file:passphrase",
+            "list backups --keys -i key.age --identity-passphrase walnut", "list backups --keys -i - -i -",
+            "list backups --keys -i - --identity-passphrase fd:0",
         ] {
             #expect(home.run(line).status == .usage, "\(line)")
         }

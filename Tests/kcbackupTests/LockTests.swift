@@ -18,10 +18,10 @@ struct LockTests {
         #expect(home.run("import items.jsonl --passcode file:passcode").status == .ok)
     }
 
-    @Test("If the kernel keeps no keys, each command asks for the passcode, and status says why")
+    @Test("If the kernel keeps no keys, each command asks for the passcode, and info says why")
     func refusal() {
         home.retention.fail("*", .refused(1))
-        let status = home.run("keychain status")
+        let status = home.run("keychain info")
         #expect(status.status == .ok)
         #expect(status.text.contains("nothing between commands: this process may not use the kernel's key service"))
         let unlock = home.run("keychain unlock --passcode file:passcode")

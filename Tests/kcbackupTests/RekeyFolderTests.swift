@@ -89,10 +89,10 @@ struct RekeyFolderTests {
         let list = home.run("list b --json")
         #expect(list.status == .ok && list.text.contains(#""state":"replaced""#))
         #expect(list.messages.contains("1 file in 'b' is not what was made under its name: 'kcbackup verify b'"))
-        let keys = home.run("keys b")
+        let keys = home.run("list --keys b")
         #expect(keys.status == .incomplete && keys.messages.contains("is not what was made under its name"))
         #expect(keys.text.contains("\(name)  ?\n"), "\(keys.text)")
-        #expect(home.run("keys b -i old.txt -i new.txt").text.contains("\(name)  old.txt\n"))
+        #expect(home.run("list --keys b -i old.txt -i new.txt").text.contains("\(name)  old.txt\n"))
         let status = home.run("status")
         #expect(status.status == .damaged && status.messages.contains("it has other keys"))
         let found = home.run("status --json").text
@@ -115,12 +115,12 @@ struct RekeyFolderTests {
         let names = try archives()
         try Path.remove(home.path("b/" + names[0]))
         try home.write("b/" + names[1], [1, 2, 3])
-        let keys = home.run("keys b")
+        let keys = home.run("list --keys b")
         #expect(keys.status == .incomplete)
         #expect(keys.text.contains("\(names[0])  ?\n\(names[1])  ?\n\(names[2])  age1"), "\(keys.text)")
         #expect(keys.messages.contains("\(names[0])' is in the catalogue, and its file is gone"))
         #expect(keys.messages.contains("\(names[1])' was intact when it was made, and is damaged now"))
-        #expect(home.run("keys b -i old.txt").status == .incomplete)
+        #expect(home.run("list --keys b -i old.txt").status == .incomplete)
     }
 
     @Test("A rekey of an archive copied back from the trash leaves what the catalogue knows in the trash")
@@ -133,7 +133,7 @@ struct RekeyFolderTests {
         #expect(home.run("rekey b/\(name) -i old.txt -r \(new)").status == .ok)
         try Path.remove(home.path("b/" + name))
         #expect(home.run("prune b --undo").status == .ok)
-        #expect(home.run("keys b").text.contains("\(name)  \(old)\n"))
+        #expect(home.run("list --keys b").text.contains("\(name)  \(old)\n"))
         #expect(home.run("verify b/\(name) -i old.txt").status == .ok)
     }
 
@@ -164,7 +164,7 @@ struct RekeyFolderTests {
         let name = try putBackOld()
         #expect(home.run("list --rebuild b").status == .ok)
         #expect(home.run("status").status == .ok)
-        #expect(home.run("keys b").text.contains("\(name)  ?\n"))
+        #expect(home.run("list --keys b").text.contains("\(name)  ?\n"))
         #expect(home.run("prune b --keep-last 1").messages.contains("was not read since the catalogue was rebuilt"))
         #expect(home.run("verify b/\(name) -i old.txt").status == .ok)
         let prune = home.run("prune b --keep-last 1")

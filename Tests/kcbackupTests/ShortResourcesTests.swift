@@ -51,7 +51,6 @@ struct ShortResourcesTests {
         run keychain create free --no-passcode
         run keychain list
         run keychain info
-        run keychain status
         run keychain set-settings --lock-after 100 --passcode file:code
         run import items.jsonl --keychain free
         run item add --service a --secret file:code --passcode file:code

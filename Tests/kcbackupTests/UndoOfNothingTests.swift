@@ -17,7 +17,7 @@ struct UndoOfNothingTests {
             "import a.csv", "import a.csv --on-conflict keep", "import a.csv --on-conflict overwrite",
             "import a.csv --on-conflict fail", "import a.jsonl",
             "item add --service oak --no-secret", "item update --service none --set icmt=x",
-            "item delete --service none", "undo", "undo --dry-run", "keychain lock", "keychain status",
+            "item delete --service none", "undo", "undo --dry-run", "keychain lock", "keychain info",
         ]
 
     private let home: TestHome

@@ -138,6 +138,13 @@ package final class StreamedTable {
         held.append(cells)
     }
 
+    /// Returns the lines of rows that were measured, in the requested order.
+    package func rows(_ rows: [[String]]) -> [String] {
+        guard isSorted else { return rows.map(row) }
+        for row in rows { hold(row) }
+        return sortedRows()
+    }
+
     /// Returns the lines of the held rows, sorted; the sort is stable.
     package func sortedRows() -> [String] {
         let keys = held.map { cells in (order.isEmpty ? usualOrder : order).map { key(cells[$0], of: columns[$0]) } }

@@ -35,9 +35,7 @@ struct CommandLineTool: ParsableCommand {
                 ]),
             CommandGroup(
                 name: "Folders of backups",
-                subcommands: [
-                    ListCommand.self, PruneCommand.self, KeysCommand.self, RekeyCommand.self,
-                ]),
+                subcommands: [ListCommand.self, PruneCommand.self, RekeyCommand.self]),
             CommandGroup(
                 name: "Scheduled backups",
                 subcommands: [

@@ -45,6 +45,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case keepWithin = "keep-within"
     case keepYearly = "keep-yearly"
     case keyFile = "key-file"
+    case keys
     case keychain
     case label
     case length

@@ -222,7 +222,7 @@ struct JSONHome {
             step("prune --undo", "prune backups --undo"),
             step("create --to", "create \(passcode) -r \(try Self.recipient(of: "far-key", in: home)) --to keyed"),
             step("rekey", "rekey keyed -i far-key -r \(inspector)"),
-            step("keys", "keys keyed -i inspect-key"),
+            step("list --keys", "list --keys keyed -i inspect-key"),
             step("doctor", "doctor", 10),
             step(
                 "schedule add",
@@ -282,8 +282,8 @@ struct JSONHome {
         ]
             // Enough wrong passcodes that the next attempt has to wait for more than the minute between two runs.
             + (1...10).map { _ in step("error", "keychain unlock --passcode file:passphrase", 12) } + [
-                step("keychain status", "keychain status"),
-                Step(row: "keychain status", line: ["keychain", "status"], isRefused: true),
+                step("keychain info", "keychain info"),
+                Step(row: "keychain info", line: ["keychain", "info"], isRefused: true),
                 step("keychain create without a passcode", "keychain create plain --no-passcode"),
                 step(
                     "keychain set-passcode without one",

@@ -11,22 +11,18 @@ internal import KCReportText
 
 /// The options for opening an archive.
 struct ArchiveOptions: ParsableArguments {
-    @Option(
-        name: OptionName.identity.name,
-        help: ArgumentHelp("An age identity file that opens it; may be repeated.", valueName: "file"),
-        completion: .file())
-    var identity: [String] = []
-
-    @Option(
-        name: OptionName.identityPassphrase.name,
-        help: ArgumentHelp(
-            "Where the passphrase of an encrypted identity file comes from.", valueName: "source"))
-    var identityPassphrase: SecretSource?
+    @OptionGroup
+    private var identityOptions: IdentityOptions
 
     @Option(
         name: OptionName.passphrase.name,
         help: ArgumentHelp("Where the passphrase of the archive comes from.", valueName: "source"))
     var passphrase: SecretSource?
+
+    /// The identity files that were given.
+    var identity: [String] { identityOptions.identity }
+    /// Where the passphrase of an encrypted one comes from.
+    var identityPassphrase: SecretSource? { identityOptions.identityPassphrase }
 
     /// True if a passphrase or an identity was given.
     var hasKey: Bool { passphrase != nil || !identity.isEmpty }
@@ -69,9 +65,7 @@ struct ArchiveOptions: ParsableArguments {
     ///
     /// - Throws: `SecretProblem` (`notASource`), `UsageProblem` (`needs`, `inputTwice`).
     func check(with archives: [String]) throws {
-        if identityPassphrase == .unknown { throw SecretProblem.notASource(.identityPassphrase) }
-        if identityPassphrase != nil, identity.isEmpty { throw UsageProblem.needs(.identityPassphrase, .identity) }
-        try requireOneInput(archives + identity, [passphrase, identityPassphrase])
+        try identityOptions.check(with: archives, passphrase: passphrase)
     }
 
     /// Opens an age file with the given keys or with a passphrase from the user.
@@ -88,14 +82,7 @@ struct ArchiveOptions: ParsableArguments {
     ///
     /// - Throws: as `Session.identities(in:passphrase:)`.
     func identities(in session: Session) throws -> [any Identity] {
-        try identity.flatMap { try identities(in: $0, session) }
-    }
-
-    /// Returns the identities in one file.
-    ///
-    /// - Throws: as `Session.identities(in:passphrase:)`.
-    func identities(in path: String, _ session: Session) throws -> [any Identity] {
-        try session.identities(in: path, passphrase: identityPassphrase)
+        try identity.flatMap { try identityOptions.identities(in: $0, session) }
     }
 }
 

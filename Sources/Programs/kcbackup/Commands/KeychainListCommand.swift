@@ -49,53 +49,6 @@ struct KeychainListCommand: Verb {
     }
 }
 
-/// `kcbackup keychain info`.
-struct KeychainInfoCommand: Verb {
-    static let configuration = CommandConfiguration(
-        commandName: "info",
-        abstract: "Check the file of a keychain, and describe it without opening a secret.",
-        discussion: """
-            EXAMPLES:
-              kcbackup keychain info
-              kcbackup keychain info work
-            """)
-
-    @OptionGroup
-    var operand: KeychainOperand
-
-    @OptionGroup
-    var style: StyleOptions
-
-    func run(in session: Session) throws -> ExitStatus {
-        let local = try operand.local(in: session)
-        let keychain = try local.open(in: session)
-        try keychain.checkIntegrity()
-        let found = try keychain.information()
-        var lines = [
-            "keychain  \(displayedPath(local.name))\n",
-            "path      \(displayedPath(local.path))\n",
-            "store     \(Hexadecimal.encode(found.storeID))\n",
-            "device    \(found.device)\n",
-            "created   \(session.calendar.moment(found.created))\n",
-            "passcode  \(found.cost == nil ? "none: this device alone opens it" : "set")\n",
-        ]
-        if let escrow = found.escrow {
-            lines.append("escrow    since \(session.calendar.moment(escrow.since))\n          \(escrow.key)\n")
-        } else if found.cost != nil {
-            lines.append("escrow    none\n")
-        }
-        lines.append("items     \(found.total)\n")
-        for itemClass in ItemClass.allCases {
-            lines.append("  \(itemClass.rawValue)    \(found.itemCounts[itemClass] ?? 0)\n")
-        }
-        if found.tombstoneCount > 0 {
-            lines.append("deleted   \(found.tombstoneCount) (synchronizable items leave a trace)\n")
-        }
-        try session.result(["keychain": .keychain(local, found)], lines)
-        return .ok
-    }
-}
-
 extension KeychainInformation {
     /// The number of live items.
     var total: Int { itemCounts.values.reduce(0, +) }

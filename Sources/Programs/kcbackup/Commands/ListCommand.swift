@@ -10,7 +10,7 @@ internal import KCReportText
 
 /// `kcbackup list`.
 struct ListCommand: Verb {
-    static let mainOptions: [OptionName] = [.columns, .sort, .rebuild]
+    static let mainOptions: [OptionName] = [.keys, .sort, .rebuild]
 
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -20,8 +20,13 @@ struct ListCommand: Verb {
             '--rebuild' rebuilds the catalogue of the folder from the intact archives that 'create --to' made on this \
             device, wherever they were then, and forgets the others; if none is left, it asks.
 
+            '--keys' shows which keys open each archive according to the catalogue or, with '-i', which of the given \
+            identity files do; none of its content is read.
+
             EXAMPLES:
               kcbackup list ~/backups
+              kcbackup list ~/backups --keys
+              kcbackup list ~/backups --keys -i restore-key.txt
               kcbackup list --rebuild /mnt/usb/backups
             """)
 
@@ -30,6 +35,12 @@ struct ListCommand: Verb {
 
     @Flag(name: OptionName.rebuild.name, help: "Rebuild the catalogue from the archives in the folder.")
     var rebuild = false
+
+    @Flag(name: OptionName.keys.name, help: "Show which keys open the archives.")
+    var keys = false
+
+    @OptionGroup
+    var trying: IdentityOptions
 
     @Flag(name: OptionName.yes.name, help: "Do not ask.")
     var yes = false
@@ -61,6 +72,11 @@ struct ListCommand: Verb {
             if lock.lockWait != nil { throw UsageProblem.needs(.lockWait, .rebuild) }
             if yes { throw UsageProblem.needs(.yes, .rebuild) }
         }
+        if keys {
+            if rebuild { throw UsageProblem.together(.keys, .rebuild) }
+            return try FolderKeys(folder, trying: trying, in: session).list(in: table)
+        }
+        if let option = trying.firstGiven { throw UsageProblem.needs(option, .keys) }
         let isThere = Path.isFolder(path)
         if !isThere {
             if try Path.exists(path) { throw UsageProblem.fileForFolder(folder) }
@@ -141,11 +157,7 @@ struct ListCommand: Verb {
     }
 
     private func lines(_ rows: [Row], in table: StreamedTable, _ calendar: LocalCalendar) -> [String] {
-        func sorted(_ rows: [Row]) -> [String] {
-            guard table.isSorted else { return rows.map { table.row($0.cells(calendar)) } }
-            for row in rows { table.hold(row.cells(calendar)) }
-            return table.sortedRows()
-        }
+        func sorted(_ rows: [Row]) -> [String] { table.rows(rows.map { $0.cells(calendar) }) }
         let trashed = rows.filter { $0.state == .trashed }
         if trashed.isEmpty { return sorted(rows) }
         // Archives in the trash cannot be restored from directly, so they are listed separately.

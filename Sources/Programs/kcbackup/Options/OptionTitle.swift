@@ -30,7 +30,8 @@ extension OptionName {
             .attributes
         case .generate, .length, .noSecret, .secret, .secretFile:
             .secret
-        case .archivePasscode, .escrow, .identity, .identityPassphrase, .inspectRecipient, .keyFile, .newPasscode,
+        case .archivePasscode, .escrow, .identity, .identityPassphrase, .inspectRecipient, .keyFile, .keys,
+            .newPasscode,
             .newPassphrase, .noPasscode, .outside, .passcode, .passphrase, .password, .recipient, .recipientsFile,
             .recipientsPassphrase, .suggest, .unencrypted, .unlock:
             .keys

@@ -5,49 +5,6 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 
-/// `kcbackup keychain status`.
-struct KeychainStatusCommand: Verb {
-    static let configuration = CommandConfiguration(
-        commandName: "status",
-        abstract: "Say whether a keychain is unlocked, and when it locks by itself.",
-        discussion: """
-            This does not restart the time after which the keychain locks.
-
-            EXAMPLES:
-              kcbackup keychain status
-              kcbackup keychain status work --json
-            """)
-
-    @OptionGroup
-    var operand: KeychainOperand
-
-    @OptionGroup
-    var style: StyleOptions
-
-    func run(in session: Session) throws -> ExitStatus {
-        let local = try operand.local(in: session)
-        let keychain = try local.open(in: session)
-        let status = try session.world.unlocked.status(keychain, now: session.now)
-        var lines = ["keychain  \(displayedPath(local.name))\n", "state     \(status.words)\n"]
-        if status.hasPasscode {
-            lines.append("locks     \(status.settings.words)\n")
-            if let seconds = status.secondsUntilLock {
-                lines.append("          in \(duration(seconds: seconds)) if it is not used\n")
-            }
-        }
-        if status.wrongPasscodeCount > 0 {
-            let wait =
-                status.secondsUntilNextTry.map { "; the next attempt is possible in \(duration(seconds: $0))" } ?? ""
-            lines.append("wrong     \(counted(status.wrongPasscodeCount, "passcode")) in a row\(wait)\n")
-        }
-        if status.hasPasscode, let refusal = status.refusal {
-            lines.append("kept      nothing between commands: \(refusal.reason)\n")
-        }
-        try session.result(["states": [.status(local, status)]], lines)
-        return .ok
-    }
-}
-
 /// `kcbackup keychain set-settings`.
 struct KeychainSetSettingsCommand: Verb {
     static let mainOptions: [OptionName] = [.lockAfter, .lockOnSuspend, .noLockOnSuspend]
@@ -124,16 +81,6 @@ struct KeychainSetSettingsCommand: Verb {
 }
 
 extension SessionStatus {
-    /// The state as text.
-    fileprivate var words: String {
-        if !hasPasscode { return "unlocked: it has no passcode" }
-        return switch state {
-        case .unlocked: "unlocked"
-        case .locked: "locked; items that are readable after the first unlock are readable"
-        case .lockedUntilFirstUnlock: "locked, and not unlocked since the machine was started"
-        }
-    }
-
     fileprivate var code: String {
         switch state {
         case .unlocked: "unlocked"

@@ -1,0 +1,105 @@
+internal import KCAgeEncryption
+internal import KCBackupArchive
+internal import KCBackupCatalogue
+internal import KCKeychainModel
+internal import KCReportText
+
+/// Which keys open the archives in a folder: `kcbackup list --keys`.
+///
+/// Without identities this is what the catalogue says, for the archives that are still those that it knows. With
+/// identities, each archive is tried with them.
+struct FolderKeys {
+    static let columns = [Table.Column(title: "ARCHIVE"), Table.Column(title: "OPENS WITH", least: 12)]
+
+    private let folder: String
+    private let session: Session
+    /// What each given file holds; empty if none was given.
+    private let identities: [(path: String, found: [any Identity])]
+    private let entries: [CatalogueEntry]
+
+    /// One archive.
+    private struct Row {
+        let name: String
+        /// The keys according to the catalogue.
+        let known: [String]
+        /// The identity files that open it; nil if none was tried.
+        let opensWith: [String]?
+        /// What opens it, as text.
+        let words: String
+        let isWhole: Bool
+    }
+
+    /// Reads the catalogue of a folder, and the identities to try.
+    ///
+    /// - Throws: `CatalogueFailure`, `FileFailure`, `UsageProblem` (`fileForFolder`), and errors of reading identities.
+    init(_ folder: String, trying options: IdentityOptions, in session: Session) throws {
+        self.folder = folder
+        self.session = session
+        try options.check(with: [])
+        entries = try session.knownCatalogue(of: folder).complete
+        identities = try options.identity.map { (path: $0, found: try options.identities(in: $0, session)) }
+    }
+
+    /// Prints the archives and what opens them.
+    func list(in table: TableOptions) throws -> ExitStatus {
+        let shown = try table.table(Self.columns, in: session)
+        var replaced = 0
+        let rows = try entries.map { try row($0, &replaced) }
+        let cells = rows.map { [$0.name, $0.words] }
+        for row in cells { shown.measure(row) }
+        let json: [JSONValue] = rows.map { row in
+            .members([
+                ("file", .text(row.name)), ("keys", .list(row.known.map { .text($0) })),
+                ("opensWith", row.opensWith.map { .list($0.map { .text($0) }) }),
+            ])
+        }
+        try session.result(
+            ["folder": .text(folder), "keysOf": .list(json)], rows.isEmpty ? [] : [shown.header] + shown.rows(cells))
+        session.warnOfReplaced(replaced, in: folder)
+        return rows.allSatisfy(\.isWhole) ? .ok : .incomplete
+    }
+
+    private func row(_ entry: CatalogueEntry, _ replaced: inout Int) throws -> Row {
+        let path = "\(session.world.resolve(folder))/\(entry.name)"
+        session.subjects.path = path
+        let state = try entry.fileState(at: path)
+        let known = state == .recorded ? try entry.settled(at: path).file.keys : []
+        let isTried = !identities.isEmpty && entry.mode == .encrypted
+        switch state {
+        case .recorded: break
+        case .replaced: replaced += 1
+        case .missing, .damaged:
+            // A try of the identities says what is wrong with it.
+            if !isTried { warn(of: state == .missing ? .missing(name: path) : .notWhole(name: path)) }
+        }
+        func row(_ keys: [String], opensWith: [String]? = nil, isRead: Bool = true) -> Row {
+            Row(
+                name: entry.name, known: known, opensWith: opensWith,
+                words: keys.isEmpty ? "?" : keys.joined(separator: ", "), isWhole: state == .recorded && isRead)
+        }
+        guard isTried else {
+            return row(entry.mode == .unencrypted && state == .recorded ? ["this device"] : known)
+        }
+        do {
+            let opening = try identities.compactMap { file, found in try self.opening(path, found).map { file + $0 } }
+            return row(opening.isEmpty ? ["none of these"] : opening, opensWith: opening)
+        } catch {
+            session.warn(Failure(error, session.subjects).explanation.message)
+            return row([], isRead: false)
+        }
+    }
+
+    private func warn(of failure: CatalogueFailure) {
+        session.warn(Failure(failure, session.subjects).explanation.message)
+    }
+
+    /// Returns a note on what identities open, to follow the name of their file; nil if they open nothing.
+    private func opening(_ path: String, _ identities: [any Identity]) throws -> String? {
+        do {
+            return try ArchiveFile(path: path).prove().open(identities: identities).opensSecrets
+                ? "" : " (metadata alone)"
+        } catch ArchiveFailure.noMatchingIdentity {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,84 @@
+internal import ArgumentParser
+internal import KCCryptography
+internal import KCDeviceIdentity
+internal import KCKernelKeyring
+internal import KCKeychainKeys
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCReportText
+
+/// `kcbackup keychain info`.
+struct KeychainInfoCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "info",
+        abstract: "Check the file of a keychain, and say what it holds and whether it is unlocked.",
+        discussion: """
+            No secret is opened. This does not restart the time after which the keychain locks.
+
+            EXAMPLES:
+              kcbackup keychain info
+              kcbackup keychain info work
+            """)
+
+    @OptionGroup
+    var operand: KeychainOperand
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        let local = try operand.local(in: session)
+        let keychain = try local.open(in: session)
+        try keychain.checkIntegrity()
+        let found = try keychain.information()
+        let status = try session.world.unlocked.status(keychain, now: session.now)
+        var lines = [
+            "keychain  \(displayedPath(local.name))\n",
+            "path      \(displayedPath(local.path))\n",
+            "store     \(Hexadecimal.encode(found.storeID))\n",
+            "device    \(found.device)\n",
+            "created   \(session.calendar.moment(found.created))\n",
+            "passcode  \(found.cost == nil ? "none: this device alone opens it" : "set")\n",
+        ]
+        if status.hasPasscode { lines += status.lines }
+        if let escrow = found.escrow {
+            lines.append("escrow    since \(session.calendar.moment(escrow.since))\n          \(escrow.key)\n")
+        } else if found.cost != nil {
+            lines.append("escrow    none\n")
+        }
+        lines.append("items     \(found.total)\n")
+        for itemClass in ItemClass.allCases {
+            lines.append("  \(itemClass.rawValue)    \(found.itemCounts[itemClass] ?? 0)\n")
+        }
+        if found.tombstoneCount > 0 {
+            lines.append("deleted   \(found.tombstoneCount) (synchronizable items leave a trace)\n")
+        }
+        try session.result(["keychain": .keychain(local, found), "states": [.status(local, status)]], lines)
+        return .ok
+    }
+}
+
+extension SessionStatus {
+    /// Whether a keychain with a passcode is unlocked, and when it locks.
+    fileprivate var lines: [String] {
+        var lines = ["state     \(words)\n", "locks     \(settings.words)\n"]
+        if let seconds = secondsUntilLock {
+            lines.append("          in \(duration(seconds: seconds)) if it is not used\n")
+        }
+        if wrongPasscodeCount > 0 {
+            let wait = secondsUntilNextTry.map { "; the next attempt is possible in \(duration(seconds: $0))" } ?? ""
+            lines.append("wrong     \(counted(wrongPasscodeCount, "passcode")) in a row\(wait)\n")
+        }
+        if let refusal { lines.append("kept      nothing between commands: \(refusal.reason)\n") }
+        return lines
+    }
+
+    private var words: String {
+        switch state {
+        case .unlocked: "unlocked"
+        case .locked: "locked; items that are readable after the first unlock are readable"
+        case .lockedUntilFirstUnlock: "locked, and not unlocked since the machine was started"
+        }
+    }
+}

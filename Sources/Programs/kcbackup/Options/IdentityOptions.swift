@@ -1,0 +1,38 @@
+internal import ArgumentParser
+internal import KCAgeEncryption
+
+/// The options for the identity files that open an archive.
+struct IdentityOptions: ParsableArguments {
+    @Option(
+        name: OptionName.identity.name,
+        help: ArgumentHelp("An age identity file that opens it; may be repeated.", valueName: "file"),
+        completion: .file())
+    var identity: [String] = []
+
+    @Option(
+        name: OptionName.identityPassphrase.name,
+        help: ArgumentHelp(
+            "Where the passphrase of an encrypted identity file comes from.", valueName: "source"))
+    var identityPassphrase: SecretSource?
+
+    /// The first option that was given.
+    var firstGiven: OptionName? {
+        !identity.isEmpty ? .identity : identityPassphrase != nil ? .identityPassphrase : nil
+    }
+
+    /// Refuses contradictory options, before anything is read.
+    ///
+    /// - Throws: `SecretProblem` (`notASource`), `UsageProblem` (`needs`, `inputTwice`).
+    func check(with archives: [String], passphrase: SecretSource? = nil) throws {
+        if identityPassphrase == .unknown { throw SecretProblem.notASource(.identityPassphrase) }
+        if identityPassphrase != nil, identity.isEmpty { throw UsageProblem.needs(.identityPassphrase, .identity) }
+        try requireOneInput(archives + identity, [passphrase, identityPassphrase])
+    }
+
+    /// Returns the identities in one file.
+    ///
+    /// - Throws: as `Session.identities(in:passphrase:)`.
+    func identities(in path: String, _ session: Session) throws -> [any Identity] {
+        try session.identities(in: path, passphrase: identityPassphrase)
+    }
+}
