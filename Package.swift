@@ -151,7 +151,10 @@ let package = Package(
             ]),
         library(
             "KCItemStores", in: "Backup",
-            ["KCByteStreams", "KCKeychainModel", "KCKeychainStore", "KCLocalKeychains", "KCSecretService"]),
+            [
+                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCKeychainKeys",
+                "KCKeychainStore", "KCLocalKeychains", "KCSecretService", "KCBackupArchive", "KCBackupEngine",
+            ]),
         library(
             "KCReportText", in: "Programs",
             [
@@ -290,7 +293,7 @@ let package = Package(
             "KCItemStores",
             [
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCKeychainStore",
-                "KCLocalKeychains",
+                "KCLocalKeychains", "KCBackupArchive", "KCBackupEngine",
             ]),
         tests(
             "kcbackup",

@@ -83,6 +83,30 @@ struct DamagedKeychainUndoTests {
         #expect(try home.folder.read(file) == damaged && names(".damaged-").isEmpty)
     }
 
+    @Test("A damaged state of an intact keychain is named as a state, and the others can be brought back")
+    func onlyStateDamaged() throws {
+        #expect(home.run("item update --service Bank --set icmt=newest --passcode file:passcode").status == .ok)
+        let states = try names("/undo/").filter { $0.hasSuffix(".keychain") }.sorted()
+        let newest = try #require(states.last)
+        var bytes = try home.folder.read(newest)
+        bytes[bytes.count - 1] ^= 1
+        try home.folder.write(newest, bytes, mode: 0o600)
+        let outcome = home.run("undo --yes")
+        #expect(outcome.status == .damaged)
+        let name = try #require(newest.split(separator: "/").last?.split(separator: "-").first)
+        #expect(
+            outcome.messages == """
+                kcbackup: error: state \(name) of keychain 'login' is damaged: it is not as it was kept
+                kcbackup: hint: 'kcbackup undo --list' shows the others, and 'kcbackup undo STATE' brings one of them back
+
+                """)
+        let listed = home.run("undo --list --json")
+        #expect(listed.status == .incomplete && listed.messages.contains("warning: state \(name) of keychain 'login'"))
+        let other = try #require(listed.text.firstMatch(of: /"name":"([0-9TZ.]+)"/)?.output.1)
+        #expect(home.run("undo \(other) --yes").status == .ok)
+        try expectBroughtBack()
+    }
+
     @Test("Undo of a keychain without states reports what is wrong with the keychain")
     func noState() throws {
         #expect(home.run("keychain delete login --confirm login").status == .ok)

@@ -36,23 +36,17 @@ package struct ArchiveName: Hashable, Sendable {
 
     /// The file name.
     package var fileName: String {
-        let stamp = time.description.prefix(19).filter { $0 != "-" && $0 != ":" }
-        return "\(series)-\(device)-\(stamp)Z\(number == 1 ? "" : "-\(number)")\(Self.ending)"
+        "\(series)-\(device)-\(time.compactSeconds)\(number == 1 ? "" : "-\(number)")\(Self.ending)"
     }
 
     /// Parses a file name; nil if it is not an archive name.
     package init?(_ fileName: String) {
         guard
             let match = fileName.wholeMatch(
-                of: /(.+)-(KC-[A-Z2-7]{8})-(\d{8}T\d{6})Z(?:-([1-9]\d{0,3}))?\.kcb/.matchingSemantics(.unicodeScalar)
+                of: /(.+)-(KC-[A-Z2-7]{8})-(\d{8}T\d{6}Z)(?:-([1-9]\d{0,3}))?\.kcb/.matchingSemantics(.unicodeScalar)
                     .asciiOnlyDigits()),
-            Self.series(of: String(match.1)).exact == match.1.exact
+            Self.series(of: String(match.1)).exact == match.1.exact, let time = Timestamp(compact: match.3)
         else { return nil }
-        var text = String(match.3)
-        for (offset, mark) in [(4, "-"), (7, "-"), (13, ":"), (16, ":")] {
-            text.insert(contentsOf: mark, at: text.index(text.startIndex, offsetBy: offset))
-        }
-        guard let time = Timestamp(text + ".000000Z") else { return nil }
         series = String(match.1)
         device = String(match.2)
         self.time = time

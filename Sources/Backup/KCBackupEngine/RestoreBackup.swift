@@ -63,6 +63,8 @@ package struct RestoreReport: Sendable {
     package let stayingBehind: [(item: Item, reason: Verdict.Reason)]
     /// The local items that a replacing restore removes and the archive does not bring back.
     package let vanishing: [Item]
+    /// The number of local items that a replacing restore removes or writes over.
+    package let replaced: Int
     /// The items that cannot be written.
     package let failing: [(item: Item, problem: RestoreAction.Problem)]
     /// The number of secrets that are stored without checking their seals, because no key was available.
@@ -212,7 +214,8 @@ package struct RestoreBackup {
         }
         let report = RestoreReport(
             counts: counts, contents: streams.contents, stayingBehind: visitor.stayingBehind, vanishing: vanishing,
-            failing: visitor.failing, notOpened: visitor.notOpened, isDryRun: options.isDryRun)
+            replaced: counts.remove + (rules.replacesInPlace ? counts.update : 0), failing: visitor.failing,
+            notOpened: visitor.notOpened, isDryRun: options.isDryRun)
         return RestorePlan(
             report: report, archive: archive, streams: streams, form: form, actions: visitor.actions, places: places,
             replaced: options.replacing, staying: visitor.staying)

@@ -135,7 +135,7 @@ package struct KeptStates {
     /// - Throws: `KeychainStoreError` (`damaged` also if the copy has changed since it was kept), `FileFailure`,
     ///   `StreamFailure`, `CryptographyFailure`.
     package func open(_ state: State) throws -> Keychain {
-        try folder.open(state, deviceKey: keychain.deviceKey, minimumCost: keychain.minimumCost)
+        try StateFolder.open(state, deviceKey: keychain.deviceKey, minimumCost: keychain.minimumCost)
     }
 
     /// Runs `body`, which restores a state, while no other process does so.

@@ -34,7 +34,7 @@ extension LocalKeychain {
         guard try StateFolder.code(of: output.file, deviceKey) == state.code else {
             throw KeychainStoreError.damaged("it is not as it was kept")
         }
-        let mark = ".damaged-" + now.description.filter { $0 != "-" && $0 != ":" }
+        let mark = ".damaged-" + now.compact
         // Files next to the old file belong to it, and would be taken for those of the new one.
         for suffix in ["-journal", "-wal", "-shm"] where try Path.exists(path + suffix) {
             try Path.move(path + suffix, to: path + mark + suffix)

@@ -50,10 +50,10 @@ package struct StateFolder: Hashable, Sendable {
     /// Opens a state; no passcode is needed.
     ///
     /// - Throws: as `KeptStates.open`.
-    package func open(
+    package static func open(
         _ state: KeptStates.State, deviceKey: DeviceKey, minimumCost: ScryptCost?
     ) throws -> Keychain {
-        guard try Self.code(of: OpenFile.reading(state.path), deviceKey) == state.code else {
+        guard try code(of: OpenFile.reading(state.path), deviceKey) == state.code else {
             throw KeychainStoreError.damaged("it is not as it was kept")
         }
         return try Keychain.open(at: state.path, deviceKey: deviceKey, minimumCost: minimumCost)
@@ -93,7 +93,7 @@ package struct StateFolder: Hashable, Sendable {
 
     /// The state with a given date, code and following change.
     func state(_ date: Timestamp, _ code: String, before change: KeptStates.Change?) -> KeptStates.State {
-        let name = date.description.filter { $0 != "-" && $0 != ":" }
+        let name = date.compact
         let word = change.map { "-" + $0.rawValue } ?? ""
         return KeptStates.State(
             name: name, path: "\(path)/\(name)-\(code)\(word)\(Self.ending)", date: date, before: change, code: code)
@@ -105,12 +105,7 @@ package struct StateFolder: Hashable, Sendable {
         let parts = stem.exact.split(separator: "-", omittingEmptySubsequences: false)
         guard (2...3).contains(parts.count), parts[1].utf8.count == 2 * Self.codeLength else { return nil }
         let change = parts.count == 3 ? KeptStates.Change(rawValue: String(parts[2])) : nil
-        var text = String(parts[0])
-        for (offset, mark) in [(4, "-"), (7, "-"), (13, ":"), (16, ":")] {
-            guard text.utf8.count > offset, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
-            text.insert(contentsOf: mark, at: text.index(text.startIndex, offsetBy: offset))
-        }
-        guard let date = Timestamp(text) else { return nil }
+        guard let date = Timestamp(compact: parts[0]) else { return nil }
         let found = state(date, String(parts[1]), before: change)
         return found.path.exact == "\(path)/\(fileName)".exact ? found : nil
     }

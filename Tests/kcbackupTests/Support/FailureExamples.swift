@@ -64,6 +64,14 @@ enum FailureExamples {
         + [.temporaryFolder(.stream(StreamFailure(.writing, .system(28)), path: nil), path: "/tmp")]
         + [.full(.stream(StreamFailure(.writing, .system(28)), path: nil), trash: "backups/.trash")]
         + [.notKept(.stream(StreamFailure(.writing, .system(28)), path: nil))]
+        + [
+            .ofState(
+                .keychain(.damaged("it is not as it was kept"), name: nil), state: "20261121T030000.000000Z",
+                of: "login"),
+            .ofState(
+                .archive(.notAnArchive, path: "undo/20261121T030000Z.kcb"), state: "20261121T030000Z",
+                of: "secret-service:"),
+        ]
         + desktops.map { .secretService($0) }
         + [0, 120].flatMap { written -> [Failure] in
             [.serviceEnded, .interrupted].map { .brokenOff(.secretService($0), written: written) }
@@ -161,8 +169,8 @@ enum FailureExamples {
         .keychainByPath("login"), .nothingLeaves(2, archiveCarries: true), .nothingLeaves(1, archiveCarries: false),
         .archiveForKey(path: "laptop.kcb"), .foreignForArchive(path: "chrome.csv", title: "CSV file"),
         .notACertificate(path: "ca.der"), .notExported(3),
-        .noDesktopState(nil, of: .all), .noDesktopState("20261121T030000Z", of: .all), .unkeepable(label: "Bank"),
-        .noStates(keychain: "login"), .nothingToUndo(keychain: "login"),
+        .noState(nil, of: "secret-service:"), .noState("20261121T030000Z", of: "secret-service:"),
+        .noState(nil, of: "login"), .noState("20261121T030000.000000Z", of: "login"), .unkeepable(label: "Bank"),
         .stateIsPresent(keychain: "keychain 'login'", state: "20261121T030000.000000Z"),
         .retiredKey(keychain: "login", device: device, path: "device.key.retired"),
         .stateOfOtherPasscode(path: "undo/state.keychain"),

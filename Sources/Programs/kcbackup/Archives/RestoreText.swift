@@ -10,8 +10,7 @@ struct RestoreText {
     let outline: ArchiveOutline
     let path: String
     let origin: Origin
-    /// The target, as the user named it and as text.
-    let target: (name: String, words: String)
+    let target: NamedStore
     /// What decided between an item of the archive and the keychain's own version.
     let policy: ConflictPolicy
     /// True if items were selected.
@@ -19,7 +18,7 @@ struct RestoreText {
     /// False if the keychain did not exist, and none of the selected items could be written to it.
     let isMade: Bool
     /// The attributes that a Secret Service, as the target, does not store.
-    var unmapped = UnmappedAttributes([])
+    let unmapped: UnmappedAttributes
 
     func tell(_ session: Session) throws {
         var list = ChangeList(isDryRun: report.isDryRun, in: session)

@@ -1,22 +1,20 @@
 internal import KCKeychainModel
 internal import KCReportText
-internal import KCSecretService
+internal import KCItemStores
 
 /// The attributes of written items that a Secret Service cannot store.
 struct UnmappedAttributes {
-    private let items: [(item: Item, codes: [AttributeCode], extra: [String])]
+    private var items: [(item: Item, loss: ItemLoss)] = []
     // A service sets the dates of its items itself.
     private static let dates: Set<AttributeCode> = [.cdat, .mdat]
 
-    /// Determines what is lost of each item.
-    init(_ written: [Item]) {
-        items = written.map { ($0, ServiceMapping.unmappedAttributes($0), ServiceMapping.unmappedExtra($0)) }
-    }
+    /// Adds a written item.
+    mutating func add(_ item: Item, _ loss: ItemLoss) { items.append((item, loss)) }
 
     /// The items that lose more than their dates.
     private var others: [(item: Item, words: [String])] {
-        items.map { item, codes, extra in
-            (item, codes.filter { !Self.dates.contains($0) }.map(\.word) + extra.map { quoted($0) })
+        items.map { item, loss in
+            (item, loss.attributes.filter { !Self.dates.contains($0) }.map(\.word) + loss.extra.map { quoted($0) })
         }.filter { !$0.words.isEmpty }
     }
 
@@ -34,9 +32,10 @@ struct UnmappedAttributes {
 
     var json: JSONValue {
         .list(
-            items.map { item, codes, extra in
+            items.map { item, loss in
                 JSONValue.item(item).adding([
-                    ("notSet", .list(codes.map { .text($0.code) })), ("notSetExtra", .list(extra.map { .text($0) })),
+                    ("notSet", .list(loss.attributes.map { .text($0.code) })),
+                    ("notSetExtra", .list(loss.extra.map { .text($0) })),
                 ])
             })
     }

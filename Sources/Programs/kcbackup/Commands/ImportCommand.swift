@@ -1,3 +1,4 @@
+internal import KCItemStores
 internal import ArgumentParser
 internal import KCBackupEngine
 internal import KCByteStreams
@@ -114,7 +115,7 @@ struct ImportCommand: Verb {
             if noUndo || dryRun {
                 report = try importing.run(items, into: store, step: progress.step, observe: observe)
             } else {
-                report = try StateKeeper(store, before: .import, in: session).keeping { keep in
+                report = try session.states(of: store).keeping(before: .import, isKept: true) { keep in
                     try importing.run(items, into: store, keep: keep, step: progress.step, observe: observe)
                 }
             }

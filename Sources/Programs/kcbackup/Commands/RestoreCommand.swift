@@ -1,15 +1,12 @@
-internal import KCLocalKeychains
+internal import KCItemStores
 internal import KCConsole
 internal import ArgumentParser
 internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCDeviceIdentity
-internal import KCKeychainKeys
 internal import KCKeychainModel
-internal import KCKeychainStore
 internal import KCReportText
-internal import KCSecretService
 
 /// `kcbackup restore`: restores an archive into a keychain.
 struct RestoreCommand: Verb {
@@ -133,11 +130,11 @@ struct RestoreCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         if undo || listUndo {
-            let keyring = try UndoCommand.keyring(keychain.keychain, in: session)
-            try requireNothingElse(keyring)
-            return try UndoCommand.run(
-                keychain, keyring, unlocking, state: archive, lists: listUndo, isDryRun: dryRun, keepsState: !noUndo,
-                isConfirmed: yes, in: session)
+            try requireNothingElse()
+            let request = try UndoRequest(
+                store: keychain.undoable(unlocking, in: session), state: archive, isDryRun: dryRun,
+                keepsState: !noUndo, isConfirmed: yes)
+            return try listUndo ? request.list(in: session) : request.undo(in: session)
         }
         guard let archive else { throw UsageProblem.noArchive }
         try requireSources()
@@ -147,87 +144,55 @@ struct RestoreCommand: Verb {
         let proven = try ArchiveOpener(opening, in: session).prove(file, at: archive)
         var options = try options()
         try Self.acceptOrigin(of: proven, &options, session)
-        let source = try keychain.keychain == nil ? source(of: proven, session) : nil
-        if let keyring = DesktopKeyring(keychain.keychain) ?? source.flatMap(DesktopKeyring.init(archived:)) {
-            return try self.restore(proven, at: archive, options, outline, into: keyring, session)
-        }
-        if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
-        if giveUpDeviceBinding { throw UsageProblem.needsDesktop(.giveUpDeviceBinding) }
-        let restore = try RestoreBackup(proven, options: options)
-        let name = try keychain.keychain ?? source.flatMap(ArchiveSource.keychainName)
-        let local = try LocalKeychain(name, in: session.world)
-        let target = try RestoreTarget(
-            local, for: proven, (archive, archivePasscode), options: keychain, replaces: replace, isDryRun: dryRun,
-            keepsState: !noUndo, in: session)
-        if !target.isThere { try confirmNew(local, needsPasscode: target.needsPasscode, session) }
+        let target = try keychain.restorable(
+            unlocking, from: { try source(of: proven, session) },
+            refusing: [
+                (unlocking.unlock, .unlock), (giveUpDeviceBinding, .giveUpDeviceBinding),
+                (replaceUnarchived, .replaceUnarchived),
+            ], in: session)
+        return try restore(proven, at: archive, options, outline, into: target, session)
+    }
 
+    private func restore(
+        _ proven: ProvenArchive, at archive: String, _ options: RestoreOptions, _ outline: ArchiveOutline,
+        into target: NamedStore, _ session: Session
+    ) throws -> ExitStatus {
+        // Refuses what may not be restored, before anything is asked for.
+        _ = try RestoreBackup(proven, options: options)
+        let new = try target.place.newStore(for: proven)
+        if let new { try confirm(new, target, session) }
+
+        var request = RestoreRequest(proven, options, keepsState: !noUndo) { isNeeded in
+            try archivePasscode.open(proven, isNeeded: isNeeded, path: archive, in: session)
+        }
+        if replace, !dryRun, new == nil { request.options.removable = try confirmRemoval(request, target, session) }
         // A user who selects items wants to see which ones were restored.
         var changes = RestoreChanges(
             isDryRun: dryRun, namesAll: style.verbose || options.filter != nil, in: session)
-        let report = try target.use { keychain, keep in
-            if replace, !dryRun, target.isThere {
-                _ = try confirmRemoval(proven, options, keychain, "keychain \(quoted(local.name))", session)
-            }
-            // The archive is read once for the plan and once for writing.
-            let progress = Progress("restoring items", in: session, reading: proven.opened, dryRun ? 1 : 2)
-            defer { progress.finish() }
-            return try restore.run(into: keychain, keep: keep, step: progress.step) { item, action in
-                changes.add(item, action)
-            }
-        }
-        try RestoreText(
-            report: report, changes: changes, outline: outline, path: archive, origin: proven.origin,
-            target: (local.name, "keychain \(quoted(local.name))"), policy: onConflict,
-            isOfSome: options.filter != nil, isMade: target.isThere || report.makesKeychain
-        ).tell(session)
-        try noteUndo(local, report, isNew: !target.isThere, session)
-        return report.failing.isEmpty ? .ok : .incomplete
-    }
-
-    /// Notes how the restore is taken back.
-    private func noteUndo(_ local: LocalKeychain, _ report: RestoreReport, isNew: Bool, _ session: Session) throws {
-        if dryRun || !report.writesSomething { return }
-        if isNew { return session.note("'kcbackup keychain delete \(shellWord(local.name))' takes that back") }
-        let isDefault = try LocalKeychain(nil, in: session.world).name.exact == local.name.exact
-        session.noteUndo(isDefault ? keychainName : local.name)
-    }
-
-    /// Restores into the desktop keyring.
-    private func restore(
-        _ proven: ProvenArchive, at path: String, _ given: RestoreOptions, _ outline: ArchiveOutline,
-        into keyring: DesktopKeyring, _ session: Session
-    ) throws -> ExitStatus {
-        if replaceUnarchived { throw UsageProblem.notOfDesktop(.replaceUnarchived) }
-        // Refuses what may not be restored, before anything is asked for.
-        _ = try RestoreBackup(proven, options: given)
-        try archivePasscode.open(proven, isNeeded: true, path: path, in: session)
-        let client = try keyring.connect(unlocking, passcode: keychain.passcode, mayBeMissing: true, in: session)
-        let target = ServiceTarget.Options(
-            scope: keyring.scope, making: keyring.making(unlocking, passcode: keychain.passcode, in: session))
-        var options = given
-        if replace, !dryRun {
-            options.removable = try confirmRemoval(
-                proven, options, ServiceTarget(client, target), keyring.words, session)
-        }
-        var changes = RestoreChanges(
-            isDryRun: dryRun, namesAll: style.verbose || options.filter != nil, in: session)
-        var written: [Item] = []
+        var unmapped = UnmappedAttributes()
+        // The archive is read once for the plan and once for writing.
         let progress = Progress("restoring items", in: session, reading: proven.opened, dryRun ? 1 : 2)
         defer { progress.finish() }
-        let report = try DesktopStates(session).restore(
-            proven, options, into: client, keyring, target, as: .restore, keepsState: !noUndo,
-            step: progress.step
-        ) { item, action in
+        var observer = RestoreObserver()
+        observer.step = progress.step
+        observer.observe = { item, action in
             changes.add(item, action)
-            if action == .create || action == .update { written.append(item) }
+            if action == .create || action == .update, let loss = target.place.loss(of: item) {
+                unmapped.add(item, loss)
+            }
         }
+        let report = try target.place.restore(request, observer)
         progress.finish()
         try RestoreText(
-            report: report, changes: changes, outline: outline, path: path, origin: proven.origin,
-            target: (keyring.name, keyring.words), policy: onConflict, isOfSome: options.filter != nil, isMade: true,
-            unmapped: UnmappedAttributes(written)
+            report: report, changes: changes, outline: outline, path: archive, origin: proven.origin,
+            target: target, policy: onConflict, isOfSome: options.filter != nil,
+            isMade: new == nil || report.makesKeychain, unmapped: unmapped
         ).tell(session)
-        session.noteUndo(keyring.name)
+        if new != nil, !dryRun, report.writesSomething {
+            session.note("'kcbackup keychain delete \(shellWord(target.name))' takes that back")
+        } else {
+            session.noteUndo(target.option)
+        }
         return report.failing.isEmpty ? .ok : .incomplete
     }
 
@@ -256,7 +221,7 @@ struct RestoreCommand: Verb {
     }
 
     /// Refuses options that apply to archives, which `--undo` and `--list-undo` do not use.
-    private func requireNothingElse(_ keyring: DesktopKeyring?) throws {
+    private func requireNothingElse() throws {
         let given: OptionName = undo ? .undo : .listUndo
         let others: [(Bool, OptionName)] = [
             (undo && listUndo, .listUndo), (replace, .replace), (requireAll, .requireAll),
@@ -267,7 +232,7 @@ struct RestoreCommand: Verb {
             (!opening.identity.isEmpty, .identity),
             (opening.identityPassphrase != nil, .identityPassphrase),
             (archivePasscode.archivePasscode != nil, .archivePasscode),
-            (keychain.passcode != nil && (listUndo || keyring == nil), .passcode),
+            (listUndo && keychain.passcode != nil, .passcode),
             (listUndo && unlocking.unlock, .unlock), (listUndo && dryRun, .dryRun),
         ]
         for (isGiven, other) in others where isGiven { throw UsageProblem.together(given, other) }
@@ -304,46 +269,40 @@ struct RestoreCommand: Verb {
     /// Asks before creating a keychain under a name taken from the archive; without a terminal, refuses.
     ///
     /// A dry run only warns of what would be refused.
-    private func confirmNew(_ local: LocalKeychain, needsPasscode: Bool, _ session: Session) throws {
+    private func confirm(_ new: NewStore, _ target: NamedStore, _ session: Session) throws {
         if session.world.terminal.isAttended {
             if keychain.keychain != nil || dryRun { return }
-            guard try session.world.terminal.confirms("Make keychain \(quoted(local.name)), and restore into it?")
-            else {
+            guard try session.world.terminal.confirms("Make \(target.words), and restore into it?") else {
                 throw Refusal.declined
             }
             return
         }
         let isUnnamed = keychain.keychain == nil
-        if isUnnamed, !dryRun { throw Refusal.noKeychainNamed(local.name, needsPasscode: needsPasscode) }
-        guard dryRun, isUnnamed || needsPasscode else { return }
+        if isUnnamed, !dryRun { throw Refusal.noKeychainNamed(target.name, needsPasscode: new.needsPasscode) }
+        guard dryRun, isUnnamed || new.needsPasscode else { return }
         let options = [
-            isUnnamed ? "\(OptionName.keychain.spelling) \(shellWord(local.name))" : nil,
-            needsPasscode ? "\(OptionName.passcode.spelling) SOURCE" : nil,
+            isUnnamed ? "\(OptionName.keychain.spelling) \(shellWord(target.name))" : nil,
+            new.needsPasscode ? "\(OptionName.passcode.spelling) SOURCE" : nil,
         ].compactMap { $0 }.joined(separator: " ")
-        session.warn(
-            "keychain \(quoted(local.name)) does not exist; without a terminal, the restore itself needs '\(options)'")
+        session.warn("\(target.words) does not exist; without a terminal, the restore itself needs '\(options)'")
     }
 
     /// Lists what would be removed and not restored, and asks for confirmation.
     ///
     /// - Returns: the items that may be removed; nil for any.
     private func confirmRemoval(
-        _ proven: ProvenArchive, _ options: RestoreOptions, _ keychain: any StoredItemTarget, _ target: String,
-        _ session: Session
+        _ request: RestoreRequest, _ target: NamedStore, _ session: Session
     ) throws -> Set<ItemUUID>? {
         if yes { return nil }
-        var rehearsal = options
-        rehearsal.isDryRun = true
-        let report = try RestoreBackup(proven, options: rehearsal).run(into: keychain)
-        // The desktop keyring replaces items in place.
-        let old = report.counts.remove + (keychain is ServiceTarget ? report.counts.update : 0)
+        let report = try target.place.restore(request.rehearsal, RestoreObserver())
+        let old = report.replaced
         if old == 0 { return [] }
         session.list(report.vanishing) { _, words in "would be removed, and not in the archive: \(words)" }
         let new = report.counts.create + report.counts.update
         let question =
             new == 0
-            ? "Remove \(counted(old, "local item")) of \(target), which \(old == 1 ? "is" : "are") not in the archive?"
-            : "Replace the \(counted(old, "local item")) of \(target) with the \(new) of the archive?"
+            ? "Remove \(counted(old, "local item")) of \(target.words), which \(old == 1 ? "is" : "are") not in the archive?"
+            : "Replace the \(counted(old, "local item")) of \(target.words) with the \(new) of the archive?"
         try session.confirm(question, isGiven: false)
         return Set(report.vanishing.map(\.uuid))
     }

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import KCLocalKeychains
 internal import KCReportText
 
 /// `kcbackup undo`: takes back the last change of a keychain or of the desktop keyring.
@@ -61,49 +60,9 @@ struct UndoCommand: Verb {
             for (isGiven, other) in others where isGiven { throw UsageProblem.together(.list, other) }
             if state != nil { throw UsageProblem.undoOfItems(.list) }
         }
-        let keyring = try Self.keyring(keychain.keychain, in: session)
-        // The rows of a keychain are brought back sealed.
-        if keychain.passcode != nil, keyring == nil { throw UsageProblem.needsDesktop(.passcode) }
-        return try Self.run(
-            keychain, keyring, unlocking, state: state, lists: list, isDryRun: dryRun, keepsState: !noUndo,
-            isConfirmed: yes,
-            in: session)
-    }
-
-    /// Returns the desktop keyring, if it is its state that is brought back.
-    static func keyring(_ name: String?, in session: Session) throws -> DesktopKeyring? {
-        guard let keyring = try session.desktopKeyring(name) else { return nil }
-        if name == nil, try KeychainLists.load(from: session.world.dataFolder).store == nil {
-            // A keychain whose file was lost has states too.
-            let local = try LocalKeychain(nil, in: session.world)
-            for states in try StateFolder.all(at: local, in: session.world.dataFolder) where try !states.list().isEmpty
-            {
-                return nil
-            }
-        }
-        return keyring
-    }
-
-    /// Takes back the last change, or lists the states.
-    ///
-    /// - Parameters:
-    ///   - keyring: the desktop keyring, if it is not a keychain that is meant.
-    ///   - state: the name of a state; nil for the newest that differs from the present one.
-    ///   - isConfirmed: true to ask nothing.
-    static func run(
-        _ keychain: KeychainOptions, _ keyring: DesktopKeyring?, _ unlocking: UnlockOptions, state: String?,
-        lists: Bool, isDryRun: Bool, keepsState: Bool, isConfirmed: Bool, in session: Session
-    ) throws -> ExitStatus {
-        if let keyring {
-            let states = DesktopStates(session)
-            if lists { return try states.list(of: keyring) }
-            return try states.undo(
-                state, keyring, (unlocking, keychain.passcode), isDryRun: isDryRun, keepsState: keepsState,
-                isConfirmed: isConfirmed)
-        }
-        if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
-        let request = UndoRequest(
-            keychain: keychain, state: state, isDryRun: isDryRun, keepsState: keepsState, isConfirmed: isConfirmed)
-        return try lists ? request.list(in: session) : request.undo(in: session)
+        let request = try UndoRequest(
+            store: keychain.undoable(unlocking, in: session), state: state, isDryRun: dryRun, keepsState: !noUndo,
+            isConfirmed: yes)
+        return try list ? request.list(in: session) : request.undo(in: session)
     }
 }

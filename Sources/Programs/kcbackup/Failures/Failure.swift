@@ -7,6 +7,7 @@ internal import KCConsole
 internal import KCCryptography
 internal import KCDeviceIdentity
 internal import KCItemSources
+internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
@@ -56,6 +57,8 @@ enum Failure: Error, Hashable, Sendable {
     indirect case full(Failure, trash: String)
     /// The state before a restore cannot be kept.
     indirect case notKept(Failure)
+    /// A state that was kept cannot be read; the name of the store is as the user gave it.
+    indirect case ofState(Failure, state: String, of: String)
     /// An unknown error; the string names a Swift type and nothing else.
     case unforeseen(type: String)
 
@@ -88,6 +91,7 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as StreamFailure: .stream(failure, path: subjects.path)
             case let failure as LocalKeychainFailure: .local(failure)
             case let failure as SecretServiceFailure: .secretService(failure)
+            case let failure as StateFailure: Failure(failure, of: subjects.keychain ?? "")
             case let failure as BrokenOffWrite:
                 .brokenOff(Failure(failure.cause, subjects), written: failure.written)
             case KeychainStoreError.otherDevice(let device) where subjects.retiredKey != nil:
@@ -173,6 +177,7 @@ enum Failure: Error, Hashable, Sendable {
                 "archives that were removed still take room in \(quoted(trash)): remove them with 'rm'"
             ])
         case .notKept(let failure): explainNotKept(failure.explanation)
+        case .ofState(let failure, let state, let store): explainState(failure, state, of: store)
         case .unforeseen(let type): explainBug("an unforeseen error of type '\(type)'")
         }
     }

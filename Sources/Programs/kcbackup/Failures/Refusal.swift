@@ -62,14 +62,10 @@ enum Refusal: Error, Hashable, Sendable {
     case notACertificate(path: String)
     /// There is no keychain to back up, but perhaps a desktop keyring.
     case noKeychains(isDesktopRunning: Bool)
-    /// No state of the keychain is kept.
-    case noStates(keychain: String)
-    /// No state with this name is kept.
-    case nothingToUndo(keychain: String)
+    /// No state of the store is kept, or none with this name.
+    case noState(String?, of: String)
     /// The named state is the present one.
     case stateIsPresent(keychain: String, state: String)
-    /// No state of the desktop keyring is kept, or none with this name.
-    case noDesktopState(String?, of: DesktopKeyring)
     /// An item of the desktop keyring has no room for what a state adds to it.
     case unkeepable(label: String)
     /// The passcode has been changed since the state was kept.
@@ -226,31 +222,20 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
                     "the desktop keyring is backed up with '\(OptionName.keychain.spelling) \(DesktopKeyring.all.name)' "
                         + "instead of '\(OptionName.all.spelling)'"
                 ] : [])
-    case .noStates(let keychain):
+    case .noState(nil, let store):
         Explanation(
-            .notFound, "no earlier state of keychain \(quoted(keychain)) is kept",
+            .notFound, "no earlier state of \(storeWords(store)) is kept",
             hint: "one is kept before each command that changes items",
-            "'kcbackup restore ARCHIVE' restores a backup")
-    case .nothingToUndo(let keychain):
+            "'kcbackup restore ARCHIVE\(keyringOption(store))' restores a backup")
+    case .noState(.some, let store):
         Explanation(
-            .notFound, "there is no such state of keychain \(quoted(keychain))",
-            hint: "'kcbackup undo \(OptionName.list.spelling)' shows those that are kept")
+            .notFound, "there is no such state of \(storeWords(store))",
+            hint: "'kcbackup undo \(OptionName.list.spelling)\(keyringOption(store))' shows those that are kept")
     case .stateIsPresent(let keychain, let state):
         Explanation(
             .notFound,
             "there is nothing to take back: \(keychain) is as in the state of \(displayed(state, limit: 100))",
             hint: "'kcbackup undo \(OptionName.list.spelling)' shows all states that are kept")
-    case .noDesktopState(nil, let keyring):
-        Explanation(
-            .notFound, "no earlier state of \(keyring.isAll ? "the desktop keyring" : keyring.words) is kept",
-            hint:
-                "one is kept before each command that changes items",
-            "'kcbackup restore ARCHIVE \(OptionName.keychain.spelling) \(shellWord(keyring.name))' restores a backup")
-    case .noDesktopState(let name?, let keyring):
-        Explanation(
-            .notFound, "no state \(quoted(name)) of \(keyring.isAll ? "the desktop keyring" : keyring.words) is kept",
-            hint: "'kcbackup undo \(OptionName.list.spelling) \(OptionName.keychain.spelling) "
-                + "\(shellWord(keyring.name))' shows those that are kept")
     case .unkeepable(let label):
         Explanation(.damaged, "item \(quoted(label)) is too large to be kept")
     case .stateOfOtherPasscode(let path):

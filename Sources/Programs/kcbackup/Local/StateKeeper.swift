@@ -1,65 +1,45 @@
 internal import KCByteStreams
 internal import KCConsole
+internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 
-/// Keeps the state of a keychain while it is changed, and reports about kept states.
-struct StateKeeper {
-    private let states: KeptStates
-    private let change: KeptStates.Change
-    private let session: Session
-
-    /// - Parameter change: what follows, for the list of states.
-    init(_ keychain: Keychain, before change: KeptStates.Change, in session: Session) {
-        states = KeptStates(of: keychain, in: session.world.dataFolder)
-        self.change = change
-        self.session = session
+extension Session {
+    /// Where stores keep their states, with what is said of them.
+    var stateSetting: StateSetting {
+        StateSetting(
+            folder: world.dataFolder, device: LocalDevice(world), now: now, tool: CommandLineTool.tool,
+            didKeep: { self.keptState = true },
+            warn: { self.tell($0) })
     }
 
-    /// Runs `change`, which must call `keep` in its transaction before it changes anything.
-    ///
-    /// If the change fails, or leaves everything as it was, the state that was kept for it is removed again.
-    ///
-    /// - Parameter used: a state that is no longer needed after the change.
-    /// - Throws: `Failure.notKept`, and what `change` throws.
-    func keeping<Result>(
-        using used: KeptStates.State? = nil, _ change: (_ keep: @escaping () throws -> Void) throws -> Result
-    ) throws -> Result {
-        var kept: KeptStates.State?
-        var changesSomething = true
-        let result: Result
-        do {
-            result = try change { kept = try keep { changesSomething = false } }
-        } catch {
-            if let kept { remove(kept) }
-            throw error
+    private func tell(_ warning: StateWarning) {
+        switch warning {
+        case .notRemoved(let error):
+            warn("a kept state could not be removed: \(Failure(error, Failure.Subjects()).explanation.message)")
+        case .lostRecord(let path):
+            warn(
+                "the record of a restore that was broken off is not as this device wrote it, and is not used: "
+                    + quoted(path))
         }
-        if let used { remove(used) }
-        guard let kept else { return result }
-        if !changesSomething {
-            remove(kept)
-            return result
-        }
-        session.keptState = true
-        do throws(FileFailure) {
-            try states.prune()
-        } catch {
-            session.warn("an old state could not be removed: \(explainFile(error).message)")
-        }
-        return result
     }
 
+    /// What keeps the states of a keychain.
+    func states(of keychain: Keychain) -> KeychainStates { KeychainStates(of: keychain, stateSetting) }
+}
+
+/// Asks and tells about the states of a keychain.
+enum StateKeeper {
     /// Changes items in one transaction, before which the state is kept if `isKept`.
     ///
-    /// - Throws: `Failure.notKept`, and what `Keychain.write` throws.
+    /// - Throws: `StateFailure.notKept`, and what `Keychain.write` throws.
     static func changing<Result>(
         _ keychain: Keychain, _ change: KeptStates.Change, isKept: Bool, in session: Session,
         _ body: (KeychainWriter) throws -> Result
     ) throws -> Result {
-        guard isKept else { return try keychain.write(body) }
-        return try StateKeeper(keychain, before: change, in: session).keeping { keep in
+        try session.states(of: keychain).keeping(before: change, isKept: isKept) { keep in
             try keychain.write { writer in
                 try keep()
                 return try body(writer)
@@ -109,22 +89,6 @@ struct StateKeeper {
         } catch {
             session.warn(
                 "the passcode is set; a state that an earlier one opens is left: \(explainFile(error).message)")
-        }
-    }
-
-    private func keep(_ onNothing: @escaping () -> Void) throws(Failure) -> KeptStates.State {
-        do {
-            return try states.keep(before: change, now: session.now, onNothing: onNothing)
-        } catch {
-            throw .notKept(Failure(error, Failure.Subjects()))
-        }
-    }
-
-    private func remove(_ state: KeptStates.State) {
-        do throws(FileFailure) {
-            try states.remove(state)
-        } catch {
-            session.warn("a kept state could not be removed: \(explainFile(error).message)")
         }
     }
 }

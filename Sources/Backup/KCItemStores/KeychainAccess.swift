@@ -1,0 +1,27 @@
+package import KCBackupEngine
+package import KCKeychainStore
+
+/// How a keychain is opened, unlocked and made, for which the user may be asked.
+package struct KeychainAccess {
+    /// True if the user gave a passcode, of the keychain or for a new one.
+    package let hasPasscode: Bool
+    /// Opens the file, with the keys that need no question.
+    package let open: () throws -> Keychain
+    /// Makes all class keys available.
+    package let unlock: (Keychain) throws -> Void
+    /// Makes a keychain, which gets its name once `fill` has filled it; with the class keys of an unencrypted archive,
+    /// if one is given.
+    package let make: (_ adopting: ProvenArchive?, _ fill: (Keychain) throws -> RestoreReport) throws -> RestoreReport
+
+    package init(
+        hasPasscode: Bool, open: @escaping () throws -> Keychain, unlock: @escaping (Keychain) throws -> Void,
+        make:
+            @escaping (_ adopting: ProvenArchive?, _ fill: (Keychain) throws -> RestoreReport) throws
+            -> RestoreReport
+    ) {
+        self.hasPasscode = hasPasscode
+        self.open = open
+        self.unlock = unlock
+        self.make = make
+    }
+}

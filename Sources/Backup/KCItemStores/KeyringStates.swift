@@ -1,0 +1,132 @@
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCCryptography
+internal import KCDeviceIdentity
+internal import KCKeychainKeys
+internal import KCKeychainModel
+package import KCLocalKeychains
+package import KCSecretService
+
+/// The states of the desktop keyring before changes, kept as unencrypted archives of this device.
+///
+/// The keyring has no transactions: one run at a time writes to it, and records what it is about to write.
+package struct KeyringStates: StateKeeping {
+    private let client: SecretServiceClient
+    private let folder: KeyringStateFolder
+    private let setting: StateSetting
+
+    package init(_ client: SecretServiceClient, _ setting: StateSetting) {
+        self.client = client
+        self.setting = setting
+        folder = KeyringStateFolder(setting)
+    }
+
+    /// Changes items, one run at a time, after keeping the state.
+    ///
+    /// - Throws: `StateFailure.notKept`, and what `change` throws.
+    package func keeping<Result>(
+        before command: KeptStates.Change, isKept: Bool,
+        _ change: (_ keep: @escaping () throws -> Void) throws -> Result
+    ) throws -> Result {
+        try folder.alone {
+            let result = try change {
+                guard isKept else { return }
+                _ = try keep(before: command)
+                setting.didKeep()
+            }
+            folder.tidy(removing: nil)
+            return result
+        }
+    }
+
+    /// How a restore keeps states.
+    struct Keeping {
+        /// What the user does, for the list of states.
+        let command: KeptStates.Change
+        let isKept: Bool
+        /// A state that is no longer needed after the restore.
+        var used: KeyringStateName?
+    }
+
+    /// Restores into the keyring, one run at a time.
+    ///
+    /// Before anything is written, the state is kept, unless it was kept by an earlier run that this one finishes.
+    ///
+    /// - Parameter scope: what the user named.
+    /// - Throws: `StateFailure.notKept`, and what `RestoreBackup` throws.
+    func restore(
+        _ proven: ProvenArchive, _ options: RestoreOptions, for scope: ServiceScope, _ given: ServiceTarget.Options,
+        _ keeping: Keeping, _ observer: RestoreObserver = RestoreObserver()
+    ) throws -> RestoreReport {
+        let backup = try RestoreBackup(proven, options: options)
+        let record = RestoreRecord.name(archiveID: proven.header.archiveID, scope)
+        var given = given
+        if options.isDryRun {
+            given.unfinished = try folder.record(record)?.planned
+            given.secretCode = secretCode()
+            return try backup.run(into: ServiceTarget(client, given), step: observer.step, observe: observer.observe)
+        }
+        return try folder.alone {
+            let earlier = try folder.record(record)
+            given.unfinished = earlier?.planned
+            given.secretCode = secretCode()
+            var planned = earlier?.planned ?? UnfinishedRestore()
+            var updated: Set<ItemUUID> = []
+            given.willWrite = { code in
+                // If the keyring was changed after the earlier run, undo must take back that change first.
+                let kept = try earlier?.state.flatMap { try folder.names().first == $0 ? $0 : nil }
+                let state = try kept ?? (keeping.isKept ? keep(before: keeping.command) : nil)
+                if state != nil { setting.didKeep() }
+                // Without a device key, which a kept state needs too, a restore that is broken off is not finished.
+                guard let file = try folder.file(ofRecord: record) else { return }
+                // An earlier run may have written over a secret, so its code of what was there before is the right one.
+                for uuid in updated where planned.updated[uuid] == nil { planned.updated[uuid] = try code(uuid) }
+                try RestoreRecord(state: state, planned: planned).write(to: file)
+            }
+            let report = try backup.run(into: ServiceTarget(client, given), step: observer.step) { item, action in
+                if action == .create { planned.created.insert(item.uuid) }
+                if action == .update { updated.insert(item.uuid) }
+                observer.observe(item, action)
+            }
+            let isWhole = report.failing.isEmpty && report.stayingBehind.isEmpty
+            folder.tidy(removing: record, using: isWhole ? keeping.used : nil)
+            return report
+        }
+    }
+
+    /// Makes MACs of secrets under a key derived from the device key, which is read when the first one is needed.
+    private func secretCode() -> (borrowing Span<UInt8>) throws -> [UInt8] {
+        var code: HMACSHA256?
+        return { secret in
+            if code == nil {
+                let (device, _) = try setting.device.keyOrFirst()
+                code = try HMACSHA256(key: device.sourceSealKey(context: "unfinished restore"))
+            }
+            guard let made = try code?.authenticate(secret) else { preconditionFailure("the key was just read") }
+            return made
+        }
+    }
+
+    private func keep(before change: KeptStates.Change) throws(StateFailure) -> KeyringStateName {
+        do {
+            // Locked items cannot be changed, so they need not be kept.
+            let source = ServiceSource(try client.read(.all, needsAll: false), keepsAll: true)
+            if let label = source.unkept.first { throw StateFailure.unkeepable(label: label) }
+            let (device, _) = try setting.device.keyOrFirst()
+            var name = KeyringStateName(at: setting.now, after: try folder.names().first, before: change)
+            let first = name
+            let backup = CreateBackup(
+                of: try ArchiveSource(kind: ArchiveSource.desktopKeyring, name: ""), device: device,
+                tool: setting.tool,
+                to: FolderDestination(folder: folder.path) { number in
+                    name = first.next(number - 1)
+                    return name.file
+                }, now: setting.now)
+            _ = try backup.unencrypted(SealedSource(source.readable, deviceKey: device))
+            return name
+        } catch {
+            throw .notKept(error)
+        }
+    }
+}

@@ -1,0 +1,202 @@
+package import KCBackupEngine
+package import KCByteStreams
+package import KCCryptography
+internal import KCKeychainKeys
+package import KCKeychainModel
+internal import KCKeychainStore
+package import KCLocalKeychains
+
+/// A keychain as it is restored into: its file may be missing or damaged.
+package final class RestorableKeychain: RestorableStore {
+    private let local: LocalKeychain
+    private let file: FileIdentity?
+    private let access: KeychainAccess
+    private let minimumCost: ScryptCost?
+    private let setting: StateSetting
+    /// The keychain and, if its keys need it, the archive, opened for a restore.
+    private var opened: Keychain?
+
+    /// - Parameter minimumCost: the lowest scrypt cost that is accepted; for tests.
+    /// - Throws: `FileFailure`.
+    package init(
+        _ local: LocalKeychain, minimumCost: ScryptCost?, _ setting: StateSetting, _ access: KeychainAccess
+    ) throws(FileFailure) {
+        self.local = local
+        // Before it is opened, so that a file that another process puts there since is not replaced.
+        file = try local.fileIdentity()
+        self.minimumCost = minimumCost
+        self.setting = setting
+        self.access = access
+    }
+
+    package func newStore(for archive: ProvenArchive) -> NewStore? {
+        file == nil ? NewStore(needsPasscode: !adopts(archive) && !access.hasPasscode) : nil
+    }
+
+    package func restore(_ request: RestoreRequest, _ observer: RestoreObserver) throws -> RestoreReport {
+        let backup = try RestoreBackup(request.archive, options: request.options)
+        func run(into target: some ItemTarget, keep: () throws -> Void = {}) throws -> RestoreReport {
+            try backup.run(into: target, keep: keep, step: observer.step, observe: observer.observe)
+        }
+        if file != nil {
+            let keychain = try existing(for: request)
+            let keepsState = request.keepsState && !request.options.isDryRun
+            return try KeychainStates(of: keychain, setting).keeping(before: .restore, isKept: keepsState) { keep in
+                try run(into: keychain, keep: keep)
+            }
+        }
+        try Keychain.requireFree(at: local.path)
+        let adopts = adopts(request.archive)
+        try request.openArchive(!adopts)
+        if request.options.isDryRun { return try run(into: EmptyTarget(form: adopts ? .stored : .plain)) }
+        do {
+            return try access.make(adopts ? request.archive : nil) { keychain in
+                let report = try run(into: keychain)
+                if !report.makesKeychain { throw NothingWritten(report: report) }
+                return report
+            }
+        } catch let nothing as NothingWritten {
+            return nothing.report
+        }
+    }
+
+    /// Carries the report out of the making of a keychain that is then abandoned.
+    private struct NothingWritten: Error {
+        let report: RestoreReport
+    }
+
+    /// Nil: a keychain stores items unchanged.
+    package func loss(of item: Item) -> ItemLoss? { nil }
+
+    /// True if a new keychain takes over the class keys of an unencrypted archive, and with them the archived passcode,
+    /// because it was not given its own passcode.
+    private func adopts(_ archive: ProvenArchive) -> Bool { archive.stored != nil && !access.hasPasscode }
+
+    /// Opens the keychain and, if needed, the archive.
+    ///
+    /// Secrets stored under the same class keys are written unchanged, without a key; all others are resealed.
+    private func existing(for request: RestoreRequest) throws -> Keychain {
+        if let opened { return opened }
+        // Keys that are unlocked anyway are used to check seals. A restore that removes items checks all seals.
+        let keychain = try access.open()
+        if let stored = request.archive.stored {
+            let isForeign = try keychain.form(ofSecretsUnder: stored.keybag) == .plain
+            if isForeign || request.options.replacing != nil || access.hasPasscode { try access.unlock(keychain) }
+            // Ask the keychain again: it can now lend the keys that have just been unlocked.
+            try request.openArchive(keychain.form(ofSecretsUnder: stored.keybag) == .plain)
+        } else {
+            try request.openArchive(false)
+            try access.unlock(keychain)
+        }
+        opened = keychain
+        return keychain
+    }
+
+    package func states() throws -> StateList {
+        let known: [KeptStates.State]
+        var damage: (any Error)?
+        do {
+            known = try KeptStates(of: access.open(), in: setting.folder).list()
+        } catch let error as KeychainStoreError where error.isOfTheFile {
+            known = try statesAtPath()
+            if known.isEmpty { throw error }
+            damage = error
+        }
+        let listed = try known.map { found in
+            let state = KeptState(found)
+            return (state, try state.contents { try read(found).itemCount() })
+        }
+        return StateList(states: listed, damage: damage)
+    }
+
+    package func planUndo(to name: String?) throws -> UndoPlan {
+        let keychain = try access.open()
+        let states = KeptStates(of: keychain, in: setting.folder)
+        let known = try states.list()
+        for candidate in known where name == nil || name?.exact == candidate.name.exact {
+            let state = KeptState(candidate)
+            let copy = try state.reading { try states.open(candidate) }
+            guard keychain.hasKeys(of: copy) else { throw StateFailure.otherPasscode(path: candidate.path) }
+            let difference = try KeychainDifference(
+                from: keychain, to: copy, written: states.written(after: candidate))
+            // A change that was killed leaves the state that it kept, which is the present one.
+            if difference.isNone {
+                if name != nil { throw StateFailure.present(name: candidate.name) }
+                continue
+            }
+            return UndoPlan(
+                state: state, isOlder: name != nil && candidate != known.first, effect: .changes(difference.changes),
+                itemsAfter: difference.itemsAfter
+            ) { [setting] keepsState in
+                // Another run may be waiting to restore the same state.
+                try states.exclusively(knowing: known) {
+                    let keeper = KeychainStates(of: keychain, setting)
+                    try keeper.keeping(before: .undo, isKept: keepsState, using: candidate) { keep in
+                        try keychain.write { writer in
+                            try difference.requireCurrent(writer)
+                            try keep()
+                            try writer.replaceAll(with: copy)
+                        }
+                    }
+                }
+                return nil
+            }
+        }
+        throw StateFailure.none(named: known.isEmpty ? nil : name)
+    }
+
+    package func planRepair(after error: any Error, to name: String?) throws -> UndoPlan? {
+        guard let error = error as? KeychainStoreError, error.isOfTheFile else { return nil }
+        let known = try statesAtPath()
+        guard let newest = known.first else { return nil }
+        guard let chosen = name.map({ name in known.first { $0.name.exact == name.exact } }) ?? newest else {
+            throw StateFailure.none(named: name)
+        }
+        let state = KeptState(chosen)
+        let items = try state.reading { try read(chosen).itemCount() }
+        return UndoPlan(state: state, isOlder: chosen != newest, effect: .repair(of: error), itemsAfter: items) {
+            [local, file, setting] _ in
+            let old = try local.replaceFile(
+                by: chosen, insteadOf: file, deviceKey: setting.device.key(), now: setting.now)
+            setting.removing { try StateFolder.remove(chosen) }
+            return old
+        }
+    }
+
+    /// The states of all keychains that were at the path, the newest first.
+    private func statesAtPath() throws(FileFailure) -> [KeptStates.State] {
+        var known: [KeptStates.State] = []
+        for folder in try StateFolder.all(at: local, in: setting.folder) { known += try folder.list() }
+        return known.sorted { $0.name > $1.name }
+    }
+
+    private func read(_ state: KeptStates.State) throws -> Keychain {
+        try StateFolder.open(state, deviceKey: setting.device.key(), minimumCost: minimumCost)
+    }
+}
+
+extension KeptState {
+    init(_ state: KeptStates.State) {
+        self.init(name: state.name, path: state.path, date: state.date, before: state.before)
+    }
+
+    /// Measures a state; one that cannot be read does not hide the others.
+    func contents(_ items: () throws -> Int) throws -> Result<StateContents, StateFailure> {
+        do {
+            return .success(
+                try reading { try StateContents(items: items(), size: OpenFile.reading(path).size()) })
+        } catch let failure as StateFailure {
+            return .failure(failure)
+        }
+    }
+}
+
+extension KeychainStoreError {
+    /// True if the keychain file is damaged or missing, so that a kept state can replace it.
+    fileprivate var isOfTheFile: Bool {
+        switch self {
+        case .damaged, .notAKeychain, .notFound: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package import KCBackupEngine
+package import KCKeychainModel
+
+/// An archive to restore into a store, and how.
+package struct RestoreRequest {
+    let archive: ProvenArchive
+    package var options: RestoreOptions
+    let keepsState: Bool
+    let openArchive: (_ isNeeded: Bool) throws -> Void
+
+    /// - Parameters:
+    ///   - keepsState: false to keep no state before the restore.
+    ///   - openArchive: opens the secrets of an unencrypted archive with the passcode that its keychain had, for which the
+    ///     user may be asked if that is needed.
+    package init(
+        _ archive: ProvenArchive, _ options: RestoreOptions, keepsState: Bool,
+        openArchive: @escaping (_ isNeeded: Bool) throws -> Void
+    ) {
+        self.archive = archive
+        self.options = options
+        self.keepsState = keepsState
+        self.openArchive = openArchive
+    }
+
+    /// The same as a dry run.
+    package var rehearsal: RestoreRequest {
+        var rehearsal = self
+        rehearsal.options.isDryRun = true
+        return rehearsal
+    }
+}
+
+/// Receives what happens while a restore plans and writes.
+package struct RestoreObserver {
+    /// Called for each item during planning, and again during writing.
+    package var step: () -> Void = {}
+    /// Called during planning with each item and the decision about it; see `RestoreBackup.run`.
+    package var observe: (Item, RestoreAction) -> Void = { _, _ in }
+
+    package init() {}
+}
+
+/// A store that a restore makes.
+package struct NewStore: Hashable, Sendable {
+    /// True if the user is asked for its passcode.
+    package let needsPasscode: Bool
+}
+
+/// What of an item a store does not hold.
+package struct ItemLoss: Hashable, Sendable {
+    package let attributes: [AttributeCode]
+    /// Names of attributes that have no code.
+    package let extra: [String]
+}

@@ -1,0 +1,51 @@
+package import KCKeychainModel
+
+/// What bringing a state back does, before it is done.
+package struct UndoPlan {
+    /// The state that is brought back.
+    package let state: KeptState
+    /// True if commands are taken back that came after a later state.
+    package let isOlder: Bool
+    package let effect: Effect
+    /// The number of items after it.
+    package let itemsAfter: Int
+    let write: (_ keepsState: Bool) throws -> String?
+
+    package enum Effect {
+        case changes(UndoneChanges)
+        /// The state replaces a store that does not open, for this reason.
+        case repair(of: any Error)
+    }
+
+    /// Brings the state back, if the store is still as it was planned for.
+    ///
+    /// - Parameter keepsState: false to keep no state of what is replaced.
+    /// - Returns: where the file is that did not open; nil if there was none.
+    package func apply(keepsState: Bool) throws -> String? { try write(keepsState) }
+}
+
+/// The items that bringing a state back removes, changes or brings back.
+package struct UndoneChanges {
+    /// The number of items before it.
+    package var itemsBefore = 0
+    /// The items that the state does not have.
+    package var vanishing: [Item] = []
+    /// The items that differ in the state.
+    package var changing: [Item] = []
+    /// The items that only the state has.
+    package var returning: [Item] = []
+    /// Those of `vanishing` and `changing` that the undone command did not write, or that were changed again; nil if that
+    /// is unknown.
+    package var since: Since?
+
+    package struct Since {
+        package let added: [Item]
+        package let changed: [Item]
+    }
+
+    /// The items that go although the undone command did not write them, as far as that is known.
+    package var addedSince: [Item] { since?.added ?? vanishing }
+
+    /// The items that are set back although the undone command did not write them, as far as that is known.
+    package var changedSince: [Item] { since?.changed ?? changing }
+}

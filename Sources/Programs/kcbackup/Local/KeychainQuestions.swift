@@ -1,0 +1,66 @@
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCItemStores
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
+
+extension KeychainOptions {
+    /// How the keychain that a restore or undo concerns is opened, unlocked and made.
+    func access(to local: LocalKeychain, in session: Session) -> KeychainAccess {
+        KeychainAccess(
+            hasPasscode: passcode != nil,
+            open: {
+                let keychain = try passcodeOption.open(local, in: session)
+                // Keys that are at hand show which rows differ in more than their seals.
+                try session.world.unlocked.resume(keychain)
+                return keychain
+            },
+            unlock: { try unlock($0, in: session) },
+            make: { adopted, fill in
+                guard let adopted, let keychain = adopted.header.store?.keychain else {
+                    return try make(local, in: session, fill)
+                }
+                return try make(local, adopting: keychain, of: adopted, in: session, fill)
+            })
+    }
+
+    /// Makes a keychain with its own passcode.
+    private func make<Result>(
+        _ local: LocalKeychain, in session: Session, _ fill: (Keychain) throws -> Result
+    ) throws -> Result {
+        try session.quietly(passcode) {
+            let passcode = try newPasscode(of: local, in: session)
+            let (result, made) = try NewKeychain(local, in: session).make(passcode: passcode, fill)
+            session.tell(made, of: local)
+            if self.passcode == nil || self.passcode == .terminal, passcode != nil {
+                try session.keepUnlocked(local, passcode)
+            }
+            return result
+        }
+    }
+
+    /// Makes a keychain with the class keys of an archived one.
+    private func make<Result>(
+        _ local: LocalKeychain, adopting keychain: StoredKeychain, of archive: ProvenArchive, in session: Session,
+        _ fill: (Keychain) throws -> Result
+    ) throws -> Result {
+        let (result, made) = try NewKeychain(local, in: session).make(
+            adopting: keychain, minimumCost: session.world.costs.lowestPasscode, fill)
+        session.tell(made, of: local)
+        if archive.stored?.hasPasscode == true {
+            session.note("its passcode is the one that the archived keychain had when the archive was made")
+        }
+        return result
+    }
+
+    private func newPasscode(of local: LocalKeychain, in session: Session) throws -> SecretBytes? {
+        let new = try session.newPasscode(
+            WantedSecret(
+                what: passcodeWords(local.name), note: "empty for none", flag: .passcode, source: passcode),
+            judge: { _ = session.judge($0, of: local.name) })
+        if new == nil { session.warn("the new keychain has no passcode: this device alone opens it") }
+        return new
+    }
+}
