@@ -1,0 +1,156 @@
+// Fence: starts, watches and ends child processes.
+internal import CKCSystem
+internal import Glibc
+internal import KCByteStreams
+
+/// A child process.
+struct ChildProcess {
+    private let number: pid_t
+    /// True if it leads a process group of its own.
+    private let isGroup: Bool
+
+    /// A process could not be started, with this `errno`.
+    struct StartFailure: Error {
+        let code: Int32
+    }
+
+    /// Where the standard streams of a process lead.
+    struct Streams {
+        /// True to inherit standard input; otherwise it is empty.
+        var inheritsInput = false
+        /// Where its output goes; nil to discard it.
+        var output: Int32?
+        /// Where its messages go; nil to inherit standard error.
+        var messages: Int32?
+    }
+
+    /// Starts a program.
+    ///
+    /// It inherits no other descriptors. Signals that this program ignores are reset to their default action in it, and
+    /// none is blocked.
+    ///
+    /// - Parameters:
+    ///   - path: the path of the program, without a search.
+    ///   - words: its arguments, beginning with its name.
+    ///   - isGroup: true to run it in a process group of its own, which cannot read from the terminal.
+    init(
+        _ path: String, _ words: [String], _ environment: [String: String], _ streams: Streams, isGroup: Bool
+    ) throws(StartFailure) {
+        // C would truncate such a word.
+        guard !([path] + words).contains(where: { $0.utf8.contains(0) }) else { throw StartFailure(code: EINVAL) }
+        self.isGroup = isGroup
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        if let output = streams.output {
+            unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+        } else {
+            unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        }
+        if let messages = streams.messages { unsafe posix_spawn_file_actions_adddup2(&actions, messages, 2) }
+        if !streams.inheritsInput {
+            unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        }
+        // A descriptor that the caller opened for `fd:N` holds another secret, which the program must not read.
+        let code = unsafe csystem_close_from(&actions, 3)
+        guard code == 0 else { throw StartFailure(code: code) }
+
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var mask = sigset_t()
+        unsafe sigemptyset(&mask)
+        unsafe posix_spawnattr_setsigmask(&attributes, &mask)
+        var defaults = sigset_t()
+        unsafe sigemptyset(&defaults)
+        for signal in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&defaults, signal) }
+        unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
+        let group = isGroup ? POSIX_SPAWN_SETPGROUP : 0
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | group))
+
+        let arguments = unsafe Self.strings(words)
+        let variables = unsafe Self.strings(environment.map { "\($0.key)=\($0.value)" })
+        defer { unsafe (arguments + variables).forEach { unsafe free($0) } }
+        var number: pid_t = 0
+        let started = unsafe posix_spawn(&number, path, &actions, &attributes, arguments, variables)
+        guard started == 0 else { throw StartFailure(code: started) }
+        self.number = number
+    }
+
+    /// A pipe, whose ends children inherit only as their standard streams.
+    static func pipe() throws(StartFailure) -> (reading: OpenFile, writing: OpenFile) {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe Glibc.pipe(&ends) == 0 else { throw StartFailure(code: errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (OpenFile(owning: ends[0], path: "a pipe"), OpenFile(owning: ends[1], path: "a pipe"))
+    }
+
+    /// Asks it to terminate; if it leads a group, also what is in that.
+    func terminate() { kill(isGroup ? -number : number, SIGTERM) }
+
+    /// Waits until it ends, and returns its exit status; 128 and above indicate a signal.
+    ///
+    /// When this program is asked to stop, the process is too.
+    func wait() -> Int32 {
+        var status: Int32 = 0
+        while unsafe waitpid(number, &status, 0) == -1 {
+            guard errno == EINTR else { return 255 }
+            if Interruption.isRequested { terminate() }
+        }
+        // WEXITSTATUS and WTERMSIG, which are macros.
+        return status & 0x7f == 0 ? status >> 8 & 0xff : 128 + status & 0x7f
+    }
+
+    /// Waits until it ends or `isOver`, which is asked ten times a second; nil if its group was ended before.
+    ///
+    /// - Throws: `StartFailure` if it cannot be watched; its group has then been ended.
+    func wait(until isOver: () -> Bool) throws(StartFailure) -> Int32? {
+        let descriptor = csystem_open_process(number)
+        guard descriptor >= 0 else {
+            let code = errno
+            end(watching: nil)
+            throw StartFailure(code: code)
+        }
+        defer { close(descriptor) }
+        while !Self.hasEnded(descriptor) {
+            if isOver() {
+                end(watching: descriptor)
+                return nil
+            }
+        }
+        return wait()
+    }
+
+    /// Asks its group to terminate, and kills what is left of it after a grace period.
+    func end() {
+        let descriptor = csystem_open_process(number)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        end(watching: descriptor >= 0 ? descriptor : nil)
+    }
+
+    private func end(watching descriptor: Int32?) {
+        terminate()
+        if let descriptor {
+            for _ in 0..<Self.graceInSlices where Self.hasEnded(descriptor) {
+                break
+            }
+        }
+        // Processes that it started may be left.
+        kill(isGroup ? -number : number, SIGKILL)
+        _ = wait()
+    }
+
+    // In slices of a tenth of a second.
+    private static let graceInSlices = 20
+
+    /// Waits at most a tenth of a second for a process to exit.
+    private static func hasEnded(_ descriptor: Int32) -> Bool {
+        var process = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&process, 1, 100) == 1
+    }
+
+    /// Null-terminated C copies; the caller frees them.
+    private static func strings(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
+        unsafe texts.map { unsafe strdup($0) } + [nil]
+    }
+}

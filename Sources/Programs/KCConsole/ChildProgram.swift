@@ -1,0 +1,113 @@
+// Fence: reads from the pipes of a child process.
+internal import CKCSystem
+internal import Glibc
+internal import KCByteStreams
+
+/// A program that is run to its end without a shell: no text of its arguments is interpreted.
+///
+/// ```swift
+/// let program = ChildProgram(path: "/usr/bin/rclone", arguments: ["version"], environment: [:])
+/// let ending = try program.run { piece in output.append(piece) }
+/// print(ending.status, ending.messages)
+/// ```
+package struct ChildProgram: Sendable {
+    /// The path of the program, without a search.
+    package let path: String
+    /// Its arguments, without its name.
+    package let arguments: [String]
+    /// All of its environment.
+    package let environment: [String: String]
+
+    /// How a program ended.
+    package struct Ending: Hashable, Sendable {
+        /// The exit status; 128 and above indicate a signal.
+        package let status: Int32
+        /// The end of what it wrote to standard error.
+        package let messages: String
+    }
+
+    /// Why there is no ending.
+    package enum Failure: Error, Hashable, Sendable {
+        /// It could not be started, with this `errno`.
+        case notStarted(Int32)
+    }
+
+    // In bytes; enough for the last messages of any program.
+    private static let messageLimit = 16_384
+
+    /// Creates a call of a program.
+    package init(path: String, arguments: [String], environment: [String: String]) {
+        self.path = path
+        self.arguments = arguments
+        self.environment = environment
+    }
+
+    /// Runs it without input, and passes on its output in pieces.
+    ///
+    /// It runs in a process group of its own, which is ended if `receive` throws, or if a signal asks this process to
+    /// stop.
+    ///
+    /// - Throws: `Failure`, `StreamFailure` (`interrupted`, `system`), and what `receive` throws.
+    package func run(_ receive: (borrowing Span<UInt8>) throws -> Void) throws -> Ending {
+        let process: ChildProcess
+        let output: OpenFile
+        let messages: OpenFile
+        do throws(ChildProcess.StartFailure) {
+            let (outputs, errors) = (try ChildProcess.pipe(), try ChildProcess.pipe())
+            process = try ChildProcess(
+                path, [path] + arguments, environment,
+                ChildProcess.Streams(output: outputs.writing.descriptor, messages: errors.writing.descriptor),
+                isGroup: true)
+            (output, messages) = (outputs.reading, errors.reading)
+        } catch {
+            throw Failure.notStarted(error.code)
+        }
+        var said: [UInt8] = []
+        do {
+            try Self.read(from: output, receive, and: messages) { piece in
+                said.append(contentsOf: piece.indices.map { piece[$0] })
+                if said.count > 2 * Self.messageLimit { said.removeFirst(said.count - Self.messageLimit) }
+            }
+        } catch {
+            process.end()
+            throw error
+        }
+        let status: Int32?
+        do throws(ChildProcess.StartFailure) {
+            status = try process.wait { Interruption.isRequested }
+        } catch {
+            throw Failure.notStarted(error.code)
+        }
+        guard let status else { throw StreamFailure(.reading, .interrupted) }
+        return Ending(status: status, messages: String(decoding: said.suffix(Self.messageLimit), as: UTF8.self))
+    }
+
+    /// Reads two pipes to their ends, whichever has something.
+    private static func read(
+        from first: OpenFile, _ take: (borrowing Span<UInt8>) throws -> Void, and second: OpenFile,
+        _ takeSecond: (borrowing Span<UInt8>) throws -> Void
+    ) throws {
+        var pipes = [first, second].map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        // A closed pipe is taken out with a negative descriptor, which poll(2) ignores.
+        while pipes.contains(where: { $0.fd >= 0 }) {
+            if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
+            // A signal may come before the call, so it ends after a while.
+            guard unsafe poll(&pipes, 2, 100) >= 0 || errno == EINTR else {
+                throw StreamFailure(.reading, .system(errno))
+            }
+            for index in pipes.indices where pipes[index].fd >= 0 && pipes[index].revents != 0 {
+                let count = unsafe Glibc.read(pipes[index].fd, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                if count < 0 { throw StreamFailure(.reading, .system(errno)) }
+                if count == 0 {
+                    pipes[index].fd = -1
+                } else if index == 0 {
+                    try take(buffer.span.extracting(first: count))
+                } else {
+                    try takeSecond(buffer.span.extracting(first: count))
+                }
+            }
+        }
+    }
+}
