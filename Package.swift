@@ -167,10 +167,11 @@ let package = Package(
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCBackupArchive",
                 "KCBackupEngine", "KCBackupCatalogue", "KCReportText",
             ]),
+        library("KCRemotes", in: "Backup", ["KCByteStreams", "KCCryptography"]),
         .executableTarget(
             name: "kcbackup",
             dependencies: [
-                "KCItemStores", "KCReportText", "KCReportPages",
+                "KCItemStores", "KCRemotes", "KCReportText", "KCReportPages",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
                 "KCKeychainKeys",
                 "KCKeychainStore", "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains",
@@ -267,6 +268,7 @@ let package = Package(
         tests("KCConsole", ["KCByteStreams"]),
         tests("KCReportText", ["KCByteStreams", "KCConsole"]),
         tests("KCReportPages", ["KCKeychainModel"]),
+        tests("KCRemotes", ["KCByteStreams"]),
         .target(
             name: "KCArchiveForgery",
             dependencies: [
@@ -302,7 +304,8 @@ let package = Package(
                 "KCKeychainModel", "KCKeychainStore",
                 "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains", "KCKernelKeyring",
                 "KCBackupArchive",
-                "KCBackupEngine", "KCBackupCatalogue", "KCConsole", "KCReportText", "KCReportPages", argumentParser,
+                "KCBackupEngine", "KCBackupCatalogue", "KCConsole", "KCRemotes", "KCReportText", "KCReportPages",
+                argumentParser,
             ],
             exclude: ["Desktop", "Help", "Screens", "Stories"]),
         tests(

@@ -60,7 +60,8 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Programs/KCConsole/ControllingTerminal.swift", "Sources/Programs/KCConsole/Descriptor.swift",
         "Sources/Programs/KCConsole/ProcessArguments.swift", "Sources/Programs/KCConsole/ProcessEnvironment.swift",
         "Sources/Programs/KCConsole/ProcessSetup.swift", "Sources/Programs/KCConsole/TerminalEcho.swift",
-        "Sources/Programs/KCConsole/ShellCommand.swift", "Sources/Programs/KCConsole/TerminalSignals.swift",
+        "Sources/Programs/KCConsole/ChildProcess.swift", "Sources/Programs/KCConsole/ChildProgram.swift",
+        "Sources/Programs/KCConsole/TerminalSignals.swift",
     ]
     /// The endings of the calls that replace this process.
     private static let execs = ["l", "v", "lp", "vp", "le", "ve", "lpe", "vpe"]
@@ -97,7 +98,7 @@ enum SourceRule: String, CaseIterable, Sendable {
         case .textIsBytes:
             return TextRule.violations(in: file)
         case .scriptsAreConstant:
-            let owners = ["Sources/Programs/KCConsole/ShellCommand.swift", "Sources/Fences/CKCSystem/shim.h"]
+            let owners = ["Sources/Programs/KCConsole/ChildProcess.swift", "Sources/Fences/CKCSystem/shim.h"]
             if owners.contains(file.path) { return [] }
             let isOfUser = TextRule.userCommands.contains(file.path)
             let starts = ["posix_spawn", "popen("] + Self.execs.map { "exec\($0)(" } + (isOfUser ? [] : ["ofUser:"])

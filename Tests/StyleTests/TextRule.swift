@@ -22,6 +22,10 @@ enum TextRule {
         "Sources/Importers/KCSecretService/ServiceContents.swift":
             "a label that a person typed, in another Unicode form",
         "Sources/Importers/KCSecretService/SessionBus.swift": "the environment",
+        "Sources/Backup/KCRemotes/Rclone.swift": "the environment",
+        "Sources/Backup/KCRemotes/RemoteOptions.swift": "the environment",
+        "Sources/Programs/KCConsole/ChildProcess.swift": "the environment",
+        "Sources/Programs/KCConsole/ChildProgram.swift": "the environment",
         "Sources/Programs/KCConsole/ProcessEnvironment.swift": "the environment",
         "Sources/Programs/KCConsole/ShellCommand.swift": "the environment",
         "Sources/Programs/KCSecurityCommand/Commands/ImportCommand.swift": "names of formats in ASCII",

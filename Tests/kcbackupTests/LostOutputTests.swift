@@ -3,7 +3,7 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("Verbs that changed something when standard output fails")
+@Suite("Verbs that changed something when standard output fails", .waitsForPrograms)
 struct LostOutputTests {
     /// A verb that changes something.
     struct Case: Sendable, CustomTestStringConvertible {
@@ -34,6 +34,7 @@ struct LostOutputTests {
         Case(["item delete --service a"], "undo"),
         Case(["item delete --service a"], "restore --undo"),
         Case("import logins.csv"),
+        Case(["create a.kcb --passphrase file:old"], "copy a.kcb --to nas:backups"),
         Case("export -o out.csv --to csv --plaintext"),
         Case(["create a.kcb --passphrase file:old"], "rekey a.kcb --passphrase file:old --new-passphrase file:new"),
         Case(
@@ -91,6 +92,7 @@ struct LostOutputTests {
     func doneIsSaid(of tried: Case, asJSON: Bool) throws {
         if asJSON, !tried.hasJSON { return }
         let home = try TestHome()
+        let rclone = try FakeRclone(home)
         for (name, text) in [
             ("old", "old"), ("new", "new"),
             ("logins.csv", "name,url,username,password,note\na,https://a.example,ada,one,\n"),
@@ -104,7 +106,7 @@ struct LostOutputTests {
             let outcome = home.run(line)
             try #require(outcome.status == .ok, "\(line): \(outcome.messages)")
         }
-        var world = home.world()
+        var world = home.world(environment: rclone.environment)
         let messages = CollectedOutput()
         world.messages = messages
         world.output = FailingOutput(code: 28)

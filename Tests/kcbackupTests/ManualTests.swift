@@ -52,6 +52,7 @@ struct ManualTests {
     func membersAreAsListed() throws {
         let manual = try JSONManual(Project.text("docs/json.md"))
         let home = try JSONHome()
+        let rclone = try FakeRclone(home.home)
         var seen = JSONManual.Seen()
         for step in try home.steps() {
             home.home.retention.fail("*", step.isRefused ? .refused(1) : nil)
@@ -67,7 +68,7 @@ struct ManualTests {
                 let folder = home.home.path(gone)
                 for name in try Path.names(in: folder) { try Path.remove("\(folder)/\(name)") }
             }
-            let outcome = home.home.run(step.line + ["--json"])
+            let outcome = home.home.run(step.line + ["--json"], environment: rclone.environment)
             #expect(outcome.status.code == step.status, "\(step.line): \(outcome.messages)")
             #expect(outcome.output.filter { $0 == UInt8(ascii: "\n") }.count == 1, "\(step.line)")
             let object = try JSONSerialization.jsonObject(with: Data(outcome.output)) as? [String: Any]

@@ -35,7 +35,7 @@ struct CommandLineTool: ParsableCommand {
                 ]),
             CommandGroup(
                 name: "Folders of backups",
-                subcommands: [ListCommand.self, PruneCommand.self, RekeyCommand.self]),
+                subcommands: [ListCommand.self, CopyCommand.self, PruneCommand.self, RekeyCommand.self]),
             CommandGroup(
                 name: "Scheduled backups",
                 subcommands: [

@@ -55,6 +55,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case lockWait = "lock-wait"
     case lockOnSuspend = "lock-on-suspend"
     case maxAge = "max-age"
+    case metadataReadable = "metadata-readable"
     case newPasscode = "new-passcode"
     case newPassphrase = "new-passphrase"
     case noLockOnSuspend = "no-lock-on-suspend"

@@ -12,6 +12,7 @@ import KCKeychainKeys
 import KCKeychainModel
 import KCKeychainStore
 import KCLocalKeychains
+import KCRemotes
 import KCSecretService
 
 @testable import kcbackup
@@ -41,6 +42,7 @@ enum FailureExamples {
         ("Problem", "Programs/kcbackup/Jobs/Jobs.swift"),
         ("CatalogueFailure", "Backup/KCBackupCatalogue/CatalogueFailure.swift"),
         ("CryptographyFailure", "Base/KCCryptography/LibCrypto.swift"),
+        ("RemoteFailure", "Backup/KCRemotes/RemoteFailure.swift"),
     ]
 
     static let device = DeviceID(publicKey: [UInt8](repeating: 0, count: 32))
@@ -83,7 +85,7 @@ enum FailureExamples {
         + ages.map { .age($0, path: "restore-key.txt") } + archives.map { .archive($0, path: "laptop.kcb") }
         + restores.map { .restore($0) } + foreign.map { .foreign($0, path: "logins.csv") }
         + catalogues.map { .catalogue($0, job: nil) } + jobs.map { .job($0) }
-        + cryptography.map { .cryptography($0) }
+        + cryptography.map { .cryptography($0) } + remotes.map { .remote($0) }
 
     private static let desktops: [SecretServiceFailure] = [
         .libraryMissing("libsecret-1.so.0"), .noBus(lookedAt: ["/run/user/1000/bus"]),
@@ -130,6 +132,17 @@ enum FailureExamples {
         .cryptography(.library("HMAC")),
     ]
 
+    private static let remotes: [RemoteFailure] = {
+        guard let file = RemoteLocation("nas:backups/laptop.kcb") else { return [] }
+        return [
+            .notInstalled, .notStarted(13), .unknownRemote("nas"), .sharedConfiguration(path: "rclone.conf"),
+            .unpinnedHost(remote: "nas"), .denied(file, message: "AccessDenied"),
+            .unreachable(file, message: "dial tcp: connection refused"), .missing(file), .unclearNewest(file),
+            .exists(file), .differs(file),
+            .changed(file), .tooMany(file, limit: 100_000), .unclear(file), .failed(file, message: "SSH_FX_FAILURE"),
+        ]
+    }()
+
     private static let usage: [UsageProblem] = [
         .repeated(.keychain), .empty(.output), .together(.passcode, .noPasscode), .needs(.json, .output),
         .malformed(.set, form: "NAME=VALUE or NAME:base64=VALUE"), .keychainTwice,
@@ -149,7 +162,7 @@ enum FailureExamples {
         .needsTerminal(.suggest), .notOfFormat(.password, "csv"), .inTheClear("csv"),
         .opensNothing(.password, path: "logins.csv"), .notAStandardStore,
         .twoStores(keychain: "login", .bothHaveItems), .twoStores(keychain: "login", .keychainIsEmpty),
-        .twoStores(keychain: "login", .desktopIsEmpty),
+        .twoStores(keychain: "login", .desktopIsEmpty), .notOfRemote(.rebuild),
         .unwritable(.controlCharacter("/mnt/back\nups"), isCrontab: false),
         .unwritable(.backslash("/mnt/back\\ups"), isCrontab: true),
     ]
@@ -168,7 +181,7 @@ enum FailureExamples {
         .noKeychainNamed("login", needsPasscode: false),
         .keychainByPath("login"), .nothingLeaves(2, archiveCarries: true), .nothingLeaves(1, archiveCarries: false),
         .archiveForKey(path: "laptop.kcb"), .foreignForArchive(path: "chrome.csv", title: "CSV file"),
-        .notACertificate(path: "ca.der"), .notExported(3),
+        .notACertificate(path: "ca.der"), .readableCopy(path: "laptop.kcb"), .notExported(3),
         .noState(nil, of: "secret-service:"), .noState("20261121T030000Z", of: "secret-service:"),
         .noState(nil, of: "login"), .noState("20261121T030000.000000Z", of: "login"), .unkeepable(label: "Bank"),
         .stateIsPresent(keychain: "keychain 'login'", state: "20261121T030000.000000Z"),

@@ -30,7 +30,7 @@ struct JSONManual {
         "failing": "item", "vanishing": "item", "source": "source", "undo": "kept state", "verdict": "verdict",
         "error": "error", "results": "result", "backups": "backup", "decisions": "decision", "jobs": "job",
         "backupsOf": "backup state", "missing": "missing backup", "newestReplaced": "missing backup",
-        "problems": "problem",
+        "problems": "problem", "copies": "copy",
         "units": "unit",
         "keysOf": "keys of", "escrow": "escrow", "drill": "drill", "with": "archive", "added": "item",
         "notEntered": "not entered", "unreadable": "unreadable job", "kept": "item", "unclear": "item",
@@ -213,6 +213,9 @@ struct JSONHome {
                 "create -o keys.kcb \(passcode) -r \(try Self.recipient(of: "far-key", in: home)) --inspect-recipient \(inspector)"
             ),
             step("create --to", "create --unencrypted --to backups"),
+            step("copy", "copy laptop.kcb --to nas:backups"),
+            step("copy", "copy backups --to nas:backups --metadata-readable"),
+            step("list REMOTE:PATH", "list nas:backups"),
             step("create --to", "create --unencrypted --to backups --if-changed"),
             step("list", "list backups"),
             step("prune", "prune backups --keep-last 1"),

@@ -38,29 +38,9 @@ struct ArchiveArguments: ParsableArguments {
         _ look: (_ subject: Subject, _ opener: ArchiveOpener) throws -> ExitStatus
     ) throws -> ExitStatus {
         let opener = ArchiveOpener(opening, in: session)
-        var failed: ExitStatus?
-        var status = ExitStatus.ok
-        for subject in subjects {
-            let archive = name(subject)
-            session.subjects.path = archive
-            session.oneOfSeveral = subjects.count > 1 ? archive : nil
-            do {
-                let found = try look(subject, opener)
-                if found != .ok { status = found }
-            } catch {
-                let failure = Failure(error, session.subjects)
-                if failure.endsRun { throw failure }
-                if opener.hasUnreadableKey {
-                    session.oneOfSeveral = nil
-                    let reported = session.report(failure)
-                    return failed ?? reported
-                }
-                let reported = session.report(failure, about: archive)
-                failed = failed ?? reported
-            }
+        return try session.forEach(subjects, named: name, endsAll: { opener.hasUnreadableKey }) {
+            try look($0, opener)
         }
-        session.oneOfSeveral = nil
-        return failed ?? status
     }
 
     /// Separates a text that selects items, as in `restore ARCHIVE TEXT`, from the archives before it.
@@ -88,13 +68,5 @@ struct ArchiveArguments: ParsableArguments {
         if outside, opening.passphrase != nil { throw UsageProblem.together(.outside, .passphrase) }
         if outside, !opening.identity.isEmpty { throw UsageProblem.together(.outside, .identity) }
         try opening.check(with: archives)
-    }
-}
-
-extension Failure {
-    /// True for failures that end a run regardless of the archive: a signal, or results that cannot be written.
-    fileprivate var endsRun: Bool {
-        if case .output = self { return true }
-        return [.interrupted, .terminated].contains(explanation.status)
     }
 }

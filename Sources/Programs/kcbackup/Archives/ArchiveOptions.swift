@@ -7,6 +7,7 @@ internal import KCByteStreams
 internal import KCForeignFormats
 internal import KCItemSources
 internal import KCKeychainModel
+internal import KCRemotes
 internal import KCReportText
 
 /// The options for opening an archive.
@@ -38,7 +39,8 @@ struct ArchiveOptions: ParsableArguments {
         if Path.isFolder(session.world.resolve(archive)) { throw UsageProblem.folderForArchive(archive) }
         let file: ArchiveFile
         do {
-            file = try ArchiveFile(session.world.openArchive(archive))
+            file = try ArchiveFile(
+                session.world.openArchive(archive) { session.note("the newest archive: \(displayed($0.text))") })
         } catch ArchiveFailure.notAnArchive {
             if let format = try ForeignReader(archive, ForeignOptions.parse([]), in: session).formatOfFile() {
                 if let refused = format as? RefusedFormat { throw refused.failure }

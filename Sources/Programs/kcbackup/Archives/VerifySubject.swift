@@ -4,6 +4,7 @@ internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCLocalKeychains
+internal import KCRemotes
 internal import KCReportText
 
 /// One archive that `verify` checks.
@@ -23,6 +24,7 @@ struct VerifySubject {
         return arguments.flatMap { argument in
             if InputFile.descriptor(argument) != nil { return [VerifySubject(path: argument)] }
             if Path.isFolder(session.world.resolve(argument)) { return ofFolder(argument, catalogues, session) }
+            if let location = RemoteLocation(argument) { return ofRemote(argument, location, session) }
             return [ofFile(argument, catalogues, session)]
         }
     }
@@ -47,6 +49,19 @@ struct VerifySubject {
             session.warn(Failure(error, session.subjects).explanation.message)
         }
         return subject
+    }
+
+    /// Returns an archive of a remote, or all in a folder of it.
+    private static func ofRemote(
+        _ argument: String, _ location: RemoteLocation, _ session: Session
+    ) -> [VerifySubject] {
+        do {
+            guard try session.world.remote(argument) != nil else { return [VerifySubject(path: argument)] }
+            let archives = try RemoteArchives(location, session.world.rclone())
+            return archives.all.map { VerifySubject(path: archives.folder.location.appending($0.name).text) }
+        } catch {
+            return [VerifySubject(path: argument, problem: error)]
+        }
     }
 
     private static func ofFolder(

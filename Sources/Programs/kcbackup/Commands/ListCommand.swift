@@ -67,6 +67,11 @@ struct ListCommand: Verb {
     }
 
     func run(in session: Session) throws -> ExitStatus {
+        if let remote = try session.world.remote(folder) {
+            if rebuild { throw UsageProblem.notOfRemote(.rebuild) }
+            try RemoteListing(location: remote, session: session).tell()
+            return .ok
+        }
         let path = session.world.resolve(folder)
         if !rebuild {
             if lock.lockWait != nil { throw UsageProblem.needs(.lockWait, .rebuild) }

@@ -11,6 +11,7 @@ internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCRemotes
 internal import KCReportText
 internal import KCSecretService
 
@@ -49,6 +50,7 @@ enum Failure: Error, Hashable, Sendable {
     case catalogue(CatalogueFailure, job: String?)
     case job(Jobs.Problem)
     case cryptography(CryptographyFailure)
+    case remote(RemoteFailure)
     /// A secret is wrong; the doubts may say why.
     indirect case wrongSecret(Failure, kind: String, [SecretDoubt])
     /// A temporary file cannot be written to the temporary folder.
@@ -111,6 +113,7 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as CatalogueFailure: .catalogue(failure, job: subjects.job)
             case let problem as Jobs.Problem: .job(problem)
             case let failure as CryptographyFailure: .cryptography(failure)
+            case let failure as RemoteFailure: .remote(failure)
             default: .unforeseen(type: "\(type(of: error))")
             }
         if let trash = subjects.trash, isOfFullDisk { self = .full(self, trash: trash) }
@@ -169,6 +172,7 @@ enum Failure: Error, Hashable, Sendable {
         case .catalogue(let failure, let job): explainCatalogue(failure, job: job)
         case .job(let problem): explainJob(problem)
         case .cryptography(let failure): explainCryptography(failure)
+        case .remote(let failure): explainRemote(failure)
         case .wrongSecret(let failure, let kind, let doubts):
             failure.explanation.adding(doubts.map { $0.words(kind) })
         case .temporaryFolder(let failure, let path): explainTemporaryFolder(failure.explanation, path)

@@ -125,7 +125,7 @@ private func explainSystem(_ code: Int32, _ doing: String) -> Explanation {
 }
 
 /// Returns texts for common errors, independent of the system's language.
-private func words(ofSystemError code: Int32) -> String {
+func words(ofSystemError code: Int32) -> String {
     switch code {
     case EACCES, EPERM: "permission denied"
     case EROFS: "the file system is read-only"

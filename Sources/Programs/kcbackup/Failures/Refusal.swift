@@ -58,6 +58,8 @@ enum Refusal: Error, Hashable, Sendable {
     case archiveForKey(path: String)
     /// A file of another program is given where an archive is needed.
     case foreignForArchive(path: String, title: String)
+    /// An unencrypted archive would be copied to where others can read it.
+    case readableCopy(path: String)
     /// The file is not a certificate.
     case notACertificate(path: String)
     /// There is no keychain to back up, but perhaps a desktop keyring.
@@ -209,6 +211,10 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
         Explanation(
             .damaged, "\(quoted(path)) is not a kcbackup archive, but a \(title)",
             hint: "'kcbackup import \(shellWord(path))' imports it")
+    case .readableCopy(let path):
+        Explanation(
+            .refused, "\(quoted(path)) is unencrypted: whoever can read the remote can read the names in it",
+            hint: "copy an encrypted archive, or add '\(OptionName.metadataReadable.spelling)'")
     case .notACertificate(let path):
         Explanation(
             .damaged, "\(quoted(path)) is not a DER or PEM certificate",

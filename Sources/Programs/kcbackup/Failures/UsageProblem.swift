@@ -116,6 +116,8 @@ enum UsageProblem: Error, Hashable, Sendable {
     case unwritable(Quoted.Failure, isCrontab: Bool)
     /// Nothing says whether the default keychain or the desktop keyring is meant.
     case twoStores(keychain: String, StandardStore.Doubt)
+    /// The option is for folders here, and this is one of a remote.
+    case notOfRemote(OptionName)
     /// Only whole stores can be used where none is named.
     case notAStandardStore
 }
@@ -324,6 +326,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
                 + "'\(OptionName.keychain.spelling) \(shellWord(keychain))' the keychain",
             "'kcbackup keychain default \(DesktopKeyring.all.name)' or '… default \(shellWord(keychain))' chooses one "
                 + "for later commands")
+    case .notOfRemote(let flag): Explanation(.usage, "'\(flag.spelling)' is for folders on this machine")
     case .notAStandardStore:
         Explanation(
             .usage, "the default is a keychain, or the whole desktop keyring",

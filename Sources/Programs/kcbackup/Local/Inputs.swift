@@ -3,6 +3,7 @@ internal import KCConsole
 internal import Glibc
 internal import KCItemSources
 internal import KCKeychainModel
+internal import KCRemotes
 internal import KCReportText
 
 extension InputFile {
@@ -19,8 +20,10 @@ extension InputFile {
 extension World {
     /// Opens an archive; one from a pipe is first copied to an unnamed file, since archives are not read sequentially.
     ///
-    /// - Throws: `FileFailure`, `StreamFailure`.
-    func openArchive(_ path: String) throws -> OpenFile {
+    /// - Parameter chosen: is called with the name of the newest archive, if a folder of a remote was named.
+    /// - Throws: `FileFailure`, `StreamFailure`, `RemoteFailure`.
+    func openArchive(_ path: String, chosen: (RemoteLocation) -> Void = { _ in }) throws -> OpenFile {
+        if let remote = try remote(path) { return try fetch(remote, chosen: chosen) }
         switch try InputFile.open(resolve(input: path)) {
         case .file(let file): return file
         case .pipe(let pipe):

@@ -43,7 +43,8 @@ extension OptionName {
             .retention
         case .at, .crontab, .encryptedCredentials, .failureUnit, .hookTimeout, .onFailure, .onSuccess, .system:
             .job
-        case .acceptOrigin, .drill, .forDevice, .giveUpDeviceBinding, .maxAge, .onConflict, .plaintext, .replace,
+        case .acceptOrigin, .drill, .forDevice, .giveUpDeviceBinding, .maxAge, .metadataReadable, .onConflict,
+            .plaintext, .replace,
             .replaceUnarchived, .requireAll, .staysBehind:
             .rules
         case .confirm, .dryRun, .list, .listUndo, .noUndo, .undo, .yes:

@@ -1,0 +1,206 @@
+internal import KCByteStreams
+
+/// rclone, which reads and writes the files of remotes; this program has no network code.
+///
+/// Only calls that were seen to keep what is there are used: never `rcat`, which stores what it got if its input breaks
+/// off, and never `copyto --immutable`, which overwrites.
+package struct Rclone {
+    /// How a call of the program ended.
+    package struct Ending {
+        /// The exit status.
+        let status: Int32
+        /// What it wrote to standard error, or the end of that.
+        let messages: String
+
+        /// Creates an ending.
+        package init(status: Int32, messages: String) {
+            self.status = status
+            self.messages = messages
+        }
+    }
+
+    /// Runs rclone with arguments to its end, and passes on its output in pieces.
+    package typealias Runner = (_ arguments: [String], _ receive: (borrowing Span<UInt8>) throws -> Void) throws ->
+        Ending
+
+    /// A file of a remote.
+    package struct Entry: Hashable, Sendable {
+        /// The name within its folder.
+        package let name: String
+        /// The size in bytes.
+        package let size: UInt64
+    }
+
+    /// One try of our own, and few of the parts of a request, so that a remote that is down is reported in seconds; S3
+    /// does not make a bucket whose name was mistyped.
+    private static let flags = [
+        "--retries", "1", "--low-level-retries", "3", "--contimeout", "10s", "--timeout", "60s", "--stats", "0",
+        "--s3-no-check-bucket", "--ask-password=false",
+    ]
+    // Two names a day for a century; a listing of more would take too much memory.
+    private static let entryLimit = 100_000
+    // In bytes; a configuration of one remote has a few hundred.
+    private static let configurationLimit = 65_536
+
+    private let environment: [String: String]
+    private let runner: Runner
+
+    /// Creates an instance that runs the program by `runner`.
+    ///
+    /// - Parameter environment: that of the program, in which remotes can be defined.
+    package init(environment: [String: String], _ runner: @escaping Runner) {
+        self.environment = environment
+        self.runner = runner
+    }
+
+    /// The files in a folder, without those in its folders; none if there is no such folder.
+    ///
+    /// - Throws: `RemoteFailure`, and what the runner throws.
+    package func files(in folder: RemoteLocation) throws -> [Entry] {
+        var entries: [Entry] = []
+        var line: [UInt8] = []
+        let arguments = ["lsf", "--files-only", "--format", "sp", "--separator", "\t"]
+        let ending = try call(arguments, [folder.text]) { piece in
+            for index in piece.indices {
+                if piece[index] != UInt8(ascii: "\n") {
+                    line.append(piece[index])
+                    continue
+                }
+                guard let entry = Entry(line: line) else { throw RemoteFailure.unclear(folder) }
+                entries.append(entry)
+                line = []
+                if entries.count > Self.entryLimit { throw RemoteFailure.tooMany(folder, limit: Self.entryLimit) }
+            }
+        }
+        if ending.status == Self.folderMissing { return [] }
+        try require(ending, folder)
+        if !line.isEmpty { throw RemoteFailure.unclear(folder) }
+        return entries
+    }
+
+    /// Passes on a file in pieces.
+    ///
+    /// - Parameter size: its size. rclone reports no failure if it finds nothing, or reads less than there is.
+    /// - Throws: `RemoteFailure`, and what `receive` and the runner throw.
+    package func read(
+        _ file: RemoteLocation, size: UInt64, _ receive: (borrowing Span<UInt8>) throws -> Void
+    ) throws {
+        var count: UInt64 = 0
+        let ending = try call(["cat"], [file.text]) { piece in
+            count += UInt64(piece.count)
+            if count > size { throw RemoteFailure.changed(file) }
+            try receive(piece)
+        }
+        try require(ending, file)
+        if count != size { throw RemoteFailure.changed(file) }
+    }
+
+    /// Writes a file into a folder under its own name, unless that is taken.
+    ///
+    /// - Parameter path: the absolute path of the file.
+    /// - Throws: `RemoteFailure` (`exists` if the name is taken by another file), and what the runner throws.
+    func upload(_ path: String, into folder: RemoteLocation) throws {
+        let (parent, name) = Path.split(path)
+        let arguments = [
+            "copy", "--include", "/" + Self.pattern(of: name), "--max-depth", "1", "--immutable", "--checksum",
+            "--copy-links",
+        ]
+        let ending = try call(arguments, [parent, folder.text]) { _ in }
+        if ending.status == Self.isImmutable { throw RemoteFailure.exists(folder.appending(name)) }
+        try require(ending, folder.appending(name))
+    }
+
+    /// Writes a file, also where there is one.
+    ///
+    /// - Parameter path: the absolute path of the file.
+    func write(_ path: String, over file: RemoteLocation) throws {
+        try require(call(["copyto", "--copy-links"], [path, file.text]) { _ in }, file)
+    }
+
+    /// A pattern that only this name matches.
+    private static func pattern(of name: String) -> String {
+        var pattern: [UInt8] = []
+        for byte in name.utf8 {
+            if "*?[]{}\\".utf8.contains(byte) { pattern.append(UInt8(ascii: "\\")) }
+            pattern.append(byte)
+        }
+        return String(decoding: pattern, as: UTF8.self)
+    }
+
+    /// Renames a file; another one of that name is replaced on some remotes.
+    func move(_ file: RemoteLocation, to name: RemoteLocation) throws {
+        try require(call(["moveto"], [file.text, name.text]) { _ in }, name)
+    }
+
+    /// Deletes a file.
+    func delete(_ file: RemoteLocation) throws { try require(call(["deletefile"], [file.text]) { _ in }, file) }
+
+    /// The options of a remote in rclone's configuration; empty if it is defined in the environment, or unknown.
+    func options(of remote: String) throws -> RemoteOptions {
+        var text: [UInt8] = []
+        let ending = try call(["config", "show"], [remote]) { piece in
+            if text.count < Self.configurationLimit { text.append(contentsOf: piece.indices.map { piece[$0] }) }
+        }
+        return RemoteOptions(ending.status == 0 ? text : [], of: remote, environment)
+    }
+
+    /// - Parameter operands: what follows the flags; none begins with a dash.
+    private func call(
+        _ arguments: [String], _ operands: [String], _ receive: (borrowing Span<UInt8>) throws -> Void
+    ) throws -> Ending {
+        try runner(arguments + Self.flags + operands, receive)
+    }
+
+    // Exit statuses that mean one thing; almost all failures end with 1.
+    private static let folderMissing: Int32 = 3
+    private static let isImmutable: Int32 = 6
+
+    private func require(_ ending: Ending, _ location: RemoteLocation) throws(RemoteFailure) {
+        if ending.status != 0 { throw RemoteFailure(ending, location) }
+    }
+}
+
+extension Rclone.Entry {
+    /// Parses a line of a listing: the size, a tab, the name.
+    fileprivate init?(line: [UInt8]) {
+        guard let tab = line.firstIndex(of: UInt8(ascii: "\t")),
+            let size = UInt64(String(decoding: line[..<tab], as: UTF8.self)), tab + 1 < line.count
+        else { return nil }
+        self.size = size
+        name = String(decoding: line[(tab + 1)...], as: UTF8.self)
+    }
+}
+
+extension RemoteFailure {
+    /// What the words of rclone and of the libraries in it mean.
+    private static let meanings: [(words: [String], failure: @Sendable (RemoteLocation, String) -> RemoteFailure)] = [
+        (["didn't find section in config file"], { location, _ in .unknownRemote(location.remote) }),
+        (
+            [
+                "AccessDenied", "Forbidden", "Unauthorized", "unable to authenticate", "key mismatch",
+                "InvalidAccessKeyId",
+                "SignatureDoesNotMatch", "permission denied",
+            ], { .denied($0, message: $1) }
+        ),
+        (
+            [
+                "connection refused", "no such host", "i/o timeout", "deadline exceeded", "network is unreachable",
+                "no route to host", "connection reset",
+            ], { .unreachable($0, message: $1) }
+        ),
+        (
+            ["object not found", "directory not found", "is a directory or doesn't exist"],
+            { location, _ in .missing(location) }
+        ),
+    ]
+
+    /// Explains an ending with a failure.
+    fileprivate init(_ ending: Rclone.Ending, _ location: RemoteLocation) {
+        let message = ending.messages.exact.split(separator: "\n").last ?? "exit status \(ending.status)"
+        for meaning in Self.meanings where meaning.words.contains(where: ending.messages.exact.contains) {
+            self = meaning.failure(location, message)
+            return
+        }
+        self = .failed(location, message: message)
+    }
+}

@@ -1,0 +1,76 @@
+internal import KCByteStreams
+
+/// A file or folder that rclone reaches, as `REMOTE:PATH`.
+///
+/// `REMOTE` is the name of a remote in rclone's configuration. Connection strings (`:sftp,ssh=…:`), which can run a
+/// command, are not names.
+///
+/// ```swift
+/// let folder = RemoteLocation("nas:backups/laptop")
+/// print(folder?.appending("login.kcb").text)  // "nas:backups/laptop/login.kcb"
+/// ```
+package struct RemoteLocation: Hashable, Sendable {
+    /// The name of the remote.
+    package let remote: String
+    /// The path on the remote, without a slash at its end; empty for all of it.
+    ///
+    /// A slash at its start has a meaning on some remotes: without one, the path begins at the home folder.
+    package let path: String
+
+    // In bytes, as for other paths.
+    private static let limit = 4_096
+
+    private init(remote: String, path: String) {
+        self.remote = remote
+        self.path = path
+    }
+
+    /// Parses `REMOTE:PATH`; nil for anything else, such as the path of a local file.
+    package init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        guard bytes.count <= Self.limit, let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            let first = bytes.first, Self.isWord(first), bytes[..<colon].allSatisfy({ Self.isOfName($0) }),
+            // A name that ends with a space could not be told from one without.
+            bytes[colon - 1] != UInt8(ascii: " "),
+            bytes[(colon + 1)...].allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
+        else { return nil }
+        remote = String(decoding: bytes[..<colon], as: UTF8.self)
+        let parts = bytes[(colon + 1)...].split(separator: UInt8(ascii: "/"))
+        // rclone would resolve such parts, and a name would have several spellings.
+        guard !parts.contains(where: { $0.allSatisfy { $0 == UInt8(ascii: ".") } && $0.count <= 2 }) else { return nil }
+        let start = bytes[(colon + 1)...].first == UInt8(ascii: "/") ? "/" : ""
+        path = start + String(decoding: Array(parts.joined(separator: [UInt8(ascii: "/")])), as: UTF8.self)
+    }
+
+    /// As `REMOTE:PATH`.
+    package var text: String { "\(remote):\(path)" }
+
+    /// The last part of the path; empty for all of a remote.
+    package var name: String { parts.last ?? "" }
+
+    /// The folder that it is in; nil for all of a remote.
+    package var folder: RemoteLocation? {
+        if parts.isEmpty { return nil }
+        let start = path.exact.hasPrefix("/") ? "/" : ""
+        return RemoteLocation(remote: remote, path: start + parts.dropLast().joined(separator: "/"))
+    }
+
+    private var parts: [String] { path.exact.split(separator: "/").map { String($0) } }
+
+    /// A file or folder in it.
+    package func appending(_ name: String) -> RemoteLocation {
+        RemoteLocation(
+            remote: remote, path: path.isEmpty || path.exact.hasSuffix("/") ? path + name : "\(path)/\(name)")
+    }
+
+    private static func isWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool { isWord(byte) || " .+@-".utf8.contains(byte) }
+}

@@ -1,0 +1,112 @@
+internal import KCBackupCatalogue
+internal import KCByteStreams
+internal import KCConsole
+internal import KCItemSources
+internal import KCRemotes
+
+extension World {
+    /// What `REMOTE:PATH` names, unless a file here has this name.
+    func remote(_ given: String) throws(FileFailure) -> RemoteLocation? {
+        guard let location = RemoteLocation(given), try !Path.exists(resolve(given)) else { return nil }
+        return location
+    }
+
+    /// The program that reads and writes remotes, with the part of the environment that it needs.
+    ///
+    /// - Throws: `RemoteFailure` (`notInstalled`, `sharedConfiguration`), `FileFailure`.
+    func rclone() throws -> Rclone {
+        guard let path = try program(named: "rclone") else { throw RemoteFailure.notInstalled }
+        if let file = try rcloneConfiguration(), ForeignFile.isReadableByOthers(try OpenFile.reading(file).status()) {
+            throw RemoteFailure.sharedConfiguration(path: file)
+        }
+        var variables = environment.filter { Self.isForRclone($0.key) }
+        variables["HOME"] = home
+        return Rclone(environment: variables) { arguments, receive in
+            do {
+                let ending = try ChildProgram(path: path, arguments: arguments, environment: variables).run(receive)
+                return Rclone.Ending(status: ending.status, messages: ending.messages)
+            } catch ChildProgram.Failure.notStarted(let code) {
+                throw RemoteFailure.notStarted(code)
+            }
+        }
+    }
+
+    /// Variables such as `AWS_CA_BUNDLE` keep it from starting.
+    private static func isForRclone(_ name: String) -> Bool {
+        let known: [ExactText] = ["PATH", "SSH_AUTH_SOCK", "TMPDIR", "LANG", "CREDENTIALS_DIRECTORY"]
+        return known.contains(name.exact) || ["RCLONE_", "XDG_"].contains { name.exact.hasPrefix($0) }
+            || name.lowercased().exact.hasSuffix("_proxy")
+    }
+
+    /// The path of a program in one of the absolute folders of `PATH`.
+    private func program(named name: String) throws(FileFailure) -> String? {
+        for folder in environment["PATH"]?.exact.split(separator: ":") ?? [] where folder.exact.hasPrefix("/") {
+            let path = "\(folder)/\(name)"
+            if Path.isFile(path) { return path }
+        }
+        return nil
+    }
+
+    /// The file with the definitions of remotes, if there is one.
+    private func rcloneConfiguration() throws(FileFailure) -> String? {
+        let folder = environment["XDG_CONFIG_HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? "\(home)/.config"
+        let path = environment["RCLONE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 } ?? "\(folder)/rclone/rclone.conf"
+        return try Path.exists(path) ? path : nil
+    }
+
+    /// Copies an archive of a remote to an unnamed file.
+    ///
+    /// - Parameter chosen: is called with the name of the newest archive, if a folder was named.
+    /// - Throws: `RemoteFailure`, `FileFailure`, `StreamFailure`.
+    func fetch(_ location: RemoteLocation, chosen: (RemoteLocation) -> Void) throws -> OpenFile {
+        let archives = try RemoteArchives(location, rclone())
+        let entry = try archives.only ?? archives.newest()
+        if archives.only == nil { chosen(archives.folder.location.appending(entry.name)) }
+        return try blamingTemporaryFolder {
+            var sink = UnnamedFileSink(try UnnamedFile(inFolder: temporaryFolder))
+            try archives.folder.read(entry) { bytes in try sink.write(bytes) }
+            return try sink.finish().file
+        }
+    }
+}
+
+/// The archives that `REMOTE:PATH` names: one, or those in a folder.
+struct RemoteArchives {
+    /// The folder that they are in.
+    let folder: RemoteFolder
+    /// The one that was named; nil if a folder was.
+    let only: Rclone.Entry?
+    /// All archives of the folder that was named, in order of their names.
+    let all: [Rclone.Entry]
+
+    /// Looks for a file with this name, and then for a folder.
+    ///
+    /// - Throws: `RemoteFailure` (`missing` if there is neither).
+    init(_ location: RemoteLocation, _ rclone: Rclone) throws {
+        if let parent = location.folder {
+            let folder = try RemoteFolder(parent, rclone)
+            if let entry = try folder.files().first(where: { $0.name.exact == location.name.exact }) {
+                (self.folder, only, all) = (folder, entry, [entry])
+                return
+            }
+        }
+        folder = try RemoteFolder(location, rclone)
+        only = nil
+        all = try folder.files().filter { $0.name.exact.hasSuffix(ArchiveName.ending) }.sorted {
+            $0.name.exact < $1.name.exact
+        }
+        if all.isEmpty { throw RemoteFailure.missing(location) }
+    }
+
+    /// The archive whose name has the latest time.
+    ///
+    /// - Throws: `RemoteFailure.unclearNewest` if they are of several keychains, or if their names have no times.
+    func newest() throws -> Rclone.Entry {
+        let named = all.compactMap { entry in ArchiveName(entry.name).map { (name: $0, entry: entry) } }
+        if all.count == 1 { return all[0] }
+        guard Set(named.map(\.name.series.exact)).count == 1, named.count == all.count,
+            let newest = named.max(by: { ($0.name.time, $0.name.number) < ($1.name.time, $1.name.number) })
+        else { throw RemoteFailure.unclearNewest(folder.location) }
+        return newest.entry
+    }
+}

@@ -1,0 +1,42 @@
+internal import KCBackupCatalogue
+internal import KCByteStreams
+internal import KCKeychainModel
+internal import KCReportText
+internal import KCRemotes
+
+/// `list REMOTE:PATH`: the archives in a folder of a remote, as far as their names and sizes tell.
+struct RemoteListing {
+    let location: RemoteLocation
+    let session: Session
+
+    func tell() throws {
+        let folder = try RemoteFolder(location, session.world.rclone())
+        let files = try folder.files().filter { $0.name.exact.hasSuffix(ArchiveName.ending) }
+        var table = Table([
+            Table.Column(title: "ARCHIVE"), Table.Column(title: "MADE", yields: 1, zone: session.zones),
+            Table.Column(title: "KEYCHAIN", least: 6, yields: 2), Table.Column(title: "SIZE", alignment: .right),
+        ])
+        let rows = files.map { (file: $0, name: ArchiveName($0.name)) }.sorted {
+            ($0.name?.time ?? .reference, $0.file.name.exact) < ($1.name?.time ?? .reference, $1.file.name.exact)
+        }
+        for (file, name) in rows {
+            table.append([
+                file.name, name.map { session.calendar.minute($0.time) } ?? "", name?.series ?? "",
+                byteCount(file.size),
+            ])
+        }
+        try session.result(
+            [
+                "folder": .text(location.text),
+                "copies": .list(
+                    rows.map { file, name in
+                        .members([
+                            ("file", .text(file.name)), ("created", name.map { .text($0.time.description) }),
+                            ("series", name.map { .text($0.series) }), ("size", .number(Int(clamping: file.size))),
+                        ])
+                    }),
+            ],
+            table.isEmpty ? [] : table.lines(width: session.tableWidth))
+        if rows.isEmpty { session.note("no backups in \(quoted(location.text))") }
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import KCByteStreams
+import Testing
+
+@testable import KCRemotes
+
+/// rclone with one remote in memory: the calls of `Rclone`, answered as version 1.60 answers them.
+final class FakeRemote {
+    /// What goes wrong in a call.
+    enum Fault: Equatable {
+        /// It fails, and does nothing.
+        case nothing
+        /// It does what it should, and fails.
+        case done
+        /// An upload writes the first half of the file under its name, and fails.
+        case half
+        /// An upload ends well, and has written other bytes.
+        case rotten
+    }
+
+    /// Everything on the remote, by path.
+    var files: [String: [UInt8]] = [:]
+    /// What `config show` prints.
+    var configuration = "[nas]\ntype = webdav\n"
+    /// What goes wrong in a call, by its number from 0.
+    var faults: [Int: Fault] = [:]
+    /// The status and the message of a failure.
+    var failure: (status: Int32, message: String) = (1, "Failed to copy: something")
+    /// What another machine does before a call, by the number of the call.
+    var meanwhile: [Int: (FakeRemote) -> Void] = [:]
+    /// The verbs of all calls.
+    private(set) var calls: [String] = []
+    /// Files that were complete under their names, and whose bytes changed or went.
+    private(set) var violations: [String] = []
+
+    var rclone: Rclone {
+        Rclone(environment: [:]) { arguments, receive in try self.run(arguments, receive) }
+    }
+
+    func folder(_ path: String = "nas:backups") throws -> RemoteFolder {
+        try RemoteFolder(#require(RemoteLocation(path)), rclone)
+    }
+
+    private func run(
+        _ arguments: [String], _ receive: (borrowing Span<UInt8>) throws -> Void
+    ) throws -> Rclone.Ending {
+        let number = calls.count
+        let verb = arguments[0]
+        calls.append(verb)
+        if let act = meanwhile[number] {
+            meanwhile[number] = nil
+            act(self)
+        }
+        let before = files
+        defer {
+            for (path, bytes) in before where path.hasSuffix(".kcb") && files[path] != bytes { violations.append(path) }
+        }
+        let fault = faults[number]
+        if fault == .nothing { return Rclone.Ending(status: failure.status, messages: failure.message) }
+        let ending = try perform(verb, arguments, fault, receive)
+        return fault == nil || fault == .rotten
+            ? ending : Rclone.Ending(status: failure.status, messages: failure.message)
+    }
+
+    private static let fine = Rclone.Ending(status: 0, messages: "")
+
+    private func perform(
+        _ verb: String, _ arguments: [String], _ fault: Fault?, _ receive: (borrowing Span<UInt8>) throws -> Void
+    ) throws -> Rclone.Ending {
+        func path(_ offset: Int) -> String { String(arguments[arguments.count - offset].dropFirst("nas:".count)) }
+        func written(_ local: String) throws -> [UInt8] {
+            let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: local)))
+            return switch fault {
+            case .half: Array(bytes.prefix(bytes.count / 2))
+            case .rotten: bytes.dropLast() + [bytes[bytes.count - 1] ^ 1]
+            default: bytes
+            }
+        }
+        switch verb {
+        case "config": try receive(Array(configuration.utf8).span)
+        case "lsf":
+            let prefix = path(1) + "/"
+            let inside = files.filter { $0.key.hasPrefix(prefix) }
+            if inside.isEmpty { return Rclone.Ending(status: 3, messages: "directory not found") }
+            for (path, bytes) in inside {
+                try receive(Array("\(bytes.count)\t\(path.dropFirst(prefix.count))\n".utf8).span)
+            }
+        case "cat":
+            guard let bytes = files[path(1)] else {
+                return Rclone.Ending(status: 3, messages: "Failed to cat: object not found")
+            }
+            for byte in bytes { try receive([byte].span) }
+        case "copy":
+            let pattern = try #require(arguments.firstIndex(of: "--include")) + 1
+            let name = String(arguments[pattern].dropFirst())
+            let local = arguments[arguments.count - 2]
+            let target = "\(path(1))/\(name)"
+            if files[target] != nil { return Rclone.Ending(status: 6, messages: "immutable file modified") }
+            files[target] = try written("\(local)/\(name)")
+        case "copyto": files[path(1)] = try written(arguments[arguments.count - 2])
+        case "moveto":
+            guard let bytes = files.removeValue(forKey: path(2)) else {
+                return Rclone.Ending(status: 3, messages: "Failed to moveto: object not found")
+            }
+            files[path(1)] = bytes
+        case "deletefile": files[path(1)] = nil
+        default: return Rclone.Ending(status: 1, messages: "unknown command \"\(verb)\"")
+        }
+        return Self.fine
+    }
+}

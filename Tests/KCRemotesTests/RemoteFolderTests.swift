@@ -1,0 +1,176 @@
+import KCByteStreams
+import KCTestSupport
+import Testing
+
+@testable import KCRemotes
+
+@Suite("Copies in a folder of a remote")
+struct RemoteFolderTests {
+    private let local: TemporaryFolder
+    private let archive = (0..<1_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    private let path: String
+
+    init() throws {
+        local = try TemporaryFolder()
+        path = try local.write("a.kcb", archive)
+    }
+
+    private func put(_ remote: FakeRemote) throws -> RemoteFolder.Outcome {
+        try remote.folder().put(OpenFile.reading(path))
+    }
+
+    @Test("A copy is read back, and doing it again finds it there", arguments: ["webdav", "s3"])
+    func again(kind: String) throws {
+        let remote = FakeRemote()
+        remote.configuration = "[nas]\ntype = \(kind)\n"
+        #expect(try put(remote) == .copied)
+        #expect(remote.files == ["backups/a.kcb": archive])
+        #expect(remote.calls.filter { $0 == "cat" }.count == (kind == "s3" ? 1 : 2))
+        #expect(try put(remote) == .present)
+        #expect(remote.files == ["backups/a.kcb": archive])
+    }
+
+    @Test("A file that is there is never replaced, also if it has the same size", arguments: ["webdav", "s3"])
+    func taken(kind: String) throws {
+        for other in [[1, 2, 3], archive.dropLast() + [archive.last! ^ 1]] {
+            let remote = FakeRemote()
+            remote.configuration = "[nas]\ntype = \(kind)\n"
+            remote.files = ["backups/a.kcb": other]
+            #expect(throws: RemoteFailure.exists(RemoteLocation("nas:backups/a.kcb")!)) { try put(remote) }
+            #expect(remote.files == ["backups/a.kcb": other] && remote.violations.isEmpty)
+        }
+    }
+
+    @Test(
+        "After a failure of any call, doing it again ends with one complete file and nothing else",
+        arguments: ["webdav", "s3"], [FakeRemote.Fault.nothing, .done, .half])
+    func brokenOff(kind: String, fault: FakeRemote.Fault) throws {
+        let whole = FakeRemote()
+        whole.configuration = "[nas]\ntype = \(kind)\n"
+        _ = try put(whole)
+        for number in 0..<whole.calls.count where fault != .half || ["copy", "copyto"].contains(whole.calls[number]) {
+            // An object of S3 is whole or not there.
+            if kind == "s3", fault == .half { continue }
+            let remote = FakeRemote()
+            remote.configuration = whole.configuration
+            remote.faults = [number: fault]
+            // How the remote is configured need not be known: the way that works everywhere is taken.
+            if whole.calls[number] != "config" {
+                #expect(throws: RemoteFailure.self, "\(number)") { try put(remote) }
+                #expect(remote.files["backups/a.kcb"] == nil || remote.files["backups/a.kcb"] == archive)
+            }
+            remote.faults = [:]
+            _ = try put(remote)
+            #expect(remote.files == ["backups/a.kcb": archive], "\(whole.calls[number])")
+            #expect(remote.violations.isEmpty)
+        }
+    }
+
+    @Test("Bytes that changed on their way never get the name of the archive")
+    func rotten() throws {
+        let remote = FakeRemote()
+        let upload = try #require(
+            {
+                let whole = FakeRemote()
+                _ = try put(whole)
+                return whole.calls.firstIndex(of: "copyto")
+            }())
+        remote.faults = [upload: .rotten]
+        #expect(throws: RemoteFailure.self) { try put(remote) }
+        #expect(remote.files["backups/a.kcb"] == nil)
+        remote.faults = [:]
+        #expect(try put(remote) == .copied)
+        #expect(remote.files == ["backups/a.kcb": archive])
+    }
+
+    @Test("If another machine takes the name first, its file stays, and none of ours is left")
+    func race() throws {
+        let whole = FakeRemote()
+        _ = try put(whole)
+        let last = try #require(whole.calls.firstIndex(of: "moveto"))
+        for number in 2..<last {
+            let remote = FakeRemote()
+            remote.meanwhile = [number: { $0.files["backups/a.kcb"] = [9] }]
+            #expect(throws: RemoteFailure.exists(RemoteLocation("nas:backups/a.kcb")!), "\(number)") {
+                try put(remote)
+            }
+            #expect(remote.files == ["backups/a.kcb": [9]] && remote.violations.isEmpty, "\(number)")
+        }
+    }
+
+    @Test("A remote whose host is not checked is refused, also behind another remote")
+    func unpinned() throws {
+        for (text, isRefused) in [
+            ("[nas]\ntype = sftp\nhost = example.org\n", true),
+            ("[nas]\ntype = sftp\nknown_hosts_file = ~/.ssh/known_hosts\n", false),
+            ("[nas]\ntype = sftp\nssh = ssh nas\n", false),
+        ] {
+            let remote = FakeRemote()
+            remote.configuration = text
+            if isRefused {
+                #expect(throws: RemoteFailure.unpinnedHost(remote: "nas")) { try remote.folder() }
+            } else {
+                _ = try remote.folder()
+            }
+        }
+        let chain = Rclone(environment: [:]) { arguments, receive in
+            let text = arguments.last == "nas" ? "type = crypt\nremote = far:x\n" : "type = sftp\n"
+            try receive(Array(text.utf8).span)
+            return Rclone.Ending(status: 0, messages: "")
+        }
+        #expect(throws: RemoteFailure.unpinnedHost(remote: "far")) {
+            try RemoteFolder(RemoteLocation("nas:backups")!, chain)
+        }
+    }
+
+    @Test("A file that ends early, or is longer than listed, is not taken for whole")
+    func lengths() throws {
+        for (size, fails) in [(3, false), (2, true), (4, true)] as [(UInt64, Bool)] {
+            let remote = FakeRemote()
+            remote.files = ["backups/a.kcb": [1, 2, 3]]
+            var read: [UInt8] = []
+            let entry = Rclone.Entry(name: "a.kcb", size: size)
+            let run = { try remote.folder().read(entry) { piece in read += piece.indices.map { piece[$0] } } }
+            if fails {
+                #expect(throws: RemoteFailure.changed(RemoteLocation("nas:backups/a.kcb")!)) { try run() }
+            } else {
+                try run()
+                #expect(read == [1, 2, 3])
+            }
+        }
+    }
+
+    @Test(
+        "What rclone says is told apart: refused, out of reach, missing, anything else",
+        arguments: [
+            ("AccessDenied: Access Denied\n\tstatus code: 403", "denied"),
+            ("couldn't connect SSH: ssh: handshake failed: knownhosts: key mismatch", "denied"),
+            ("dial tcp 127.0.0.1:1: connect: connection refused", "unreachable"),
+            ("Failed to create file system for \"nas:\": didn't find section in config file", "unknownRemote"),
+            ("SSH_FX_FAILURE", "failed"), ("", "failed"),
+        ])
+    func messages(text: String, kind: String) throws {
+        let remote = FakeRemote()
+        remote.failure = (1, text)
+        remote.faults = [1: .nothing]
+        do {
+            _ = try remote.folder().files()
+            Issue.record("it succeeded")
+        } catch let failure as RemoteFailure {
+            #expect("\(failure)".hasPrefix(kind), "\(failure)")
+        }
+    }
+
+    @Test("A listing that cannot be understood, or is too long, is refused")
+    func listings() throws {
+        for text in ["a.kcb\n", "1\ta.kcb", "x\ta.kcb\n", "1\t\n"] {
+            let rclone = Rclone(environment: [:]) { arguments, receive in
+                if arguments[0] == "lsf" { try receive(Array(text.utf8).span) }
+                return Rclone.Ending(status: 0, messages: "")
+            }
+            #expect(throws: RemoteFailure.unclear(RemoteLocation("nas:x")!), "\(text)") {
+                try rclone.files(in: RemoteLocation("nas:x")!)
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import KCTestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("Archives on a remote", .waitsForPrograms)
+struct CopyTests {
+    private let home: TestHome
+    private let rclone: FakeRclone
+
+    init() throws {
+        home = try TestHome()
+        rclone = try FakeRclone(home)
+        try home.write("secret", "s3cret")
+        for line in [
+            "keychain create --no-passcode", "item add --service Mail --account ada --secret file:secret",
+            "keygen -o key",
+        ] { #expect(home.run(line).status == .ok) }
+        let key = String(decoding: try home.folder.read("work/key"), as: UTF8.self)
+        let recipient = String(try #require(key.firstMatch(of: /age1\w+/)).0)
+        #expect(home.run(["create", "-r", recipient, "-o", "a.kcb"]).status == .ok)
+        #expect(home.run(["create", "--unencrypted", "-o", "open.kcb"]).status == .ok)
+        for _ in 0..<2 { #expect(home.run(["create", "-r", recipient, "--to", "backups"]).status == .ok) }
+    }
+
+    private func run(_ line: String, environment: [String: String]? = nil) -> TestHome.Outcome {
+        home.run(line.split(separator: " ").map(String.init), environment: environment ?? rclone.environment)
+    }
+
+    @Test("A copy is the archive, byte for byte; a second run copies nothing; what is there is never replaced")
+    func copies() throws {
+        #expect(run("copy a.kcb --to nas:x").text == "copied  nas:x/a.kcb\n")
+        #expect(try home.folder.read("work/remote/x/a.kcb") == home.folder.read("work/a.kcb"))
+        #expect(run("copy a.kcb --to nas:x").text == "there already  nas:x/a.kcb\n")
+        try home.write("remote/x/a.kcb", "mine")
+        let taken = run("copy a.kcb --to nas:x")
+        #expect(taken.status == .exists && taken.messages.contains("was left as it is"))
+        #expect(try home.folder.read("work/remote/x/a.kcb") == Array("mine".utf8))
+    }
+
+    @Test("A folder is copied archive by archive; one that is damaged is named, and the others are copied")
+    func folders() throws {
+        var bytes = try home.folder.read("work/a.kcb")
+        bytes[bytes.count / 2] ^= 1
+        try home.write("backups/damaged.kcb", bytes)
+        let outcome = run("copy backups --to nas:x")
+        #expect(outcome.status == .damaged, "\(outcome.messages)")
+        #expect(outcome.text.split(separator: "\n").count == 2)
+        #expect(try home.folder.list().filter { $0.hasPrefix("work/remote/x/") && $0.hasSuffix(".kcb") }.count == 2)
+    }
+
+    @Test("Archives are read from the remote; where a folder is named, the newest, which is said")
+    func reads() throws {
+        #expect(run("copy backups --to nas:x").status == .ok)
+        #expect(run("copy a.kcb --to nas:y").status == .ok)
+        #expect(run("verify nas:y/a.kcb -i key").status == .ok)
+        #expect(run("verify nas:x -i key").text.split(separator: "\n").count == 2)
+        #expect(run("inspect nas:y/a.kcb -i key").text.contains("Mail"))
+        #expect(run("diff nas:y/a.kcb a.kcb -i key").status == .ok)
+        #expect(run("item delete --service Mail --yes").status == .ok)
+        let restored = run("restore nas:x -i key -v")
+        #expect(restored.status == .ok && restored.messages.contains("the newest archive: nas:x/login-"))
+        #expect(run("item find --service Mail --reveal").text.contains("s3cret"))
+        #expect(run("list nas:x").text.split(separator: "\n").count == 3)
+        #expect(run("list nas:x --json").text.contains(#""series":"login""#))
+    }
+
+    @Test("Nothing is fetched or copied where it is unclear or refused what is meant")
+    func refusals() throws {
+        #expect(run("copy backups a.kcb --to nas:x").status == .ok)
+        let refused: [(String, kcbackup.ExitStatus)] = [
+            ("copy open.kcb --to nas:x", .refused), ("copy a.kcb --to far:x", .notFound),
+            ("copy a.kcb --to /tmp", .usage),
+            ("copy a.kcb --to nas:../x", .usage), ("copy none.kcb --to nas:x", .notFound),
+            ("copy key --to nas:x", .damaged),
+            ("inspect nas:x/none.kcb", .notFound), ("inspect nas:none", .notFound), ("inspect nas:x", .usage),
+            ("list far:x", .notFound), ("list nas:x --rebuild", .usage), ("verify nas:none", .notFound),
+        ]
+        for (line, status) in refused {
+            let outcome = run(line)
+            #expect(outcome.status == status, "\(line): \(outcome.messages)")
+        }
+        #expect(run("copy open.kcb --to nas:x --metadata-readable").status == .ok)
+        let missing = run("copy a.kcb --to nas:x", environment: ["PATH": "/none"])
+        #expect(missing.status == .notFound && missing.messages.contains("rclone is not installed"))
+        // A file here with such a name is meant.
+        try home.write("nas:a.kcb", home.folder.read("work/a.kcb"))
+        #expect(run("inspect nas:a.kcb -i key", environment: ["PATH": "/none"]).status == .ok)
+    }
+
+    @Test("Passwords of remotes that others can read are not used")
+    func sharedConfiguration() throws {
+        try home.write("rclone.conf", "[nas]\ntype = webdav\n", mode: 0o644)
+        let environment = rclone.environment.merging(["RCLONE_CONFIG": home.path("rclone.conf")]) { $1 }
+        let outcome = run("copy a.kcb --to nas:x", environment: environment)
+        #expect(outcome.status == .refused && outcome.messages.contains("chmod 600"))
+    }
+}
