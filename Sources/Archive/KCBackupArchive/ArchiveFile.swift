@@ -32,8 +32,6 @@ package struct ArchiveFile {
     }
 
     /// Opens a file by its path; symbolic links in the last component are not followed.
-    ///
-    /// - Throws: `ArchiveFailure` (`file`, `notAnArchive`, `newerFormat`, `damaged`).
     package init(path: String) throws(ArchiveFailure) {
         do {
             try self.init(OpenFile.reading(path))
@@ -43,8 +41,6 @@ package struct ArchiveFile {
     }
 
     /// Reads the container and the header.
-    ///
-    /// - Throws: `ArchiveFailure` (`notAnArchive`, `newerFormat`, `damaged`, `stream`).
     package init(_ file: OpenFile) throws(ArchiveFailure) {
         do {
             size = try file.size()
@@ -74,8 +70,6 @@ package struct ArchiveFile {
     }
 
     /// Returns what distinguishes the archive from every other file.
-    ///
-    /// - Throws: `ArchiveFailure` (`limit`, `stream`).
     package func checksum() throws(ArchiveFailure) -> ArchiveChecksum {
         ArchiveChecksum(of: try parts.read(.checksums, limit: ArchiveLimits.checksumsSize))
     }
@@ -85,8 +79,6 @@ package struct ArchiveFile {
     /// The streams, which make up nearly all of an archive, are compared with their checksums while they are read: a
     /// stream that is read to its end without an error is the one that was signed. `GenuineArchive.proveStreams`
     /// verifies both at once.
-    ///
-    /// - Throws: `ArchiveFailure` (`damaged`, `limit`, `stream`).
     package func prove() throws(ArchiveFailure) -> GenuineArchive {
         let text = try parts.read(.checksums, limit: ArchiveLimits.checksumsSize)
         let signature = try parts.read(.signature, limit: ArchiveLimits.signatureSize)
@@ -122,8 +114,6 @@ package struct ArchiveFile {
     /// The kinds of recipients of both streams, which can be read without a key; empty for an unencrypted archive.
     ///
     /// Every age header is checked, including that of `identity.age`.
-    ///
-    /// - Throws: `ArchiveFailure` (`damaged`, `limit`, `stream`).
     package func recipients() throws(ArchiveFailure) -> StreamRecipients {
         guard header.mode == .encrypted else { return StreamRecipients(metadata: [], secrets: []) }
         do {

@@ -59,8 +59,6 @@ extension ArchiveKeys {
     ///
     /// The identity file states whether the passphrase is the only key. If it is, the passphrase also proves the origin
     /// of the archive (docs/threat-model.md, "Origin").
-    ///
-    /// - Throws: `ArchiveFailure` (`age`, `cryptography`).
     package init(
         passphrase: borrowing SecretBytes, cost: ScryptCost, recipients: [any Recipient] = [],
         inspectors: [any Recipient] = []

@@ -228,8 +228,6 @@ package struct FinishedArchive {
     }
 
     /// Names the archive in the folder where it was made; an existing name is left alone.
-    ///
-    /// - Throws: `FileFailure` (`exists`, `system`).
     package func publish(as name: String) throws(FileFailure) {
         try output.publish(as: name)
     }

@@ -8,8 +8,6 @@ enum Checksums {
     }
 
     /// Reads the checksums of exactly these members, in exactly this order and format.
-    ///
-    /// - Throws: `ArchiveFailure.damaged`.
     static func decode(
         _ text: [UInt8], of members: [ArchiveMember]
     ) throws(ArchiveFailure) -> [ArchiveMember: SHA256Digest] {

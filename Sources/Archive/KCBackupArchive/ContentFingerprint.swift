@@ -13,8 +13,6 @@ package struct ContentFingerprint: ~Copyable {
     private var line = SecretBytes(capacity: 4_096)
 
     /// Creates a fingerprint of no items.
-    ///
-    /// - Throws: `CryptographyFailure`.
     package init(_ device: DeviceKey, _ mode: ArchiveMode) throws(CryptographyFailure) {
         let context = Array("archive contents \(mode.rawValue)".utf8)
         let lines = try HMACSHA256(key: device.stateMACKey(context: context))
@@ -26,7 +24,6 @@ package struct ContentFingerprint: ~Copyable {
     /// Adds an item, preceded by the lengths of its line and secret, so that no two lists have the same encoding.
     ///
     /// - Parameter secret: in plaintext for an encrypted archive, as stored for an unencrypted one.
-    /// - Throws: `CryptographyFailure`.
     package mutating func add(
         _ line: borrowing Span<UInt8>, _ secret: borrowing SecretBytes
     ) throws(CryptographyFailure) {
@@ -38,8 +35,6 @@ package struct ContentFingerprint: ~Copyable {
     }
 
     /// The 32 bytes of the fingerprint, and the MAC of the secrets alone.
-    ///
-    /// - Throws: `CryptographyFailure`.
     mutating func finishBoth() throws(CryptographyFailure) -> (whole: [UInt8], secrets: [UInt8]) {
         let code = try secrets.finish()
         try lines.update(code.span)
@@ -47,8 +42,6 @@ package struct ContentFingerprint: ~Copyable {
     }
 
     /// The 32 bytes of the fingerprint.
-    ///
-    /// - Throws: `CryptographyFailure`.
     package mutating func finish() throws(CryptographyFailure) -> [UInt8] {
         try finishBoth().whole
     }

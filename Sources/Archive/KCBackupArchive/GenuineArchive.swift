@@ -47,8 +47,6 @@ package struct GenuineArchive {
     }
 
     /// Opens an encrypted archive with identities of its recipients, which must open at least the metadata.
-    ///
-    /// - Throws: `ArchiveFailure` (`noMatchingIdentity`, `damaged`, `limit`, `stream`).
     package func open(identities: [any Identity]) throws(ArchiveFailure) -> OpenedArchive {
         let metadata = try opener(.metadata(header.mode), among: identities)
         guard case .opened = metadata else { throw .noMatchingIdentity(recipients.metadata) }
@@ -129,7 +127,6 @@ package struct GenuineArchive {
     /// Reads and verifies both streams without interpreting them, for callers that will not read both themselves.
     ///
     /// - Parameter step: called once per piece.
-    /// - Throws: `ArchiveFailure` (`damaged`, `stream`).
     package func proveStreams(_ step: () -> Void = {}) throws(ArchiveFailure) {
         try parts.requireStreams(header.mode, digests, step)
     }

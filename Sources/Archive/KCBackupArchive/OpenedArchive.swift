@@ -52,7 +52,6 @@ package struct OpenedArchive {
     /// Verifies both streams, for callers that will not read both.
     ///
     /// - Parameter step: called once per piece.
-    /// - Throws: `ArchiveFailure` (`damaged`, `stream`).
     package func proveStreams(_ step: () -> Void = {}) throws(ArchiveFailure) {
         try archive.proveStreams(step)
     }

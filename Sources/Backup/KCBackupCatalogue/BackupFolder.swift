@@ -103,8 +103,6 @@ package final class BackupFolder {
     func trashPath(of entry: CatalogueEntry) -> String { "\(path)/\(Self.trashName)/\(entry.name)" }
 
     /// True if there is a file with the name of an entry in the folder.
-    ///
-    /// - Throws: `FileFailure`.
     package func isPresent(_ entry: CatalogueEntry) throws(FileFailure) -> Bool {
         try Self.isFile(path(of: entry))
     }
@@ -135,8 +133,6 @@ package final class BackupFolder {
     }
 
     /// Records which archives were found intact, which of them passed a trial restore, and what was read from them.
-    ///
-    /// - Throws: `CatalogueFailure` (`file`, `cryptography`).
     package func note(_ found: [CheckedArchive], now: Timestamp) throws(CatalogueFailure) {
         let checks = Dictionary(found.map { ($0.id, $0) }) { $0.isDrilled ? $0 : $1 }
         try change { catalogue in
@@ -173,8 +169,6 @@ package final class BackupFolder {
     }
 
     /// Pins the folder to other keys.
-    ///
-    /// - Throws: `CatalogueFailure` (`file`, `cryptography`).
     package func pin(keys: [String]) throws(CatalogueFailure) {
         try change { $0.pin?.keys = keys.sorted() }
     }
@@ -203,16 +197,12 @@ package final class BackupFolder {
     }
 
     /// Unpins a keychain that no longer exists.
-    ///
-    /// - Throws: `CatalogueFailure` (`file`, `cryptography`).
     package func forget(series: String) throws(CatalogueFailure) {
         pin?.subjects[series.exact] = nil
         try change { $0.pin?.subjects[series.exact] = nil }
     }
 
     /// Returns the names of this device's archives in the folder that are not in the catalogue.
-    ///
-    /// - Throws: `FileFailure`.
     package func unlisted() throws(FileFailure) -> [String] {
         let known = Set(catalogue.entries.map(\.name.exact))
         let short = ArchiveName.short(device.id)

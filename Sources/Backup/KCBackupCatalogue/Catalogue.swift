@@ -37,8 +37,6 @@ package struct Catalogue: Hashable, Sendable {
     /// True if there are archives, and no file in the folder at a path has the name of one.
     ///
     /// An empty mount point looks like that.
-    ///
-    /// - Throws: `FileFailure`.
     package func hasLostAll(in path: String) throws(FileFailure) -> Bool {
         let known = complete
         for entry in known where try Path.kind(of: "\(path)/\(entry.name)") == .file { return false }
@@ -134,8 +132,6 @@ package struct CatalogueFile {
     }
 
     /// Returns the catalogue; nil if there is none.
-    ///
-    /// - Throws: `CatalogueFailure` (`altered`, `otherFormat`, `file`, `cryptography`).
     package func load() throws(CatalogueFailure) -> Catalogue? {
         guard let catalogue = try Self.read(path, device, folder: folder) else { return nil }
         guard catalogue.folder.exact == folder.exact else { throw .altered(folder: folder) }
@@ -143,8 +139,6 @@ package struct CatalogueFile {
     }
 
     /// Replaces the catalogue, durably.
-    ///
-    /// - Throws: `CatalogueFailure` (`file`, `cryptography`).
     func save(_ catalogue: Catalogue) throws(CatalogueFailure) {
         do {
             try Self.file(path, device).write(catalogue.spelling)
@@ -156,7 +150,6 @@ package struct CatalogueFile {
     /// Forgets everything about the folder.
     ///
     /// - Parameter wait: how long to wait for another run.
-    /// - Throws: `CatalogueFailure.file`.
     package func remove(waitingAtMost wait: Duration) throws(CatalogueFailure) {
         let lock = try lock(waitingAtMost: wait)
         defer { withExtendedLifetime(lock) {} }

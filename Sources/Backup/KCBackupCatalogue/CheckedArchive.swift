@@ -61,8 +61,6 @@ extension Catalogue {
     }
 
     /// Returns the names of the files in a folder that may be archives.
-    ///
-    /// - Throws: `FileFailure`.
     package static func archiveNames(in path: String) throws(FileFailure) -> Set<ExactText> {
         Set(try Path.names(in: path).filter { $0.exact.hasSuffix(ArchiveName.ending) }.map(\.exact))
     }

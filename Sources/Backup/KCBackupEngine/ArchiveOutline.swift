@@ -19,8 +19,6 @@ package struct ArchiveOutline: Hashable, Sendable {
     package let secretsRecipients: [String]
 
     /// Reads the outline.
-    ///
-    /// - Throws: `ArchiveFailure` (`damaged`, `limit`, `stream`).
     package init(_ file: ArchiveFile) throws(ArchiveFailure) {
         header = file.header
         size = file.size

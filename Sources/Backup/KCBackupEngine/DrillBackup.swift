@@ -10,8 +10,6 @@ package struct DrillBackup {
     /// Prepares a trial restore.
     ///
     /// The result is discarded, so the origin of the archive does not matter.
-    ///
-    /// - Throws: `RestoreRefusal.unencryptedElsewhere`.
     package init(_ archive: ProvenArchive) throws(RestoreRefusal) {
         var options = RestoreOptions()
         options.acceptedOrigin = archive.header.device

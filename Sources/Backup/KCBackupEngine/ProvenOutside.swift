@@ -13,7 +13,6 @@ package struct ProvenOutside {
     /// Verifies everything that needs no key, hashing every byte of `file` once.
     ///
     /// - Parameter local: nil if there is no device key yet; then no archive counts as made by this device.
-    /// - Throws: `ArchiveFailure` (`damaged`, `limit`, `stream`).
     package init(_ file: ArchiveFile, local: LocalIdentity?) throws(ArchiveFailure) {
         let genuine = try file.prove()
         try genuine.proveStreams()

@@ -88,8 +88,6 @@ package struct RestoreBackup {
     private let rules: RestoreRules
 
     /// Prepares a restore.
-    ///
-    /// - Throws: `RestoreRefusal` (`unencryptedElsewhere`, `unknownOrigin`).
     package init(_ archive: ProvenArchive, options: RestoreOptions) throws(RestoreRefusal) {
         try self.init(archive, options: options) { accessibility, mode, onSameDevice in
             Verdict.decide(accessibility, in: mode, onSameDevice: onSameDevice)

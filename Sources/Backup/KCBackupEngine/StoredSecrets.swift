@@ -34,7 +34,6 @@ package final class StoredSecrets {
     /// Opens all secrets with the passcode that was set when the archive was made.
     ///
     /// - Parameter minimumCost: as in `Keychain.open`.
-    /// - Throws: `ArchiveFailure` (`wrongPasscode`, `limit`, `damaged`, `cryptography`).
     package func unlock(
         passcode: borrowing SecretBytes, minimumCost: ScryptCost? = nil
     ) throws(ArchiveFailure) {

@@ -14,7 +14,6 @@ struct KeychainDifference {
     ///   - keychain: the keychain that is replaced.
     ///   - copy: its state at an earlier time.
     ///   - written: the rows that the undone command wrote; nil if that is unknown.
-    /// - Throws: `KeychainStoreError`.
     init(from keychain: Keychain, to copy: Keychain, written: Set<RowVersion>?) throws(KeychainStoreError) {
         self.copy = copy
         old = try copy.versionedItems()

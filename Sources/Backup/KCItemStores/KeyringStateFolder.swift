@@ -17,8 +17,6 @@ struct KeyringStateFolder {
     }
 
     /// The names of the states, newest first.
-    ///
-    /// - Throws: `FileFailure`.
     func names() throws(FileFailure) -> [KeyringStateName] {
         try PrivateFolder.require(path, mayBeMissing: true)
         return try Path.names(in: path).compactMap { KeyringStateName(file: $0) }.sorted(by: >)
@@ -83,8 +81,6 @@ struct KeyringStateFolder {
     }
 
     /// The file of a record; nil if there is no device key.
-    ///
-    /// - Throws: `DeviceKeyFailure`.
     func file(ofRecord name: String) throws(DeviceKeyFailure) -> StateFile? {
         try setting.device.keyIfAny().map { RestoreRecord.file(name, in: path, of: $0) }
     }

@@ -17,7 +17,6 @@ package final class RestorableKeychain: RestorableStore {
     private var opened: Keychain?
 
     /// - Parameter minimumCost: the lowest scrypt cost that is accepted; for tests.
-    /// - Throws: `FileFailure`.
     package init(
         _ local: LocalKeychain, minimumCost: ScryptCost?, _ setting: StateSetting, _ access: KeychainAccess
     ) throws(FileFailure) {

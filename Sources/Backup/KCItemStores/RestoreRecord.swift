@@ -58,7 +58,6 @@ struct RestoreRecord {
         self.planned = planned
     }
 
-    /// - Throws: `StateFileFailure` (`file`, `cryptography`).
     func write(to file: StateFile) throws(StateFileFailure) {
         var fields = StateFields()
         fields.add("state", state?.file)

@@ -98,7 +98,6 @@ package final class ServiceItemStore: ItemStore {
         return ServiceTarget(client, options)
     }
 
-    /// - Throws: `UnmappedAttribute`.
     private func changed(_ item: Item, _ changes: AttributeChanges) throws(UnmappedAttribute) -> ServiceChanges {
         var changed = ServiceChanges(of: item)
         for (code, value) in changes.sorted(by: { $0.key.code < $1.key.code }) { try changed.set(code, to: value) }

@@ -44,7 +44,6 @@ package enum Argon2 {
     /// Derives `count` bytes (at least 4); the library wipes its memory.
     ///
     /// - Parameter salt: at least 8 bytes.
-    /// - Throws: `CryptographyFailure` (`unsupportedParameters`, `outOfMemory`, `library`).
     package static func derive(
         password: borrowing SecretBytes, salt: [UInt8], _ kind: Kind, _ cost: Cost, count: Int
     ) throws(CryptographyFailure) -> SecretBytes {

@@ -25,8 +25,6 @@ package final class OpenFile: Sendable {
     }
 
     /// Opens a regular file for reading; the last component must not be a symbolic link.
-    ///
-    /// - Throws: `FileFailure` (`notFound`, `notRegular`, `system`).
     package static func reading(_ path: String) throws(FileFailure) -> OpenFile {
         // O_NONBLOCK: opening a FIFO must not wait for a writer; it has no effect on regular files.
         let descriptor = System.retrying { unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) }

@@ -18,8 +18,6 @@ package enum Path {
     }
 
     /// The type of the entry at `path`; nil if there is none.
-    ///
-    /// - Throws: `FileFailure` (`system`).
     package static func kind(of path: String) throws(FileFailure) -> Kind? {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else {
@@ -46,8 +44,6 @@ package enum Path {
     }
 
     /// The target of a symbolic link, exactly as stored in it.
-    ///
-    /// - Throws: `FileFailure` (`system`).
     static func destination(of link: String) throws(FileFailure) -> String {
         let target: String? = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX) + 1) {
             buffer in
@@ -91,8 +87,6 @@ package enum Path {
     }
 
     /// True if `path` is missing or a folder; false if it is anything else, such as a symbolic link to a folder.
-    ///
-    /// - Throws: `FileFailure` (`system`).
     package static func isMissingOrOwnFolder(_ path: String) throws(FileFailure) -> Bool {
         var status = stat()
         if unsafe lstat(path, &status) == 0 { return status.st_mode & S_IFMT == S_IFDIR }
@@ -133,8 +127,6 @@ package enum Path {
     }
 
     /// Moves a file to another folder on the same file system, durably; an existing file of that name is left alone.
-    ///
-    /// - Throws: `FileFailure` (`notFound`, `exists`, `noSafeNaming`, `system`).
     package static func move(_ path: String, to newPath: String) throws(FileFailure) {
         let (from, to) = (split(path), split(newPath))
         let folder = try openFolder(from.folder)
@@ -160,8 +152,6 @@ package enum Path {
     }
 
     /// Removes a file if it exists.
-    ///
-    /// - Throws: `FileFailure` (`system`).
     package static func remove(_ path: String) throws(FileFailure) {
         guard unsafe unlink(path) == 0 || errno == ENOENT else {
             throw FileFailure(path, .system(errno, doing: "removing"))
@@ -171,16 +161,12 @@ package enum Path {
     /// The names in a folder, without `.` and `..`, unordered; empty if the folder does not exist.
     ///
     /// Names that are not UTF-8 are skipped: this program never creates one.
-    ///
-    /// - Throws: `FileFailure` (`system`).
     package static func names(in folder: String) throws(FileFailure) -> [String] {
         var unreadable = 0
         return try names(in: folder, unreadable: &unreadable)
     }
 
     /// The same for a folder that another program may have filled; counts the names that are not UTF-8.
-    ///
-    /// - Throws: `FileFailure` (`system`).
     package static func names(in folder: String, unreadable: inout Int) throws(FileFailure) -> [String] {
         guard let stream = unsafe opendir(folder) else {
             if errno == ENOENT { return [] }
@@ -226,8 +212,6 @@ package struct FileIdentity: Hashable, Sendable {
     private let number: UInt64
 
     /// The identity of the file at a path, or of a symbolic link itself; nil if there is none.
-    ///
-    /// - Throws: `FileFailure` (`system`).
     package init?(of path: String) throws(FileFailure) {
         var status = stat()
         if unsafe lstat(path, &status) != 0 {

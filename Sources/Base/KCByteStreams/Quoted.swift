@@ -56,24 +56,18 @@ package enum Quoted {
     /// Returns one word of a setting in a systemd unit (systemd.syntax(7)), with `%` doubled.
     ///
     /// In paths, also in that of the program, `$` has no meaning.
-    ///
-    /// - Throws: `Failure.controlCharacter`.
     package static func unitWord(_ text: String) throws(Failure) -> String {
         let value = try unitValue(text)
         return isPlain(text) ? value : "\"" + escaped(value, #"\""#) + "\""
     }
 
     /// Returns the rest of a line in a systemd unit, where quotes have no meaning, with `%` doubled.
-    ///
-    /// - Throws: `Failure.controlCharacter`.
     package static func unitValue(_ text: String) throws(Failure) -> String {
         guard !text.exact.hasControlCharacter else { throw .controlCharacter(text) }
         return text.exact.replacing("%", with: "%%")
     }
 
     /// Returns a shell command made of words as the command of a crontab(5) line.
-    ///
-    /// - Throws: `Failure`.
     package static func crontabCommand(_ words: [String]) throws(Failure) -> String {
         var quoted: [String] = []
         for word in words {

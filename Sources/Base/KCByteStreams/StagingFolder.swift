@@ -14,8 +14,6 @@ package final class StagingFolder {
     private static let prefix = ".restoring-"
 
     /// Creates the folder, mode 0700, in an existing folder.
-    ///
-    /// - Throws: `FileFailure` (`notFound`, `sharedFolder`, `foreignFolder`, `system`).
     package init(in parentPath: String) throws(FileFailure) {
         try PrivateFolder.require(parentPath)
         try StaleFiles.remove(in: parentPath)

@@ -88,8 +88,6 @@ package final class UnnamedFile {
     }
 
     /// A unique hidden name.
-    ///
-    /// - Throws: `FileFailure` (`system`).
     static func temporaryName(in folder: String) throws(FileFailure) -> String {
         ".kcbackup-\(try Naming.uniqueWord(for: folder)).tmp"
     }

@@ -7,8 +7,6 @@ package enum AESKeyWrap {
     package static let overhead = 8
 
     /// Wraps `key` (16, 24 or 32 bytes) under the 32-byte `wrappingKey`; the result is 8 bytes longer.
-    ///
-    /// - Throws: `CryptographyFailure` (`unsupportedParameters`, `library`).
     package static func wrap(
         _ key: borrowing SecretBytes, with wrappingKey: borrowing SecretBytes
     ) throws(CryptographyFailure) -> [UInt8] {

@@ -4,15 +4,11 @@ internal import CKCLibCrypto
 /// Diffie-Hellman on Curve25519 (RFC 7748).
 package enum X25519 {
     /// Generates a private key: 32 random bytes.
-    ///
-    /// - Throws: `CryptographyFailure.library`.
     package static func generatePrivateKey() throws(CryptographyFailure) -> SecretBytes {
         try RandomBytes.secret(count: 32)
     }
 
     /// The 32-byte public key of a 32-byte private key.
-    ///
-    /// - Throws: `CryptographyFailure` (`unsupportedParameters`, `library`).
     package static func publicKey(of privateKey: borrowing SecretBytes) throws(CryptographyFailure) -> [UInt8] {
         try RawKey(EVP_PKEY_X25519, privateKey: privateKey).publicKey()
     }
@@ -33,15 +29,11 @@ package enum X25519 {
 /// Signatures on edwards25519 (RFC 8032, pure Ed25519).
 package enum Ed25519 {
     /// The 32-byte public key of a 32-byte seed.
-    ///
-    /// - Throws: `CryptographyFailure` (`unsupportedParameters`, `library`).
     package static func publicKey(seed: borrowing SecretBytes) throws(CryptographyFailure) -> [UInt8] {
         try RawKey(EVP_PKEY_ED25519, privateKey: seed).publicKey()
     }
 
     /// The 64-byte signature of `message`; deterministic.
-    ///
-    /// - Throws: `CryptographyFailure` (`unsupportedParameters`, `library`).
     package static func sign(
         _ message: borrowing Span<UInt8>, seed: borrowing SecretBytes
     ) throws(CryptographyFailure) -> [UInt8] {

@@ -6,8 +6,6 @@ package enum HKDF {
     package static let outputLimit = 255 * 32
 
     /// Extracts a 32-byte pseudo-random key from `inputKey`.
-    ///
-    /// - Throws: `CryptographyFailure.library`.
     package static func extract(
         salt: [UInt8], inputKey: borrowing SecretBytes
     ) throws(CryptographyFailure) -> SecretBytes {
@@ -19,8 +17,6 @@ package enum HKDF {
     }
 
     /// Derives `count` bytes (1 to `outputLimit`) for the purpose that `info` names.
-    ///
-    /// - Throws: `CryptographyFailure` (`unsupportedParameters`, `library`).
     package static func expand(
         pseudoRandomKey: borrowing SecretBytes, info: [UInt8], count: Int
     ) throws(CryptographyFailure) -> SecretBytes {
@@ -41,8 +37,6 @@ package enum HKDF {
     }
 
     /// Extracts, then expands.
-    ///
-    /// - Throws: `CryptographyFailure` (`unsupportedParameters`, `library`).
     package static func derive(
         inputKey: borrowing SecretBytes, salt: [UInt8], info: [UInt8], count: Int
     ) throws(CryptographyFailure) -> SecretBytes {
@@ -56,8 +50,6 @@ package struct HKDFExpander: ~Copyable {
     private var hmac: HMACSHA256
 
     /// Keys the HMAC with `pseudoRandomKey`, which must be uniformly random.
-    ///
-    /// - Throws: `CryptographyFailure.library`.
     package init(pseudoRandomKey: borrowing SecretBytes) throws(CryptographyFailure) {
         hmac = try HMACSHA256(key: pseudoRandomKey)
     }

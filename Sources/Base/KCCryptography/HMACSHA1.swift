@@ -5,22 +5,16 @@ package struct HMACSHA1: ~Copyable {
     private let context: MACContext
 
     /// Sets the key; any length is allowed.
-    ///
-    /// - Throws: `CryptographyFailure.library`.
     package init(key: borrowing SecretBytes) throws(CryptographyFailure) {
         context = try key.withBytes { span throws(CryptographyFailure) in try MACContext(.sha1, key: span) }
     }
 
     /// Adds bytes to the current message.
-    ///
-    /// - Throws: `CryptographyFailure.library`.
     package mutating func update(_ bytes: borrowing Span<UInt8>) throws(CryptographyFailure) {
         try context.update(bytes)
     }
 
     /// Ends the current message, returns its 20-byte code and starts the next one under the same key.
-    ///
-    /// - Throws: `CryptographyFailure.library`.
     package mutating func finalize() throws(CryptographyFailure) -> [UInt8] {
         var code = SecretBytes(capacity: 20)
         try context.finalize(into: &code)

@@ -8,8 +8,6 @@ package struct HMACSHA256: ~Copyable {
     private let context: MACContext
 
     /// Sets the key; any length is allowed.
-    ///
-    /// - Throws: `CryptographyFailure.library`.
     package init(key: borrowing SecretBytes) throws(CryptographyFailure) {
         context = try key.withBytes { span throws(CryptographyFailure) in try MACContext(.sha256, key: span) }
     }
@@ -20,15 +18,11 @@ package struct HMACSHA256: ~Copyable {
     }
 
     /// Adds bytes to the current message.
-    ///
-    /// - Throws: `CryptographyFailure.library`.
     package mutating func update(_ bytes: borrowing Span<UInt8>) throws(CryptographyFailure) {
         try context.update(bytes)
     }
 
     /// Ends the current message, returns its 32-byte code and starts the next one under the same key.
-    ///
-    /// - Throws: `CryptographyFailure.library`.
     package mutating func finalize() throws(CryptographyFailure) -> [UInt8] {
         var code = SecretBytes(capacity: 32)
         try finalize(into: &code)
@@ -36,23 +30,17 @@ package struct HMACSHA256: ~Copyable {
     }
 
     /// Ends the current message, appends its 32-byte code and starts the next one under the same key.
-    ///
-    /// - Throws: `CryptographyFailure.library`.
     package mutating func finalize(into code: inout SecretBytes) throws(CryptographyFailure) {
         try context.finalize(into: &code)
     }
 
     /// The 32-byte code of a complete message.
-    ///
-    /// - Throws: `CryptographyFailure.library`.
     package mutating func authenticate(_ message: borrowing Span<UInt8>) throws(CryptographyFailure) -> [UInt8] {
         try update(message)
         return try finalize()
     }
 
     /// True if `code` is the code of `message`, compared in constant time.
-    ///
-    /// - Throws: `CryptographyFailure.library`.
     package mutating func isValid(
         _ code: [UInt8], of message: borrowing Span<UInt8>
     ) throws(CryptographyFailure) -> Bool {

@@ -4,8 +4,6 @@ internal import CKCLibCrypto
 /// The password-based key derivation function PBKDF2 (RFC 8018) with HMAC.
 package enum PBKDF2 {
     /// Derives `count` bytes (at least 1); `rounds` is at least 1, and limiting it is up to the caller.
-    ///
-    /// - Throws: `CryptographyFailure` (`unsupportedParameters`, `library`).
     package static func derive(
         password: borrowing SecretBytes, salt: borrowing Span<UInt8>, rounds: Int, hash: HashFunction, count: Int
     ) throws(CryptographyFailure) -> SecretBytes {

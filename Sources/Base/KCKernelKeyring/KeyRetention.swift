@@ -6,8 +6,6 @@ package import KCByteStreams
 /// change the contents between any two of them.
 package protocol KeyRetention: Sendable {
     /// The payload under a name; nil if there is none.
-    ///
-    /// - Throws: `KeyRetentionFailure`.
     func read(_ name: String) throws(KeyRetentionFailure) -> SecretBytes?
 
     /// Stores a payload under a name, replacing any other.
@@ -24,7 +22,6 @@ package protocol KeyRetention: Sendable {
     ///
     /// - Parameters: the same as those of `keep`.
     /// - Returns: false if there is no payload.
-    /// - Throws: `KeyRetentionFailure`.
     func replace(
         _ name: String, _ payload: borrowing SecretBytes, expiresAfter seconds: Int?
     ) throws(KeyRetentionFailure) -> Bool
@@ -32,7 +29,6 @@ package protocol KeyRetention: Sendable {
     /// Restarts the timeout of a payload; does nothing if there is none.
     ///
     /// - Parameter seconds: the remaining lifetime, 1 or more; nil removes the timeout.
-    /// - Throws: `KeyRetentionFailure`.
     func expire(_ name: String, after seconds: Int?) throws(KeyRetentionFailure)
 
     /// Destroys the payload under a name, for every process that refers to it; does nothing if there is none.

@@ -7,8 +7,6 @@ package import KCCryptography
     private let handle: gcry_cipher_hd_t
 
     /// Sets the key (32 bytes) and the nonce (8 bytes).
-    ///
-    /// - Throws: `CryptographyFailure` (`unsupportedParameters`, `library`).
     package init(key: borrowing SecretBytes, nonce: [UInt8]) throws(CryptographyFailure) {
         guard key.count == 32, nonce.count == 8 else { throw .unsupportedParameters("length of Salsa20's key") }
         unsafe handle = try Self.keyed(key, nonce)
@@ -37,8 +35,6 @@ package import KCCryptography
     }
 
     /// Combines `bytes` with the next bytes of the key stream by exclusive or.
-    ///
-    /// - Throws: `CryptographyFailure.library`.
     package mutating func process(inPlace bytes: inout SecretBytes) throws(CryptographyFailure) {
         if bytes.isEmpty { return }
         let handle = unsafe handle

@@ -31,8 +31,6 @@ package final class DeviceKey: Sendable {
     }
 
     /// Creates a new device in memory only; `DeviceKeyProvider.create` creates a persistent one.
-    ///
-    /// - Throws: `CryptographyFailure.library`.
     package static func generate() throws(CryptographyFailure) -> DeviceKey {
         try DeviceKey(secret: RandomBytes.secret(count: secretLength))
     }
@@ -40,8 +38,6 @@ package final class DeviceKey: Sendable {
     /// Returns the 64-byte Ed25519 signature of `message`.
     ///
     /// Do not sign data that another party fully controls: archives use `SSHSignature`, which states what is signed.
-    ///
-    /// - Throws: `CryptographyFailure.library`.
     package func sign(_ message: [UInt8]) throws(CryptographyFailure) -> [UInt8] {
         try Ed25519.sign(message.span, seed: signingSeed)
     }
@@ -49,7 +45,6 @@ package final class DeviceKey: Sendable {
     /// Returns the 32-byte key that wraps the class keys that only the device may open.
     ///
     /// - Parameter context: the purpose of the key, such as the UUID of a keybag; each context yields a different key.
-    /// - Throws: `CryptographyFailure` (`library`).
     package func wrappingKey(context: [UInt8] = []) throws(CryptographyFailure) -> SecretBytes {
         try expand(.keybagWrapping, context)
     }
@@ -57,7 +52,6 @@ package final class DeviceKey: Sendable {
     /// Returns the 32-byte key that authenticates a keybag.
     ///
     /// - Parameter context: the purpose of the key, such as the UUID of a keybag; each context yields a different key.
-    /// - Throws: `CryptographyFailure` (`library`).
     package func keybagMACKey(context: [UInt8] = []) throws(CryptographyFailure) -> SecretBytes {
         try expand(.keybagMAC, context)
     }
@@ -66,7 +60,6 @@ package final class DeviceKey: Sendable {
     ///
     /// - Parameter context: identifies the class key, its keychain and the keychain's state; each context yields a
     ///   different key.
-    /// - Throws: `CryptographyFailure` (`library`).
     package func sessionKey(context: [UInt8]) throws(CryptographyFailure) -> SecretBytes {
         try expand(.session, context)
     }
@@ -74,7 +67,6 @@ package final class DeviceKey: Sendable {
     /// Returns the 32-byte key that authenticates a small file of this device, such as the list of trusted devices.
     ///
     /// - Parameter context: the kind of file; each context yields a different key.
-    /// - Throws: `CryptographyFailure` (`library`).
     package func stateMACKey(context: [UInt8]) throws(CryptographyFailure) -> SecretBytes {
         try expand(.stateMAC, context)
     }
@@ -82,7 +74,6 @@ package final class DeviceKey: Sendable {
     /// Returns a 32-byte key for sealing secrets that are not from a keychain in an unencrypted archive.
     ///
     /// - Parameter context: the purpose of the key, such as an accessibility; each context yields a different key.
-    /// - Throws: `CryptographyFailure` (`library`).
     package func sourceSealKey(context: String) throws(CryptographyFailure) -> SecretBytes {
         try expand(.sourceSeal, Array(context.utf8))
     }
@@ -129,7 +120,6 @@ package final class DeviceKey: Sendable {
     /// - Parameters:
     ///   - archiveID: 32 bytes, never used for another archive.
     ///   - mode: the name of the archive's mode, at most 255 bytes; an input of the derivation.
-    /// - Throws: `CryptographyFailure` (`unsupportedParameters`, `library`).
     package func sealKeys(archiveID: [UInt8], mode: String) throws(CryptographyFailure) -> SealKeys {
         guard archiveID.count == 32 else { throw .unsupportedParameters("archive ID length") }
         guard let modeLength = UInt8(exactly: mode.utf8.count) else { throw .unsupportedParameters("mode length") }

@@ -6,8 +6,6 @@ package protocol DeviceKeyProvider: Sendable {
     var location: String { get }
 
     /// True if a key exists, whether or not it can be used.
-    ///
-    /// - Throws: `DeviceKeyFailure` (`file`).
     var holdsKey: Bool { get throws(DeviceKeyFailure) }
 
     /// Loads the key of this device.

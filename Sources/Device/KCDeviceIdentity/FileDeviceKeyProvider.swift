@@ -27,8 +27,6 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
     }
 
     /// Loads the key if it belongs to this machine or the machine is unknown.
-    ///
-    /// - Throws: `DeviceKeyFailure` (`notFound`, `otherMachine`, `damaged`, `file`, `cryptography`).
     package func load() throws(DeviceKeyFailure) -> DeviceKey {
         let text = try read(path)
         let device = try device(of: text)
@@ -39,8 +37,6 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
     }
 
     /// Creates the key with mode 0600 in a folder with mode 0700, and reads it back before giving the file its name.
-    ///
-    /// - Throws: `DeviceKeyFailure` (`exists`, `file`, `cryptography`).
     package func create() throws(DeviceKeyFailure) -> DeviceKey {
         let text = try newText()
         let device = try device(of: text)
@@ -54,8 +50,6 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
 
     /// Returns which device the key belongs to and whether it was created on this machine, even if `load` refuses the
     /// key.
-    ///
-    /// - Throws: `DeviceKeyFailure` (`notFound`, `damaged`, `file`, `cryptography`).
     package func status() throws(DeviceKeyFailure) -> DeviceKeyStatus {
         let text = try read(path)
         return DeviceKeyStatus(device: try device(of: text).id, machine: text.machine.match(try currentMachine()))
@@ -64,8 +58,6 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
     /// Confirms that this is still the key's device, and records this machine in the file.
     ///
     /// The file is replaced atomically; the key is unchanged.
-    ///
-    /// - Throws: `DeviceKeyFailure` (`notFound`, `damaged`, `file`, `cryptography`).
     package func adopt() throws(DeviceKeyFailure) -> DeviceKey {
         try change { () throws(DeviceKeyFailure) in
             let old = try read(path)
@@ -97,16 +89,12 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
     }
 
     /// Returns the text of the key file.
-    ///
-    /// - Throws: `DeviceKeyFailure` (`notFound`, `damaged`, `file`, `cryptography`).
     package func exported() throws(DeviceKeyFailure) -> SecretBytes {
         let text = try read(path)
         return text.encode(device: try device(of: text).id)
     }
 
     /// Returns the key in an exported text.
-    ///
-    /// - Throws: `DeviceKeyFailure` (`exportDamaged`, `cryptography`).
     package func key(
         exportedAs text: borrowing SecretBytes, from origin: String
     ) throws(DeviceKeyFailure) -> DeviceKey {
@@ -115,8 +103,6 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
 
     /// Installs the key in an exported text as the key of this device; if it is installed already, records this
     /// machine.
-    ///
-    /// - Throws: `DeviceKeyFailure` (`exists`, `exportDamaged`, `damaged`, `file`, `cryptography`).
     package func install(
         _ text: borrowing SecretBytes, from origin: String
     ) throws(DeviceKeyFailure) -> DeviceKey {

@@ -15,8 +15,6 @@ package enum SSHSignature {
     private static let lineLength = 70
 
     /// Signs `message` as `device`, in OpenSSH's armor; deterministic.
-    ///
-    /// - Throws: `CryptographyFailure.library`.
     package static func sign(message: [UInt8], with device: DeviceKey) throws(CryptographyFailure) -> [UInt8] {
         armor(blob(publicKey: device.signingPublicKey, signature: try device.sign(signedBytes(message))))
     }
@@ -27,7 +25,6 @@ package enum SSHSignature {
     /// and OpenSSH produce is accepted.
     ///
     /// - Returns: the 32-byte Ed25519 public key of the signer.
-    /// - Throws: `SSHSignatureFailure`.
     package static func verify(_ armored: [UInt8], message: [UInt8]) throws(SSHSignatureFailure) -> [UInt8] {
         guard let (publicKey, signature) = parse(armored) else { throw .malformed }
         do throws(CryptographyFailure) {

@@ -47,8 +47,6 @@ package struct StateFile: Sendable {
     }
 
     /// Returns the lines between the first and the last; nil if there is no file.
-    ///
-    /// - Throws: `StateFileFailure`.
     package func read() throws(StateFileFailure) -> [UInt8]? {
         let text: [UInt8]
         do {
@@ -75,8 +73,6 @@ package struct StateFile: Sendable {
     }
 
     /// Creates or replaces the file, durably.
-    ///
-    /// - Throws: `StateFileFailure` (`file`, `cryptography`).
     package func write(_ body: [UInt8]) throws(StateFileFailure) {
         let text = try encode(body)
         do {

@@ -26,8 +26,6 @@ package struct TrustedDevices: Sendable {
     }
 
     /// Returns the trusted devices and their names; empty if the file is missing.
-    ///
-    /// - Throws: `TrustedDevicesFailure` (`altered`, `otherFormat`, `file`, `cryptography`).
     package func list() throws(TrustedDevicesFailure) -> [DeviceID: String] {
         let body: [UInt8]?
         do throws(StateFileFailure) {
@@ -47,8 +45,6 @@ package struct TrustedDevices: Sendable {
     }
 
     /// True if the device is trusted.
-    ///
-    /// - Throws: `TrustedDevicesFailure` (`altered`, `otherFormat`, `file`, `cryptography`).
     package func contains(_ id: DeviceID) throws(TrustedDevicesFailure) -> Bool {
         try list()[id] != nil
     }
@@ -57,8 +53,6 @@ package struct TrustedDevices: Sendable {
     ///
     /// - Parameter name: 1 to `nameLimit` bytes without control or format characters and without leading or trailing
     ///   space.
-    /// - Throws: `TrustedDevicesFailure` (`nameNotAllowed`, `full`, `altered`, `otherFormat`, `file`,
-    ///   `cryptography`).
     package func trust(_ id: DeviceID, name: String) throws(TrustedDevicesFailure) {
         guard Self.isAllowed(name) else { throw .nameNotAllowed }
         try change { names throws(TrustedDevicesFailure) in
@@ -68,8 +62,6 @@ package struct TrustedDevices: Sendable {
     }
 
     /// Stops trusting a device; false if it was not trusted.
-    ///
-    /// - Throws: `TrustedDevicesFailure` (`altered`, `otherFormat`, `file`, `cryptography`).
     @discardableResult
     package func untrust(_ id: DeviceID) throws(TrustedDevicesFailure) -> Bool {
         try change { names throws(TrustedDevicesFailure) in names.removeValue(forKey: id) != nil }

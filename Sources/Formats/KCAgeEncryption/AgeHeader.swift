@@ -27,8 +27,6 @@ package struct AgeHeader: Hashable, Sendable {
     }
 
     /// Creates the header of a new file.
-    ///
-    /// - Throws: `AgeFailure.cryptography`.
     init(stanzas: [Stanza], fileKey: borrowing SecretBytes) throws(AgeFailure) {
         self.init(stanzas: stanzas, mac: try Self.mac(of: stanzas, fileKey: fileKey))
     }
@@ -53,8 +51,6 @@ package struct AgeHeader: Hashable, Sendable {
     var length: Int { text.utf8.count }
 
     /// Checks the MAC: only someone with the file key can change the header.
-    ///
-    /// - Throws: `AgeFailure` (`headerAuthentication`, `cryptography`).
     func authenticate(fileKey: borrowing SecretBytes) throws(AgeFailure) {
         let expected = try Self.mac(of: stanzas, fileKey: fileKey)
         guard constantTimeEqual(expected, mac) else { throw .headerAuthentication }

@@ -5,8 +5,6 @@ package struct EncryptedKeyFile: ~Copyable {
     private let file: SecretBytes
 
     /// Recognizes an age file; nil for any other text.
-    ///
-    /// - Throws: `AgeFailure.malformedArmor`.
     package init?(_ text: borrowing SecretBytes) throws(AgeFailure) {
         if TextArmor.isArmored(text) {
             file = try TextArmor.decode(text)
@@ -27,8 +25,6 @@ package struct EncryptedKeyFile: ~Copyable {
     }
 
     /// Decrypts the file.
-    ///
-    /// - Throws: `AgeFailure`.
     package func open(with identities: [any Identity]) throws(AgeFailure) -> SecretBytes {
         var decryptor = try AgeDecryptor(MemorySource(file.copy()), identities: identities)
         do {

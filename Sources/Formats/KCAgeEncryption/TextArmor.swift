@@ -22,8 +22,6 @@ package enum TextArmor {
     }
 
     /// The age file in a text.
-    ///
-    /// - Throws: `AgeFailure.malformedArmor`.
     package static func decode(_ text: borrowing SecretBytes) throws(AgeFailure) -> SecretBytes {
         var state = State.before
         var blanks = 0

@@ -85,8 +85,6 @@ package final class X25519Identity: Identity {
     }
 
     /// Parses `AGE-SECRET-KEY-1…` in upper case; nil for anything else.
-    ///
-    /// - Throws: `AgeFailure.cryptography`.
     package static func parse(_ text: borrowing Span<UInt8>) throws(AgeFailure) -> X25519Identity? {
         var key = SecretBytes(capacity: 32)
         guard Bech32.decode(text, prefix: prefix, uppercase: true, into: &key), key.count == 32 else { return nil }
@@ -125,8 +123,6 @@ package final class X25519Identity: Identity {
 
 extension AgeHeader {
     /// Checks by the form of each stanza that every recipient is an X25519 recipient.
-    ///
-    /// - Throws: `AgeFailure.malformedHeader`.
     package func requireX25519() throws(AgeFailure) {
         for stanza in stanzas {
             guard stanza.type == X25519Recipient.type else { throw .malformedHeader("a recipient is not X25519") }

@@ -45,8 +45,6 @@ package final class XMLDocument: Sendable {
     private let text: SecretBytes
 
     /// Parses UTF-8.
-    ///
-    /// - Throws: `XMLFailure`.
     package init(_ bytes: borrowing Span<UInt8>) throws(XMLFailure) {
         let builder = Builder()
         try XMLParser.parse(bytes, builder)
@@ -93,7 +91,6 @@ package final class XMLDocument: Sendable {
         private var open: [Int] = []
         fileprivate private(set) var hasMixedContent = false
 
-        /// - Throws: `XMLFailure.limit`.
         func begin(_ name: String, _ attributes: [String: String]) throws(XMLFailure) {
             guard open.count < depthLimit else { throw .limit("depth of elements", allowed: depthLimit) }
             guard elements.count < elementLimit else { throw .limit("elements", allowed: elementLimit) }

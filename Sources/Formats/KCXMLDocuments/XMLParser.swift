@@ -28,8 +28,6 @@ enum XMLParser {
     }
 
     /// Parses `bytes` and reports elements and text to `builder`.
-    ///
-    /// - Throws: `XMLFailure`.
     static func parse(_ bytes: borrowing Span<UInt8>, _ builder: XMLDocument.Builder) throws(XMLFailure) {
         guard let parser = unsafe kcb_xml_new() else { throw .library }
         defer { unsafe XML_ParserFree(parser) }

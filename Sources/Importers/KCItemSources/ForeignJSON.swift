@@ -67,8 +67,6 @@ package final class ForeignJSON: Sendable {
     private let done: Mutex<[Bool]>
 
     /// Reads a document.
-    ///
-    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     package init(_ bytes: consuming SecretBytes) throws(ForeignFailure) {
         guard bytes.count <= Self.sizeLimit else {
             throw .limit("bytes", found: UInt64(bytes.count), allowed: UInt64(Self.sizeLimit))

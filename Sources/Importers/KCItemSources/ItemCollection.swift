@@ -35,15 +35,11 @@ package struct ItemCollection: ~Copyable {
     package var count: Int { entries.count }
 
     /// Adds an item, with Apple's defaults for missing attributes.
-    ///
-    /// - Throws: `ItemProblem`.
     package mutating func add(_ draft: ItemDraft, secret: borrowing SecretBytes?) throws(ItemProblem) {
         append(try item(draft, secret: secret), secret: secret)
     }
 
     /// The item that `add` would add.
-    ///
-    /// - Throws: `ItemProblem`.
     func item(_ draft: ItemDraft, secret: borrowing SecretBytes?) throws(ItemProblem) -> Item {
         let size = size(secret)
         var draft = draft
@@ -87,8 +83,6 @@ package struct ItemCollection: ~Copyable {
     }
 
     /// Puts the items in archive order.
-    ///
-    /// - Throws: `Clash`.
     package consuming func finish() throws(Clash) -> CollectedItems {
         var ordinals: [ItemUUID: Int] = [:]
         for entry in entries {

@@ -34,8 +34,6 @@ package struct ItemLines {
     private static let limit = ItemLimits.metadataLineSize + 6 * ItemLimits.secretSize
 
     /// Reads `file` from its start.
-    ///
-    /// - Throws: `FileFailure`.
     package init(_ file: OpenFile) throws(FileFailure) {
         let date = ForeignFile.modified(try file.status())
         self.init(try FileSlice(whole: file), date: date, file, try file.size())

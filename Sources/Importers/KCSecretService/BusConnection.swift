@@ -60,8 +60,6 @@ enum BusError: Error {
     private static var g: csecret_functions { unsafe LibSecret.functions.pointee }
 
     /// Connects to a bus.
-    ///
-    /// - Throws: `libraryMissing`, `busRefuses`, `busSilent`, `foreignBus`, `busElsewhere`, `interrupted`.
     init(_ bus: SessionBus, limit: BusLimit) throws(SecretServiceFailure) {
         try LibSecret.load()
         loop = BusLoop()

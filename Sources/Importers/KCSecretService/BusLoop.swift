@@ -66,8 +66,6 @@ struct BusLimit {
     func step() { _ = unsafe Self.g.g_main_context_iteration(context, 1) }
 
     /// Waits until something happens.
-    ///
-    /// - Throws: `interrupted`.
     func wait() throws(SecretServiceFailure) {
         step()
         if Interruption.isRequested { throw .interrupted }

@@ -92,7 +92,6 @@ extension BusValue {
     /// A member of a reply, which the service can have left out, or given another type.
     ///
     /// - Parameter read: reads the value; nil if it has another type.
-    /// - Throws: `malformed` (`request`).
     func member<Value>(
         _ index: Int, _ read: (BusValue) -> Value?, _ request: SecretServiceFailure.Request
     ) throws(SecretServiceFailure) -> Value {

@@ -17,8 +17,6 @@ enum LibSecret {
     private static let missing: String? = unsafe csecret_load(table, name).map { unsafe String(cString: $0) }
 
     /// Makes sure that the functions can be called.
-    ///
-    /// - Throws: `libraryMissing`.
     static func load() throws(SecretServiceFailure) {
         if let missing { throw .libraryMissing(missing) }
     }

@@ -69,8 +69,6 @@ internal import CKCLibSecret
     }
 
     /// Looks whether a service is running on this bus; does not start one.
-    ///
-    /// - Throws: `interrupted`.
     package static func presence(on bus: SessionBus) throws(SecretServiceFailure) -> Presence {
         do {
             _ = try owner(on: BusConnection(bus, limit: .probe), starts: false)

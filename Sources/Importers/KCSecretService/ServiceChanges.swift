@@ -94,8 +94,6 @@ package struct ServiceChanges {
     }
 
     /// Refuses a change that would make the item larger than an item can be.
-    ///
-    /// - Throws: `ItemProblem`.
     package func check() throws(ItemProblem) {
         _ = try draft(ordinal: 0).completed(now: .reference, secretSize: item.secretSize)
     }

@@ -82,7 +82,6 @@ extension SecretServiceClient {
     /// Starts and opens nothing.
     ///
     /// - Returns: nil if no service is running or answers.
-    /// - Throws: `interrupted`.
     package static func mayHaveItems(on bus: SessionBus) throws(SecretServiceFailure) -> Bool? {
         do {
             let connection = try BusConnection(bus, limit: .probe)

@@ -16,7 +16,6 @@ package struct SessionBus: Hashable, Sendable {
     /// A socket must belong to this user: any other owner could receive the secrets of a restore.
     ///
     /// - Parameter runtimeFolder: the user's folder in `/run/user`, in case the environment does not name it.
-    /// - Throws: `noBus`, `busRefuses`, `foreignBus`, `busElsewhere`, `notASocket`.
     package init(environment: [String: String], runtimeFolder: String) throws(SecretServiceFailure) {
         settingsFolders = Self.settingsFolders(environment)
         if let given = environment[Self.variable], !given.isEmpty {

@@ -31,7 +31,6 @@ package final class ArchivedKeybag {
     /// - Parameters:
     ///   - device: the device that made the archive.
     ///   - deviceKey: the key of this device, if this device made the archive.
-    /// - Throws: `damaged`, `newerFormat`, `limit`, `otherDevice`, `cryptography`.
     package init(text: String, of device: DeviceID, deviceKey: DeviceKey?) throws(KeybagFailure) {
         let keybag = try Keybag(text: Array(text.utf8).span)
         guard keybag.device == device else { throw .otherDevice(keybag.device) }
@@ -58,7 +57,6 @@ package final class ArchivedKeybag {
     /// count.
     ///
     /// - Parameter minimumCost: overrides the lower end of `Keybag.costRange`; for tests.
-    /// - Throws: `wrongPasscode`, `limit`, `damaged`, `cryptography`.
     package func unlock(
         passcode: borrowing SecretBytes, minimumCost: ScryptCost? = nil
     ) throws(KeybagFailure) {

@@ -78,8 +78,6 @@ package struct Keybag: Hashable, Sendable {
     }
 
     /// Parses a keybag without authenticating it; `deviceOnlyKeys` does that.
-    ///
-    /// - Throws: `damaged`, `newerFormat`.
     package init(text bytes: borrowing Span<UInt8>) throws(KeybagFailure) {
         guard bytes.count <= Self.sizeLimit else { throw .damaged("the keybag is too long") }
         do {

@@ -28,8 +28,6 @@ extension Keybag {
     }
 
     /// The same keybag without an escrow record, which needs only the device key.
-    ///
-    /// - Throws: `CryptographyFailure`.
     package func withoutEscrow(_ deviceKey: DeviceKey) throws(CryptographyFailure) -> Keybag {
         if escrow == nil { return self }
         var contents = contents
@@ -51,8 +49,6 @@ extension Keybag {
     }
 
     /// Checks that there is no escrow record: an archive has none, since restoring it would bring back a revoked key.
-    ///
-    /// - Throws: `damaged`.
     package func requireNoEscrow() throws(KeybagFailure) {
         if escrow != nil { throw .damaged("the keybag of an archive has an escrow record") }
     }

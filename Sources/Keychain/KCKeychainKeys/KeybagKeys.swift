@@ -10,7 +10,6 @@ extension Keybag {
     /// - Parameters:
     ///   - retired: the class keys of earlier generations, newest first.
     ///   - escrow: an escrow record to be renewed for `keys`; it is dropped if there is no passcode.
-    /// - Throws: `CryptographyFailure`.
     package static func wrapping(
         _ keys: ClassKeys, retired: [ClassKeys] = [], uuid: ItemUUID, generation: Int, deviceKey: DeviceKey,
         passcode: borrowing SecretBytes?, cost: ScryptCost, lockSettings: LockSettings = .default,
@@ -48,8 +47,6 @@ extension Keybag {
     }
 
     /// The same keybag with different lock settings, which needs only the device key.
-    ///
-    /// - Throws: `CryptographyFailure`.
     package func with(_ settings: LockSettings, _ deviceKey: DeviceKey) throws(CryptographyFailure) -> Keybag {
         var contents = contents
         contents.lockSettings = settings
@@ -57,8 +54,6 @@ extension Keybag {
     }
 
     /// The class keys that the device alone opens, after verifying that this device wrote the keybag.
-    ///
-    /// - Throws: `otherDevice`, `damaged`, `cryptography`.
     package func deviceOnlyKeys(_ deviceKey: DeviceKey) throws(KeybagFailure) -> ClassKeys {
         guard device == deviceKey.id else { throw .otherDevice(device) }
         do {

@@ -18,8 +18,6 @@ enum RetiredKeys {
     private static let label = Array("kcbackup/v1/retired-class-key".utf8)
 
     /// Wraps an earlier set under the current one; both must be complete.
-    ///
-    /// - Throws: `CryptographyFailure`.
     static func wrap(_ keys: ClassKeys, under present: ClassKeys) throws(CryptographyFailure) -> [UInt8] {
         var set: [UInt8] = []
         for accessibility in accessibilities {
@@ -53,8 +51,6 @@ enum RetiredKeys {
 
 extension Keybag {
     /// The class keys of earlier generations for which there is a current key, newest first.
-    ///
-    /// - Throws: `damaged`, `cryptography`.
     package func retiredKeys(under present: ClassKeys) throws(KeybagFailure) -> [ClassKeys] {
         do {
             return try retired.map { set in try RetiredKeys.unwrap(set, under: present) }

@@ -20,8 +20,6 @@ package struct ImportLine: ~Copyable {
     }
 
     /// Parses one line.
-    ///
-    /// - Throws: `Problem`.
     package init(_ bytes: borrowing Span<UInt8>) throws(Problem) {
         var parser = ImportParser()
         do {
@@ -47,8 +45,6 @@ package struct ImportLine: ~Copyable {
 extension ImportLine {
     /// The ranges of the items in a line: the line itself, or each item of `{"items":[…]}`, as `item find --json`
     /// prints them.
-    ///
-    /// - Throws: `Problem`.
     package static func items(in bytes: borrowing Span<UInt8>) throws(Problem) -> [Range<Int>] {
         var scanner = JSONScanner()
         do throws(MalformedLine) {

@@ -17,8 +17,6 @@ package struct Item: Hashable, Sendable {
     package let accessibility: Accessibility
 
     /// Creates an item after checking that it is valid.
-    ///
-    /// - Throws: `ItemProblem`.
     package init(
         itemClass: ItemClass, uuid: ItemUUID, attributes: Attributes, extra: [ExtraAttribute] = [], secretSize: Int?
     ) throws(ItemProblem) {
@@ -84,8 +82,6 @@ extension Item {
     package var isLocal: Bool { !isSynchronizable || accessibility.isThisDeviceOnly }
 
     /// Rejects an item that is synchronizable in name only: Apple's calls accept it, but no user can want it.
-    ///
-    /// - Throws: `ItemProblem.thisDeviceOnlySynchronizable`.
     package func requireMeaningfulFlag() throws(ItemProblem) {
         if isSynchronizableInNameOnly { throw .thisDeviceOnlySynchronizable }
     }

@@ -26,8 +26,6 @@ package struct ItemDraft: Hashable, Sendable {
     /// The item with Apple's defaults: `WhenUnlocked` (certificates: `Always`), not synchronizable, both dates `now`.
     ///
     /// Given dates are kept, so that an import preserves them.
-    ///
-    /// - Throws: `ItemProblem`.
     package func completed(
         now: Timestamp, secretSize: Int?, accessGroup: String = defaultAccessGroup
     ) throws(ItemProblem) -> Item {

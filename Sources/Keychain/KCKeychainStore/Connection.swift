@@ -8,8 +8,6 @@ struct Connection {
     private static let cacheSize = 65_536
 
     /// Opens a file that has been checked.
-    ///
-    /// - Throws: `notFound`, `file`, `notAKeychain`, `newerFormat`, `damaged`, `busy`, `sqlite`.
     init(_ location: KeychainPath, lockWait: Duration) throws(KeychainStoreError) {
         database = try Database(fileAt: location.path, lockWait: lockWait)
         try database.distrustFile()

@@ -25,7 +25,6 @@ internal import KCKeychainModel
     /// Symbolic links are followed in the folder, but not in the last component.
     ///
     /// - Parameter lockWait: how long a statement waits for another connection.
-    /// - Throws: `notFound`, `file`, `sqlite`.
     init(fileAt path: String, lockWait: Duration) throws(KeychainStoreError) {
         let real = try Self.resolvingFolder(of: path)
         unsafe pointer = try Self.open(real, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, as: path)

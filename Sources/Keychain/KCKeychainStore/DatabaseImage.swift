@@ -22,8 +22,6 @@ internal import CKCSQLite
     }
 
     /// Opens the bytes of a database file.
-    ///
-    /// - Throws: `Failure`.
     package init(_ bytes: consuming SecretBytes) throws(Failure) {
         guard bytes.count >= 100 else { throw .damaged }
         // The file is marked as having a write-ahead log, but there is none in memory.
@@ -74,7 +72,6 @@ internal import CKCSQLite
     /// - Parameters:
     ///   - sql: a statement written in this program.
     ///   - texts: the values of its parameters.
-    /// - Throws: `Failure`.
     package func blobs(_ sql: String, _ texts: [String] = []) throws(Failure) -> [[UInt8]] {
         var prepared: OpaquePointer?
         try check(unsafe sqlite3_prepare_v2(pointer, sql, -1, &prepared, nil))

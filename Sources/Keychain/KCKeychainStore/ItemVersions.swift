@@ -2,8 +2,6 @@ internal import KCKeychainModel
 
 extension ItemDraft {
     /// Creates the item, with Apple's defaults.
-    ///
-    /// - Throws: `item`.
     func item(now: Timestamp, secretSize: Int?, accessGroup: String) throws(KeychainStoreError) -> Item {
         do {
             return try completed(now: now, secretSize: secretSize, accessGroup: accessGroup)
@@ -33,8 +31,6 @@ extension Item {
     }
 
     /// The item with attributes set, or removed if nil, and with a secret of another size.
-    ///
-    /// - Throws: `item`, `unchangeable`.
     func updated(
         _ changes: [AttributeCode: AttributeValue?], secretSize: Int?, at moment: Timestamp
     ) throws(KeychainStoreError) -> Item {

@@ -42,7 +42,6 @@ package final class Keychain {
     /// - Parameters:
     ///   - lockWait: how long to wait for another process, now and in every later change.
     ///   - minimumCost: overrides the lower end of `Keybag.costRange`; for tests.
-    /// - Throws: `notFound`, `file`, `notAKeychain`, `newerFormat`, `damaged`, `otherDevice`, `busy`, `sqlite`.
     package static func open(
         at path: String, deviceKey: DeviceKey, lockWait: Duration = defaultLockWait, minimumCost: ScryptCost? = nil
     ) throws(KeychainStoreError) -> Keychain {
@@ -88,8 +87,6 @@ package final class Keychain {
     package var hasPasscode: Bool { keybag.hasPasscode }
 
     /// The class key for reading and writing items of an accessibility.
-    ///
-    /// - Throws: `passcodeNotSet`, `locked`.
     func key(_ accessibility: Accessibility) throws(KeychainStoreError) -> ClassKey {
         if let key = classKeys[accessibility] { return key }
         if accessibility == .whenPasscodeSetThisDeviceOnly, !keybag.hasPasscode { throw .passcodeNotSet }

@@ -18,8 +18,6 @@ extension Keychain {
     }
 
     /// The number of live items.
-    ///
-    /// - Throws: `busy`, `damaged`, `sqlite`.
     package func itemCount() throws(KeychainStoreError) -> Int {
         try withReadTransaction { database throws(KeychainStoreError) in
             let tables = ItemTables(database)

@@ -12,7 +12,6 @@ extension Keychain {
     /// - Parameters:
     ///   - passcode: at least one byte; nil creates a keychain that the device key alone opens.
     ///   - cost: the scrypt cost of one passcode attempt; `open` accepts only `Keybag.costRange`.
-    /// - Throws: `exists`, `passcodeEmpty`, `file`, `busy`, `diskFull`, `cryptography`, `sqlite`.
     package static func create(
         at path: String, deviceKey: DeviceKey, passcode: borrowing SecretBytes?, cost: ScryptCost? = defaultCost,
         now: Timestamp, lockWait: Duration = defaultLockWait
@@ -87,8 +86,6 @@ extension Keychain {
     }
 
     /// Returns whether a passcode is given.
-    ///
-    /// - Throws: `passcodeEmpty`.
     static func checked(_ passcode: borrowing SecretBytes?) throws(KeychainStoreError) -> Bool {
         switch passcode {
         case .none: return false

@@ -70,8 +70,6 @@ package final class EscrowedKeychain {
     package var storeID: [UInt8] { keychain.storeID }
 
     /// The number of live items.
-    ///
-    /// - Throws: `busy`, `damaged`, `sqlite`.
     package func itemCount() throws(KeychainStoreError) -> Int { try keychain.itemCount() }
 }
 

@@ -28,8 +28,6 @@ package struct KeychainInformation: Hashable, Sendable {
 
 extension Keychain {
     /// Collects the facts and counts the rows.
-    ///
-    /// - Throws: `busy`, `damaged`, `sqlite`.
     package func information() throws(KeychainStoreError) -> KeychainInformation {
         try withReadTransaction { database throws(KeychainStoreError) in
             let tables = ItemTables(database)
@@ -48,8 +46,6 @@ extension Keychain {
     }
 
     /// Reads every page of the file and compares tables with their indexes; items are not opened.
-    ///
-    /// - Throws: `damaged`, `busy`, `sqlite`.
     package func checkIntegrity() throws(KeychainStoreError) {
         try connection.read { database throws(KeychainStoreError) in
             let statement = try SQLStatement("PRAGMA integrity_check(1)", on: database)

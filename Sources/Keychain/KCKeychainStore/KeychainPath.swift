@@ -14,8 +14,6 @@ struct KeychainPath {
     }
 
     /// Checks that the file and its folder are private, and that no file next to it would mislead SQLite.
-    ///
-    /// - Throws: `notFound`, `file`, `severalNames`, `foreignJournal`.
     func examine() throws(KeychainStoreError) {
         guard let status = try status("") else { throw .notFound(path) }
         try requirePrivateFolder()
@@ -31,8 +29,6 @@ struct KeychainPath {
     }
 
     /// Checks that no other user can add a journal next to the file, or replace the file.
-    ///
-    /// - Throws: `file`.
     func requirePrivateFolder() throws(KeychainStoreError) {
         do throws(FileFailure) {
             try PrivateFolder.require(Path.split(path).folder)
@@ -52,8 +48,6 @@ struct KeychainPath {
     }
 
     /// The device and inode of the file, to distinguish it from another with the same name; nil if it does not exist.
-    ///
-    /// - Throws: `file`.
     func identity() throws(KeychainStoreError) -> Identity? {
         try status("").map { Identity(device: UInt64($0.st_dev), number: UInt64($0.st_ino)) }
     }
@@ -64,7 +58,6 @@ struct KeychainPath {
         let number: UInt64
     }
 
-    /// - Throws: `file` (`exists`).
     func requireNothingBeside() throws(KeychainStoreError) {
         for suffix in ["-journal", "-wal", "-shm"] where try status(suffix) != nil {
             throw .file(FileFailure(path + suffix, .exists))
@@ -100,8 +93,6 @@ final class ChangeLock {
     private let lock: FileLock
 
     /// Waits at most `limit` for the current holder.
-    ///
-    /// - Throws: `busy`, `file`, `interrupted`.
     init(for keychain: KeychainPath, waitingAtMost limit: Duration) throws(KeychainStoreError) {
         do throws(FileFailure) {
             lock = try FileLock(keychain.path + ".lock", waitingAtMost: limit)

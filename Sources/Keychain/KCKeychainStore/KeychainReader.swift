@@ -51,8 +51,6 @@ package final class KeychainReader: ExistingItems {
     }
 
     /// True if the seal of a live item is intact; its secret is opened and then wiped.
-    ///
-    /// - Throws: `itemNotFound`, `locked`, `passcodeNotSet`, `sqlite`.
     package func isWhole(_ item: Item) throws(KeychainStoreError) -> Bool {
         let found = try row(of: item)
         guard let stored = found.item else { return false }
@@ -94,8 +92,6 @@ package final class KeychainReader: ExistingItems {
     }
 
     /// Opens the sealed secret of `item`, which becomes the sealer's current item; false if the seal is broken.
-    ///
-    /// - Throws: `locked`, `passcodeNotSet`.
     func opens(
         _ item: Item, _ blob: [UInt8], into secret: inout SecretBytes
     ) throws(KeychainStoreError) -> Bool {
@@ -105,8 +101,6 @@ package final class KeychainReader: ExistingItems {
     }
 
     /// Opens the sealed secret of `item`.
-    ///
-    /// - Throws: `locked`, `passcodeNotSet`, `itemDamaged`.
     func open(
         _ item: Item, _ blob: [UInt8], into secret: inout SecretBytes
     ) throws(KeychainStoreError) {
@@ -175,8 +169,6 @@ package final class KeychainReader: ExistingItems {
     }
 
     /// True if the stored secret of an item opens and equals `secret`; both count as absent if `secretSize` is nil.
-    ///
-    /// - Throws: `locked`, `passcodeNotSet`, `sqlite`.
     func isSecret(
         of existing: Item, _ secret: borrowing SecretBytes
     ) throws(KeychainStoreError) -> Bool {

@@ -58,8 +58,6 @@ extension Keychain {
     private static let walkStep = 500
 
     /// The stored form of an item's secret: sealed, except for public data.
-    ///
-    /// - Throws: `itemNotFound`, `damaged`, `busy`, `sqlite`.
     package func storedSecret(of item: Item) throws(KeychainStoreError) -> [UInt8] {
         try connection.read { database throws(KeychainStoreError) in
             try KeychainReader(self, database).row(of: item).blob

@@ -61,8 +61,6 @@ package struct VersionedItems: Sendable {
 
 extension KeychainReader {
     /// All live rows with their versions; no key is needed.
-    ///
-    /// - Throws: `damaged`, `sqlite`.
     package func versionedItems() throws(KeychainStoreError) -> VersionedItems { try VersionedItems(tables) }
 }
 
@@ -74,7 +72,6 @@ extension KeychainReader {
     /// differs.
     ///
     /// - Parameter old: the rows of `copy`.
-    /// - Throws: `busy`, `damaged`, `sqlite`.
     package func versionedItems(
         since old: VersionedItems, of copy: Keychain
     ) throws(KeychainStoreError) -> VersionedItems {
@@ -104,8 +101,6 @@ extension KeychainReader {
 
 extension Keychain {
     /// All live rows with their versions, compared with those of a copy; see `KeychainReader`.
-    ///
-    /// - Throws: `busy`, `damaged`, `sqlite`.
     package func versionedItems(
         since old: VersionedItems, of copy: Keychain
     ) throws(KeychainStoreError) -> VersionedItems {
@@ -115,8 +110,6 @@ extension Keychain {
     }
 
     /// All live rows with their versions; no key is needed.
-    ///
-    /// - Throws: `busy`, `damaged`, `sqlite`.
     package func versionedItems() throws(KeychainStoreError) -> VersionedItems {
         try withReadTransaction { database throws(KeychainStoreError) in try VersionedItems(ItemTables(database)) }
     }

@@ -81,8 +81,6 @@ enum Schema {
     }
 
     /// Checks that the file is a keychain with exactly these tables, and nothing else that SQLite would run.
-    ///
-    /// - Throws: `notAKeychain`, `newerFormat`.
     static func verify(_ database: Database) throws(KeychainStoreError) {
         guard try number("PRAGMA application_id", database) == applicationID else {
             throw .notAKeychain(.otherApplication)

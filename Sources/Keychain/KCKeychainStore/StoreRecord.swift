@@ -52,8 +52,6 @@ struct StoreRecord {
     }
 
     /// Checks that this device wrote the rows; the keybag authenticates itself.
-    ///
-    /// - Throws: `otherDevice`, `damaged`, `cryptography`.
     func authenticate(_ deviceKey: DeviceKey) throws(KeychainStoreError) {
         guard keybag.device == deviceKey.id else { throw .otherDevice(keybag.device) }
         let isGenuine: Bool

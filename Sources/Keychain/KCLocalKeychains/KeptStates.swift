@@ -110,7 +110,6 @@ package struct KeptStates {
     /// were written later.
     ///
     /// - Returns: nil if the change was killed before it recorded them.
-    /// - Throws: `FileFailure`.
     package func written(after state: State) throws(FileFailure) -> Set<RowVersion>? {
         let path = StateFolder.record(of: state)
         guard try Path.exists(path) else { return nil }
@@ -126,8 +125,6 @@ package struct KeptStates {
     }
 
     /// All states, the newest first.
-    ///
-    /// - Throws: `FileFailure`.
     package func list() throws(FileFailure) -> [State] { try folder.list() }
 
     /// Opens a state; no passcode is needed.
@@ -151,8 +148,6 @@ package struct KeptStates {
     }
 
     /// Removes all states but the newest `limit` before restores and imports, and as many before changes of items.
-    ///
-    /// - Throws: `FileFailure`.
     package func prune() throws(FileFailure) {
         let states = try list()
         for isOfItems in [false, true] {
@@ -162,13 +157,10 @@ package struct KeptStates {
     }
 
     /// Removes a state.
-    ///
-    /// - Throws: `FileFailure`.
     package func remove(_ state: State) throws(FileFailure) { try StateFolder.remove(state) }
 
     /// Removes all states.
     ///
     /// - Returns: the number of states removed.
-    /// - Throws: `FileFailure`.
     package func removeAll() throws(FileFailure) -> Int { try folder.removeAll() }
 }

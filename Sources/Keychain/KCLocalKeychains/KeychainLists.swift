@@ -93,8 +93,6 @@ package struct KeychainLists: Hashable, Sendable {
     }
 
     /// Removes a deleted keychain, identified by the location of its file, since a path can be written in many ways.
-    ///
-    /// - Throws: `emptyName`, `invalidName`.
     package mutating func forget(_ keychain: LocalKeychain, in folder: DataFolder) throws(LocalKeychainFailure) {
         let place = keychain.place
         var meant: Set = [keychain.name.exact]
@@ -111,8 +109,6 @@ package struct KeychainLists: Hashable, Sendable {
     }
 
     /// The default keychain.
-    ///
-    /// - Throws: `emptyName`, `invalidName`.
     package func standard(in folder: DataFolder) throws(LocalKeychainFailure) -> LocalKeychain {
         try LocalKeychain(defaultKeychain ?? LocalKeychain.defaultName, in: folder)
     }
@@ -151,8 +147,6 @@ extension LocalKeychain {
     }
 
     /// Removes a deleted keychain from the search list, and as the default keychain.
-    ///
-    /// - Throws: `LocalKeychainFailure` (`listsDamaged`, `file`).
     package func leaveLists(in folder: DataFolder) throws(LocalKeychainFailure) {
         try KeychainLists.change(in: folder) { lists throws(LocalKeychainFailure) in
             try lists.forget(self, in: folder)

@@ -6,8 +6,6 @@ internal import KCKeychainStore
 /// Restores a keychain whose file is damaged or missing.
 extension LocalKeychain {
     /// Identifies the file at the keychain's path, to detect that it is replaced by another one; nil if there is none.
-    ///
-    /// - Throws: `FileFailure`.
     package func fileIdentity() throws(FileFailure) -> FileIdentity? { try FileIdentity(of: path) }
 
     /// Replaces the file with a kept state, and keeps the old file under another name.

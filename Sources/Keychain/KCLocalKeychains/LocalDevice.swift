@@ -31,8 +31,6 @@ package struct LocalDevice: Sendable {
     }
 
     /// The existing key, or nil if none was ever made.
-    ///
-    /// - Throws: `DeviceKeyFailure`.
     package func keyIfAny() throws(DeviceKeyFailure) -> DeviceKey? {
         do throws(DeviceKeyFailure) {
             return try provider.load()

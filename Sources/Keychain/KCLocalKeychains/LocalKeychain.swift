@@ -55,8 +55,6 @@ package struct LocalKeychain: Hashable, Sendable {
     package var isNamed: Bool { !name.exact.contains("/") }
 
     /// The names of the keychains in the data folder, sorted.
-    ///
-    /// - Throws: `FileFailure` (`sharedFolder`, `foreignFolder`, `system`).
     package static func names(in folder: DataFolder) throws(FileFailure) -> [String] {
         try PrivateFolder.require(folder.keychains, mayBeMissing: true)
         return try Path.names(in: folder.keychains).compactMap { $0.exact.removingSuffix(ending) }

@@ -25,15 +25,11 @@ package final class ScratchKeychain {
     private var path: String { staging.path + "/trial.keychain" }
 
     /// Creates the keychain, empty and open.
-    ///
-    /// - Throws: `KeychainStoreError`.
     package func make() throws(KeychainStoreError) -> Keychain {
         try Keychain.create(at: path, deviceKey: device, passcode: nil, now: now)
     }
 
     /// Opens the file again.
-    ///
-    /// - Throws: `KeychainStoreError`.
     package func open() throws(KeychainStoreError) -> Keychain {
         let keychain = try Keychain.open(at: path, deviceKey: device)
         try keychain.unlock(passcode: nil, now: now)

@@ -27,8 +27,6 @@ package struct StateFolder: Hashable, Sendable {
     }
 
     /// The folders of all keychains that were ever at the path of `local`, which need not be opened.
-    ///
-    /// - Throws: `FileFailure`.
     package static func all(at local: LocalKeychain, in folder: DataFolder) throws(FileFailure) -> [StateFolder] {
         try PrivateFolder.require(folder.keptStates, mayBeMissing: true)
         let ending = "-" + word(for: local.path)
@@ -40,8 +38,6 @@ package struct StateFolder: Hashable, Sendable {
     }
 
     /// All states, the newest first.
-    ///
-    /// - Throws: `FileFailure`.
     package func list() throws(FileFailure) -> [KeptStates.State] {
         try PrivateFolder.require(path, mayBeMissing: true)
         return try Path.names(in: path).compactMap(state).sorted { $0.date > $1.date }
@@ -60,8 +56,6 @@ package struct StateFolder: Hashable, Sendable {
     }
 
     /// Removes a state.
-    ///
-    /// - Throws: `FileFailure`.
     package static func remove(_ state: KeptStates.State) throws(FileFailure) {
         // The state itself is removed last: while it is listed, what belongs to it is not forgotten.
         for suffix in ["-journal", ".lock", recordEnding, ""] { try Path.remove(state.path + suffix) }
@@ -73,7 +67,6 @@ package struct StateFolder: Hashable, Sendable {
     /// Removes all states.
     ///
     /// - Returns: the number of states removed.
-    /// - Throws: `FileFailure`.
     package func removeAll() throws(FileFailure) -> Int {
         let states = try list()
         for state in states { try Self.remove(state) }

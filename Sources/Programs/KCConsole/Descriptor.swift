@@ -37,8 +37,6 @@ package struct Descriptor: Sendable {
     }
 
     /// Writes all of `bytes`, even after a signal asked the process to stop, so that the last message is printed.
-    ///
-    /// - Throws: `StreamFailure` (`system`).
     package func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
         let number = self.number
         let code: Int32 = unsafe bytes.withUnsafeBufferPointer { buffer in
@@ -100,8 +98,6 @@ package struct Descriptor: Sendable {
 /// A destination for text.
 package protocol TextOutput: Sendable {
     /// Writes all of `bytes`.
-    ///
-    /// - Throws: `StreamFailure`.
     func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure)
 }
 

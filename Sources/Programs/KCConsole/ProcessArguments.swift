@@ -21,8 +21,6 @@ package enum ProcessArguments {
     }
 
     /// The arguments after the program's name.
-    ///
-    /// - Throws: `Unreadable`.
     package static func words() throws(Unreadable) -> [String] {
         var words: [String] = []
         let count = Int(CommandLine.argc)

@@ -55,7 +55,6 @@ package enum ShellCommand {
     /// The command inherits standard error, standard input if that is a terminal, and no other descriptors.
     ///
     /// - Parameter limit: the maximum size of the output in bytes.
-    /// - Throws: `Failure`.
     package static func output(
         of script: ShellScript, environment: [String: String], limit: Int
     ) throws(Failure) -> SecretBytes {
@@ -99,7 +98,6 @@ package enum ShellCommand {
     /// still run.
     ///
     /// - Parameter timeLimit: the time after which the group is terminated, first with SIGTERM and then with SIGKILL.
-    /// - Throws: `RunFailure`.
     package static func run(
         _ script: ShellScript, environment: [String: String], timeLimit: Duration
     ) throws(RunFailure) {

@@ -43,8 +43,6 @@ enum TerminalEcho {
     static var isOff: Bool { unsafe state.pointee.depth > 0 }
 
     /// Turns the echo off, and discards what was typed before.
-    ///
-    /// - Throws: `TerminalFailure` (`unavailable`, `interrupted`).
     static func begin() throws(TerminalFailure) {
         if Interruption.isRequested { throw .interrupted }
         if isOff {

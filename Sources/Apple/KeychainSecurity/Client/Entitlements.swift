@@ -41,8 +41,6 @@ struct Entitlements {
     }
 
     /// Parses a property list (XML or binary).
-    ///
-    /// - Throws: `KeychainClientFailure`.
     init(contentsOf path: String) throws(KeychainClientFailure) {
         guard let file = FileHandle(forReadingAtPath: path) else { throw .entitlementsUnreadable(path: path) }
         // `read` returns nil for an empty file.
@@ -73,8 +71,6 @@ struct Entitlements {
     }
 
     /// Returns the path of this process's executable.
-    ///
-    /// - Throws: `KeychainClientFailure` (`executableUnknown`).
     static func executable() throws(KeychainClientFailure) -> String {
         // Ask the kernel (proc(5)); argv[0] can be anything.
         guard let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {

@@ -65,8 +65,6 @@ extension KeychainClient {
     /// ```swift
     /// try KeychainClient.lock()
     /// ```
-    ///
-    /// - Throws: `KeychainClientFailure.failed`.
     public static func lock() throws(KeychainClientFailure) {
         try shared.lockKeychain()
     }
@@ -77,8 +75,6 @@ extension KeychainClient {
     /// let status = try KeychainClient.status()
     /// if status.state == .lockedUntilFirstUnlock { print("unlock the keychain first") }
     /// ```
-    ///
-    /// - Throws: `KeychainClientFailure.failed`.
     public static func status() throws(KeychainClientFailure) -> KeychainClientStatus {
         try shared.status()
     }

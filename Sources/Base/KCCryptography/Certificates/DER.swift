@@ -22,8 +22,6 @@ struct DERReader {
     }
 
     /// The next element; nil at the end.
-    ///
-    /// - Throws: `CertificateFailure.malformed`.
     mutating func next(in bytes: borrowing Span<UInt8>) throws(CertificateFailure) -> DERElement? {
         guard position < end else { return nil }
         let start = position
@@ -35,8 +33,6 @@ struct DERReader {
     }
 
     /// The next element, which must exist and have `tag`.
-    ///
-    /// - Throws: `CertificateFailure.malformed`.
     mutating func expect(_ tag: UInt8, in bytes: borrowing Span<UInt8>) throws(CertificateFailure) -> DERElement {
         guard let element = try next(in: bytes), element.tag == tag else {
             throw .malformed("a value is not of the expected type")
@@ -45,8 +41,6 @@ struct DERReader {
     }
 
     /// Checks that nothing is left.
-    ///
-    /// - Throws: `CertificateFailure.malformed`.
     func expectEnd() throws(CertificateFailure) {
         guard position == end else { throw .malformed("something follows the end") }
     }

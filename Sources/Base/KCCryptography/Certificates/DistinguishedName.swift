@@ -16,8 +16,6 @@ struct DistinguishedName: Hashable, Sendable {
     let relativeNames: [[Attribute]]
 
     /// Parses the DER of a name.
-    ///
-    /// - Throws: `CertificateFailure.malformed`.
     init(der: [UInt8]) throws(CertificateFailure) {
         let bytes = der.span
         var outer = DERReader(0..<bytes.count)

@@ -30,7 +30,6 @@ package enum WideNonceGCM {
     /// - Parameters:
     ///   - key: 16 or 32 bytes.
     ///   - nonce: 16 bytes.
-    /// - Throws: `CertificateFailure` (`tooLarge`, `library`).
     package static func seal(
         _ plain: borrowing Span<UInt8>, key: borrowing SecretBytes, nonce: [UInt8], data: [UInt8] = []
     ) throws(CertificateFailure) -> [UInt8] {

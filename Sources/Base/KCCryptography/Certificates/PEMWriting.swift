@@ -20,7 +20,6 @@ extension PrivateKey {
     ///
     /// - Parameter isTraditional: true to write PKCS#1 or SEC 1 instead of PKCS#8, for kinds of keys that have such a
     ///   form.
-    /// - Throws: `CertificateFailure` (`tooLarge`, `library`).
     package func appendPEM(
         to text: inout SecretBytes, passphrase: borrowing SecretBytes?, isTraditional: Bool = false
     ) throws(CertificateFailure) {

@@ -14,8 +14,6 @@ enum Passphrase {
     case bytes
 
     /// Passes libcrypto the bytes and their count; `given` is used by `bytes` only.
-    ///
-    /// - Throws: `CertificateFailure.tooLarge`.
     func with<R>(
         _ given: borrowing SecretBytes, _ body: (UnsafePointer<CChar>?, Int32) -> R
     ) throws(CertificateFailure) -> R {

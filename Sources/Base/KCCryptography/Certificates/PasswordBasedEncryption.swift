@@ -37,8 +37,6 @@ private func integer(_ number: UnsafePointer<ASN1_INTEGER>?) throws(CertificateF
     let context: OpaquePointer?
 
     /// Looks up an algorithm.
-    ///
-    /// - Throws: `CertificateFailure` (`unsupported`, `malformed`, `tooLarge`).
     init(
         _ algorithm: UnsafePointer<X509_ALGOR>?, budget: inout DerivationBudget
     ) throws(CertificateFailure) {

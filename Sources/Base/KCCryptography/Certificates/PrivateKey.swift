@@ -57,8 +57,6 @@ internal import CKCLibCrypto
     }
 
     /// The unencrypted PKCS#8 DER of the key (RFC 5958).
-    ///
-    /// - Throws: `CertificateFailure.library`.
     package func pkcs8() throws(CertificateFailure) -> SecretBytes {
         let info = unsafe EVP_PKEY2PKCS8(pointer)
         let object = unsafe try LibCryptoObject(
@@ -68,8 +66,6 @@ internal import CKCLibCrypto
     }
 
     /// The PKCS#8 DER of the key, encrypted with AES-256-CBC under PBKDF2 with HMAC-SHA-256.
-    ///
-    /// - Throws: `CertificateFailure` (`tooLarge`, `library`).
     package func encryptedPKCS8(
         passphrase: borrowing SecretBytes, iterations: Int = PKCS12.defaultIterations
     ) throws(CertificateFailure) -> SecretBytes {

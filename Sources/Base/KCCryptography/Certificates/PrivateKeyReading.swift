@@ -161,8 +161,6 @@ package struct PEMKeyReader: Sendable {
 /// The encryption of OpenSSL's traditional PEM blocks (`DEK-Info`): MD5, one iteration; read, never written.
 enum TraditionalEncryption {
     /// Decrypts the bytes of a block.
-    ///
-    /// - Throws: `CertificateFailure` (`malformed`, `unsupported`, `wrongPassphrase`, `tooLarge`).
     static func open(
         _ block: PEM.Block, _ passphrase: borrowing SecretBytes
     ) throws(CertificateFailure) -> SecretBytes {

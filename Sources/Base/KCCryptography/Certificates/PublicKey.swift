@@ -52,8 +52,6 @@ package struct PublicKey: Hashable, Sendable {
     }
 
     /// Reads the DER of a SubjectPublicKeyInfo.
-    ///
-    /// - Throws: `CertificateFailure` (`malformed`, `tooLarge`).
     package init(der: [UInt8]) throws(CertificateFailure) {
         try CertificateLimit.fileSize.check(der.count)
         defer { ERR_clear_error() }

@@ -25,8 +25,6 @@ package struct X509Certificate: Hashable, Sendable {
     private let firstAlternativeName: String?
 
     /// Parses a certificate; `der` must contain nothing else.
-    ///
-    /// - Throws: `CertificateFailure` (`malformed`, `tooLarge`).
     package init(der: [UInt8]) throws(CertificateFailure) {
         try CertificateLimit.fileSize.check(der.count)
         defer { ERR_clear_error() }

@@ -24,7 +24,6 @@ struct BackupKeybag {
     // Far more than the eleven protection classes that exist.
     private static let keyLimit = 64
 
-    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     init(_ bytes: [UInt8]) throws(ForeignFailure) {
         var cursor = ByteCursor(0..<bytes.count)
         var header: [ExactText: [UInt8]] = [:]

@@ -24,8 +24,6 @@ struct BitwardenSeal {
     private let data: SealedText
 
     /// Reads the parameters of an export's protection.
-    ///
-    /// - Throws: `ForeignFailure` (`damaged`, `limit`, `unknownVariant`).
     init(_ json: ForeignJSON) throws(ForeignFailure) {
         let root = json.root
         guard let salt = json.text(root["salt"]), let validation = json.text(root["encKeyValidation_DO_NOT_EDIT"]),

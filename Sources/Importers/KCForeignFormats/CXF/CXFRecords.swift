@@ -19,7 +19,6 @@ struct CXFRecords {
         "identity-document": "identity document", "passport": "passport", "person-name": "name", "api-key": "API key",
     ]
 
-    /// - Throws: `ForeignFailure.damaged`.
     init(_ document: ForeignJSON, _ account: ForeignJSON.Value, _ format: String) throws(ForeignFailure) {
         self.document = document
         self.account = account
@@ -47,7 +46,6 @@ struct CXFRecords {
         }
     }
 
-    /// - Throws: `ForeignFailure`.
     func add(to collector: inout RecordCollector) throws(ForeignFailure) {
         var seen: Set<[UInt8]> = []
         let items = try document.list(account["items"], required: "a list of items")

@@ -24,8 +24,6 @@ struct KeyringItem {
     var title: String { if case .text(let text) = label { text } else { "" } }
 
     /// Refuses items that no keyring can have.
-    ///
-    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     func check() throws(ForeignFailure) {
         var names: Set<ExactText> = []
         for (name, _) in attributes {

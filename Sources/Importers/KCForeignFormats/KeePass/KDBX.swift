@@ -77,8 +77,6 @@ enum KDBXDerivation: Hashable {
     static let workLimit: UInt64 = 64 << 30
 
     /// The transformed key, 32 bytes.
-    ///
-    /// - Throws: `CryptographyFailure`.
     func transform(_ composite: borrowing SecretBytes) throws(CryptographyFailure) -> SecretBytes {
         switch self {
         case .argon2(let kind, let cost, let salt):
@@ -127,7 +125,6 @@ final class KDBXKeys {
     let payload: SecretBytes
     private let authentication: SecretBytes
 
-    /// - Throws: `CryptographyFailure`.
     init(seed: [UInt8], transformed: borrowing SecretBytes) throws(CryptographyFailure) {
         var input = SecretBytes(copying: seed)
         transformed.withBytes { input.append($0) }
@@ -166,7 +163,6 @@ struct KDBXCompositeKey: ~Copyable {
 
     init() {}
 
-    /// - Throws: `CryptographyFailure`.
     mutating func add(password: borrowing SecretBytes) throws(CryptographyFailure) {
         try password.withBytes { bytes throws(CryptographyFailure) in
             try HashFunction.sha256.hash(bytes, into: &input)
@@ -177,7 +173,6 @@ struct KDBXCompositeKey: ~Copyable {
         keyFile.withBytes { input.append($0) }
     }
 
-    /// - Throws: `CryptographyFailure`.
     func bytes() throws(CryptographyFailure) -> SecretBytes {
         try input.withBytes { bytes throws(CryptographyFailure) in try HashFunction.sha256.hash(bytes) }
     }

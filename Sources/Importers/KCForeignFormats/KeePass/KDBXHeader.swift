@@ -23,7 +23,6 @@ struct KDBXHeader {
     // Far more than any field needs, even the public data of a plug-in.
     private static let fieldLimit: UInt64 = 1 << 20
 
-    /// - Throws: `ForeignFailure` (`damaged`, `unknownVariant`, `limit`, `refused`).
     init(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) {
         var cursor = try ByteCursor(from: KDBX.signature.count, of: bytes, .littleEndian)
         let minor = try cursor.number(2, in: bytes)
@@ -84,7 +83,6 @@ struct KDBXHeader {
 }
 
 extension KDBXDerivation {
-    /// - Throws: `ForeignFailure.limit`.
     fileprivate init(rounds: UInt64, seed: [UInt8]) throws(ForeignFailure) {
         guard rounds <= Self.roundsLimit else {
             throw .limit("rounds of its key", found: rounds, allowed: Self.roundsLimit)
@@ -92,7 +90,6 @@ extension KDBXDerivation {
         self = .aes(rounds: rounds, seed: seed)
     }
 
-    /// - Throws: `ForeignFailure` (`damaged`, `unknownVariant`, `limit`).
     fileprivate init(_ map: KDBXDictionary?) throws(ForeignFailure) {
         guard let map, case .bytes(let uuid) = map.values["$UUID"] else {
             throw .damaged("its header does not say how its key is derived")

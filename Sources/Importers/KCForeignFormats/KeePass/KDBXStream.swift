@@ -7,7 +7,6 @@ final class KDBXStream {
     private var chaCha20: BlockCipher?
     private var salsa20: Salsa20?
 
-    /// - Throws: `CryptographyFailure`.
     init(_ stream: KDBX.Stream, key: borrowing SecretBytes) throws(CryptographyFailure) {
         switch stream {
         case .none: break
@@ -24,8 +23,6 @@ final class KDBXStream {
     }
 
     /// Encrypts or decrypts the next value.
-    ///
-    /// - Throws: `CryptographyFailure`.
     func process(_ value: inout SecretBytes) throws(CryptographyFailure) {
         if value.isEmpty { return }
         try chaCha20?.process(inPlace: &value)

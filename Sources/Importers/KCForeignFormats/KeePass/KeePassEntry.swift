@@ -35,7 +35,6 @@ struct KeePassEntry {
     /// The maximum number of strings of an entry; real ones have tens.
     private static let stringLimit = 10_000
 
-    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     init(_ element: XMLDocument.Element, in database: KDBXDatabase, folder: String) throws(ForeignFailure) {
         let document = database.document
         func text(_ name: String) -> String? { database.text(name, of: element) }
@@ -76,7 +75,6 @@ struct KeePassEntry {
         database.skip(["History", "AutoType", "OverrideURL", "CustomData", "PreviousParentGroup"], of: element)
     }
 
-    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     private static func strings(
         of element: XMLDocument.Element, in database: KDBXDatabase
     ) throws(ForeignFailure) -> (strings: [(key: String, value: XMLDocument.Element)], places: [ExactText: Int]) {

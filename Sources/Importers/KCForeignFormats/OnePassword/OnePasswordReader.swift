@@ -257,7 +257,6 @@ private struct LoginFields {
     /// True for a field that is a user name or a password of a login.
     func isPaired(_ field: ForeignJSON.Value) -> Bool { !unpaired.contains(field.index) }
 
-    /// - Throws: `ForeignFailure.damaged`.
     init(_ fields: [ForeignJSON.Value], _ json: ForeignJSON) throws(ForeignFailure) {
         var (found, others): ([(user: ForeignJSON.Value?, password: ForeignJSON.Value?)], [ForeignJSON.Value]) = (
             [], []

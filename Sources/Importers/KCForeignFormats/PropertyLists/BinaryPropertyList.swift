@@ -18,8 +18,6 @@ struct BinaryPropertyList {
     private var memberNames: [Range<Int>: String] = [:]
 
     /// Reads the trailer.
-    ///
-    /// - Throws: `ForeignFailure.damaged`.
     init(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) {
         guard bytes.count >= 8 + 32 else { throw .damaged("a property list ends early") }
         var cursor = ByteCursor(bytes.count - 26..<bytes.count)
@@ -38,8 +36,6 @@ struct BinaryPropertyList {
     }
 
     /// Adds everything that is reachable from the root, and returns the root.
-    ///
-    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     mutating func read(into list: PropertyList, _ bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Int {
         try object(top, list, bytes)
     }

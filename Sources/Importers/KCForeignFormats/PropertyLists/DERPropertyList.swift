@@ -8,7 +8,6 @@ internal import KCKeychainModel
 struct DERPropertyList {
     private var depth = 0
 
-    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     static func read(_ bytes: borrowing Span<UInt8>, into list: PropertyList) throws(ForeignFailure) -> Int {
         var reader = DERPropertyList()
         var cursor = ByteCursor(0..<bytes.count)

@@ -38,8 +38,6 @@ final class PropertyList {
     init() {}
 
     /// Parses a binary or XML list.
-    ///
-    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     convenience init(_ content: borrowing Span<UInt8>) throws(ForeignFailure) {
         self.init()
         if content.matches("bplist00".utf8) {
@@ -51,8 +49,6 @@ final class PropertyList {
     }
 
     /// Parses the DER of a keychain item.
-    ///
-    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     convenience init(der content: borrowing Span<UInt8>) throws(ForeignFailure) {
         self.init()
         root = try DERPropertyList.read(content, into: self)
@@ -60,7 +56,6 @@ final class PropertyList {
 
     // MARK: Building
 
-    /// - Throws: `ForeignFailure.limit`.
     func add(_ node: Node) throws(ForeignFailure) -> Int {
         guard nodes.count < Self.nodeLimit else {
             throw .limit("values", found: UInt64(nodes.count) + 1, allowed: UInt64(Self.nodeLimit))
@@ -87,7 +82,6 @@ final class PropertyList {
     /// The name of a member, from the node of its text.
     ///
     /// - Parameter names: the names so far, since a binary list may refer to one many times.
-    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     func name(_ node: Int, _ names: inout [Range<Int>: String]) throws(ForeignFailure) -> String {
         guard case .text(let range) = nodes[node] else { throw .damaged("a name is not text") }
         if let name = names[range] { return name }

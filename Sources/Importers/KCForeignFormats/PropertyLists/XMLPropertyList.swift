@@ -5,7 +5,6 @@ internal import KCXMLDocuments
 
 /// Reads a property list in XML, ignoring the document type that Apple writes before it.
 enum XMLPropertyList {
-    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     static func read(_ bytes: borrowing Span<UInt8>, into list: PropertyList) throws(ForeignFailure) -> Int {
         let document: XMLDocument
         do throws(XMLFailure) {

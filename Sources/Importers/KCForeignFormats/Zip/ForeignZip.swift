@@ -52,8 +52,6 @@ final class ForeignZip {
     var rest: [String] { members.keys.sorted().map(\.string) }
 
     /// Takes a member and parses it as JSON.
-    ///
-    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     func json(_ name: String) throws(ForeignFailure) -> ForeignJSON {
         guard let member = take(name) else { throw .damaged("'\(name)' is missing from it") }
         return try ForeignJSON(member.bytes.copy())

@@ -56,8 +56,6 @@ struct CertificateCriteria {
     }
 
     /// Parses a fingerprint as tools print it, in upper or lower case, with or without colons.
-    ///
-    /// - Throws: `UsageProblem`.
     static func fingerprint(_ text: String) throws(UsageProblem) -> [UInt8] {
         let digits = text.lowercased().filter { $0 != ":" && $0 != " " }
         guard let bytes = Hexadecimal.decode(digits), bytes.count == 20 || bytes.count == 32 else {

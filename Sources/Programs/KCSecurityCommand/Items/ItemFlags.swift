@@ -23,8 +23,6 @@ struct ItemFlag: Sendable {
     }
 
     /// Returns the attribute value for an argument.
-    ///
-    /// - Throws: `UsageProblem`.
     func attribute(_ word: String) throws(UsageProblem) -> AttributeValue {
         switch form {
         case .text: return .text(word)
@@ -88,8 +86,6 @@ struct PasswordKind: Sendable {
         ], key: [.acct, .sdmn, .srvr, .ptcl, .atyp, .port, .path])
 
     /// Returns the attributes given on the command line.
-    ///
-    /// - Throws: `UsageProblem`.
     func attributes(_ words: Words) throws(UsageProblem) -> [AttributeCode: AttributeValue] {
         var attributes: [AttributeCode: AttributeValue] = [:]
         for flag in flags {

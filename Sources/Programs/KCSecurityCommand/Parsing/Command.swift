@@ -36,8 +36,6 @@ struct Command: Sendable {
     static let helpFlag = Flag("h", .none, "Show this usage")
 
     /// Parses the words after the name.
-    ///
-    /// - Throws: `Words.Objection`.
     func parse(_ words: some Collection<String>) throws(Words.Objection) -> Words {
         // After `--`, every word is an operand.
         if takesAllWords, words.first != "-h" { return try Words(["--"] + words, flags: []) }

@@ -21,7 +21,6 @@ struct Words: Hashable, Sendable {
     /// ends the flags.
     ///
     /// - Parameter operandFirst: true if one operand precedes the flags.
-    /// - Throws: `Objection`.
     init(_ words: some Sequence<String>, flags: [Flag], operandFirst: Bool = false) throws(Objection) {
         var rest = Array(words)[...]
         var first: [String] = []

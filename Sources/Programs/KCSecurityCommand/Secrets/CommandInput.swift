@@ -4,8 +4,6 @@ internal import KCConsole
 /// The input for interactive mode.
 protocol CommandInput: Sendable {
     /// Appends at most as many bytes as `output` has room for; appends nothing at the end.
-    ///
-    /// - Throws: `StreamFailure`.
     func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure)
 }
 

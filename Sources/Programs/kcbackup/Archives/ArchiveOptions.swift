@@ -90,8 +90,6 @@ struct ArchiveOptions: ParsableArguments {
 
 /// Refuses to read a pipe several times, since it returns its bytes only once; two secrets may be two lines of one
 /// pipe.
-///
-/// - Throws: `UsageProblem` (`inputTwice`).
 func requireOneInput(_ paths: [String], _ sources: [SecretSource?]) throws(UsageProblem) {
     var taken: Set<Int32> = []
     for case .descriptor(let number) in sources { taken.insert(number) }

@@ -202,8 +202,6 @@ struct InspectCommand: Verb {
 
 extension JudgedDevice {
     /// Parses `--for-device`; nil means this device or, with `--stays-behind`, another one.
-    ///
-    /// - Throws: `UsageProblem.deviceID`.
     init(_ given: String?, staysBehind: Bool) throws(UsageProblem) {
         guard let given else {
             self = staysBehind ? .other : .here

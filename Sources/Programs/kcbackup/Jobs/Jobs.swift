@@ -43,13 +43,9 @@ struct Jobs {
     private static func folder(in dataFolder: DataFolder) -> String { dataFolder.path + "/jobs" }
 
     /// Returns the names of all jobs, sorted.
-    ///
-    /// - Throws: `FileFailure`.
     func names() throws(FileFailure) -> [String] { try Self.names(inFolder: folder) }
 
     /// Returns the names of all jobs in a data folder, sorted.
-    ///
-    /// - Throws: `FileFailure`.
     static func names(in dataFolder: DataFolder) throws(FileFailure) -> [String] {
         try names(inFolder: folder(in: dataFolder))
     }
@@ -168,8 +164,6 @@ struct Jobs {
     }
 
     /// Locks out other runs of a job; the kernel releases the lock when the process ends, for whatever reason.
-    ///
-    /// - Throws: `FileFailure` (`busy`).
     func lock(_ name: String, waitingAtMost wait: Duration) throws(FileFailure) -> FileLock {
         try FileLock("\(folder)/\(name).lock", waitingAtMost: wait)
     }

@@ -24,8 +24,6 @@ extension Session {
     }
 
     /// Refuses the data folder and its subfolders: removing the data folder would remove the backups as well.
-    ///
-    /// - Throws: `Refusal.backupsInDataFolder`.
     func requireOutsideOfData(_ path: String) throws(Refusal) {
         let folder = world.resolve(path)
         guard let data = Path.real(world.dataFolder.path) else { return }

@@ -51,8 +51,6 @@ enum BackupSubject {
     }
 
     /// Returns the source recorded in its archives.
-    ///
-    /// - Throws: `ArchiveFailure.limit`.
     func archiveSource() throws(ArchiveFailure) -> ArchiveSource {
         switch self {
         case .keychain(let local) where local.isNamed:

@@ -143,8 +143,6 @@ final class KeptPassword {
 
 extension World {
     /// Returns the user's session bus.
-    ///
-    /// - Throws: `SecretServiceFailure` (`noBus`, `foreignBus`, `busElsewhere`, `notASocket`, `busRefuses`).
     func sessionBus() throws(SecretServiceFailure) -> SessionBus {
         try SessionBus(environment: environment, runtimeFolder: userRuntimeFolder)
     }
@@ -154,7 +152,6 @@ extension World {
     /// Starts and opens nothing, and reports no errors.
     ///
     /// - Returns: nil if that cannot be seen.
-    /// - Throws: `SecretServiceFailure.interrupted`.
     func desktopKeyringHasItems() throws(SecretServiceFailure) -> Bool? {
         let bus: SessionBus
         do throws(SecretServiceFailure) {
@@ -166,8 +163,6 @@ extension World {
     }
 
     /// Looks whether a Secret Service is running; starts nothing and reports no errors.
-    ///
-    /// - Throws: `SecretServiceFailure.interrupted`.
     func desktopKeyring() throws(SecretServiceFailure) -> SecretServiceClient.Presence {
         let bus: SessionBus
         do throws(SecretServiceFailure) {

@@ -46,8 +46,6 @@ enum StandardStore {
     }
 
     /// Remembers a choice.
-    ///
-    /// - Throws: `LocalKeychainFailure`.
     static func remember(_ store: StandardStore, in world: World) throws(LocalKeychainFailure) {
         try KeychainLists.change(in: world.dataFolder) { lists throws(LocalKeychainFailure) in
             switch store {

@@ -19,8 +19,6 @@ final class UnfinishedEscrow {
     private static let limit = 65_536
 
     /// Notes that `text` will be written to the new file `keyFile`, as the escrow key of a keychain.
-    ///
-    /// - Throws: `FileFailure`.
     init(
         of publicKey: String, _ text: borrowing SecretBytes, in keyFile: String, of keychain: String,
         in folder: DataFolder

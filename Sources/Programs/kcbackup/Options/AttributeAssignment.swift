@@ -30,8 +30,6 @@ struct AttributeAssignment {
     }
 
     /// Returns the attribute with this code or name.
-    ///
-    /// - Throws: `ItemProblem.unknownAttribute`.
     static func code(_ text: String) throws(ItemProblem) -> AttributeCode {
         guard let code = AttributeCode(named: text) else { throw .unknownAttribute(text) }
         return code

@@ -39,8 +39,6 @@ struct FolderOptions: ParsableArguments {
     }
 
     /// Returns the folder, if one was given.
-    ///
-    /// - Throws: `UsageProblem` (`needs`, `empty`, `together`).
     func folder(output: String?) throws(UsageProblem) -> String? {
         guard let to else {
             if let firstGiven { throw .needs(firstGiven, .to) }
@@ -60,16 +58,12 @@ struct LockWaitOption: ParsableArguments {
     var lockWait: String?
 
     /// Returns the time to wait.
-    ///
-    /// - Throws: `UsageProblem.malformed`.
     func wait() throws(UsageProblem) -> Duration {
         guard let lockWait else { return FileLock.defaultWait }
         return try Self.wait(lockWait)
     }
 
     /// Parses a time to wait.
-    ///
-    /// - Throws: `UsageProblem.malformed`.
     static func wait(_ text: String, of option: OptionName = .lockWait) throws(UsageProblem) -> Duration {
         guard let match = text.wholeMatch(of: /(\d{1,6})(s|m|h)?/), let number = Int(match.1) else {
             throw .malformed(option, form: "a time such as '30s', '5m' or '1h'")

@@ -41,8 +41,6 @@ struct ForeignOptions: ParsableArguments {
     }
 
     /// Returns the requested format.
-    ///
-    /// - Throws: `UsageProblem.malformed`.
     func format() throws(UsageProblem) -> (any ForeignFormat)? {
         guard let from else { return nil }
         guard let format = KnownFormats.named(from) else {

@@ -80,8 +80,6 @@ struct QueryOptions: ParsableArguments {
     }
 
     /// Returns the condition that one of an item's names contains `text`; with nil, every item passes.
-    ///
-    /// - Throws: `UsageProblem.emptyQuery`.
     static func search(_ text: String?) throws(UsageProblem) -> ItemFilter {
         if text == "" { throw .emptyQuery }
         var filter = ItemFilter()

@@ -36,8 +36,6 @@ struct RetentionOptions: ParsableArguments {
     }
 
     /// Returns the rules.
-    ///
-    /// - Throws: `UsageProblem.malformed`.
     func retention() throws(UsageProblem) -> Retention {
         var retention = Retention()
         retention.last = try Self.count(keepLast, .keepLast)

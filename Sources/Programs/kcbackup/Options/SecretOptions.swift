@@ -25,8 +25,6 @@ struct NewSecretOptions: ParsableArguments {
     }
 
     /// Returns the chosen source; the user is asked only for passwords, since certificates and keys are not typed.
-    ///
-    /// - Throws: `UsageProblem` (`together`, `needs`, `malformed`, `secretNeeded`).
     func choice(for itemClass: ItemClass, in session: Session) throws(UsageProblem) -> Choice {
         let options: [(OptionName, Bool)] = [
             (.secret, given.secret != nil), (.secretFile, given.secretFile != nil), (.generate, making.generate),
@@ -69,8 +67,6 @@ struct GenerateOptions: ParsableArguments {
     var length: String?
 
     /// Returns the number of characters; nil if no secret is to be made up.
-    ///
-    /// - Throws: `UsageProblem` (`needs`, `malformed`).
     func wantedLength() throws(UsageProblem) -> Int? {
         if !generate {
             if length != nil { throw .needs(.length, .generate) }

@@ -18,8 +18,6 @@ struct UnitOptions: ParsableArguments {
     var failureUnit: String?
 
     /// Returns the systemd units of a job.
-    ///
-    /// - Throws: `Refusal.noBusInSystemUnit`.
     func units(of job: Job, in session: Session) throws(Refusal) -> SystemdUnits {
         if system, job.isOfDesktop { throw .noBusInSystemUnit(job: job.name) }
         let units = SystemdUnits(

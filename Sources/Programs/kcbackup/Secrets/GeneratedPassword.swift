@@ -12,8 +12,6 @@ enum GeneratedPassword {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
     /// Generates a secret of `length` characters.
-    ///
-    /// - Throws: `CryptographyFailure.randomness`.
     static func make(length: Int) throws(CryptographyFailure) -> SecretBytes {
         let random = try RandomBytes.secret(count: length)
         var text = SecretBytes(capacity: length)
