@@ -27,8 +27,7 @@ package struct OpenedMember: ~Copyable {
         }
         var text = "age-encryption.org/v1\n-> \(([stanza.type] + stanza.arguments).joined(separator: " "))\n"
         text += Base64.encode(stanza.body, padded: false) + "\n---"
-        var code = try HMACSHA256(
-            key: HKDF.derive(inputKey: fileKey, salt: [], info: Array("header".utf8), count: 32))
+        var code = try HMAC(key: HKDF.derive(inputKey: fileKey, salt: [], info: Array("header".utf8), count: 32))
         let mac = try code.authenticate(Array(text.utf8).span)
         return Array((text + " " + Base64.encode(mac, padded: false) + "\n").utf8)
     }

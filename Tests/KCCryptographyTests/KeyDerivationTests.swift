@@ -23,7 +23,7 @@ import Testing
 
     @Test("HMAC-SHA-256 matches the published codes, and its key can be reused", arguments: codes)
     func messageCodes(key: String, message: String, code: String) throws {
-        var hmac = try HMACSHA256(key: secret(key))
+        var hmac = try HMAC(key: secret(key))
         let bytes = try hex(message)
         let expected = try hex(code)
         for _ in 0..<3 { #expect(try hmac.authenticate(bytes.span) == expected) }
@@ -36,7 +36,7 @@ import Testing
 
     @Test("HMAC-SHA-256 accepts an empty key and does not keep the previous one")
     func emptyKey() throws {
-        var hmac = try HMACSHA256(key: SecretBytes(capacity: 0))
+        var hmac = try HMAC(key: SecretBytes(capacity: 0))
         let nothing: [UInt8] = []
         // The well-known code of the empty message with the empty key.
         #expect(

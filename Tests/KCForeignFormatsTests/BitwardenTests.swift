@@ -106,7 +106,7 @@ struct BitwardenTests {
             var output = SecretBytes(capacity: padded.count)
             try cipher.process(padded.span, into: &output)
             let ciphertext = output.withBytes { span in span.indices.map { span[$0] } }
-            var hmac = try HMACSHA256(key: macKey)
+            var hmac = try HMAC(key: macKey)
             let mac = try hmac.authenticate((iv + ciphertext).span)
             return "2." + [iv, ciphertext, mac].map { Base64.encode($0) }.joined(separator: "|")
         }

@@ -102,9 +102,9 @@ private struct Reader: Sendable, CustomTestStringConvertible {
             if let address = login.address { text += "url: \(address)\n" }
             if login.hasNote { text += Login.note + "\n" }
             if login.hasCode { text += "otpauth://totp/x?secret=\(Login.seed)\n" }
-            var collector = RecordCollector(format: "pass", date: .reference)
-            try StoreEntry(path: "work/Site", format: "pass", modified: .reference)
-                .add(SecretBytes(copying: text.utf8), to: &collector)
+            let collector = RecordCollector(format: "pass", date: .reference)
+            try StoreEntry(path: "work/Site", modified: .reference)
+                .add(SecretBytes(copying: text.utf8), to: collector)
             return try collector.finish(details: "", isPlaintext: false)
         },
         Reader(name: "keepass", hasPasskey: true) { login in

@@ -111,11 +111,11 @@ struct OddRecordTests {
             return RecordPart(
                 "password", draft, secret: SecretBytes(copying: secret.utf8), record: record, name: account)
         }
-        var collector = RecordCollector(format: "test", date: .reference)
-        try collector.record("one") { collector throws(ForeignFailure) in
+        let collector = RecordCollector(format: "test", date: .reference)
+        try collector.record("one") { () throws(ForeignFailure) in
             try collector.add(part("a", "1", record: "1"))
         }
-        let isRead = try collector.record("two") { collector throws(ForeignFailure) in
+        let isRead = try collector.record("two") { () throws(ForeignFailure) in
             try collector.add(part("a", "other", record: "2"))
             try collector.add(part("b", "2", record: "2"))
             collector.leaveOut("thing")
@@ -124,7 +124,7 @@ struct OddRecordTests {
             throw .damaged("rule")
         }
         #expect(!isRead)
-        try collector.record("three") { collector throws(ForeignFailure) in
+        try collector.record("three") { () throws(ForeignFailure) in
             try collector.add(part("b", "3", record: "3"))
         }
         #expect(throws: ForeignFailure.empty) {

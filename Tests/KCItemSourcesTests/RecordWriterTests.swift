@@ -9,10 +9,10 @@ struct RecordWriterTests {
     private func secret(_ text: String) -> SecretBytes { SecretBytes(copying: text.utf8) }
 
     private func collect(
-        _ body: (inout RecordCollector) throws(ForeignFailure) -> Void
+        _ body: (RecordCollector) throws(ForeignFailure) -> Void
     ) throws -> (contents: ForeignContents, items: [Item], secrets: [String]) {
-        var collector = RecordCollector(format: "test", date: .reference)
-        try body(&collector)
+        let collector = RecordCollector(format: "test", date: .reference)
+        try body(collector)
         let contents = try collector.finish(details: "", isPlaintext: true)
         var visitor = ListingVisitor()
         try contents.items.visitItems(&visitor)
@@ -25,17 +25,17 @@ struct RecordWriterTests {
             for addresses in [["https://bank.example:8443/in?x=1", "https://b.example"], []] {
                 for user in ["ada", nil] {
                     let collected = try collect { collector throws(ForeignFailure) in
-                        var record = RecordWriter(format: "test", identity: "1", title: title)
+                        let record = RecordWriter(collector, identity: "1", title: title)
                         record.addresses = addresses
-                        try record.addLogin(user: user, password: secret("p"), to: &collector)
-                        try record.addOneTimePassword(secret("JBSW Y3DP"), to: &collector)
-                        try record.addNote(secret("n"), to: &collector)
-                        try record.addField("PIN", secret("1"), to: &collector)
-                        try record.addField("PIN", secret("2"), to: &collector)
-                        try record.addObject("card", secret("{}"), to: &collector)
-                        try record.addPasskey(host: "bank.example", user: user, secret("{}"), to: &collector)
-                        try record.addPrivateKey(secret("k"), to: &collector)
-                        try record.addAttachment("a.pdf", secret("%"), to: &collector)
+                        try record.addLogin(user: user, password: secret("p"))
+                        try record.addOneTimePassword(secret("JBSW Y3DP"))
+                        try record.addNote(secret("n"))
+                        try record.addField("PIN", secret("1"))
+                        try record.addField("PIN", secret("2"))
+                        try record.addObject("card", secret("{}"))
+                        try record.addPasskey(host: "bank.example", user: user, secret("{}"))
+                        try record.addPrivateKey(secret("k"))
+                        try record.addAttachment("a.pdf", secret("%"))
                     }
                     // Two fields with the same name in one record differ only in their secrets. So would a card and a
                     // login without an address, but no program has both in one record.
@@ -50,12 +50,12 @@ struct RecordWriterTests {
     @Test("A URL becomes server, port and path, without any password in it")
     func address() throws {
         let collected = try collect { collector throws(ForeignFailure) in
-            var record = RecordWriter(format: "test", identity: "1", title: "t")
+            let record = RecordWriter(collector, identity: "1", title: "t")
             record.addresses = ["https://ada:swordfish@bank.example:8443/in?x=1#y", "", "https://b.example"]
             record.folder = "Work"
             record.id = "id-1"
             record.authentication = .http(realm: "r")
-            try record.addLogin(user: nil, password: secret("p"), to: &collector)
+            try record.addLogin(user: nil, password: secret("p"))
         }
         let item = try #require(collected.items.first)
         #expect(item.itemClass == .internetPassword)
@@ -79,9 +79,9 @@ struct RecordWriterTests {
             ("iosapp://com.example.ios", "com.example.ios"),
         ] {
             let collected = try collect { collector throws(ForeignFailure) in
-                var record = RecordWriter(format: "test", identity: "1", title: "t")
+                let record = RecordWriter(collector, identity: "1", title: "t")
                 record.addresses = [address]
-                try record.addLogin(user: nil, password: secret("p"), to: &collector)
+                try record.addLogin(user: nil, password: secret("p"))
             }
             #expect(collected.items.map { $0.attributes.text(.svce) } == [service])
             #expect(collected.items[0].extra.contains { $0.name == "url.1" && $0.value == address })
@@ -91,10 +91,10 @@ struct RecordWriterTests {
     @Test("A login without a password has no secret, rather than an empty one")
     func absent() throws {
         let collected = try collect { collector throws(ForeignFailure) in
-            var one = RecordWriter(format: "test", identity: "1", title: "a")
-            try one.addLogin(user: nil, password: nil, to: &collector)
-            var two = RecordWriter(format: "test", identity: "2", title: "b")
-            try two.addLogin(user: nil, password: secret(""), to: &collector)
+            let one = RecordWriter(collector, identity: "1", title: "a")
+            try one.addLogin(user: nil, password: nil)
+            let two = RecordWriter(collector, identity: "2", title: "b")
+            try two.addLogin(user: nil, password: secret(""))
         }
         #expect(collected.items.map(\.secretSize) == [nil, 0])
     }
@@ -135,11 +135,11 @@ struct RecordWriterTests {
     func tokens() throws {
         let token = "ghp_0123456789abcdefABCDEF0123456789abcd"
         let collected = try collect { collector throws(ForeignFailure) in
-            var record = RecordWriter(format: "test", identity: "1", title: "")
+            let record = RecordWriter(collector, identity: "1", title: "")
             record.addresses = ["https://\(token):x@github.com/r", "https://\(token)@github.com"]
-            try record.addNote(secret("n"), to: &collector)
-            try record.addLogin(user: token, password: secret("p"), to: &collector)
-            try record.addOneTimePassword(secret("JBSWY3DP"), to: &collector)
+            try record.addNote(secret("n"))
+            try record.addLogin(user: token, password: secret("p"))
+            try record.addOneTimePassword(secret("JBSWY3DP"))
         }
         for item in collected.items { #expect(!"\(item)".contains(token)) }
         #expect(Set(collected.secrets).isSuperset(of: ["n", token, "p"]))

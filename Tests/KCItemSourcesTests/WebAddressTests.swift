@@ -7,13 +7,13 @@ import Testing
 @Suite("Addresses in a password manager's record")
 struct WebAddressTests {
     private func collect(
-        _ addresses: [String], _ body: (inout RecordWriter, inout RecordCollector) throws -> Void
+        _ addresses: [String], _ body: (RecordWriter) throws -> Void
     ) throws -> (contents: ForeignContents, items: [Item], secrets: [String]) {
-        var collector = RecordCollector(format: "test", date: .reference)
-        var record = RecordWriter(format: "test", identity: "1", title: "")
+        let collector = RecordCollector(format: "test", date: .reference)
+        let record = RecordWriter(collector, identity: "1", title: "")
         record.addresses = addresses
-        try body(&record, &collector)
-        try record.finish(to: &collector)
+        try body(record)
+        try record.finish()
         let contents = try collector.finish(details: "", isPlaintext: true)
         var visitor = ListingVisitor()
         try contents.items.visitItems(&visitor)
@@ -37,8 +37,8 @@ struct WebAddressTests {
             "https://h.example/ -p SECRET", "https://SECRET%40h.example/", "broken:url",
         ])
     func mistyped(address: String) throws {
-        let collected = try collect([address]) { record, collector in
-            try record.addLogin(user: nil, password: SecretBytes(copying: "p".utf8), to: &collector)
+        let collected = try collect([address]) { record in
+            try record.addLogin(user: nil, password: SecretBytes(copying: "p".utf8))
         }
         for item in collected.items {
             let text = "\(item.attributes) \(item.extra)".lowercased()
@@ -67,8 +67,8 @@ struct WebAddressTests {
             ("https://h.example/x?to=ada@SECRET", "https://h.example/x"),
         ])
     func removed(address: String, readable: String) throws {
-        let collected = try collect([address]) { record, collector in
-            try record.addLogin(user: nil, password: SecretBytes(copying: "p".utf8), to: &collector)
+        let collected = try collect([address]) { record in
+            try record.addLogin(user: nil, password: SecretBytes(copying: "p".utf8))
         }
         let item = try #require(collected.items.first)
         #expect(collected.items.count == 1)
@@ -89,8 +89,8 @@ struct WebAddressTests {
             "android://aGFzaA==@com.example.app/", "androidapp://com.example.app",
         ])
     func kept(address: String) throws {
-        let collected = try collect([" \(address)\n"]) { record, collector in
-            try record.addLogin(user: nil, password: SecretBytes(copying: "p".utf8), to: &collector)
+        let collected = try collect([" \(address)\n"]) { record in
+            try record.addLogin(user: nil, password: SecretBytes(copying: "p".utf8))
         }
         #expect(collected.items.count == 1)
         #expect(collected.items[0].extra.contains(ExtraAttribute(name: "url.1", value: address)))
@@ -102,10 +102,10 @@ struct WebAddressTests {
         let seed = "otpauth://totp/Bank:ada?secret=JBSWY3DP"
         let addresses = ["apple-\(seed)", "https://bank.example", "mistyped:SECRET"]
         for part in ["note", "passkey", "nothing"] {
-            let collected = try collect(addresses) { record, collector in
+            let collected = try collect(addresses) { record in
                 func secret() -> SecretBytes { SecretBytes(copying: "x".utf8) }
-                if part == "note" { try record.addNote(secret(), isWhole: true, to: &collector) }
-                if part == "passkey" { try record.addPasskey(host: "h", user: nil, secret(), to: &collector) }
+                if part == "note" { try record.addNote(secret(), isWhole: true) }
+                if part == "passkey" { try record.addPasskey(host: "h", user: nil, secret()) }
             }
             #expect(Set(collected.secrets).isSuperset(of: [seed, "mistyped:SECRET"]))
             #expect(collected.items.count == (part == "nothing" ? 2 : 3))
@@ -118,16 +118,16 @@ struct WebAddressTests {
     @Test(
         "A record that consists of a user or an address becomes a login without a password; one of nothing is counted")
     func nothing() throws {
-        #expect(try collect([]) { _, _ in }.contents.leftOut.map(\.kind) == ["record without a secret"])
-        #expect(try collect(["https://a.example"]) { _, _ in }.items.map(\.secretSize) == [nil])
-        let collected = try collect([]) { record, collector in try record.addUser("ada", to: &collector) }
+        #expect(try collect([]) { _ in }.contents.leftOut.map(\.kind) == ["record without a secret"])
+        #expect(try collect(["https://a.example"]) { _ in }.items.map(\.secretSize) == [nil])
+        let collected = try collect([]) { record in try record.addUser("ada") }
         #expect(collected.items.map { $0.attributes.text(.acct) } == ["ada"])
     }
 
     @Test("More addresses than an item has room for are counted, and the login is kept")
     func many() throws {
-        let collected = try collect((0..<300).map { "https://\($0).example" }) { record, collector in
-            try record.addLogin(user: nil, password: nil, to: &collector)
+        let collected = try collect((0..<300).map { "https://\($0).example" }) { record in
+            try record.addLogin(user: nil, password: nil)
         }
         #expect(collected.items.count == 1 && collected.contents.refused.isEmpty)
         #expect(collected.contents.leftOut.map { "\($0.count) \($0.kind)" } == ["100 further address"])

@@ -74,7 +74,7 @@ struct KeptStatesTests {
             isNothing = false
             let state = try keychain.write { writer in
                 let state = try states.keep(before: .restore, now: moment(3)) { isNothing = true }
-                let item = try #require(try writer.reader.find(ItemQuery()).items.first)
+                let item = try #require(try writer.find(ItemQuery()).items.first)
                 var line = SecretBytes(capacity: 0)
                 ItemLine.encode(item, into: &line)
                 try line.withBytes { line in
@@ -187,7 +187,7 @@ struct KeptStatesTests {
         let states = KeptStates(of: keychain, in: data)
         let state = try keychain.write { writer in
             let state = try states.keep(before: .restore, now: moment(3))
-            for item in try writer.reader.find(ItemQuery()).items {
+            for item in try writer.find(ItemQuery()).items {
                 try writer.delete(matching: ItemQuery(item), now: moment(3))
             }
             return state

@@ -33,11 +33,7 @@ package struct ArchiveFile {
 
     /// Opens a file by its path; symbolic links in the last component are not followed.
     package init(path: String) throws(ArchiveFailure) {
-        do {
-            try self.init(OpenFile.reading(path))
-        } catch {
-            throw ArchiveFailure(any: error)
-        }
+        try self.init(failing(as: ArchiveFailure.file, OpenFile.reading(path)))
     }
 
     /// Reads the container and the header.
@@ -107,8 +103,8 @@ package struct ArchiveFile {
             throw error
         }
         return GenuineArchive(
-            header: header, headerHash: headerHash, hasPassphrase: hasPassphrase, signer: signer,
-            recipients: recipients, parts: parts, digests: digests, checksum: ArchiveChecksum(of: text))
+            header: header, hasPassphrase: hasPassphrase, signer: signer, checksum: ArchiveChecksum(of: text),
+            headerHash: headerHash, recipients: recipients, parts: parts, digests: digests)
     }
 
     /// The kinds of recipients of both streams, which can be read without a key; empty for an unencrypted archive.

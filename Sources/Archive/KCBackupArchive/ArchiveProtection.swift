@@ -90,7 +90,7 @@ extension ArchiveKeys {
 
 /// A new archive ID.
 func randomID() throws(ArchiveFailure) -> [UInt8] {
-    try cryptography { () throws(CryptographyFailure) in try RandomBytes.bytes(count: 32) }
+    try cryptography(RandomBytes.bytes(count: 32))
 }
 
 /// The comments in an archive's own identity file (docs/format.md, "Encryption").
@@ -106,10 +106,6 @@ enum IdentityNote {
 }
 
 /// Runs a cryptographic call that can fail only for reasons other than the data.
-func cryptography<R: ~Copyable>(_ body: () throws(CryptographyFailure) -> R) throws(ArchiveFailure) -> R {
-    do {
-        return try body()
-    } catch {
-        throw .cryptography(error)
-    }
+func cryptography<R: ~Copyable>(_ call: @autoclosure () throws(CryptographyFailure) -> R) throws(ArchiveFailure) -> R {
+    try failing(as: ArchiveFailure.cryptography, call())
 }

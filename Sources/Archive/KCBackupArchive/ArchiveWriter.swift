@@ -31,10 +31,8 @@ package struct ArchiveWriter: ~Copyable {
     ) throws(ArchiveFailure) {
         let mode = protection.mode
         let archiveID = if case .encrypted(let keys) = protection { keys.archiveID } else { try randomID() }
-        let seal = try cryptography { () throws(CryptographyFailure) in
-            try SecretSeal(device: device, deviceID: device.id, archiveID: archiveID, mode: mode)
-        }
-        let fingerprint = try cryptography { () throws(CryptographyFailure) in try ContentFingerprint(device, mode) }
+        let seal = try cryptography(SecretSeal(device: device, deviceID: device.id, archiveID: archiveID, mode: mode))
+        let fingerprint = try cryptography(ContentFingerprint(device, mode))
         let metadata = try Self.stream(
             StreamStart(kind: .metadata, archiveID: archiveID, mode: mode, source: source),
             to: protection.recipients(of: .metadata), inFolder: folder)
@@ -80,11 +78,7 @@ package struct ArchiveWriter: ~Copyable {
         }
         previous = item
         counts[item.itemClass] += 1
-        do {
-            try fingerprint.add(metadataLine, secret)
-        } catch {
-            throw .cryptography(error)
-        }
+        try failing(as: ArchiveFailure.cryptography, fingerprint.add(metadataLine, secret))
         line.removeAll()
         line.append(metadataLine)
         line.append(UInt8(ascii: "\n"))
@@ -102,11 +96,8 @@ package struct ArchiveWriter: ~Copyable {
             SecretLine.encode(item.uuid, item.secretSize == nil ? nil : .plain, secret, into: &line)
         case (.encrypted, .thisDevice):
             sealed.removeAll()
-            do {
-                try seal.seal(secret, line: metadataLine, ordinal: ordinal, into: &sealed)
-            } catch {
-                throw .cryptography(error)
-            }
+            try failing(
+                as: ArchiveFailure.cryptography, seal.seal(secret, line: metadataLine, ordinal: ordinal, into: &sealed))
             SecretLine.encode(item.uuid, .sealed, sealed, into: &line)
         }
         try write(to: .secrets)
@@ -121,7 +112,7 @@ package struct ArchiveWriter: ~Copyable {
     package consuming func finish(
         omitted: Int, damaged: Int, created: Timestamp, tool: String
     ) throws(ArchiveFailure) -> FinishedArchive {
-        let added = try cryptography { () throws(CryptographyFailure) in try fingerprint.finishBoth() }
+        let added = try cryptography(fingerprint.finishBoth())
         let openers = (metadata: metadata.opener, secrets: secrets.opener)
         let contents = ArchiveContents(counts: counts, omitted: omitted, damaged: damaged)
         let header = ArchiveHeader(
@@ -201,7 +192,7 @@ package struct ArchiveWriter: ~Copyable {
 
 /// A complete, durable and verified archive that is not yet named.
 package struct FinishedArchive {
-    private let output: UnnamedFile
+    let output: UnnamedFile
     /// The contents of its `kcbackup.json`.
     package let header: ArchiveHeader
     /// The numbers of items that it holds and omits.
@@ -214,18 +205,6 @@ package struct FinishedArchive {
     ///
     /// They reveal nothing without the device's key.
     package let fingerprint: [UInt8]
-
-    init(
-        output: UnnamedFile, header: ArchiveHeader, contents: ArchiveContents, size: UInt64,
-        checksum: ArchiveChecksum, fingerprint: [UInt8]
-    ) {
-        self.output = output
-        self.header = header
-        self.contents = contents
-        self.size = size
-        self.checksum = checksum
-        self.fingerprint = fingerprint
-    }
 
     /// Names the archive in the folder where it was made; an existing name is left alone.
     package func publish(as name: String) throws(FileFailure) {

@@ -8,14 +8,14 @@ package import KCKeychainModel
 /// Two archives of one mode have the same MAC if and only if they hold the same. So one backup can be compared with the
 /// next without keeping any secret.
 package struct ContentFingerprint: ~Copyable {
-    private var lines: HMACSHA256
+    private var lines: HMAC
     private var secrets: SecretsCode
     private var line = SecretBytes(capacity: 4_096)
 
     /// Creates a fingerprint of no items.
     package init(_ device: DeviceKey, _ mode: ArchiveMode) throws(CryptographyFailure) {
         let context = Array("archive contents \(mode.rawValue)".utf8)
-        let lines = try HMACSHA256(key: device.stateMACKey(context: context))
+        let lines = try HMAC(key: device.stateMACKey(context: context))
         let secrets = try SecretsCode(device, mode)
         self.lines = lines
         self.secrets = secrets
@@ -47,10 +47,8 @@ package struct ContentFingerprint: ~Copyable {
     }
 
     // Static, so that the closure captures the MAC separately from the bytes.
-    fileprivate static func update(
-        _ hmac: inout HMACSHA256, _ bytes: borrowing SecretBytes
-    ) throws(CryptographyFailure) {
-        try bytes.withBytes { bytes throws(CryptographyFailure) in try hmac.update(bytes) }
+    fileprivate static func update(_ hmac: inout HMAC, _ bytes: borrowing SecretBytes) throws(CryptographyFailure) {
+        try hmac.update(bytes)
     }
 
     /// The fingerprint of an archive that this device made; both streams must be open.
@@ -77,7 +75,7 @@ package struct ContentFingerprint: ~Copyable {
 
 /// A MAC of the secrets of an archive, in order, under a key of the device.
 struct SecretsCode: ~Copyable {
-    private var hmac: HMACSHA256
+    private var hmac: HMAC
     /// Bytes not yet added to the MAC; most secrets are so short that an update for each would cost more than hashing.
     private var pending = SecretBytes(capacity: pendingSize)
 
@@ -85,7 +83,7 @@ struct SecretsCode: ~Copyable {
 
     /// Creates a MAC of no secrets.
     init(_ device: DeviceKey, _ mode: ArchiveMode) throws(CryptographyFailure) {
-        hmac = try HMACSHA256(key: device.stateMACKey(context: Array("archive secrets \(mode.rawValue)".utf8)))
+        hmac = try HMAC(key: device.stateMACKey(context: Array("archive secrets \(mode.rawValue)".utf8)))
     }
 
     /// Adds a secret, preceded by its length.

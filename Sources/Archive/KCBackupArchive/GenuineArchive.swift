@@ -19,24 +19,9 @@ package struct GenuineArchive {
     /// What distinguishes the archive from every other file.
     package let checksum: ArchiveChecksum
     let headerHash: SHA256Digest
-    private let recipients: StreamRecipients
+    let recipients: StreamRecipients
     let parts: ArchiveParts
-    private let digests: [ArchiveMember: SHA256Digest]
-
-    init(
-        header: ArchiveHeader, headerHash: SHA256Digest, hasPassphrase: Bool, signer: [UInt8],
-        recipients: StreamRecipients, parts: ArchiveParts, digests: [ArchiveMember: SHA256Digest],
-        checksum: ArchiveChecksum
-    ) {
-        self.header = header
-        self.headerHash = headerHash
-        self.hasPassphrase = hasPassphrase
-        self.signer = signer
-        self.recipients = recipients
-        self.parts = parts
-        self.digests = digests
-        self.checksum = checksum
-    }
+    let digests: [ArchiveMember: SHA256Digest]
 
     /// Opens an unencrypted archive.
     ///

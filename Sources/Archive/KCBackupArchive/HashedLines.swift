@@ -95,9 +95,9 @@ struct LinePlace {
     }
 
     /// Converts a malformed line to damage.
-    func parsed<R>(item: Item? = nil, _ body: () throws(MalformedLine) -> R) throws(ArchiveFailure) -> R {
+    func parsed<R>(item: Item? = nil, _ line: @autoclosure () throws(MalformedLine) -> R) throws(ArchiveFailure) -> R {
         do {
-            return try body()
+            return try line()
         } catch {
             throw damaged(error.rule, item: item)
         }

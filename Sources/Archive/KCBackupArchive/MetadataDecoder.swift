@@ -91,7 +91,7 @@ private final class MetadataWork: @unchecked Sendable {
     func decode(_ batch: MetadataBatch) {
         batch.withLines { hash.update($0) }
         batch.decode { line, place throws(ArchiveFailure) in
-            let item = try place.parsed { () throws(MalformedLine) in try ItemLine.decode(line) }
+            let item = try place.parsed(ItemLine.decode(line))
             guard Travel(item.accessibility) != .nowhere else {
                 throw place.damaged("the item belongs in no archive", item: item)
             }

@@ -16,9 +16,8 @@ struct MetadataReader: ~Copyable {
         var lines = try HashedLines(stream, kind: .metadata, lineLimit: ItemLimits.metadataLineSize)
         let place = lines.nextPlace
         let start = try lines.next { line in
-            try place.parsed { () throws(MalformedLine) in
-                try StreamStart(parsing: line, kind: .metadata, archiveID: header.archiveID, mode: header.mode)
-            }
+            try place.parsed(
+                StreamStart(parsing: line, kind: .metadata, archiveID: header.archiveID, mode: header.mode))
         }
         guard let source = start.source else { throw ArchiveFailure.damaged(rule: "the metadata name no source") }
         self.source = source
@@ -60,9 +59,7 @@ struct MetadataReader: ~Copyable {
                 let place = lines.nextPlace
                 let end = try lines.next { line -> StreamEnd? in
                     if StreamEnd.begins(line) {
-                        return try place.parsed { () throws(MalformedLine) in
-                            try StreamEnd(parsing: line, kind: .metadata)
-                        }
+                        return try place.parsed(StreamEnd(parsing: line, kind: .metadata))
                     }
                     batch.append(line)
                     return nil

@@ -109,9 +109,7 @@ private struct SecretsReader: ~Copyable {
         var lines = try HashedLines(source, kind: .secrets, lineLimit: ItemLimits.secretLineSize)
         let place = lines.nextPlace
         let start = try lines.next { line in
-            try place.parsed { () throws(MalformedLine) in
-                try StreamStart(parsing: line, kind: .secrets, archiveID: header.archiveID, mode: header.mode)
-            }
+            try place.parsed(StreamStart(parsing: line, kind: .secrets, archiveID: header.archiveID, mode: header.mode))
         }
         let seal = try Self.seal(start, header: header, device: device)
         mode = header.mode
@@ -125,9 +123,8 @@ private struct SecretsReader: ~Copyable {
         _ start: StreamStart, header: ArchiveHeader, device: DeviceKey?
     ) throws(ArchiveFailure) -> SecretSeal? {
         guard let commitment = start.sealCommitment, let device else { return nil }
-        let own = try cryptography { () throws(CryptographyFailure) in
-            try SecretSeal(device: device, deviceID: device.id, archiveID: header.archiveID, mode: header.mode)
-        }
+        let own = try cryptography(
+            SecretSeal(device: device, deviceID: device.id, archiveID: header.archiveID, mode: header.mode))
         if constantTimeEqual(own.commitment, commitment) { return own }
         guard header.device != device.id else {
             throw .damaged(rule: "the secrets are sealed by another device than the archive names")
@@ -141,9 +138,7 @@ private struct SecretsReader: ~Copyable {
     ) throws -> SecretState {
         let place = lines.nextPlace
         let form = try lines.next { line in
-            try place.parsed(item: item) { () throws(MalformedLine) in
-                try SecretLine.decode(line, of: item, into: &secret)
-            }
+            try place.parsed(item: item, SecretLine.decode(line, of: item, into: &secret))
         }
         let state: SecretState
         switch (mode, Travel(item.accessibility), form) {
@@ -173,7 +168,7 @@ private struct SecretsReader: ~Copyable {
     ) throws -> (whole: SHA256Digest, metadata: SHA256Digest) {
         let place = lines.nextPlace
         let end = try lines.next { line in
-            try place.parsed { () throws(MalformedLine) in try StreamEnd(parsing: line, kind: .secrets) }
+            try place.parsed(StreamEnd(parsing: line, kind: .secrets))
         }
         guard end.header == headerHash else {
             throw ArchiveFailure.damaged(rule: "the secrets belong to another header")

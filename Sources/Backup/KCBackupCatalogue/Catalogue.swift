@@ -153,11 +153,7 @@ package struct CatalogueFile {
     package func remove(waitingAtMost wait: Duration) throws(CatalogueFailure) {
         let lock = try lock(waitingAtMost: wait)
         defer { withExtendedLifetime(lock) {} }
-        do {
-            try Path.remove(path)
-        } catch {
-            throw .file(error)
-        }
+        try failing(as: CatalogueFailure.file, Path.remove(path))
     }
 
     /// Locks out every other run that would change the catalogue or its folder.

@@ -29,14 +29,14 @@ enum SecretCode: Hashable {
 
 /// Computes MACs under a random key that is used for one comparison and never stored.
 final class ItemCodes {
-    private var hmac: HMACSHA256
+    private var hmac: HMAC
 
     /// The form in which items are compared.
     let form: (Item) -> Item
 
     init(_ form: @escaping (Item) -> Item = { $0 }) throws(CryptographyFailure) {
         self.form = form
-        hmac = try HMACSHA256(key: RandomBytes.secret(count: 32))
+        hmac = try HMAC(key: RandomBytes.secret(count: 32))
     }
 
     func secret(_ secret: borrowing SecretBytes) throws(CryptographyFailure) -> SecretCode {
@@ -45,7 +45,7 @@ final class ItemCodes {
 
     /// Returns the MAC of a secret.
     func code(of secret: borrowing SecretBytes) throws(CryptographyFailure) -> [UInt8] {
-        try secret.withBytes { bytes throws(CryptographyFailure) in try hmac.authenticate(bytes) }
+        try hmac.authenticate(secret)
     }
 
     /// Returns the MAC of everything but the secret, and the position among alike items.

@@ -18,11 +18,8 @@ package final class StoredSecrets {
     ///
     /// - Throws: `ArchiveFailure` (`damaged`, `limit` (also for a newer keybag version), `cryptography`).
     init(_ header: ArchiveHeader, _ keychain: StoredKeychain, device: DeviceKey?) throws(ArchiveFailure) {
-        do {
-            keybag = try ArchivedKeybag(text: keychain.keybag, of: header.device, deviceKey: device)
-        } catch {
-            throw Self.failure(error)
-        }
+        keybag = try failing(
+            as: Self.failure, ArchivedKeybag(text: keychain.keybag, of: header.device, deviceKey: device))
     }
 
     /// True if the archived passcode would open more secrets than are open now.
@@ -37,22 +34,14 @@ package final class StoredSecrets {
     package func unlock(
         passcode: borrowing SecretBytes, minimumCost: ScryptCost? = nil
     ) throws(ArchiveFailure) {
-        do {
-            try keybag.unlock(passcode: passcode, minimumCost: minimumCost)
-        } catch {
-            throw Self.failure(error)
-        }
+        try failing(as: Self.failure, keybag.unlock(passcode: passcode, minimumCost: minimumCost))
     }
 
     /// Checks one stored secret, and opens it into `secret` if a key is available.
     func open(
         _ item: Item, line: borrowing Span<UInt8>, stored: borrowing SecretBytes, into secret: inout SecretBytes
     ) throws(ArchiveFailure) -> ArchivedKeybag.Finding {
-        do {
-            return try keybag.open(item, line: line, stored: stored, into: &secret)
-        } catch {
-            throw Self.failure(error)
-        }
+        try failing(as: Self.failure, keybag.open(item, line: line, stored: stored, into: &secret))
     }
 
     /// Reports a failure of the keybag as a failure of the archive.
@@ -106,12 +95,6 @@ private struct CheckingVisitor<Next: RecordVisitor>: RecordVisitor {
     /// The buffer for opened secrets; a class, because visitors are copied.
     private final class Opened {
         var secret = SecretBytes(capacity: 4096)
-    }
-
-    init(next: Next, secrets: StoredSecrets, form: SecretForm) {
-        self.next = next
-        self.secrets = secrets
-        self.form = form
     }
 
     mutating func take(

@@ -41,7 +41,7 @@ struct KeychainDifference {
     ///
     /// - Throws: `KeychainStoreError` (`busy` if it is not).
     func requireCurrent(_ writer: KeychainWriter) throws(KeychainStoreError) {
-        guard try writer.reader.versionedItems(since: old, of: copy).versions == versions else { throw .busy }
+        guard try writer.versionedItems(since: old, of: copy).versions == versions else { throw .busy }
     }
 }
 

@@ -97,11 +97,11 @@ package struct KeyringStates: StateKeeping {
 
     /// Makes MACs of secrets under a key derived from the device key, which is read when the first one is needed.
     private func secretCode() -> (borrowing Span<UInt8>) throws -> [UInt8] {
-        var code: HMACSHA256?
+        var code: HMAC?
         return { secret in
             if code == nil {
                 let (device, _) = try setting.device.keyOrFirst()
-                code = try HMACSHA256(key: device.sourceSealKey(context: "unfinished restore"))
+                code = try HMAC(key: device.sourceSealKey(context: "unfinished restore"))
             }
             guard let made = try code?.authenticate(secret) else { preconditionFailure("the key was just read") }
             return made

@@ -13,9 +13,28 @@ extension Span<UInt8> {
 
 extension Span<UInt8> {
     /// True when the bytes begin with those of `text`.
-    package func starts(with text: String) -> Bool {
-        let start = text.utf8.span
-        return count >= start.count && start.indices.allSatisfy { self[$0] == start[$0] }
+    package func starts(with text: String) -> Bool { matches(text.utf8) }
+
+    /// True if the bytes at `start` equal `expected`.
+    package func matches(_ expected: some Collection<UInt8>, at start: Int = 0) -> Bool {
+        start + expected.count <= count && zip(start..<count, expected).allSatisfy { self[$0] == $1 }
+    }
+
+    /// True if these are the same bytes; not for comparing with a secret, which takes constant time.
+    package func isEqual(to other: borrowing Span<UInt8>) -> Bool {
+        count == other.count && indices.allSatisfy { self[$0] == other[$0] }
+    }
+
+    /// True if `text` is somewhere in the bytes.
+    package func holds(_ text: String) -> Bool {
+        let text = Array(text.utf8)
+        guard let first = text.first else { return true }
+        var start = 0
+        while let found = firstIndex(of: first, from: start) {
+            if matches(text, at: found) { return true }
+            start = found + 1
+        }
+        return false
     }
 
     /// Calls `body` with each line, without its line feed, and its number from 1; the last line may lack a line feed.
@@ -30,5 +49,12 @@ extension Span<UInt8> {
             try body(extracting(start..<end), number)
             start = end + 1
         }
+    }
+}
+
+extension SecretBytes {
+    /// True if these are the same bytes; the time that it takes may tell where they differ.
+    package func isEqual(to other: borrowing SecretBytes) -> Bool {
+        withBytes { one in other.withBytes { one.isEqual(to: $0) } }
     }
 }

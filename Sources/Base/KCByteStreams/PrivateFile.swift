@@ -104,10 +104,9 @@ package enum PrivateFile {
             throw FileFailure(path, .system(error.systemCode ?? EIO, doing: "writing"))
         }
         let found = try contents(of: unnamed.file, limit: bytes.count)
-        let isSame = found.withBytes { found in
-            found.count == bytes.count && found.indices.allSatisfy { found[$0] == bytes[$0] }
+        guard found.withBytes({ $0.isEqual(to: bytes) }) else {
+            throw FileFailure(path, .system(EIO, doing: "reading back"))
         }
-        guard isSame else { throw FileFailure(path, .system(EIO, doing: "reading back")) }
         return unnamed
     }
 

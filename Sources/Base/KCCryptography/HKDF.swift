@@ -9,8 +9,8 @@ package enum HKDF {
     package static func extract(
         salt: [UInt8], inputKey: borrowing SecretBytes
     ) throws(CryptographyFailure) -> SecretBytes {
-        var hmac = try HMACSHA256(publicKey: salt.span)
-        try inputKey.withBytes { bytes throws(CryptographyFailure) in try hmac.update(bytes) }
+        var hmac = try HMAC(publicKey: salt.span)
+        try hmac.update(inputKey)
         var key = SecretBytes(capacity: 32)
         try hmac.finalize(into: &key)
         return key
@@ -21,11 +21,11 @@ package enum HKDF {
         pseudoRandomKey: borrowing SecretBytes, info: [UInt8], count: Int
     ) throws(CryptographyFailure) -> SecretBytes {
         guard (1...outputLimit).contains(count) else { throw .unsupportedParameters("HKDF output length") }
-        var hmac = try HMACSHA256(key: pseudoRandomKey)
+        var hmac = try HMAC(key: pseudoRandomKey)
         var output = SecretBytes(capacity: count + 32)
         var block = SecretBytes(capacity: 32)
         for number in 1...UInt8((count + 31) / 32) {
-            try block.withBytes { bytes throws(CryptographyFailure) in try hmac.update(bytes) }
+            try hmac.update(block)
             try hmac.update(info.span)
             try hmac.update([number].span)
             block.removeAll()
@@ -47,11 +47,11 @@ package enum HKDF {
 
 /// HKDF-Expand to 32 bytes, repeatedly under one key, to derive a key for each item.
 package struct HKDFExpander: ~Copyable {
-    private var hmac: HMACSHA256
+    private var hmac: HMAC
 
     /// Keys the HMAC with `pseudoRandomKey`, which must be uniformly random.
     package init(pseudoRandomKey: borrowing SecretBytes) throws(CryptographyFailure) {
-        hmac = try HMACSHA256(key: pseudoRandomKey)
+        hmac = try HMAC(key: pseudoRandomKey)
     }
 
     /// Replaces `key` with the 32 bytes for the purpose that `info` names.

@@ -56,6 +56,20 @@ package enum HashFunction: String, CaseIterable, Hashable, Sendable {
         return output
     }
 
+    /// The hash of secret bytes.
+    ///
+    /// - Throws: `CryptographyFailure.library`, also where libcrypto has no MD5.
+    package func hash(_ bytes: borrowing SecretBytes) throws(CryptographyFailure) -> SecretBytes {
+        try bytes.withBytes { bytes throws(CryptographyFailure) in try hash(bytes) }
+    }
+
+    /// Appends the hash of secret bytes to `output`.
+    ///
+    /// - Throws: as `hash(_:)`; nothing is appended.
+    package func hash(_ bytes: borrowing SecretBytes, into output: inout SecretBytes) throws(CryptographyFailure) {
+        try bytes.withBytes { bytes throws(CryptographyFailure) in try hash(bytes, into: &output) }
+    }
+
     var algorithm: OpaquePointer? {
         switch self {
         case .md5: unsafe LibCrypto.md5

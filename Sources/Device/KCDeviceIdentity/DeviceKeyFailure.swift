@@ -29,20 +29,7 @@ package enum DeviceKeyFailure: Error, Hashable, Sendable {
     }
 
     /// Converts the errors of the layers below.
-    static func wrapping<R: ~Copyable>(_ body: () throws(FileFailure) -> R) throws(DeviceKeyFailure) -> R {
-        do throws(FileFailure) {
-            return try body()
-        } catch {
-            throw DeviceKeyFailure(error)
-        }
-    }
-
-    /// Converts the errors of the layers below.
-    static func wrapping<R: ~Copyable>(_ body: () throws(CryptographyFailure) -> R) throws(DeviceKeyFailure) -> R {
-        do throws(CryptographyFailure) {
-            return try body()
-        } catch {
-            throw .cryptography(error)
-        }
+    static func wrapping<R: ~Copyable>(_ call: @autoclosure () throws(FileFailure) -> R) throws(DeviceKeyFailure) -> R {
+        try failing(as: DeviceKeyFailure.init, call())
     }
 }

@@ -22,7 +22,7 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
     /// True if the file exists.
     package var holdsKey: Bool {
         get throws(DeviceKeyFailure) {
-            try DeviceKeyFailure.wrapping { () throws(FileFailure) in try Path.exists(path) }
+            try DeviceKeyFailure.wrapping(Path.exists(path))
         }
     }
 
@@ -41,9 +41,7 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
         let text = try newText()
         let device = try device(of: text)
         try change { () throws(DeviceKeyFailure) in
-            try DeviceKeyFailure.wrapping { () throws(FileFailure) in
-                try PrivateFile.create(path, text.encode(device: device.id))
-            }
+            try DeviceKeyFailure.wrapping(PrivateFile.create(path, text.encode(device: device.id)))
         }
         return device
     }
@@ -115,7 +113,7 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
                 try replace(with: new, device)
             } else {
                 let encoded = new.encode(device: device.id)
-                try DeviceKeyFailure.wrapping { () throws(FileFailure) in try PrivateFile.create(path, encoded) }
+                try DeviceKeyFailure.wrapping(PrivateFile.create(path, encoded))
             }
         }
         return device
@@ -143,18 +141,16 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
 
     /// Runs `body` under the lock on the key and the files next to it.
     private func change<Result>(_ body: () throws(DeviceKeyFailure) -> Result) throws(DeviceKeyFailure) -> Result {
-        let lock = try DeviceKeyFailure.wrapping { () throws(FileFailure) in
-            let folder = Path.split(path).folder
-            try Path.makeFolder(folder)
-            return try FileLock.ofFolder(folder)
-        }
+        let folder = Path.split(path).folder
+        try DeviceKeyFailure.wrapping(Path.makeFolder(folder))
+        let lock = try DeviceKeyFailure.wrapping(FileLock.ofFolder(folder))
         defer { withExtendedLifetime(lock) {} }
         return try body()
     }
 
     private func replace(with text: borrowing DeviceKeyText, _ device: DeviceKey) throws(DeviceKeyFailure) {
         let encoded = text.encode(device: device.id)
-        try DeviceKeyFailure.wrapping { () throws(FileFailure) in try PrivateFile.replace(path, encoded) }
+        try DeviceKeyFailure.wrapping(PrivateFile.replace(path, encoded))
     }
 
     private func retire(
@@ -171,16 +167,12 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
     }
 
     private func newText() throws(DeviceKeyFailure) -> DeviceKeyText {
-        let secret = try DeviceKeyFailure.wrapping { () throws(CryptographyFailure) in
-            try RandomBytes.secret(count: DeviceKey.secretLength)
-        }
+        let secret = try failing(as: DeviceKeyFailure.cryptography, RandomBytes.secret(count: DeviceKey.secretLength))
         return DeviceKeyText(secret: secret, machine: try currentMachine())
     }
 
     private func read(_ path: String) throws(DeviceKeyFailure) -> DeviceKeyText {
-        let bytes = try DeviceKeyFailure.wrapping { () throws(FileFailure) in
-            try PrivateFile.read(path, limit: DeviceKeyText.sizeLimit)
-        }
+        let bytes = try DeviceKeyFailure.wrapping(PrivateFile.read(path, limit: DeviceKeyText.sizeLimit))
         return try parse(bytes, from: path)
     }
 
@@ -203,14 +195,10 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
     }
 
     private func device(of text: borrowing DeviceKeyText) throws(DeviceKeyFailure) -> DeviceKey {
-        do throws(CryptographyFailure) {
-            return try DeviceKey(secret: text.secret)
-        } catch {
-            throw .cryptography(error)
-        }
+        try failing(as: DeviceKeyFailure.cryptography, DeviceKey(secret: text.secret))
     }
 
     private func currentMachine() throws(DeviceKeyFailure) -> MachineIdentity {
-        try DeviceKeyFailure.wrapping { () throws(FileFailure) in try MachineIdentity.current(machineIDPath) }
+        try DeviceKeyFailure.wrapping(MachineIdentity.current(machineIDPath))
     }
 }

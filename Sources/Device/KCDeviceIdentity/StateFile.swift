@@ -75,11 +75,7 @@ package struct StateFile: Sendable {
     /// Creates or replaces the file, durably.
     package func write(_ body: [UInt8]) throws(StateFileFailure) {
         let text = try encode(body)
-        do {
-            try PrivateFile.replace(path, text.span)
-        } catch {
-            throw .file(error)
-        }
+        try failing(as: StateFileFailure.file, PrivateFile.replace(path, text.span))
     }
 
     /// Creates the file; an existing one is left alone.
@@ -87,11 +83,7 @@ package struct StateFile: Sendable {
     /// - Throws: `StateFileFailure` (`file`, also with `exists`; `cryptography`).
     package func create(_ body: [UInt8]) throws(StateFileFailure) {
         let text = try encode(body)
-        do {
-            try PrivateFile.create(path, text.span)
-        } catch {
-            throw .file(error)
-        }
+        try failing(as: StateFileFailure.file, PrivateFile.create(path, text.span))
     }
 
     private func encode(_ body: [UInt8]) throws(StateFileFailure) -> [UInt8] {
@@ -105,7 +97,7 @@ package struct StateFile: Sendable {
         do throws(CryptographyFailure) {
             // A kind has no line feed, so two kinds never share a key.
             let key = try device.stateMACKey(context: Array("state file\n\(kind.name)\n\(subject)".utf8))
-            var hmac = try HMACSHA256(key: key)
+            var hmac = try HMAC(key: key)
             return Array("mac \(Hexadecimal.encode(try hmac.authenticate(text.span)))\n".utf8)
         } catch {
             throw .cryptography(error)

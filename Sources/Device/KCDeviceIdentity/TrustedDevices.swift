@@ -27,13 +27,7 @@ package struct TrustedDevices: Sendable {
 
     /// Returns the trusted devices and their names; empty if the file is missing.
     package func list() throws(TrustedDevicesFailure) -> [DeviceID: String] {
-        let body: [UInt8]?
-        do throws(StateFileFailure) {
-            body = try file.read()
-        } catch {
-            throw TrustedDevicesFailure(error)
-        }
-        guard let body else { return [:] }
+        guard let body = try failing(as: TrustedDevicesFailure.init, file.read()) else { return [:] }
         var names: [DeviceID: String] = [:]
         let fields = StateFields(parsing: body)
         for field in fields?.fields ?? [] {
@@ -71,22 +65,13 @@ package struct TrustedDevices: Sendable {
     func change<Result>(
         _ body: (inout [DeviceID: String]) throws(TrustedDevicesFailure) -> Result
     ) throws(TrustedDevicesFailure) -> Result {
-        let lock: FileLock
-        do throws(FileFailure) {
-            lock = try FileLock.ofFolder(Path.split(path).folder)
-        } catch {
-            throw .file(error)
-        }
+        let lock = try failing(as: TrustedDevicesFailure.file, FileLock.ofFolder(Path.split(path).folder))
         defer { withExtendedLifetime(lock) {} }
         let before = try list()
         var names = before
         let result = try body(&names)
         if names == before { return result }
-        do throws(StateFileFailure) {
-            try file.write(Self.fields(names).encoded)
-        } catch {
-            throw TrustedDevicesFailure(error)
-        }
+        try failing(as: TrustedDevicesFailure.init, file.write(Self.fields(names).encoded))
         return result
     }
 

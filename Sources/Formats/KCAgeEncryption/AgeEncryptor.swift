@@ -17,10 +17,8 @@ package struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyab
     /// - Throws: `AgeFailure`: `noRecipients`, `headerTooLarge` for more recipients than a reader accepts, `mixedPassphrase`,
     ///   `incompatibleRecipients`, `malformedRecipient`, `cryptography`, `stream`.
     package init(recipients: [any Recipient], to downstream: consuming Downstream) throws(AgeFailure) {
-        let fileKey = try cryptography { () throws(CryptographyFailure) in try RandomBytes.secret(count: fileKeySize) }
-        let nonce = try cryptography { () throws(CryptographyFailure) in
-            try RandomBytes.bytes(count: ChunkCipher.nonceSize)
-        }
+        let fileKey = try cryptography(RandomBytes.secret(count: fileKeySize))
+        let nonce = try cryptography(RandomBytes.bytes(count: ChunkCipher.nonceSize))
         let header = Array(try AgeHeader(wrapping: fileKey, for: recipients).text.utf8)
         let cipher = try ChunkCipher(fileKey: fileKey, nonce: nonce)
         var downstream = downstream

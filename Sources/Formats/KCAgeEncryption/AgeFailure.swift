@@ -55,10 +55,6 @@ package enum AgeFailure: Error, Hashable, Sendable {
 }
 
 /// Runs a cryptographic call that can fail only for reasons other than the data.
-func cryptography<R: ~Copyable>(_ body: () throws(CryptographyFailure) -> R) throws(AgeFailure) -> R {
-    do {
-        return try body()
-    } catch {
-        throw AgeFailure(error)
-    }
+func cryptography<R: ~Copyable>(_ call: @autoclosure () throws(CryptographyFailure) -> R) throws(AgeFailure) -> R {
+    try failing(as: AgeFailure.init, call())
 }

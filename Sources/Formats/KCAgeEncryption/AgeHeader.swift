@@ -68,10 +68,8 @@ package struct AgeHeader: Hashable, Sendable {
     }
 
     private static func mac(of stanzas: [Stanza], fileKey: borrowing SecretBytes) throws(AgeFailure) -> [UInt8] {
-        try cryptography { () throws(CryptographyFailure) in
-            let key = try HKDF.derive(inputKey: fileKey, salt: [], info: Array("header".utf8), count: 32)
-            var hmac = try HMACSHA256(key: key)
-            return try hmac.authenticate(Array(authenticatedText(stanzas).utf8).span)
-        }
+        let key = try cryptography(HKDF.derive(inputKey: fileKey, salt: [], info: Array("header".utf8), count: 32))
+        var hmac = try cryptography(HMAC(key: key))
+        return try cryptography(hmac.authenticate(Array(authenticatedText(stanzas).utf8).span))
     }
 }

@@ -15,10 +15,8 @@ struct ChunkCipher: ~Copyable {
     private(set) var number: UInt64 = 0
 
     init(fileKey: borrowing SecretBytes, nonce: [UInt8]) throws(AgeFailure) {
-        cipher = try cryptography { () throws(CryptographyFailure) in
-            let key = try HKDF.derive(inputKey: fileKey, salt: nonce, info: Array("payload".utf8), count: 32)
-            return try AuthenticatedCipher(.chaCha20Poly1305, key: key)
-        }
+        let key = try cryptography(HKDF.derive(inputKey: fileKey, salt: nonce, info: Array("payload".utf8), count: 32))
+        cipher = try cryptography(AuthenticatedCipher(.chaCha20Poly1305, key: key))
     }
 
     /// Appends the encrypted chunk.

@@ -27,10 +27,7 @@ package struct EncryptedKeyFile: ~Copyable {
     /// Decrypts the file.
     package func open(with identities: [any Identity]) throws(AgeFailure) -> SecretBytes {
         var decryptor = try AgeDecryptor(MemorySource(file.copy()), identities: identities)
-        do {
-            return try decryptor.readAll(limit: PrivateFile.sizeLimit, as: "size of what is encrypted")
-        } catch {
-            throw .stream(error)
-        }
+        return try failing(
+            as: AgeFailure.stream, decryptor.readAll(limit: PrivateFile.sizeLimit, as: "size of what is encrypted"))
     }
 }

@@ -52,11 +52,7 @@ struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
     }
 
     private mutating func begins(with text: String) throws(AgeFailure) -> Bool {
-        do throws(StreamFailure) {
-            return try lines.begins(with: text)
-        } catch {
-            throw .stream(error)
-        }
+        try failing(as: AgeFailure.stream, lines.begins(with: text))
     }
 
     private mutating func stanza(_ text: [UInt8]) throws(AgeFailure) -> Stanza {

@@ -20,14 +20,12 @@ package final class ScryptRecipient: Recipient {
 
     /// Wraps the file key under a key derived with a new salt.
     package func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
-        try cryptography { () throws(CryptographyFailure) in
-            let salt = try RandomBytes.bytes(count: Self.saltSize)
-            let key = try Self.wrapKey(passphrase, salt: salt, cost: cost)
-            let stanza = Stanza(
-                type: Self.type, arguments: [Base64.encode(salt, padded: false), String(cost.logN)],
-                body: try FileKeyWrap.wrap(fileKey, under: key))
-            return WrappedFileKey([stanza])
-        }
+        let salt = try cryptography(RandomBytes.bytes(count: Self.saltSize))
+        let key = try cryptography(Self.wrapKey(passphrase, salt: salt, cost: cost))
+        let stanza = Stanza(
+            type: Self.type, arguments: [Base64.encode(salt, padded: false), String(cost.logN)],
+            body: try cryptography(FileKeyWrap.wrap(fileKey, under: key)))
+        return WrappedFileKey([stanza])
     }
 
     static func wrapKey(
@@ -61,10 +59,8 @@ package final class ScryptIdentity: Identity {
         try AgeHeader.requireLonePassphrase(stanzas)
         guard let stanza = stanzas.first, stanza.type == ScryptRecipient.type else { return nil }
         let (salt, cost) = try ScryptRecipient.parameters(of: stanza, highestCost: highestCost)
-        return try cryptography { () throws(CryptographyFailure) in
-            let key = try ScryptRecipient.wrapKey(passphrase, salt: salt, cost: cost)
-            return try FileKeyWrap.unwrap(stanza.body, under: key)
-        }
+        let key = try cryptography(ScryptRecipient.wrapKey(passphrase, salt: salt, cost: cost))
+        return try cryptography(FileKeyWrap.unwrap(stanza.body, under: key))
     }
 }
 

@@ -66,13 +66,7 @@ package final class X25519Identity: Identity {
     package let recipient: X25519Recipient
 
     private init(privateKey: consuming SecretBytes) throws(AgeFailure) {
-        let publicKey: [UInt8]
-        do {
-            publicKey = try X25519.publicKey(of: privateKey)
-        } catch {
-            throw AgeFailure(error)
-        }
-        recipient = X25519Recipient(publicKey: publicKey)
+        recipient = X25519Recipient(publicKey: try cryptography(X25519.publicKey(of: privateKey)))
         self.privateKey = privateKey
     }
 
@@ -80,7 +74,7 @@ package final class X25519Identity: Identity {
     ///
     /// - Throws: `AgeFailure.cryptography` if there is no randomness.
     package static func generate() throws(AgeFailure) -> X25519Identity {
-        let key = try cryptography { () throws(CryptographyFailure) in try X25519.generatePrivateKey() }
+        let key = try cryptography(X25519.generatePrivateKey())
         return try X25519Identity(privateKey: key)
     }
 

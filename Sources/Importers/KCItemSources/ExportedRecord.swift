@@ -164,17 +164,17 @@ extension ExportedRecord {
 
     /// The item that an import makes from the record; nil if it makes none or several.
     private func returned(account: String?, addresses: [String]) -> Item? {
-        var record = RecordWriter(format: "", identity: "", title: title)
+        let collector = RecordCollector(format: "", date: .reference)
+        let record = RecordWriter(collector, identity: "", title: title)
         record.addresses = addresses
-        var collector = RecordCollector(format: "", date: .reference)
         var finder = ItemFinder()
         let secret = SecretBytes(copying: [UInt8(ascii: "x")])
         do {
             switch kind {
-            case .note: try record.addNote(secret, isWhole: true, to: &collector)
-            case .oneTimePassword: try record.addOneTimePassword(secret, to: &collector)
+            case .note: try record.addNote(secret, isWhole: true)
+            case .oneTimePassword: try record.addOneTimePassword(secret)
             case .password, .passkey, .wifi, .other:
-                try record.addLogin(user: account, password: secret, to: &collector)
+                try record.addLogin(user: account, password: secret)
             }
             try collector.finish(details: "", isPlaintext: true).items.visitItems(&finder)
         } catch {

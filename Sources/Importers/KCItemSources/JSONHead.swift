@@ -14,9 +14,8 @@ package enum JSONHead {
         var found: Set<ExactText> = []
         for name in names {
             let wanted = Array("\"\(name)\"".utf8)
-            guard head.count >= wanted.count else { continue }
-            let isThere = (0...(head.count - wanted.count)).contains { start in
-                wanted.indices.allSatisfy { head[start + $0] == wanted[$0] }
+            let isThere = head.indices.contains { start in
+                head[start] == wanted[0] && head.matches(wanted, at: start)
                     && isName(endingAt: start + wanted.count, in: head)
             }
             if isThere { found.insert(name.exact) }

@@ -8,13 +8,14 @@ package import KCKeychainModel
 /// that reading the same file again yields the same items.
 ///
 /// ```swift
-/// var collector = RecordCollector(format: "bitwarden", file: exportID, date: file.modified)
+/// let collector = RecordCollector(format: "bitwarden", file: exportID, date: file.modified)
 /// try collector.add(RecordPart("password", draft, secret: password, record: id, name: title))
 /// collector.leaveOut("password history", 3)
 /// return try collector.finish(details: "personal vault", isPlaintext: true)
 /// ```
-package struct RecordCollector: ~Copyable {
-    private let format: String
+package final class RecordCollector {
+    /// The name of the format.
+    package let format: String
     private let file: [UInt8]
     private var collection: ItemCollection
     /// The indices of items by the hash of their unique key; the hash is randomly seeded.
@@ -28,6 +29,8 @@ package struct RecordCollector: ~Copyable {
     private var duplicates = 0
     private var marked: [Item] = []
     private var remarks: [String] = []
+    /// The number of records so far whose names are the same, for those without an ID.
+    private var ordinals: [ExactText: Int] = [:]
     /// The number of records that were begun with `record`.
     private var records = 0
     /// The number of these that are damaged, and why the first one is.
@@ -51,7 +54,7 @@ package struct RecordCollector: ~Copyable {
     /// counted.
     ///
     /// - Throws: `ForeignFailure` (`limit` beyond `ItemLimits.itemCount` items).
-    package mutating func add(_ part: consuming RecordPart) throws(ForeignFailure) {
+    package func add(_ part: consuming RecordPart) throws(ForeignFailure) {
         try requireRoom()
         if part.draft.uuid == nil { part.draft.uuid = uuid(of: part) }
         do throws(ItemProblem) {
@@ -87,9 +90,7 @@ package struct RecordCollector: ~Copyable {
     ///   - file: the name of the file; foreign text.
     ///   - kind: describes an item, for people.
     /// - Throws: as `add`.
-    package mutating func add(
-        _ contents: ForeignContents, of file: String, kind: (Item) -> String
-    ) throws(ForeignFailure) {
+    package func add(_ contents: ForeignContents, of file: String, kind: (Item) -> String) throws(ForeignFailure) {
         for index in 0..<contents.items.count {
             let item = contents.items.item(at: index)
             let secret = contents.items.secret(at: index)
@@ -120,14 +121,13 @@ package struct RecordCollector: ~Copyable {
     /// - Parameter name: the name of the record in its program; foreign text.
     /// - Returns: false if it is damaged.
     /// - Throws: what `body` throws, unless it says that the record is damaged.
-    @discardableResult package mutating func record<E: Error>(
-        _ name: String, _ body: (inout RecordCollector) throws(E) -> Void
-    ) throws(E) -> Bool {
+    @discardableResult
+    package func record<E: Error>(_ name: String, _ body: () throws(E) -> Void) throws(E) -> Bool {
         records += 1
         let before = (parts, leftOut, duplicates)
         let counts = (collection.count, refused.count, marked.count, remarks.count)
         do throws(E) {
-            try body(&self)
+            try body()
             return true
         } catch {
             let rule: String
@@ -152,18 +152,25 @@ package struct RecordCollector: ~Copyable {
         }
     }
 
+    /// The number of times that this was called with the same identity before: tells records without an ID apart.
+    package func ordinal(of identity: String) -> Int {
+        let number = ordinals[identity.exact, default: 0]
+        ordinals[identity.exact] = number + 1
+        return number
+    }
+
     /// Counts what has no place in a keychain.
-    package mutating func leaveOut(_ kind: String, _ count: Int = 1) {
+    package func leaveOut(_ kind: String, _ count: Int = 1) {
         leftOut.add(kind, count)
     }
 
     /// Lists an item that should be imported but cannot be; its name is foreign text.
-    package mutating func refuse(_ name: String, _ problem: ForeignContents.Problem) {
+    package func refuse(_ name: String, _ problem: ForeignContents.Problem) {
         refused.append(ForeignContents.Refused(name: name, problem: problem))
     }
 
     /// Adds a sentence for the user, unless it was added before.
-    package mutating func remark(_ sentence: String) {
+    package func remark(_ sentence: String) {
         if !remarks.contains(sentence) { remarks.append(sentence) }
     }
 
@@ -171,11 +178,13 @@ package struct RecordCollector: ~Copyable {
     ///
     /// - Throws: `ForeignFailure` (`damaged` if two parts have the same identity, `damaged`, `damagedLine` and `notUTF8` if
     ///   no record can be read).
-    package consuming func finish(details: String, isPlaintext: Bool) throws(ForeignFailure) -> ForeignContents {
+    package func finish(details: String, isPlaintext: Bool) throws(ForeignFailure) -> ForeignContents {
         if let failures, failures.count == records { throw failures.first }
+        var all = ItemCollection(date: .reference)
+        swap(&all, &collection)
         do throws(ItemCollection.Clash) {
             return ForeignContents(
-                items: try collection.finish(), details: details, parts: parts.counts, leftOut: leftOut.counts,
+                items: try all.finish(), details: details, parts: parts.counts, leftOut: leftOut.counts,
                 refused: refused, staying: staying, duplicates: duplicates, marked: marked, remarks: remarks,
                 isPlaintext: isPlaintext)
         } catch {
@@ -240,7 +249,7 @@ extension Item {
 
 extension RecordCollector {
     /// Counts members of records whose meaning is not known, and names some of them; the names are foreign text.
-    package mutating func leaveOut(unknown names: [String]) {
+    package func leaveOut(unknown names: [String]) {
         if names.isEmpty { return }
         leaveOut("unknown member", names.count)
         var shown: [String] = []
@@ -256,21 +265,19 @@ extension RecordCollector {
 
     /// The number of names that a remark lists.
     private static let shownNames = 10
-}
 
-extension ForeignJSON {
-    /// Reads one record of the document, as `RecordCollector.record` does.
+    /// Reads one record of a document, as `record(_:_:)` does.
     ///
     /// - Parameters:
     ///   - title: the value of its name; nil if it has none.
     ///   - number: its number in the document, from 1, which names a record without a name.
     /// - Throws: what `body` throws, except `ForeignFailure.damaged`.
     package func record(
-        _ record: Value, title: Value?, number: Int, in collector: inout RecordCollector,
-        _ body: (inout RecordCollector) throws(ForeignFailure) -> Void
+        _ record: ForeignJSON.Value, of json: ForeignJSON, title: ForeignJSON.Value?, number: Int,
+        _ body: () throws(ForeignFailure) -> Void
     ) throws(ForeignFailure) {
-        let title = text(title).flatMap { $0.isEmpty ? nil : $0 }
-        let isRead = try collector.record(title ?? "record \(number)", body)
-        if !isRead { skip(record) }
+        let title = json.text(title).flatMap { $0.isEmpty ? nil : $0 }
+        let isRead = try self.record(title ?? "record \(number)", body)
+        if !isRead { json.skip(record) }
     }
 }

@@ -4,15 +4,15 @@ package import KCKeychainModel
 /// Makes the items of one record of a password manager, one per secret (docs/import.md, "What becomes of a record").
 ///
 /// Only titles, addresses, user names, folders, and the names of fields and files become attributes, because attributes
-/// are readable while a keychain is locked.
+/// are readable while a keychain is locked. Whatever adds an item throws as `RecordCollector.add`.
 ///
 /// ```swift
-/// var record = RecordWriter(format: "bitwarden", identity: id, title: "Bank")
+/// let record = RecordWriter(collector, identity: id, title: "Bank")
 /// record.addresses = ["https://bank.example/login"]
-/// try record.addLogin(user: "ada", password: password, to: &collector)
-/// try record.addNote(text, to: &collector)
+/// try record.addLogin(user: "ada", password: password)
+/// try record.addNote(text)
 /// ```
-package struct RecordWriter {
+package final class RecordWriter {
     /// How a server asks for the password, if that is known.
     package enum Authentication: Hashable, Sendable {
         case unknown
@@ -21,7 +21,8 @@ package struct RecordWriter {
         case http(realm: String)
     }
 
-    private let format: String
+    /// Where the items go.
+    package let collector: RecordCollector
     private let identity: String
     private let ordinal: Int
     private let givenTitle: String
@@ -53,12 +54,12 @@ package struct RecordWriter {
     /// Begins a record.
     ///
     /// - Parameters:
-    ///   - format: the name of the format.
+    ///   - collector: where the items go.
     ///   - identity: identifies the record in its file; UUIDs are derived from it, so it never contains a secret.
     ///   - ordinal: the number of earlier records with this identity; 0 for a record with an ID.
     ///   - title: the record's name in its program; may be empty.
-    package init(format: String, identity: String, ordinal: Int = 0, title: String) {
-        self.format = format
+    package init(_ collector: RecordCollector, identity: String, ordinal: Int = 0, title: String) {
+        self.collector = collector
         self.identity = identity
         self.ordinal = ordinal
         givenTitle = title
@@ -76,22 +77,25 @@ package struct RecordWriter {
         return addresses.lazy.compactMap { WebAddress($0)?.host }.first
     }
 
+    /// Adds an attribute that is not secret and has no column, unless the value is missing.
+    package func describe(_ name: String, _ value: String?) {
+        if let value { extra.append(ExtraAttribute(name: name, value: value)) }
+    }
+
     /// Adds a login, whose password may be missing; the first one with a user gives the other parts its name.
     ///
     /// An access token in the place of the user name becomes the secret of the login.
     ///
     /// - Parameter others: further names of the user, which become attributes of all items unless they are tokens.
-    /// - Throws: as `RecordCollector.add`.
-    package mutating func addLogin(
-        user name: String?, others: [ExtraAttribute] = [], password: consuming SecretBytes?,
-        to collector: inout RecordCollector
+    package func addLogin(
+        user name: String?, others: [ExtraAttribute] = [], password: consuming SecretBytes?
     ) throws(ForeignFailure) {
         let isToken = AccessToken.isToken(name, password: password)
         let account = isToken ? nil : name
         user = user ?? account
         if isToken, let name { tokens.insert(name.hashValue) }
         let others = split(others, password)
-        let places = try settleAddresses(to: &collector)
+        let places = try settleAddresses()
         var draft: ItemDraft
         if let address = places.first, !Self.isApp(address.scheme) {
             draft = ItemDraft(itemClass: .internetPassword)
@@ -112,39 +116,34 @@ package struct RecordWriter {
         keep(places, in: &draft)
         areAddressesKept = true
         if isToken, let name {
-            try add("access token", "token", draft, SecretBytes(copying: name.utf8), to: &collector)
-            if let password, !AccessToken.isSpare(password) { try addField("password", password, to: &collector) }
+            try add("access token", "token", draft, SecretBytes(copying: name.utf8))
+            if let password, !AccessToken.isSpare(password) { try addField("password", password) }
         } else {
             let kind: String
             switch password {
             case .some: kind = "password"
             case .none: kind = "login without a password"
             }
-            try add(kind, "password", draft, password, to: &collector)
+            try add(kind, "password", draft, password)
         }
-        for token in others { try addField(token.name, SecretBytes(copying: token.value.utf8), to: &collector) }
+        for token in others { try addField(token.name, SecretBytes(copying: token.value.utf8)) }
     }
 
     /// Adds the user of a record that has no login: a name for the other parts, or a login if it is an access token.
     ///
     /// - Parameter others: as for `addLogin`.
-    /// - Throws: as `RecordCollector.add`.
-    package mutating func addUser(
-        _ name: String?, others: [ExtraAttribute] = [], to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    package func addUser(_ name: String?, others: [ExtraAttribute] = []) throws(ForeignFailure) {
         if AccessToken.isToken(name, password: nil) {
-            return try addLogin(user: name, others: others, password: nil, to: &collector)
+            return try addLogin(user: name, others: others, password: nil)
         }
         user = user ?? name
         for token in split(others, nil) {
-            try addField(token.name, SecretBytes(copying: token.value.utf8), to: &collector)
+            try addField(token.name, SecretBytes(copying: token.value.utf8))
         }
     }
 
     /// Keeps further names as attributes, and returns the access tokens among them.
-    private mutating func split(
-        _ names: [ExtraAttribute], _ password: borrowing SecretBytes?
-    ) -> [ExtraAttribute] {
+    private func split(_ names: [ExtraAttribute], _ password: borrowing SecretBytes?) -> [ExtraAttribute] {
         var tokens: [ExtraAttribute] = []
         for name in names {
             if AccessToken.isToken(name.value, password: password) { tokens.append(name) } else { extra.append(name) }
@@ -153,93 +152,62 @@ package struct RecordWriter {
     }
 
     /// Adds a one-time password: an `otpauth:` address, or a base32 seed, from which one is made.
-    ///
-    /// - Throws: as `RecordCollector.add`.
-    package mutating func addOneTimePassword(
-        _ secret: borrowing SecretBytes, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    package func addOneTimePassword(_ secret: borrowing SecretBytes) throws(ForeignFailure) {
         let address = OneTimePasswordAddress.make(of: secret, issuer: title, user: user)
         let draft = draft(service: host ?? title, account: "one-time password", kind: "one-time password")
-        try add("one-time password", "totp", draft, address, to: &collector)
+        try add("one-time password", "totp", draft, address)
     }
 
     /// Adds a note of the record.
     ///
     /// - Parameter isWhole: true if the record consists only of this note.
-    /// - Throws: as `RecordCollector.add`.
-    package mutating func addNote(
-        _ text: consuming SecretBytes, isWhole: Bool = false, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    package func addNote(_ text: consuming SecretBytes, isWhole: Bool = false) throws(ForeignFailure) {
         var draft = draft(service: title, account: isWhole ? nil : "note", kind: "secure note")
         // Apple marks a secure note with the characters "note".
         draft.attributes[.type] = .number(1_852_798_053)
-        try add("note", "note", draft, text, to: &collector)
+        try add("note", "note", draft, text)
     }
 
     /// Adds another field, whether its program hides it or not.
-    ///
-    /// - Throws: as `RecordCollector.add`.
-    package mutating func addField(
-        _ name: String, _ value: consuming SecretBytes, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    package func addField(_ name: String, _ value: consuming SecretBytes) throws(ForeignFailure) {
         let name = name.isEmpty ? "field" : name
         let draft = draft(service: title, account: name, kind: "field")
-        try add("field", "field \(name)", draft, value, to: &collector)
+        try add("field", "field \(name)", draft, value)
     }
 
     /// Adds all fields of a card, an identity or a similar record as one JSON object.
-    ///
-    /// - Throws: as `RecordCollector.add`.
-    package mutating func addObject(
-        _ kind: String, _ json: consuming SecretBytes, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
-        try add(kind, kind, draft(service: title, account: nil, kind: kind), json, to: &collector)
+    package func addObject(_ kind: String, _ json: consuming SecretBytes) throws(ForeignFailure) {
+        try add(kind, kind, draft(service: title, account: nil, kind: kind), json)
     }
 
     /// Adds a passkey, as the JSON object of FIDO's Credential Exchange Format.
-    ///
-    /// - Throws: as `RecordCollector.add`.
-    package mutating func addPasskey(
-        host: String, user: String?, _ json: consuming SecretBytes, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    package func addPasskey(host: String, user: String?, _ json: consuming SecretBytes) throws(ForeignFailure) {
         var draft = draft(service: host, account: nil, kind: "passkey")
         let name = user.flatMap { AccessToken.isToken($0, password: nil) || tokens.contains($0.hashValue) ? nil : $0 }
         draft.attributes[.acct] = .text(name.map { "passkey (\($0))" } ?? "passkey")
-        try add("passkey", "passkey \(host)", draft, json, to: &collector)
+        try add("passkey", "passkey \(host)", draft, json)
     }
 
     /// Adds a private key in the form in which its program stores it.
-    ///
-    /// - Throws: as `RecordCollector.add`.
-    package mutating func addPrivateKey(
-        _ key: consuming SecretBytes, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    package func addPrivateKey(_ key: consuming SecretBytes) throws(ForeignFailure) {
         let draft = draft(service: title, account: "private key", kind: "private key")
-        try add("private key", "private key", draft, key, to: &collector)
+        try add("private key", "private key", draft, key)
     }
 
     /// Adds the password of a Wi-Fi network, with the attributes that Apple uses for it.
-    ///
-    /// - Throws: as `RecordCollector.add`.
-    package mutating func addNetwork(
-        _ name: String, _ password: consuming SecretBytes?, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    package func addNetwork(_ name: String, _ password: consuming SecretBytes?) throws(ForeignFailure) {
         var draft = ItemDraft(itemClass: .genericPassword)
         draft.attributes[.svce] = .text("AirPort")
         draft.attributes[.acct] = .text(name)
         draft.attributes[.desc] = .text("AirPort network password")
         if givenTitle.isEmpty { draft.attributes[.labl] = .text(name) }
-        try add("Wi-Fi password", "wifi \(name)", draft, password, to: &collector)
+        try add("Wi-Fi password", "wifi \(name)", draft, password)
     }
 
     /// Adds an attachment.
-    ///
-    /// - Throws: as `RecordCollector.add`.
-    package mutating func addAttachment(
-        _ name: String, _ bytes: consuming SecretBytes, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    package func addAttachment(_ name: String, _ bytes: consuming SecretBytes) throws(ForeignFailure) {
         let draft = draft(service: title, account: name.isEmpty ? "attachment" : name, kind: "attachment")
-        try add("attachment", "attachment \(name)", draft, bytes, to: &collector)
+        try add("attachment", "attachment \(name)", draft, bytes)
     }
 
     /// A generic password beside the login; its account distinguishes it from those of other logins with this title.
@@ -255,11 +223,10 @@ package struct RecordWriter {
         return draft
     }
 
-    private mutating func add(
-        _ kind: String, _ part: String, _ draft: ItemDraft, _ secret: consuming SecretBytes?,
-        to collector: inout RecordCollector
+    private func add(
+        _ kind: String, _ part: String, _ draft: ItemDraft, _ secret: consuming SecretBytes?
     ) throws(ForeignFailure) {
-        let places = try settleAddresses(to: &collector)
+        let places = try settleAddresses()
         let number = ordinals[part.exact, default: 0]
         ordinals[part.exact] = number + 1
         var draft = draft
@@ -268,7 +235,7 @@ package struct RecordWriter {
         if let created { draft.attributes[.cdat] = .date(created) }
         if let modified { draft.attributes[.mdat] = .date(modified) }
         draft.extra += extra
-        draft.extra.append(ExtraAttribute(name: "source.format", value: format))
+        draft.extra.append(ExtraAttribute(name: "source.format", value: collector.format))
         draft.extra.append(ExtraAttribute(name: "source.part", value: part))
         if let id { draft.extra.append(ExtraAttribute(name: "source.id", value: id)) }
         if let folder, !folder.isEmpty { draft.extra.append(ExtraAttribute(name: ExportName.folder, value: folder)) }
@@ -286,18 +253,16 @@ package struct RecordWriter {
 extension RecordWriter {
     /// Ends the record, once all its parts were added: adds what has only been in its addresses, and counts a record
     /// without any part.
-    ///
-    /// - Throws: as `RecordCollector.add`.
-    package mutating func finish(to collector: inout RecordCollector) throws(ForeignFailure) {
-        let places = try settleAddresses(to: &collector)
+    package func finish() throws(ForeignFailure) {
+        let places = try settleAddresses()
         guard ordinals.isEmpty, !areAddressesKept else { return }
         if user == nil, places.isEmpty { return collector.leaveOut("record without a secret") }
-        try addLogin(user: user, password: nil, to: &collector)
+        try addLogin(user: user, password: nil)
     }
 
     /// States that another item is the login of this user at these addresses, so that parts added later have only the
     /// name of the user, if it is one.
-    package mutating func omitLogin(of name: String?) {
+    package func omitLogin(of name: String?) {
         user = AccessToken.isToken(name, password: nil) ? nil : name
         places = []
         areAddressesKept = true
@@ -305,7 +270,7 @@ extension RecordWriter {
 
     /// Adds, once, the addresses that cannot be attributes: some programs keep the seeds of one-time passwords among
     /// them, and text that is not a well-formed address may hold a password.
-    private mutating func settleAddresses(to collector: inout RecordCollector) throws(ForeignFailure) -> [WebAddress] {
+    private func settleAddresses() throws(ForeignFailure) -> [WebAddress] {
         if let places { return places }
         var accepted: [WebAddress] = []
         var refused: [String] = []
@@ -321,9 +286,9 @@ extension RecordWriter {
             let text = address.drop { $0.isWhitespace }
             if text.isEmpty { continue }
             if OneTimePasswordAddress.isOne(text) {
-                try addOneTimePassword(SecretBytes(copying: text.utf8), to: &collector)
+                try addOneTimePassword(SecretBytes(copying: text.utf8))
             } else {
-                try addField("address", SecretBytes(copying: address.utf8), to: &collector)
+                try addField("address", SecretBytes(copying: address.utf8))
                 collector.remark("addresses that are not well-formed may hold passwords, and became secrets")
             }
         }

@@ -41,14 +41,14 @@ struct ServiceMatches: ~Copyable {
     private var records: [(uuid: ItemUUID, wasInDefault: Bool, entry: Entry)] = []
     private var answers: Answers?
     /// Compares secrets under a key that exists only during the restore.
-    private var code: HMACSHA256
+    private var code: HMAC
     /// True if an earlier restore may have left items without their secrets.
     private let isFinishing: Bool
 
     init(
         _ chosen: ServiceDestination, standard: CollectionName?, known: [CollectionName], isFinishing: Bool = false
     ) throws(CryptographyFailure) {
-        code = try HMACSHA256(key: RandomBytes.secret(count: 32))
+        code = try HMAC(key: RandomBytes.secret(count: 32))
         self.isFinishing = isFinishing
         self.chosen = chosen
         self.standard = standard

@@ -37,11 +37,7 @@ package final class ArchivedKeybag {
         try keybag.requireNoEscrow()
         self.keybag = keybag
         self.deviceKey = deviceKey
-        do throws(CryptographyFailure) {
-            sealer = try ItemSealer()
-        } catch {
-            throw .cryptography(error)
-        }
+        sealer = try failing(as: KeybagFailure.cryptography, ItemSealer())
         if let deviceKey { keys = try keybag.deviceOnlyKeys(deviceKey) }
     }
 
@@ -76,11 +72,8 @@ package final class ArchivedKeybag {
             guard SealedFrame.fits(bytes, item) else { return .malformed }
             guard let key = keys[item.accessibility] else { return .closed }
             sealer.begin(item, line: line)
-            do throws(CryptographyFailure) {
-                return try sealer.open(bytes, under: key, into: &secret) ? .opened : .broken
-            } catch {
-                throw .cryptography(error)
-            }
+            return try failing(
+                as: KeybagFailure.cryptography, sealer.open(bytes, under: key, into: &secret) ? .opened : .broken)
         }
     }
 

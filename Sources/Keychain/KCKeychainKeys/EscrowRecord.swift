@@ -89,7 +89,7 @@ package struct EscrowRecord: Hashable, Sendable {
     }
 
     private func code(_ key: borrowing SecretBytes) throws(CryptographyFailure) -> [UInt8] {
-        var hmac = try HMACSHA256(key: key)
+        var hmac = try HMAC(key: key)
         return try hmac.authenticate(text.span)
     }
 

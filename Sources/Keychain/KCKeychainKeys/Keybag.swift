@@ -140,7 +140,7 @@ package struct Keybag: Hashable, Sendable {
     private static func code(
         _ key: borrowing SecretBytes, _ text: borrowing Span<UInt8>
     ) throws(CryptographyFailure) -> [UInt8] {
-        var hmac = try HMACSHA256(key: key)
+        var hmac = try HMAC(key: key)
         return try hmac.authenticate(text)
     }
 
@@ -164,7 +164,7 @@ package struct Keybag: Hashable, Sendable {
         // The part after the authenticated text has a fixed length.
         let tail = Self.macMember.utf8.count + Base64.encodedCount(Self.codeSize) + "\"}".utf8.count
         let text = text
-        var hmac = try HMACSHA256(key: key)
+        var hmac = try HMAC(key: key)
         return try hmac.isValid(deviceCode, of: text.span.extracting(droppingLast: tail))
     }
 

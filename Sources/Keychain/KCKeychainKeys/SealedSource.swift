@@ -49,12 +49,12 @@ package struct SealedSource<Source: ItemSource>: StoredItemSource {
 /// Holds the sealer in a class, since a visitor is copied.
 private final class Sealer {
     private var sealer: ItemSealer
-    private var salts: HMACSHA256
+    private var salts: HMAC
     private(set) var blob = SecretBytes(capacity: 4_096)
 
     init(_ deviceKey: DeviceKey) throws(CryptographyFailure) {
         let sealer = try ItemSealer()
-        salts = try HMACSHA256(key: deviceKey.sourceSealKey(context: "salt"))
+        salts = try HMAC(key: deviceKey.sourceSealKey(context: "salt"))
         self.sealer = sealer
     }
 

@@ -1,21 +1,27 @@
-internal import KCByteStreams
+package import KCByteStreams
 
 /// Parses any valid JSON (RFC 8259), string by string, into wiped memory.
 ///
 /// A general-purpose library would create a `String` for every value, including secrets.
-struct JSONScanner {
+package struct JSONScanner {
     /// The offset of the next byte.
-    private(set) var position = 0
+    package var position = 0
+
+    /// Starts at the first byte.
+    package init() {}
 
     /// Skips white space.
-    mutating func skipSpace(in bytes: borrowing Span<UInt8>) {
+    package mutating func skipSpace(in bytes: borrowing Span<UInt8>) {
         while position < bytes.count, [0x20, 0x09, 0x0a, 0x0d].contains(bytes[position]) { position += 1 }
     }
 
+    /// The next byte, or 0 at the end.
+    package func byte(in bytes: borrowing Span<UInt8>) -> UInt8 { position < bytes.count ? bytes[position] : 0 }
+
     /// The next byte that is not white space, or 0 at the end.
-    mutating func peek(in bytes: borrowing Span<UInt8>) -> UInt8 {
+    package mutating func peek(in bytes: borrowing Span<UInt8>) -> UInt8 {
         skipSpace(in: bytes)
-        return position < bytes.count ? bytes[position] : 0
+        return byte(in: bytes)
     }
 
     /// Consumes one punctuation character.
@@ -46,49 +52,38 @@ struct JSONScanner {
 
     /// Reads a string that is not secret.
     mutating func string(in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> String {
-        try punctuation("\"", in: bytes)
-        if let text = try plainString(in: bytes) { return text }
-        position -= 1
-        // Wiped memory consists of pages, which would be too slow for every string of a large import.
-        var text = SecretBytes(capacity: 0)
-        try string(in: bytes, into: &text)
-        return text.withBytes { span in
-            String(decoding: span.indices.map { span[$0] }, as: UTF8.self)
-        }
-    }
-
-    /// Parses the rest of a string without escapes; nil, with nothing consumed, if it contains an escape or is invalid.
-    private mutating func plainString(in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> String? {
-        var end = position
-        while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
-            if bytes[end] < 0x20 || bytes[end] == UInt8(ascii: "\\") { return nil }
-            end += 1
-        }
-        guard end < bytes.count else { return nil }
-        guard let text = try? UTF8Span(validating: bytes.extracting(position..<end)) else {
-            throw MalformedLine("the text is not valid UTF-8", at: position - 1)
-        }
-        position = end + 1
-        return String(copying: text)
+        let body = try self.body(in: bytes)
+        guard let text = JSONText.string(of: body, in: bytes) else { throw Self.notUTF8(body) }
+        return text
     }
 
     /// Parses a string and appends its UTF-8 to wiped memory.
     mutating func string(in bytes: borrowing Span<UInt8>, into text: inout SecretBytes) throws(MalformedLine) {
+        let body = try self.body(in: bytes)
+        guard bytes.extracting(body).isUTF8 else { throw Self.notUTF8(body) }
+        JSONText.unescape(body, in: bytes, into: &text)
+    }
+
+    private static func notUTF8(_ body: Range<Int>) -> MalformedLine {
+        MalformedLine("the text is not valid UTF-8", at: body.lowerBound)
+    }
+
+    /// Moves past a string, and returns what is between its quotation marks, which need not be UTF-8.
+    package mutating func body(in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> Range<Int> {
         try punctuation("\"", in: bytes)
         let start = position
         while position < bytes.count {
-            let byte = bytes[position]
-            switch byte {
+            switch bytes[position] {
             case UInt8(ascii: "\""):
                 position += 1
-                let isValid = text.withBytes { span in (try? UTF8Span(validating: span.extracting(...))) != nil }
-                guard isValid else { throw MalformedLine("the text is not valid UTF-8", at: start) }
-                return
-            case UInt8(ascii: "\\"): try escape(in: bytes, into: &text)
+                return start..<position - 1
+            case UInt8(ascii: "\\"):
+                guard let (_, length) = JSONText.escape(at: position, in: bytes) else {
+                    throw MalformedLine("the escape is not one of JSON's", at: position)
+                }
+                position += length
             case 0..<0x20: throw MalformedLine("a control character is not escaped", at: position)
-            default:
-                text.append(byte)
-                position += 1
+            default: position += 1
             }
         }
         throw MalformedLine("the string does not end", at: start)
@@ -141,46 +136,69 @@ struct JSONScanner {
     private func isNumberPart(_ byte: UInt8) -> Bool {
         [UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"), UInt8(ascii: "+")].contains(byte)
     }
+}
 
-    private mutating func escape(in bytes: borrowing Span<UInt8>, into text: inout SecretBytes) throws(MalformedLine) {
-        let start = position
-        position += 1
-        guard position < bytes.count else { throw MalformedLine("the string does not end", at: start) }
-        let character = bytes[position]
-        position += 1
-        switch character {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(character)
-        case UInt8(ascii: "b"): text.append(0x08)
-        case UInt8(ascii: "f"): text.append(0x0c)
-        case UInt8(ascii: "n"): text.append(0x0a)
-        case UInt8(ascii: "r"): text.append(0x0d)
-        case UInt8(ascii: "t"): text.append(0x09)
-        case UInt8(ascii: "u"):
-            var value = try hexQuad(in: bytes)
-            if 0xd800..<0xdc00 ~= value, position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
-                bytes[position + 1] == UInt8(ascii: "u")
-            {
-                position += 2
-                let low = try hexQuad(in: bytes)
-                guard 0xdc00..<0xe000 ~= low else { throw MalformedLine("a surrogate stands alone", at: start) }
-                value = 0x10000 + (value - 0xd800) << 10 + (low - 0xdc00)
-            }
-            guard let scalar = Unicode.Scalar(value) else {
-                throw MalformedLine("a surrogate stands alone", at: start)
+/// What is between the quotation marks of a JSON string.
+package enum JSONText {
+    /// The text; nil if it is not UTF-8.
+    package static func string(of body: Range<Int>, in bytes: borrowing Span<UInt8>) -> String? {
+        let isPlain = !body.contains { bytes[$0] == UInt8(ascii: "\\") }
+        if isPlain { return bytes.extracting(body).utf8Text }
+        // Wiped memory consists of pages, which would be too slow for every string of a large import.
+        var text: [UInt8] = []
+        unescape(body, in: bytes, into: &text)
+        return text.span.utf8Text
+    }
+
+    /// Appends the text; the escapes must be valid.
+    package static func unescape(
+        _ body: Range<Int>, in bytes: borrowing Span<UInt8>, into text: inout some ByteBuffer & ~Copyable
+    ) {
+        guard body.contains(where: { bytes[$0] == UInt8(ascii: "\\") }) else {
+            return text.append(bytes.extracting(body))
+        }
+        var position = body.lowerBound
+        while position < body.upperBound {
+            guard bytes[position] == UInt8(ascii: "\\"), let (scalar, length) = escape(at: position, in: bytes) else {
+                text.append(bytes[position])
+                position += 1
+                continue
             }
             for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { text.append(byte) }
-        default: throw MalformedLine("the escape is not one of JSON's", at: start)
+            position += length
         }
     }
 
-    private mutating func hexQuad(in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> UInt32 {
+    /// The scalar that the escape at `start` denotes, and the escape's length; nil if JSON has no such escape.
+    static func escape(at start: Int, in bytes: borrowing Span<UInt8>) -> (scalar: Unicode.Scalar, length: Int)? {
+        guard start + 1 < bytes.count else { return nil }
+        switch bytes[start + 1] {
+        case UInt8(ascii: "\""): return ("\"", 2)
+        case UInt8(ascii: "\\"): return ("\\", 2)
+        case UInt8(ascii: "/"): return ("/", 2)
+        case UInt8(ascii: "b"): return ("\u{8}", 2)
+        case UInt8(ascii: "f"): return ("\u{c}", 2)
+        case UInt8(ascii: "n"): return ("\n", 2)
+        case UInt8(ascii: "r"): return ("\r", 2)
+        case UInt8(ascii: "t"): return ("\t", 2)
+        case UInt8(ascii: "u"):
+            guard let first = quad(at: start + 2, in: bytes) else { return nil }
+            if let scalar = Unicode.Scalar(first) { return (scalar, 6) }
+            guard first < 0xdc00, start + 7 < bytes.count, bytes[start + 6] == UInt8(ascii: "\\"),
+                bytes[start + 7] == UInt8(ascii: "u"), let second = quad(at: start + 8, in: bytes),
+                (0xdc00..<0xe000).contains(second)
+            else { return nil }
+            return Unicode.Scalar(0x10000 + (first - 0xd800) << 10 + (second - 0xdc00)).map { ($0, 12) }
+        default: return nil
+        }
+    }
+
+    private static func quad(at start: Int, in bytes: borrowing Span<UInt8>) -> UInt32? {
+        guard start + 4 <= bytes.count else { return nil }
         var value: UInt32 = 0
-        for _ in 0..<4 {
-            guard position < bytes.count, let digit = Character(Unicode.Scalar(bytes[position])).hexDigitValue else {
-                throw MalformedLine("'\\u' needs four hexadecimal digits", at: position)
-            }
+        for index in start..<start + 4 {
+            guard let digit = Character(Unicode.Scalar(bytes[index])).hexDigitValue else { return nil }
             value = value << 4 | UInt32(digit)
-            position += 1
         }
         return value
     }

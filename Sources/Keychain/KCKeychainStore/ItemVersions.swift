@@ -1,13 +1,11 @@
+internal import KCByteStreams
 internal import KCKeychainModel
 
 extension ItemDraft {
     /// Creates the item, with Apple's defaults.
     func item(now: Timestamp, secretSize: Int?, accessGroup: String) throws(KeychainStoreError) -> Item {
-        do {
-            return try completed(now: now, secretSize: secretSize, accessGroup: accessGroup)
-        } catch {
-            throw .item(error)
-        }
+        try failing(
+            as: KeychainStoreError.item, completed(now: now, secretSize: secretSize, accessGroup: accessGroup))
     }
 }
 
@@ -67,10 +65,8 @@ extension Item {
     private static func make(
         _ itemClass: ItemClass, _ uuid: ItemUUID, _ attributes: Attributes, _ extra: [ExtraAttribute], _ size: Int?
     ) throws(KeychainStoreError) -> Item {
-        do {
-            return try Item(itemClass: itemClass, uuid: uuid, attributes: attributes, extra: extra, secretSize: size)
-        } catch {
-            throw .item(error)
-        }
+        try failing(
+            as: KeychainStoreError.item,
+            Item(itemClass: itemClass, uuid: uuid, attributes: attributes, extra: extra, secretSize: size))
     }
 }

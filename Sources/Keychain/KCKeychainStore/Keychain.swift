@@ -58,7 +58,7 @@ package final class Keychain {
         let connection = try Connection(location, lockWait: lockWait)
         let record = try connection.read { database throws(KeychainStoreError) in try StoreRecord(database) }
         try record.authenticate(deviceKey)
-        classKeys = try withKeys { () throws(KeybagFailure) in try record.keybag.deviceOnlyKeys(deviceKey) }
+        classKeys = try withKeys(record.keybag.deviceOnlyKeys(deviceKey))
         keybag = record.keybag
         storeID = record.storeID
         created = record.created
@@ -149,7 +149,7 @@ package final class Keychain {
             throw .damaged("the keybag is another one than before")
         }
         // The device's keys are opened again, which also authenticates the keybag.
-        let opened = try withKeys { () throws(KeybagFailure) in try record.keybag.deviceOnlyKeys(deviceKey) }
+        let opened = try withKeys(record.keybag.deviceOnlyKeys(deviceKey))
         if !record.keybag.hasKeys(of: keybag) { classKeys = ClassKeys() }
         classKeys.merge(opened)
         keybag = record.keybag

@@ -20,7 +20,7 @@ extension KeychainWriter {
         now: Timestamp
     ) throws(KeychainStoreError) -> [Item] {
         try runAllOrAbort { () throws(KeychainStoreError) in
-            let matches = try reader.find(query)
+            let matches = try find(query)
             guard matches.damaged == 0 else { throw .damaged("a row that matches makes no item") }
             if matches.items.isEmpty { throw .itemNotFound }
             var updated: [Item] = []
@@ -36,13 +36,13 @@ extension KeychainWriter {
         guard let found = try tables.row(item.itemClass, item.uuid) else { throw .itemNotFound }
         // The old seal is always opened, so that resealing does not legitimize what another program changed.
         var secret = SecretBytes(capacity: 0)
-        try reader.open(item, found.blob, into: &secret)
+        try open(item, found.blob, into: &secret)
         let moment = item.moment(ofChangeAt: now)
         let size = newSecret.size ?? item.secretSize
         let updated = try item.updated(changes, secretSize: size, at: moment)
         let keyChanged = !updated.hasKey(of: item)
         if keyChanged, let other = try tables.row(withKeyOf: updated) {
-            if !other.isTombstone, try !reader.isDamaged(other) { throw .duplicateItem }
+            if !other.isTombstone, try !isDamaged(other) { throw .duplicateItem }
             try remove(item.itemClass, other.uuid)
         }
         switch newSecret {

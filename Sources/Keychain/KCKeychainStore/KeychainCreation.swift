@@ -39,15 +39,10 @@ extension Keychain {
         let hasPasscode = try checked(passcode)
         guard let cost = cost ?? defaultCost else { throw .limit("work factor", found: 0, allowed: 20) }
         let location = try free(path)
-        let keys: ClassKeys
-        let keybag: Keybag
-        do {
-            keys = try ClassKeys(generatingWithPasscode: hasPasscode)
-            keybag = try Keybag.wrapping(
-                keys, uuid: ItemUUID(), generation: 1, deviceKey: deviceKey, passcode: passcode, cost: cost)
-        } catch {
-            throw .cryptography(error)
-        }
+        let keys = try sealing(ClassKeys(generatingWithPasscode: hasPasscode))
+        let keybag = try sealing(
+            Keybag.wrapping(
+                keys, uuid: ItemUUID(), generation: 1, deviceKey: deviceKey, passcode: passcode, cost: cost))
         try write(location, path, keybag, deviceKey, now)
         return keys
     }
@@ -60,10 +55,8 @@ extension Keychain {
         lockWait: Duration = defaultLockWait, minimumCost: ScryptCost? = nil
     ) throws(KeychainStoreError) -> Keychain {
         let location = try free(path)
-        _ = try withKeys { () throws(KeybagFailure) in
-            try keybag.requireNoEscrow()
-            return try keybag.deviceOnlyKeys(deviceKey)
-        }
+        try withKeys(keybag.requireNoEscrow())
+        _ = try withKeys(keybag.deviceOnlyKeys(deviceKey))
         try write(location, path, keybag, deviceKey, now)
         return try Keychain(location, path, deviceKey, lockWait, minimumCost)
     }
@@ -98,14 +91,10 @@ extension Keychain {
     private static func write(
         _ location: KeychainPath, _ path: String, _ keybag: Keybag, _ deviceKey: DeviceKey, _ now: Timestamp
     ) throws(KeychainStoreError) {
-        let record: StoreRecord
-        do {
-            record = try StoreRecord(
+        let record = try sealing(
+            StoreRecord(
                 storeID: RandomBytes.bytes(count: StoreRecord.storeIDSize), created: now, keybag: keybag,
-                deviceKey: deviceKey)
-        } catch {
-            throw .cryptography(error)
-        }
+                deviceKey: deviceKey))
         let bytes = try Connection.newFile { database throws(KeychainStoreError) in
             try Schema.create(in: database)
             try record.insert(into: database)

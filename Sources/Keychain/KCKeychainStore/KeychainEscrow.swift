@@ -18,9 +18,7 @@ extension Keychain {
             _ = try self.key(accessibility)
         }
         let before = keybag
-        let after = try withKeys { () throws(KeybagFailure) in
-            try before.withEscrow(for: key, since: now, classKeys, deviceKey, passcode: passcode)
-        }
+        let after = try withKeys(before.withEscrow(for: key, since: now, classKeys, deviceKey, passcode: passcode))
         try change { database throws(KeychainStoreError) in
             guard keybag == before else { throw .busy }
             try StoreRecord.replace(with: after, in: database)
@@ -37,7 +35,7 @@ extension Keychain {
     package func revokeEscrow() throws(KeychainStoreError) {
         let after = try change { database throws(KeychainStoreError) in
             if keybag.escrow == nil { throw .escrow(.none) }
-            let after = try sealing { () throws(CryptographyFailure) in try keybag.withoutEscrow(deviceKey) }
+            let after = try sealing(keybag.withoutEscrow(deviceKey))
             try StoreRecord.replace(with: after, in: database)
             return after
         }
@@ -59,9 +57,7 @@ package final class EscrowedKeychain {
             at: keychain.path, deviceKey: keychain.deviceKey, lockWait: keychain.lockWait,
             minimumCost: keychain.minimumCost)
         guard opened.storeID == keychain.storeID else { throw .busy }
-        let keys = try withKeys { () throws(KeybagFailure) in
-            try opened.keybag.escrowedKeys(EscrowKeys(parsing: text), opened.deviceKey)
-        }
+        let keys = try withKeys(opened.keybag.escrowedKeys(EscrowKeys(parsing: text), opened.deviceKey))
         opened.classKeys.merge(keys)
         self.keychain = opened
     }

@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCCryptography
 package import KCKeychainKeys
 package import KCKeychainModel
@@ -11,7 +12,7 @@ extension Keychain: StoredItemTarget {
             archived.take(classKeys)
             return .stored
         }
-        let retired = try withKeys { () throws(KeybagFailure) in try keybag.retiredKeys(under: classKeys) }
+        let retired = try withKeys(keybag.retiredKeys(under: classKeys))
         for keys in retired where archived.hasKeys(keys) {
             archived.take(keys)
             break
@@ -21,12 +22,8 @@ extension Keychain: StoredItemTarget {
 }
 
 /// Runs an operation on class keys and converts its failures to those of a keychain file.
-func withKeys<R>(_ body: () throws(KeybagFailure) -> R) throws(KeychainStoreError) -> R {
-    do {
-        return try body()
-    } catch {
-        throw KeychainStoreError(error)
-    }
+func withKeys<R>(_ call: @autoclosure () throws(KeybagFailure) -> R) throws(KeychainStoreError) -> R {
+    try failing(as: KeychainStoreError.init, call())
 }
 
 extension KeychainStoreError {
@@ -45,10 +42,6 @@ extension KeychainStoreError {
 }
 
 /// Runs an operation on a secret that can fail only for reasons other than the data.
-func sealing<R: ~Copyable>(_ body: () throws(CryptographyFailure) -> R) throws(KeychainStoreError) -> R {
-    do {
-        return try body()
-    } catch {
-        throw .cryptography(error)
-    }
+func sealing<R: ~Copyable>(_ call: @autoclosure () throws(CryptographyFailure) -> R) throws(KeychainStoreError) -> R {
+    try failing(as: KeychainStoreError.cryptography, call())
 }

@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCCryptography
 package import KCKeychainKeys
 internal import KCKeychainModel
@@ -21,12 +22,7 @@ extension Keychain {
     ) throws(KeychainStoreError) {
         guard isUnlocked else { throw .locked(.whenUnlocked) }
         let after = try change { database throws(KeychainStoreError) in
-            let after: Keybag
-            do throws(CryptographyFailure) {
-                after = try keybag.with(settings, deviceKey)
-            } catch {
-                throw KeychainStoreError.cryptography(error)
-            }
+            let after = try failing(as: KeychainStoreError.cryptography, keybag.with(settings, deviceKey))
             try StoreRecord.replace(with: after, in: database)
             try beforeCommit()
             return after

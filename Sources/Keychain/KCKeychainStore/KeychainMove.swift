@@ -20,17 +20,18 @@ extension Keychain {
         guard let cost = before.cost ?? Self.defaultCost else {
             throw .limit("work factor", found: 0, allowed: Keybag.costRange.upperBound)
         }
-        let retired = try withKeys { () throws(KeybagFailure) in try before.retiredKeys(under: classKeys) }
-        let after = try sealing { () throws(CryptographyFailure) in
-            if before.hasPasscode {
-                try Keybag.wrapping(
+        let retired = try withKeys(before.retiredKeys(under: classKeys))
+        let after: Keybag
+        if before.hasPasscode {
+            after = try sealing(
+                Keybag.wrapping(
                     classKeys, retired: retired, uuid: before.uuid, generation: before.generation + 1, deviceKey: key,
-                    passcode: passcode, cost: cost, lockSettings: before.lockSettings, escrow: before.escrow)
-            } else {
-                try Keybag.wrapping(
+                    passcode: passcode, cost: cost, lockSettings: before.lockSettings, escrow: before.escrow))
+        } else {
+            after = try sealing(
+                Keybag.wrapping(
                     classKeys, retired: retired, uuid: before.uuid, generation: before.generation + 1, deviceKey: key,
-                    passcode: nil, cost: cost, lockSettings: before.lockSettings)
-            }
+                    passcode: nil, cost: cost, lockSettings: before.lockSettings))
         }
         try change { database throws(KeychainStoreError) in
             // Another process changed the passcode first.

@@ -15,7 +15,7 @@ extension Keychain {
     package func unlock(passcode: borrowing SecretBytes?, now: Timestamp) throws(KeychainStoreError) {
         try withReadTransaction { _ throws(KeychainStoreError) in }
         guard keybag.hasPasscode else {
-            let keys = try withKeys { () throws(KeybagFailure) in try keybag.deviceOnlyKeys(deviceKey) }
+            let keys = try withKeys(keybag.deviceOnlyKeys(deviceKey))
             classKeys.merge(keys)
             return
         }
@@ -78,7 +78,7 @@ extension Keychain {
         try unlock(passcode: current, now: now)
         let before = keybag
         let earlier =
-            [classKeys] + (try withKeys { () throws(KeybagFailure) in try before.retiredKeys(under: classKeys) })
+            [classKeys] + (try withKeys(before.retiredKeys(under: classKeys)))
         let kept = Array(earlier.prefix(Keybag.retiredLimit))
         let keys: ClassKeys
         let after: Keybag
@@ -126,9 +126,7 @@ extension Keychain {
             let keys: ClassKeys
             switch passcode {
             case .some(let passcode):
-                keys = try withKeys { () throws(KeybagFailure) in
-                    try keybag.passcodeKeys(passcode, deviceKey, minimumCost: minimumCost)
-                }
+                keys = try withKeys(keybag.passcodeKeys(passcode, deviceKey, minimumCost: minimumCost))
             case .none: throw .locked(.whenUnlocked)
             }
             if attempts.failed > 0 { count { _ in Attempts(failed: 0, last: now) } }

@@ -30,20 +30,12 @@ struct KeychainPath {
 
     /// Checks that no other user can add a journal next to the file, or replace the file.
     func requirePrivateFolder() throws(KeychainStoreError) {
-        do throws(FileFailure) {
-            try PrivateFolder.require(Path.split(path).folder)
-        } catch {
-            throw .file(error)
-        }
+        try failing(as: KeychainStoreError.file, PrivateFolder.require(Path.split(path).folder))
     }
 
     /// Removes a second name, left by a process that was killed while naming the file.
     private func isLastNameLeft() throws(KeychainStoreError) -> Bool {
-        do throws(FileFailure) {
-            try StaleFiles.remove(in: Path.split(path).folder)
-        } catch {
-            throw .file(error)
-        }
+        try failing(as: KeychainStoreError.file, StaleFiles.remove(in: Path.split(path).folder))
         return try status("")?.st_nlink == 1
     }
 

@@ -4,7 +4,7 @@ internal import KCKeychainKeys
 package import KCKeychainModel
 
 /// Reads the items of a keychain from one snapshot of the file; valid only during the call it is passed to.
-package final class KeychainReader: ExistingItems {
+package class KeychainReader: ExistingItems {
     let keychain: Keychain
     let tables: ItemTables
     var sealer: ItemSealer
@@ -13,7 +13,7 @@ package final class KeychainReader: ExistingItems {
     init(_ keychain: Keychain, _ database: Database) throws(KeychainStoreError) {
         self.keychain = keychain
         tables = ItemTables(database)
-        sealer = try sealing { () throws(CryptographyFailure) in try ItemSealer() }
+        sealer = try sealing(ItemSealer())
     }
 
     /// The items that match a query, in its order; attributes only, seals are not checked.
@@ -92,18 +92,14 @@ package final class KeychainReader: ExistingItems {
     }
 
     /// Opens the sealed secret of `item`, which becomes the sealer's current item; false if the seal is broken.
-    func opens(
-        _ item: Item, _ blob: [UInt8], into secret: inout SecretBytes
-    ) throws(KeychainStoreError) -> Bool {
+    func opens(_ item: Item, _ blob: [UInt8], into secret: inout SecretBytes) throws(KeychainStoreError) -> Bool {
         let key = try keychain.key(item.accessibility)
         sealer.begin(item)
-        return try sealing { () throws(CryptographyFailure) in try sealer.open(blob.span, under: key, into: &secret) }
+        return try sealing(sealer.open(blob.span, under: key, into: &secret))
     }
 
     /// Opens the sealed secret of `item`.
-    func open(
-        _ item: Item, _ blob: [UInt8], into secret: inout SecretBytes
-    ) throws(KeychainStoreError) {
+    func open(_ item: Item, _ blob: [UInt8], into secret: inout SecretBytes) throws(KeychainStoreError) {
         guard try opens(item, blob, into: &secret) else { throw .itemDamaged(item.uuid) }
     }
 

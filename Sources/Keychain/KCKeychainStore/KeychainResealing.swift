@@ -15,7 +15,7 @@ extension Keychain {
         under keys: ClassKeys, in database: Database, _ step: () -> Void
     ) throws(KeychainStoreError) -> [Item?] {
         var damaged: [Item?] = []
-        var sealer = try sealing { () throws(CryptographyFailure) in try ItemSealer() }
+        var sealer = try sealing(ItemSealer())
         var secret = SecretBytes(capacity: 4096)
         var blob = SecretBytes(capacity: 4096)
         for itemClass in ItemClass.allCases {
@@ -35,15 +35,11 @@ extension Keychain {
                     if let item, let old = classKeys[item.accessibility], let new = keys[item.accessibility] {
                         sealer.begin(item)
                         isWhole = try row.withData(next) { bytes throws(KeychainStoreError) in
-                            try sealing { () throws(CryptographyFailure) in
-                                try sealer.open(bytes, under: old, into: &secret)
-                            }
+                            try sealing(sealer.open(bytes, under: old, into: &secret))
                         }
                         if isWhole {
                             try secret.withBytes { bytes throws(KeychainStoreError) in
-                                try sealing { () throws(CryptographyFailure) in
-                                    try sealer.seal(bytes, under: new, into: &blob)
-                                }
+                                try sealing(sealer.seal(bytes, under: new, into: &blob))
                             }
                             try blob.withBytes { bytes throws(KeychainStoreError) in try update.bind(bytes, 1) }
                             try update.bind(number, 2)

@@ -22,7 +22,7 @@ extension Keychain: StoredItemSource {
     package func visitStoredItems<Visitor: ItemVisitor>(_ begin: (StoredKeychain) throws -> Visitor) throws -> Visitor {
         let transaction = try beginReadTransaction()
         // An archive must not carry the escrow record: it outlives the escrow key, which may be revoked.
-        let bag = try sealing { () throws(CryptographyFailure) in try self.keybag.withoutEscrow(deviceKey) }
+        let bag = try sealing(self.keybag.withoutEscrow(deviceKey))
         let keybag = String(decoding: bag.text, as: UTF8.self)
         var visitor = try begin(StoredKeychain(storeID: storeID, keybag: keybag))
         try visit(.stored, transaction.database, &visitor)
@@ -47,7 +47,7 @@ extension Keychain: StoredItemSource {
         }
         // Tombstones are skipped but counted: an index that has lost entries must not look like fewer items.
         let statement = try SQLStatement(row.selection + row.clause(for: .archive), on: tables.database)
-        var sealer = try sealing { () throws(CryptographyFailure) in try ItemSealer() }
+        var sealer = try sealing(ItemSealer())
         var secret = SecretBytes(capacity: 65_536)
         var count = 0
         var previous: Item?
@@ -64,15 +64,11 @@ extension Keychain: StoredItemSource {
                 switch form {
                 case .plain:
                     let key = try key(item.accessibility)
-                    return try sealing { () throws(CryptographyFailure) in
-                        try sealer.open(blob, under: key, into: &secret)
-                    }
+                    return try sealing(sealer.open(blob, under: key, into: &secret))
                 case .stored:
                     guard SealedFrame.fits(blob, item) else { return false }
                     if let key = classKeys[item.accessibility] {
-                        let isWhole = try sealing { () throws(CryptographyFailure) in
-                            try sealer.open(blob, under: key, into: &secret)
-                        }
+                        let isWhole = try sealing(sealer.open(blob, under: key, into: &secret))
                         if !isWhole { return false }
                     }
                     secret.removeAll()
@@ -118,7 +114,7 @@ extension Keychain: ItemTarget {
         let writer = try KeychainWriter(self, transaction.database)
         let result = try body(writer)
         try writer.requireIntact()
-        try lastStep?(writer.reader)
+        try lastStep?(writer)
         try transaction.commit()
         return result
     }

@@ -3,28 +3,20 @@ internal import KCCryptography
 internal import KCKeychainKeys
 package import KCKeychainModel
 
-/// Changes a keychain within one transaction; valid only during the call it is passed to.
+/// Changes a keychain within one transaction, and reads it with the changes so far; valid only during the call it is
+/// passed to.
 ///
 /// A change that is rejected because of its arguments (`duplicateItem`, `itemNotFound`, `item`, …) has no effect, and
 /// other changes may follow. Any other failure aborts the transaction: every further change is rejected, and nothing is
 /// committed.
-package final class KeychainWriter: ItemWriter {
-    /// Reads the file including the changes made so far.
-    package let reader: KeychainReader
+package final class KeychainWriter: KeychainReader, ItemWriter {
     private var blob = SecretBytes(capacity: 4096)
     private var abortCause: KeychainStoreError?
     /// An upper bound of the rows of every class; nil until it is known.
     private var rowBound: Int?
 
-    var keychain: Keychain { reader.keychain }
-    var tables: ItemTables { reader.tables }
-
     /// The minimum step between two modification dates: one millisecond, as on Apple's systems.
     static let step: Int64 = 1_000
-
-    init(_ keychain: Keychain, _ database: Database) throws(KeychainStoreError) {
-        reader = try KeychainReader(keychain, database)
-    }
 
     /// Throws if an earlier failure aborted the transaction, so that it cannot be swallowed before the commit.
     func requireIntact() throws(KeychainStoreError) {
@@ -73,7 +65,7 @@ package final class KeychainWriter: ItemWriter {
             try countOneMore()
             if let existing = try tables.row(withKeyOf: item) {
                 if draft.uuid != nil, existing.uuid != item.uuid { try requireFree(item.uuid) }
-                if !existing.isTombstone, try !reader.isDamaged(existing) { throw .duplicateItem }
+                if !existing.isTombstone, try !isDamaged(existing) { throw .duplicateItem }
                 if draft.attributes[.mdat] == nil, let earlier = existing.item {
                     item = try item.changed(at: max(now, earlier.modified.advanced(byMicroseconds: Self.step)))
                 }
@@ -103,9 +95,9 @@ package final class KeychainWriter: ItemWriter {
     /// Seals the bytes of a secret for `item` into `blob`; `bytes` is empty if there is no secret.
     func seal(_ item: Item, bytes: borrowing SecretBytes) throws(KeychainStoreError) {
         let key = try keychain.key(item.accessibility)
-        reader.sealer.begin(item)
+        sealer.begin(item)
         try bytes.withBytes { span throws(KeychainStoreError) in
-            try sealing { () throws(CryptographyFailure) in try reader.sealer.seal(span, under: key, into: &blob) }
+            try sealing(sealer.seal(span, under: key, into: &blob))
         }
     }
 
@@ -162,11 +154,10 @@ package final class KeychainWriter: ItemWriter {
         case .plain:
             guard item.secretSize == nil || item.secretSize == secret.count else { throw .itemDamaged(item.uuid) }
             let key = try keychain.key(item.accessibility)
-            reader.sealer.begin(item, line: line)
+            sealer.begin(item, line: line)
             try secret.withBytes { bytes throws(KeychainStoreError) in
                 let sealed = item.secretSize == nil ? Span<UInt8>() : bytes.extracting(...)
-                try sealing { () throws(CryptographyFailure) in try reader.sealer.seal(sealed, under: key, into: &blob)
-                }
+                try sealing(sealer.seal(sealed, under: key, into: &blob))
             }
         case .stored:
             guard secret.withBytes({ SealedFrame.fits($0, item) }) else { throw .itemDamaged(item.uuid) }
@@ -218,41 +209,6 @@ package final class KeychainWriter: ItemWriter {
             rowBound = nil
             return removed
         }
-    }
-
-    /// See `KeychainReader`.
-    package var isEmpty: Bool { get throws { try reader.isEmpty } }
-
-    /// See `KeychainReader`.
-    package func item(withKeyOf item: Item) throws -> Item? { try reader.item(withKeyOf: item) }
-
-    /// See `KeychainReader`.
-    package func item(withUUID uuid: ItemUUID) throws -> Item? { try reader.item(withUUID: uuid) }
-
-    /// See `KeychainReader`.
-    package func series(of item: Item) throws -> [Item] { try reader.series(of: item) }
-
-    /// See `KeychainReader`.
-    package var hasDerivedUUIDs: Bool { get throws { try reader.hasDerivedUUIDs } }
-
-    /// See `KeychainReader`.
-    package func code(
-        ofSecretOf existing: Item, _ code: (borrowing SecretBytes) throws -> [UInt8]
-    ) throws -> [UInt8]? {
-        try reader.code(ofSecretOf: existing, code)
-    }
-
-    /// See `KeychainReader`.
-    package func obstacle(to item: Item) -> ItemObstacle? { reader.obstacle(to: item) }
-
-    /// See `KeychainReader`.
-    package func secret(of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm) throws -> Bool {
-        try reader.secret(of: existing, equals: secret, in: form)
-    }
-
-    /// See `KeychainReader`.
-    package func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws -> Int {
-        try reader.localItems(local, body)
     }
 }
 

@@ -44,9 +44,7 @@ extension KeychainSession {
         guard keychain.hasPasscode else {
             // The object's own keys belong to the keybag that it knows.
             if keychain.isUnlocked { return SessionFinding(state: .unlocked, keys: keychain.classKeys) }
-            let keys = try withKeys { () throws(KeybagFailure) in
-                try keychain.keybag.deviceOnlyKeys(keychain.deviceKey)
-            }
+            let keys = try withKeys(keychain.keybag.deviceOnlyKeys(keychain.deviceKey))
             return SessionFinding(state: .unlocked, keys: keys)
         }
         let kept: KeptPayloads
@@ -104,9 +102,7 @@ extension KeychainSession {
     func keep(_ part: SessionPart, _ keychain: Keychain) throws(KeychainStoreError) {
         let payload = try seal(part, keychain, keychain.classKeys, keychain.keybag)
         let seconds = part == .unlocked ? keychain.lockSettings.lockAfter : nil
-        _ = try unlessRefused { () throws(KeyRetentionFailure) in
-            try retention.keep(part.name(keychain.storeID), payload, expiresAfter: seconds)
-        }
+        _ = try unlessRefused(retention.keep(part.name(keychain.storeID), payload, expiresAfter: seconds))
     }
 
     /// Replaces stored class keys for another keybag or timeout, but only if there are any.
@@ -117,9 +113,7 @@ extension KeychainSession {
     ) throws(KeychainStoreError) {
         let payload = try seal(part, keychain, keys, keybag)
         let seconds = part == .unlocked ? lockAfter : nil
-        _ = try unlessRefused { () throws(KeyRetentionFailure) in
-            try retention.replace(part.name(keychain.storeID), payload, expiresAfter: seconds)
-        }
+        _ = try unlessRefused(retention.replace(part.name(keychain.storeID), payload, expiresAfter: seconds))
     }
 
     /// Rewraps the stored keys for a new keybag that is about to be committed, or destroys those that no longer apply.
@@ -133,9 +127,7 @@ extension KeychainSession {
             if isCarried, isLive {
                 try replace(part, keychain, keys, keybag, lockAfter: keybag.lockSettings.lockAfter)
             } else {
-                _ = try unlessRefused { () throws(KeyRetentionFailure) in
-                    try retention.revoke(part.name(keychain.storeID))
-                }
+                _ = try unlessRefused(retention.revoke(part.name(keychain.storeID)))
             }
         }
     }
@@ -149,9 +141,7 @@ extension KeychainSession {
     func restartClock(_ keychain: Keychain) throws(KeychainStoreError) {
         for _ in 0..<Self.clockLimit {
             let seconds = keychain.lockSettings.lockAfter
-            _ = try unlessRefused { () throws(KeyRetentionFailure) in
-                try retention.expire(SessionPart.unlocked.name(keychain.storeID), after: seconds)
-            }
+            _ = try unlessRefused(retention.expire(SessionPart.unlocked.name(keychain.storeID), after: seconds))
             try keychain.withReadTransaction { _ throws(KeychainStoreError) in }
             if keychain.lockSettings.lockAfter == seconds { return }
         }
@@ -160,11 +150,7 @@ extension KeychainSession {
 
     /// Destroys stored keys; denied access is an error here, since keys may still be stored.
     func revoke(_ part: SessionPart, _ keychain: Keychain) throws(KeychainStoreError) {
-        do throws(KeyRetentionFailure) {
-            try retention.revoke(part.name(keychain.storeID))
-        } catch {
-            throw KeychainStoreError.kernelKeys(error)
-        }
+        try failing(as: KeychainStoreError.kernelKeys, retention.revoke(part.name(keychain.storeID)))
     }
 
     /// Destroys all stored keys if a passcode was wrong, or not accepted, after several wrong ones.
@@ -177,28 +163,22 @@ extension KeychainSession {
         guard (try? keychain.wrongPasscodeCount()) ?? Attempts.free >= Attempts.free else { return }
         keychain.lock(untilFirstUnlock: true)
         for part in SessionPart.allCases {
-            _ = try unlessRefused { () throws(KeyRetentionFailure) in
-                try retention.revoke(part.name(keychain.storeID))
-            }
+            _ = try unlessRefused(retention.revoke(part.name(keychain.storeID)))
         }
     }
 
     private func seal(
         _ part: SessionPart, _ keychain: Keychain, _ keys: ClassKeys, _ keybag: Keybag
     ) throws(KeychainStoreError) -> SecretBytes {
-        do throws(CryptographyFailure) {
-            return try SessionPayload(part, keychain, keybag).seal(keys, suspended: suspendedTime())
-        } catch {
-            throw .cryptography(error)
-        }
+        try sealing(SessionPayload(part, keychain, keybag).seal(keys, suspended: suspendedTime()))
     }
 
     /// The result of `body`; nil if the kernel denies its key service and therefore stores nothing.
     private func unlessRefused<Result>(
-        _ body: () throws(KeyRetentionFailure) -> Result
+        _ call: @autoclosure () throws(KeyRetentionFailure) -> Result
     ) throws(KeychainStoreError) -> Result? {
         do throws(KeyRetentionFailure) {
-            return try body()
+            return try call()
         } catch {
             guard case .refused = error else { throw KeychainStoreError.kernelKeys(error) }
             return nil

@@ -18,7 +18,7 @@ struct StoreRecord {
         self.storeID = storeID
         self.created = created
         self.keybag = keybag
-        var hmac = try HMACSHA256(key: DeviceKeys(deviceKey, keybag.uuid).code)
+        var hmac = try HMAC(key: DeviceKeys(deviceKey, keybag.uuid).code)
         code = try hmac.authenticate(Self.message(storeID, created, keybag).span)
     }
 
@@ -36,7 +36,7 @@ struct StoreRecord {
         self.created = created
         code = row.withBytes(2) { bytes in bytes.indices.map { bytes[$0] } }
         keybag = try bag.withBytes(0) { bytes throws(KeychainStoreError) in
-            try withKeys { () throws(KeybagFailure) in try Keybag(text: bytes) }
+            try withKeys(Keybag(text: bytes))
         }
         guard storeID.count == Self.storeIDSize else { throw .damaged("the store ID has the wrong length") }
     }
@@ -46,22 +46,17 @@ struct StoreRecord {
         let bag = try SQLStatement("SELECT bag FROM keybag WHERE id = 1", on: database)
         guard try bag.step() else { throw .damaged("the keybag is missing") }
         let text = keybag.text
-        return bag.withBytes(0) { bytes in
-            bytes.count == text.count && text.indices.allSatisfy { text[$0] == bytes[$0] }
-        }
+        return bag.withBytes(0) { $0.isEqual(to: text.span) }
     }
 
     /// Checks that this device wrote the rows; the keybag authenticates itself.
     func authenticate(_ deviceKey: DeviceKey) throws(KeychainStoreError) {
         guard keybag.device == deviceKey.id else { throw .otherDevice(keybag.device) }
-        let isGenuine: Bool
-        do {
-            var hmac = try HMACSHA256(key: DeviceKeys(deviceKey, keybag.uuid).code)
-            isGenuine = try hmac.isValid(code, of: Self.message(storeID, created, keybag).span)
-        } catch {
-            throw .cryptography(error)
+        var hmac = try sealing(HMAC(key: DeviceKeys(deviceKey, keybag.uuid).code))
+        let message = Self.message(storeID, created, keybag)
+        guard try sealing(hmac.isValid(code, of: message.span)) else {
+            throw .damaged("the name of the keychain is not as this device wrote it")
         }
-        guard isGenuine else { throw .damaged("the name of the keychain is not as this device wrote it") }
     }
 
     /// Writes the rows of a new file.
@@ -86,12 +81,8 @@ struct StoreRecord {
 
     /// Replaces the keybag by that of another device, whose code then authenticates the record.
     func replace(with keybag: Keybag, of deviceKey: DeviceKey, in database: Database) throws(KeychainStoreError) {
-        let record: StoreRecord
-        do {
-            record = try StoreRecord(storeID: storeID, created: created, keybag: keybag, deviceKey: deviceKey)
-        } catch {
-            throw .cryptography(error)
-        }
+        let record = try sealing(
+            StoreRecord(storeID: storeID, created: created, keybag: keybag, deviceKey: deviceKey))
         let row = try SQLStatement("UPDATE keychain SET mac=? WHERE id = 1", on: database)
         try row.bind(record.code.span, 1)
         try row.run()

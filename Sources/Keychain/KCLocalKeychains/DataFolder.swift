@@ -33,11 +33,7 @@ package struct DataFolder: Hashable, Sendable {
     /// - Throws: `borrowedRights`, `file` (`sharedFolder`, `foreignFolder`, `system`).
     package func requireOwn() throws(LocalKeychainFailure) {
         guard getuid() == geteuid(), getgid() == getegid() else { throw .borrowedRights }
-        do throws(FileFailure) {
-            try PrivateFolder.require(path, mayBeMissing: true)
-        } catch {
-            throw .file(error)
-        }
+        try failing(as: LocalKeychainFailure.file, PrivateFolder.require(path, mayBeMissing: true))
     }
 
     /// Removes what killed processes left in the folder and in those directly below it.

@@ -56,13 +56,8 @@ package struct KeychainLists: Hashable, Sendable {
     package static func change(
         in folder: DataFolder, _ body: (inout KeychainLists) throws(LocalKeychainFailure) -> Void
     ) throws(LocalKeychainFailure) {
-        let lock: FileLock
-        do throws(FileFailure) {
-            try Path.makeFolder(folder.path)
-            lock = try FileLock.ofFolder(folder.path)
-        } catch {
-            throw .file(error)
-        }
+        try failing(as: LocalKeychainFailure.file, Path.makeFolder(folder.path))
+        let lock = try failing(as: LocalKeychainFailure.file, FileLock.ofFolder(folder.path))
         defer { withExtendedLifetime(lock) {} }
         let before = try load(from: folder)
         var after = before
@@ -73,11 +68,7 @@ package struct KeychainLists: Hashable, Sendable {
     private func save(to folder: DataFolder) throws(LocalKeychainFailure) {
         // Lists that could not be read again are not written.
         guard KeychainLists(parsing: spelling) == self else { throw .listsDamaged(path: folder.keychainLists) }
-        do throws(FileFailure) {
-            try PrivateFile.replace(folder.keychainLists, spelling.utf8.span)
-        } catch {
-            throw .file(error)
-        }
+        try failing(as: LocalKeychainFailure.file, PrivateFile.replace(folder.keychainLists, spelling.utf8.span))
     }
 
     /// Adds a keychain at the end of the search list, unless it is searched anyway.
@@ -121,11 +112,7 @@ package struct KeychainLists: Hashable, Sendable {
         if let searchList {
             references = searchList
         } else {
-            do throws(FileFailure) {
-                references = try LocalKeychain.names(in: folder)
-            } catch {
-                throw .file(error)
-            }
+            references = try failing(as: LocalKeychainFailure.file, LocalKeychain.names(in: folder))
             let first = defaultKeychain ?? LocalKeychain.defaultName
             if references.contains(where: { $0.exact == first.exact }) || first.exact.contains("/") {
                 references = [first] + references.filter { $0.exact != first.exact }

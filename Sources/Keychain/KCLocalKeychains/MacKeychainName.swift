@@ -54,11 +54,7 @@ extension LocalKeychain {
     }
 
     private static func isThere(_ path: String) throws(LocalKeychainFailure) -> Bool {
-        do throws(FileFailure) {
-            return try Path.exists(path)
-        } catch {
-            throw .file(error)
-        }
+        try failing(as: LocalKeychainFailure.file, Path.exists(path))
     }
 
     /// The path without empty and `.` components; `..` stays, since only the file system knows its meaning.

@@ -77,12 +77,7 @@ package struct NewKeychain {
     package func make<Result>(
         adopting stored: StoredKeychain, minimumCost: ScryptCost?, _ fill: (Keychain) throws -> Result
     ) throws -> (Result, Made) {
-        let keybag: Keybag
-        do throws(KeybagFailure) {
-            keybag = try Keybag(text: Array(stored.keybag.utf8).span)
-        } catch {
-            throw KeychainStoreError(error)
-        }
+        let keybag = try failing(as: KeychainStoreError.init, Keybag(text: Array(stored.keybag.utf8).span))
         let (key, isNew) = try prepare()
         let place = try Place(local)
         let result = try fill(

@@ -79,7 +79,7 @@ package struct StateFolder: Hashable, Sendable {
         var hash = SHA256()
         try source.forEachPiece { bytes throws(StreamFailure) in hash.update(bytes) }
         let key = try deviceKey.stateMACKey(context: Array("kept states".utf8))
-        var hmac = try HMACSHA256(key: key)
+        var hmac = try HMAC(key: key)
         let code = try hmac.authenticate(hash.finalize().bytes.span)
         return Hexadecimal.encode(Array(code.prefix(codeLength)))
     }

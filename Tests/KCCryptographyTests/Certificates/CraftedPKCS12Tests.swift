@@ -50,7 +50,7 @@ import Testing
 
     private func file(safes: [UInt8]) throws -> [UInt8] {
         let safes = DER.element(DERTag.sequence, safes)
-        var mac = try HMACSHA256(key: SecretBytes(macKey.span))
+        var mac = try HMAC(key: SecretBytes(macKey.span))
         try mac.update(safes.span)
         let tag = try mac.finalize()
         let sha256: [UInt8] = [0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1]

@@ -95,7 +95,7 @@ struct KychWriter {
 
     private func code(_ first: [UInt8], _ second: [UInt8]) throws -> [UInt8] {
         precondition(version != 0x100, "the old code is in the files of others")
-        var hmac = try HMACSHA1(key: Self.signing)
+        var hmac = try HMAC(.sha1, key: Self.signing)
         try hmac.update(first.span)
         try hmac.update(second.span)
         return try hmac.finalize()

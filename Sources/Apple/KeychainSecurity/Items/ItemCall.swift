@@ -129,7 +129,7 @@ struct ItemCall {
         }
         var secret: SecretBytes?
         if let data = new.data { secret = SecretBytes(copying: data) }
-        let items = try ItemFinder(self, writer.reader, request).allItems()
+        let items = try ItemFinder(self, writer, request).allItems()
         guard !items.isEmpty else { throw CallFailure(errSecItemNotFound) }
         for item in items {
             try writer.update(matching: ItemQuery(item), set: changes, secret: secret, now: now)
@@ -140,7 +140,7 @@ struct ItemCall {
     ///
     /// - Returns: false if no item was found. Matching rows that are not valid items are deleted too, but do not count.
     func delete(_ request: ItemRequest, with writer: KeychainWriter) throws -> Bool {
-        var finder = ItemFinder(self, writer.reader, request)
+        var finder = ItemFinder(self, writer, request)
         finder.takesRowsUnseen = true
         switch try finder.subject() {
         case .items(let itemClass):

@@ -37,8 +37,8 @@ package struct AppleBackupFormat: ForeignFormat {
         try secrets.password("password of the backup") { password in keys = try keybag.open(password) }
         guard let keys else { throw ForeignFailure.wrongPassword }
         let list = try folder.keychain(manifest, keys)
-        var collector = RecordCollector(format: name, date: file.modified)
-        try BackupItems(list, keys, name).add(to: &collector)
+        let collector = RecordCollector(format: name, date: file.modified)
+        try BackupItems(list, keys, collector).add()
         let lockdown = member("Lockdown", of: manifest.root)
         let version = manifest.text(lockdown.flatMap { manifest.member("ProductVersion", of: $0) })
         return try collector.finish(details: version.map { "iOS \($0)" } ?? "", isPlaintext: false)

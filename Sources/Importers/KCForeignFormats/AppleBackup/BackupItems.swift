@@ -8,7 +8,7 @@ internal import KCKeychainModel
 struct BackupItems {
     private let list: PropertyList
     private let keys: BackupClassKeys
-    private let format: String
+    private let collector: RecordCollector
 
     // The protection classes whose items can be moved to another device.
     private static let accessibility: [UInt32: Accessibility] = [6: .whenUnlocked, 7: .afterFirstUnlock, 8: .always]
@@ -20,14 +20,14 @@ struct BackupItems {
     // The lists of items, and the name of the keybag, which the backup has itself.
     private static let lists = Set(ItemClass.allCases.map(\.rawValue) + ["keybag-uuid"])
 
-    init(_ list: PropertyList, _ keys: BackupClassKeys, _ format: String) {
+    init(_ list: PropertyList, _ keys: BackupClassKeys, _ collector: RecordCollector) {
         self.list = list
         self.keys = keys
-        self.format = format
+        self.collector = collector
     }
 
     /// - Throws: `ForeignFailure`, `CryptographyFailure`.
-    func add(to collector: inout RecordCollector) throws {
+    func add() throws {
         var hasList = false
         for itemClass in ItemClass.allCases {
             guard let member = list.member(itemClass.rawValue, of: list.root) else { continue }
@@ -35,7 +35,7 @@ struct BackupItems {
                 throw ForeignFailure.damaged("what should be a list of items is none")
             }
             hasList = true
-            for item in items { try add(item, itemClass, to: &collector) }
+            for item in items { try add(item, itemClass) }
         }
         for (name, value) in list.members(list.root) where !Self.lists.contains(name) {
             collector.leaveOut("record of an unknown kind", list.values(value)?.count ?? 1)
@@ -43,7 +43,7 @@ struct BackupItems {
         if !hasList { throw ForeignFailure.damaged("it has no lists of items") }
     }
 
-    private func add(_ item: Int, _ itemClass: ItemClass, to collector: inout RecordCollector) throws {
+    private func add(_ item: Int, _ itemClass: ItemClass) throws {
         guard let blob = list.data(list.member("v_Data", of: item)) else {
             return collector.refuse(itemClass.name, .damaged("it has no data"))
         }
@@ -56,7 +56,7 @@ struct BackupItems {
             guard let opened = try open(blob) else {
                 return collector.leaveOut("\(itemClass.name) that is bound to the old device")
             }
-            try add(opened.list, opened.accessibility, itemClass, uuid, to: &collector)
+            try add(opened.list, opened.accessibility, itemClass, uuid)
         } catch ForeignFailure.damaged(let rule) {
             collector.refuse(itemClass.name, .damaged(rule))
         } catch ForeignFailure.unknownVariant(let what) {
@@ -96,8 +96,7 @@ struct BackupItems {
     }
 
     private func add(
-        _ item: PropertyList, _ accessibility: Accessibility, _ itemClass: ItemClass, _ uuid: ItemUUID?,
-        to collector: inout RecordCollector
+        _ item: PropertyList, _ accessibility: Accessibility, _ itemClass: ItemClass, _ uuid: ItemUUID?
     ) throws {
         if item.number(item.member("tomb", of: item.root)) == 1 {
             return collector.leaveOut("record of a deleted item")
@@ -127,7 +126,7 @@ struct BackupItems {
         guard draft.attributes.text(.pdmn) == accessibility.rawValue else {
             throw ForeignFailure.damaged("its accessibility is not that of its key")
         }
-        draft.extra.append(ExtraAttribute(name: "source.format", value: format))
+        draft.extra.append(ExtraAttribute(name: "source.format", value: collector.format))
         let secret = item.secret(item.member("v_Data", of: item.root))
         if itemClass == .certificate { try Self.check(draft, secret) }
         let name = [.labl, .svce, .srvr, .acct].compactMap { draft.attributes.text($0) }.first { !$0.isEmpty }

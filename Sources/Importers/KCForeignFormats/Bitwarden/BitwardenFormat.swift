@@ -52,9 +52,9 @@ package struct BitwardenFormat: ForeignFormat {
             }
             json = try BitwardenSeal(json).open(secrets)
         }
-        var collector = RecordCollector(format: name, date: file.modified)
-        try BitwardenVault(json, zip).add(to: &collector, format: name)
-        zip?.countRest(to: &collector)
+        let collector = RecordCollector(format: name, date: file.modified)
+        try BitwardenVault(json, zip, collector).add()
+        zip?.countRest(in: collector)
         let isOfOrganization = json.root["collections"] != nil
         return try collector.finish(
             details: (isOfOrganization ? "of an organization" : "of a vault") + (isEncrypted ? ", encrypted" : ""),

@@ -105,7 +105,7 @@ private struct SealedText {
     }
 
     func isGenuine(_ key: borrowing SecretBytes) throws(CryptographyFailure) -> Bool {
-        var hmac = try HMACSHA256(key: key)
+        var hmac = try HMAC(key: key)
         try hmac.update(iv.span)
         try hmac.update(ciphertext.span)
         return constantTimeEqual(try hmac.finalize(), mac)

@@ -3,8 +3,9 @@ internal import KCItemSources
 internal import KCKeychainModel
 
 /// The records of an unencrypted Bitwarden export.
-struct BitwardenVault {
-    private let json: ForeignJSON
+struct BitwardenVault: JSONRecords {
+    let json: ForeignJSON
+    let collector: RecordCollector
     /// The names of folders and collections, by ID.
     private var folders: [ExactText: String] = [:]
     private let zip: ForeignZip?
@@ -12,8 +13,9 @@ struct BitwardenVault {
     private var attachments: [ExactText: [(name: String, path: String)]] = [:]
 
     /// - Parameter zip: the export with attachments, if it is one.
-    init(_ json: ForeignJSON, _ zip: ForeignZip?) throws(ForeignFailure) {
+    init(_ json: ForeignJSON, _ zip: ForeignZip?, _ collector: RecordCollector) throws(ForeignFailure) {
         self.json = json
+        self.collector = collector
         self.zip = zip
         for path in zip?.rest ?? [] {
             let parts = path.exact.split(separator: "/", maxSplits: 2)
@@ -30,12 +32,12 @@ struct BitwardenVault {
     /// Adds the items of all records.
     ///
     /// - Throws: as `RecordCollector.add`, `ForeignFailure.damaged`.
-    func add(to collector: inout RecordCollector, format: String) throws(ForeignFailure) {
+    func add() throws(ForeignFailure) {
         let items = try json.list(json.root["items"], required: "its list of items")
-        var seen = Seen()
+        var seen: Set<ExactText> = []
         for (index, item) in items.enumerated() {
-            try json.record(item, title: item["name"], number: index + 1, in: &collector) {
-                collector throws(ForeignFailure) in try add(item, format, &seen, to: &collector)
+            try collector.record(item, of: json, title: item["name"], number: index + 1) { () throws(ForeignFailure) in
+                try add(item, &seen)
             }
         }
         // They describe the export and its folders, not records.
@@ -43,19 +45,12 @@ struct BitwardenVault {
         collector.leaveOut(unknown: json.unread)
     }
 
-    /// What the items so far have, by which later ones are told from them.
-    private struct Seen {
-        var ids: Set<ExactText> = []
-        var ordinals: [[String]: Int] = [:]
-    }
-
-    private func add(
-        _ item: ForeignJSON.Value, _ format: String, _ seen: inout Seen, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    /// - Parameter ids: those of the items so far.
+    private func add(_ item: ForeignJSON.Value, _ ids: inout Set<ExactText>) throws(ForeignFailure) {
         guard item.isObject else { throw .damaged("it is not an object") }
         let id = try text(item["id"])
-        if let id, !id.isEmpty, !seen.ids.insert(id.exact).inserted { throw .damaged("another item has the same ID") }
-        if try isLeftOut(item, &collector) { return json.skip(item) }
+        if let id, !id.isEmpty, !ids.insert(id.exact).inserted { throw .damaged("another item has the same ID") }
+        if try isLeftOut(item) { return json.skip(item) }
         var addresses: [String] = []
         let login = try json.object(item["login"])
         for uri in try json.list(login?["uris"]) {
@@ -65,49 +60,43 @@ struct BitwardenVault {
         }
         let user = try text(login?["username"])
         let title = try text(item["name"]) ?? ""
-        let key = RecordWriter.names(
-            title: title, addresses: addresses, user: user, password: json.secret(login?["password"]))
-        let ordinal = seen.ordinals[key, default: 0]
-        seen.ordinals[key] = ordinal + 1
+        let key = RecordWriter.identity(
+            of: RecordWriter.names(
+                title: title, addresses: addresses, user: user, password: json.secret(login?["password"])))
+        let ordinal = collector.ordinal(of: key)
         let identity = id.flatMap { $0.isEmpty ? nil : $0 }
-        var record = RecordWriter(
-            format: format, identity: identity ?? RecordWriter.identity(of: key),
-            ordinal: identity == nil ? ordinal : 0, title: title)
+        let record = RecordWriter(
+            collector, identity: identity ?? key, ordinal: identity == nil ? ordinal : 0, title: title)
         record.id = identity
         record.addresses = addresses
-        record.folder = try folder(of: item, &collector)
-        record.created = try date(item["creationDate"], &collector)
-        record.modified = try date(item["revisionDate"], &collector)
-        try addParts(of: item, user, &record, to: &collector)
+        record.folder = try folder(of: item)
+        record.created = try date(item["creationDate"])
+        record.modified = try date(item["revisionDate"])
+        try addParts(of: item, user, record)
         for attachment in attachments[(id ?? "").exact] ?? [] {
             guard let member = zip?.take(attachment.path) else { continue }
-            try record.addAttachment(attachment.name, member.bytes.copy(), to: &collector)
+            try record.addAttachment(attachment.name, member.bytes.copy())
         }
-        try record.finish(to: &collector)
+        try record.finish()
     }
 
-    private func addParts(
-        of item: ForeignJSON.Value, _ user: String?, _ record: inout RecordWriter,
-        to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    private func addParts(of item: ForeignJSON.Value, _ user: String?, _ record: RecordWriter) throws(ForeignFailure) {
         let type = json.integer(item["type"])
-        if type != 1 { try record.addUser(user, to: &collector) }
+        if type != 1 { try record.addUser(user) }
         switch type {
-        case 1: try addLogin(item, user, &record, to: &collector)
+        case 1: try addLogin(item, user, record)
         case 2: break
-        case 3: try addObject("card", item["card"], &record, to: &collector)
-        case 4: try addObject("identity", item["identity"], &record, to: &collector)
-        case 5: try addKey(item["sshKey"], &record, to: &collector)
+        case 3: try addObject("card", item["card"], record)
+        case 4: try addObject("identity", item["identity"], record)
+        case 5: try addKey(item["sshKey"], record)
         case .some:
             // Records of unknown types are kept in full.
-            return try record.addObject("record of another type", json.source(item), to: &collector)
+            return try record.addObject("record of another type", json.source(item))
         case nil: throw .damaged("an item has no type")
         }
         // Its own kind of secure note; there is only one.
         json.skip("type", of: item["secureNote"])
-        if let notes = try secret(item["notes"]), !notes.isEmpty {
-            try record.addNote(notes, isWhole: type == 2, to: &collector)
-        }
+        if let notes = try filled(item["notes"]) { try record.addNote(notes, isWhole: type == 2) }
         for field in try json.list(item["fields"]) {
             // A linked field only repeats another part of the record.
             if json.integer(field["type"]) == 3 {
@@ -117,7 +106,7 @@ struct BitwardenVault {
                 // The field holds the secret of the login.
                 continue
             } else if let value = try secret(field["value"]) {
-                try record.addField(try text(field["name"]) ?? "", value, to: &collector)
+                try record.addField(try text(field["name"]) ?? "", value)
             } else {
                 collector.leaveOut("field without a value")
                 json.skip(field)
@@ -125,27 +114,22 @@ struct BitwardenVault {
         }
     }
 
-    private func addLogin(
-        _ item: ForeignJSON.Value, _ user: String?, _ record: inout RecordWriter,
-        to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    private func addLogin(_ item: ForeignJSON.Value, _ user: String?, _ record: RecordWriter) throws(ForeignFailure) {
         guard let login = item["login"], login.isObject else { throw .damaged("a login has no 'login'") }
         let passkeys = try json.list(login["fido2Credentials"])
         if let password = try secret(login["password"]) {
-            try record.addLogin(user: user, password: password, to: &collector)
+            try record.addLogin(user: user, password: password)
         } else if let bytes = try exportedBytes(of: item) {
-            try record.addLogin(user: user, password: bytes, to: &collector)
+            try record.addLogin(user: user, password: bytes)
         } else if user != nil || passkeys.isEmpty && !record.addresses.isEmpty {
-            try record.addLogin(user: user, password: nil, to: &collector)
+            try record.addLogin(user: user, password: nil)
         }
         if login["passwordRevisionDate"]?.isString == true {
             collector.leaveOut("date of a password")
             json.skip("passwordRevisionDate", of: login)
         }
-        if let seed = try secret(login["totp"]), !seed.isEmpty {
-            try record.addOneTimePassword(seed, to: &collector)
-        }
-        for passkey in passkeys { try addPasskey(passkey, &record, to: &collector) }
+        if let seed = try filled(login["totp"]) { try record.addOneTimePassword(seed) }
+        for passkey in passkeys { try addPasskey(passkey, record) }
     }
 
     /// The secret that kcbackup's export wrote as a field because it is not text; nil if there is none.
@@ -161,9 +145,7 @@ struct BitwardenVault {
     }
 
     /// Adds a passkey in the form of the Credential Exchange Format.
-    private func addPasskey(
-        _ passkey: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    private func addPasskey(_ passkey: ForeignJSON.Value, _ record: RecordWriter) throws(ForeignFailure) {
         guard let host = try text(passkey["rpId"]), let key = try secret(passkey["keyValue"]) else {
             throw .damaged("a passkey has no key")
         }
@@ -182,7 +164,7 @@ struct BitwardenVault {
         for name in ["rpName", "discoverable", "creationDate"] { object.add(name, try text(passkey[name])) }
         // The key itself says what it is.
         json.skip("keyType", "keyAlgorithm", "keyCurve", of: passkey)
-        try record.addPasskey(host: host, user: user, object.finish(), to: &collector)
+        try record.addPasskey(host: host, user: user, object.finish())
     }
 
     /// The ID of a credential in base64url; Bitwarden writes the IDs that it generates as UUIDs.
@@ -192,28 +174,21 @@ struct BitwardenVault {
         return Base64.encode(uuid.bytes, padded: false).exact.replacing("+", with: "-").exact.replacing("/", with: "_")
     }
 
-    private func addKey(
-        _ key: ForeignJSON.Value?, _ record: inout RecordWriter, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    private func addKey(_ key: ForeignJSON.Value?, _ record: RecordWriter) throws(ForeignFailure) {
         guard let key, let secret = try secret(key["privateKey"]) else { throw .damaged("a key has no 'privateKey'") }
-        for name in ["publicKey", "keyFingerprint"] {
-            if let text = try text(key[name]) { record.extra.append(ExtraAttribute(name: name, value: text)) }
-        }
-        try record.addPrivateKey(secret, to: &collector)
+        for name in ["publicKey", "keyFingerprint"] { record.describe(name, try text(key[name])) }
+        try record.addPrivateKey(secret)
     }
 
     private func addObject(
-        _ kind: String, _ object: ForeignJSON.Value?, _ record: inout RecordWriter,
-        to collector: inout RecordCollector
+        _ kind: String, _ object: ForeignJSON.Value?, _ record: RecordWriter
     ) throws(ForeignFailure) {
         guard let object, object.isObject else { throw .damaged("an item does not have the members of its type") }
-        try record.addObject(kind, json.source(object), to: &collector)
+        try record.addObject(kind, json.source(object))
     }
 
     /// Counts what has no place in a keychain; true if the whole record is left out.
-    private func isLeftOut(
-        _ item: ForeignJSON.Value, _ collector: inout RecordCollector
-    ) throws(ForeignFailure) -> Bool {
+    private func isLeftOut(_ item: ForeignJSON.Value) throws(ForeignFailure) -> Bool {
         if try text(item["deletedDate"]) != nil {
             collector.leaveOut("record in the trash")
             return true
@@ -226,36 +201,23 @@ struct BitwardenVault {
         json.skip("organizationId", of: item)
         if json.flag(item["favorite"]) == true { collector.leaveOut("favorite mark") }
         if let reprompt = json.integer(item["reprompt"]), reprompt != 0 { collector.leaveOut("reprompt mark") }
-        collector.leaveOut("earlier password", try json.list(item["passwordHistory"]).count)
-        json.skip("passwordHistory", of: item)
+        try leaveOut("earlier password", each: item["passwordHistory"])
         return false
     }
 
     /// The folder, or else the collections of an item.
-    private func folder(
-        of item: ForeignJSON.Value, _ collector: inout RecordCollector
-    ) throws(ForeignFailure) -> String? {
+    private func folder(of item: ForeignJSON.Value) throws(ForeignFailure) -> String? {
         var names: [String] = []
-        var ids = [try text(item["folderId"])]
-        for collection in try json.list(item["collectionIds"]) { ids.append(try text(collection)) }
-        for id in ids.compactMap({ $0 }) {
+        for id in try [text(item["folderId"])].compactMap({ $0 }) + texts(item["collectionIds"]) {
             if let name = folders[id.exact] { names.append(name) } else { collector.leaveOut("folder without a name") }
         }
         return names.isEmpty ? nil : names.joined(separator: ", ")
     }
 
-    private func date(
-        _ value: ForeignJSON.Value?, _ collector: inout RecordCollector
-    ) throws(ForeignFailure) -> Timestamp? {
+    private func date(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> Timestamp? {
         guard let text = try text(value) else { return nil }
         let date = ForeignDate.iso(text)
         if date == nil { collector.leaveOut("unreadable date") }
         return date
-    }
-
-    private func text(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> String? { try json.optionalText(value) }
-
-    private func secret(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> SecretBytes? {
-        try json.optionalSecret(value)
     }
 }

@@ -146,9 +146,9 @@ private struct BitwardenCipher: ~Copyable {
         for _ in 0..<padding { padded.append(UInt8(padding)) }
         var cipher = try BlockCipher(.aes256CBC, .encrypt, key: encryption, iv: iv.span)
         try cipher.process(inPlace: &padded)
-        var hmac = try HMACSHA256(key: authentication)
+        var hmac = try HMAC(key: authentication)
         try hmac.update(iv.span)
-        try padded.withBytes { bytes throws(CryptographyFailure) in try hmac.update(bytes) }
+        try hmac.update(padded)
         let code = try hmac.finalize()
         CanonicalJSON.literal("2.\(Base64.encode(iv))|", into: &text)
         padded.withBytes { Base64.encode($0, into: &text) }

@@ -37,10 +37,8 @@ package struct CSVFormat: ForeignFormat {
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
-        var collector = RecordCollector(format: name, date: file.modified)
-        let product = try Self.withText(of: file) { bytes throws(ForeignFailure) in
-            try read(bytes, into: &collector)
-        }
+        let collector = RecordCollector(format: name, date: file.modified)
+        let product = try Self.withText(of: file) { bytes throws(ForeignFailure) in try read(bytes, into: collector) }
         return try collector.finish(details: product.map { "of \($0)" } ?? "", isPlaintext: true)
     }
 
@@ -48,7 +46,7 @@ package struct CSVFormat: ForeignFormat {
     ///
     /// - Parameter table: the name of the table, if it is one of several.
     func read(
-        _ bytes: borrowing Span<UInt8>, of table: String? = nil, into collector: inout RecordCollector
+        _ bytes: borrowing Span<UInt8>, of table: String? = nil, into collector: RecordCollector
     ) throws(ForeignFailure) -> String? {
         let place = table.map { "\($0), line" } ?? "line"
         let table: CSVTable
@@ -61,18 +59,19 @@ package struct CSVFormat: ForeignFormat {
         try requireOnce(roles, table, bytes)
         var reader = table.reader
         reader.hasEscapes = product?.hasEscapes == true
-        var ordinals: [[String]: Int] = [:]
         let counts = Self.cellCounts(roles, product)
         while let reading = try reader.nextOrDamaged(in: bytes) {
-            try collector.record("\(place) \(reading.line)") { collector throws(ForeignFailure) in
+            try collector.record("\(place) \(reading.line)") { () throws(ForeignFailure) in
                 let row = try reading.row()
                 guard counts.contains(row.cells.count) else {
                     throw .damagedLine(
                         row.line, "it has \(row.cells.count) cells, where the first line has \(roles.count)")
                 }
-                var record = CSVRecord(
-                    row: row.filled(to: roles.count), roles: roles, names: table.columns.map(\.cell), product: product)
-                try record.add(to: &collector, bytes, format: name, &ordinals)
+                try CSVRecord(
+                    row: row.filled(to: roles.count), roles: roles, names: table.columns.map(\.cell), product: product,
+                    collector: collector
+                )
+                .add(bytes)
             }
         }
         return product?.name

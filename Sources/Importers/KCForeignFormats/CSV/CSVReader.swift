@@ -127,8 +127,6 @@ struct CSVReader {
     }
 
     /// The next row, skipping empty lines; nil at the end.
-    ///
-    /// - Throws: `ForeignFailure` (`damagedLine`, `notUTF8`, `limit`).
     mutating func next(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Row? {
         while position < bytes.count {
             let start = position

@@ -10,47 +10,42 @@ struct CSVRecord {
     /// The names of the columns.
     let names: [CSVReader.Cell]
     let product: CSVProduct?
+    let collector: RecordCollector
 
     /// Adds the items of the row.
     ///
-    /// - Parameter ordinals: the number of earlier rows with the same title, address and user, for rows without an ID.
     /// - Throws: as `RecordCollector.add`.
-    mutating func add(
-        to collector: inout RecordCollector, _ bytes: borrowing Span<UInt8>, format: String,
-        _ ordinals: inout [[String]: Int]
-    ) throws(ForeignFailure) {
-        if leavesOut(&collector, bytes) { return }
+    func add(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) {
+        if leavesOut(bytes) { return }
         let addresses = addresses(bytes)
         let user =
             text(.username, bytes) ?? text(.email, bytes) ?? text(.secondUser, bytes) ?? text(.thirdUser, bytes)
         let title = text(.title, bytes) ?? ""
         let password = cell(.password).map { $0.secret(in: bytes) }
-        let key = RecordWriter.names(title: title, addresses: addresses, user: user, password: password)
-        let ordinal = ordinals[key, default: 0]
-        ordinals[key] = ordinal + 1
+        let key = RecordWriter.identity(
+            of: RecordWriter.names(title: title, addresses: addresses, user: user, password: password))
+        // Rows without an ID are told apart by the number of earlier ones with the same title, address and user.
+        let ordinal = collector.ordinal(of: key)
         let id = text(.id, bytes)
-        var record = RecordWriter(
-            format: format,
-            identity: RecordWriter.identity(of: id.map { [$0] } ?? key),
-            ordinal: id == nil ? ordinal : 0,
+        let record = RecordWriter(
+            collector, identity: id.map { RecordWriter.identity(of: [$0]) } ?? key, ordinal: id == nil ? ordinal : 0,
             title: title)
         record.id = id
         record.addresses = addresses
         record.folder = text(.folder, bytes)
         record.authentication = authentication(bytes)
-        record.created = date(.createdMilliseconds, .createdSeconds, .created, &collector, bytes)
-        record.modified = date(.changedMilliseconds, .changedSeconds, .changed, &collector, bytes)
-        if let tags = text(.tags, bytes) { record.extra.append(ExtraAttribute(name: "tags", value: tags)) }
+        record.created = date(.createdMilliseconds, .createdSeconds, .created, bytes)
+        record.modified = date(.changedMilliseconds, .changedSeconds, .changed, bytes)
+        record.describe("tags", text(.tags, bytes))
         let roles: [(CSVRole, String)] = [(.secondUser, "username.2"), (.thirdUser, "username.3"), (.email, "email")]
         let others = roles.compactMap { role, name in
             text(role, bytes).flatMap { $0 == user ? nil : ExtraAttribute(name: name, value: $0) }
         }
-        try addParts(of: &record, user, others, to: &collector, bytes)
+        try addParts(of: record, user, others, bytes)
     }
 
     private func addParts(
-        of record: inout RecordWriter, _ user: String?, _ others: [ExtraAttribute],
-        to collector: inout RecordCollector, _ bytes: borrowing Span<UInt8>
+        of record: RecordWriter, _ user: String?, _ others: [ExtraAttribute], _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) {
         var isSomething = false
         let type = text(.type, bytes)?.lowercased() ?? "login"
@@ -63,31 +58,31 @@ struct CSVRecord {
         let tellsNull = product?.tellsNull == true
         let password = cell(.password).flatMap { (tellsNull ? $0.isNull : $0.isEmpty) ? nil : $0 }
         if let password {
-            try record.addLogin(user: user, others: others, password: password.secret(in: bytes), to: &collector)
+            try record.addLogin(user: user, others: others, password: password.secret(in: bytes))
             isSomething = true
         } else if !isNote, !isAlias, user != nil || !record.addresses.isEmpty {
-            try record.addLogin(user: user, others: others, password: nil, to: &collector)
+            try record.addLogin(user: user, others: others, password: nil)
             isSomething = true
         } else {
-            try record.addUser(user, others: others, to: &collector)
+            try record.addUser(user, others: others)
         }
         if let password, product?.hasWebForms == true, password.contains("&amp;", in: bytes) {
             collector.remark("passwords have '&amp;' in them, which some versions of LastPass write for '&'")
         }
         if let cell = cell(.totp), !cell.isEmpty {
-            try record.addOneTimePassword(cell.secret(in: bytes), to: &collector)
+            try record.addOneTimePassword(cell.secret(in: bytes))
             isSomething = true
         }
         if let cell = cell(.notes), !cell.isEmpty {
             if product?.notesAreObjects == true, ["creditcard", "identity", "custom", "sshkey", "wifi"].contains(type) {
-                try record.addObject(type == "creditcard" ? "card" : type, cell.secret(in: bytes), to: &collector)
+                try record.addObject(type == "creditcard" ? "card" : type, cell.secret(in: bytes))
             } else {
-                try record.addNote(cell.secret(in: bytes), isWhole: !isSomething, to: &collector)
+                try record.addNote(cell.secret(in: bytes), isWhole: !isSomething)
             }
             isSomething = true
         }
         if let cell = cell(.fields), !cell.isEmpty {
-            try addFields(cell.secret(in: bytes), of: &record, to: &collector)
+            try addFields(cell.secret(in: bytes), of: record)
             isSomething = true
         }
         for (index, cell) in row.cells.enumerated() where !cell.isEmpty {
@@ -96,24 +91,22 @@ struct CSVRecord {
             if roles[column] == nil || roles[column] == .urlList && furtherAddresses(bytes) == nil
                 || isFurther(column, bytes)
             {
-                try record.addField(names[column].text(in: bytes), cell.secret(in: bytes), to: &collector)
+                try record.addField(names[column].text(in: bytes), cell.secret(in: bytes))
             } else if roles[column] == .formFields {
-                try addFormField(cell.secret(in: bytes), of: &record, to: &collector)
+                try addFormField(cell.secret(in: bytes), of: record)
             } else {
                 continue
             }
             isSomething = true
         }
-        if !isAlias { try record.finish(to: &collector) }
+        if !isAlias { try record.finish() }
     }
 
     /// Adds a field of the form `name: value`.
     ///
     /// A value may have several lines, and one of them may look like a field. Names are readable and values are secret,
     /// so the text is split only if it is a single line; otherwise it is kept as one secret.
-    private func addFields(
-        _ text: borrowing SecretBytes, of record: inout RecordWriter, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    private func addFields(_ text: borrowing SecretBytes, of record: RecordWriter) throws(ForeignFailure) {
         let (isOne, colon) = text.withBytes { bytes in
             (
                 bytes.firstIndex(of: UInt8(ascii: "\n")) == nil,
@@ -124,34 +117,32 @@ struct CSVRecord {
             )
         }
         guard isOne, let colon, let name = text.withBytes({ $0.extracting(0..<colon).utf8Text }) else {
-            return try record.addField("fields", text.copy(), to: &collector)
+            return try record.addField("fields", text.copy())
         }
         let value = text.withBytes { bytes in SecretBytes(bytes.extracting(min(colon + 2, bytes.count)...)) }
-        try record.addField(name, value, to: &collector)
+        try record.addField(name, value)
     }
 
     /// Adds a field of the form `name,…,…,type,value`, as RoboForm writes the fields of a web form.
-    private func addFormField(
-        _ text: borrowing SecretBytes, of record: inout RecordWriter, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    private func addFormField(_ text: borrowing SecretBytes, of record: RecordWriter) throws(ForeignFailure) {
         let commas = text.withBytes { bytes in
             Array(bytes.indices.filter { bytes[$0] == UInt8(ascii: ",") }.prefix(4))
         }
         let name = commas.first.flatMap { end in text.withBytes { $0.extracting(0..<end).utf8Text } }
         guard commas.count == 4, let name, name.exact.hasSuffix("$") || name == "-no-name-" else {
-            return try record.addField("field", text.copy(), to: &collector)
+            return try record.addField("field", text.copy())
         }
         let value = text.withBytes { bytes in SecretBytes(bytes.extracting((commas[3] + 1)...)) }
         if value.isEmpty { return }
         switch name {
-        case "TOTP KEY$": try record.addOneTimePassword(value, to: &collector)
-        case "-no-name-": try record.addField("", value, to: &collector)
-        default: try record.addField(String(name.dropLast()), value, to: &collector)
+        case "TOTP KEY$": try record.addOneTimePassword(value)
+        case "-no-name-": try record.addField("", value)
+        default: try record.addField(String(name.dropLast()), value)
         }
     }
 
     /// Counts what is left out, such as archived records and the browser's own keys; true if the whole record is.
-    private func leavesOut(_ collector: inout RecordCollector, _ bytes: borrowing Span<UInt8>) -> Bool {
+    private func leavesOut(_ bytes: borrowing Span<UInt8>) -> Bool {
         if isSet(.archived, bytes) {
             collector.leaveOut("archived record")
             return true
@@ -231,8 +222,7 @@ struct CSVRecord {
     }
 
     private func date(
-        _ milliseconds: CSVRole, _ seconds: CSVRole, _ iso: CSVRole, _ collector: inout RecordCollector,
-        _ bytes: borrowing Span<UInt8>
+        _ milliseconds: CSVRole, _ seconds: CSVRole, _ iso: CSVRole, _ bytes: borrowing Span<UInt8>
     ) -> Timestamp? {
         var found: (text: String, date: Timestamp?)?
         if let text = text(milliseconds, bytes) { found = (text, ForeignDate.milliseconds(Int64(text))) }

@@ -40,11 +40,10 @@ package struct CXFFormat: ForeignFormat {
         if let major = document.integer(document.root["version"]?["major"]), major > 1 {
             throw ForeignFailure.unknownVariant("version \(major) of the format")
         }
-        var collector = RecordCollector(format: name, date: file.modified)
-        for account in accounts { try CXFRecords(document, account, name).add(to: &collector) }
+        let collector = RecordCollector(format: name, date: file.modified)
+        for account in accounts { try CXFRecords(document, account, collector).add() }
         // They describe the export, not records.
-        document.skip(
-            "version", "exporterRpId", "exporterDisplayName", "timestamp", of: document.root)
+        document.skip("version", "exporterRpId", "exporterDisplayName", "timestamp", of: document.root)
         collector.leaveOut(unknown: document.unread)
         let exporter = document.text(document.root["exporterDisplayName"]) ?? ""
         return try collector.finish(details: exporter.isEmpty ? "" : "from '\(exporter)'", isPlaintext: true)

@@ -13,7 +13,7 @@ extension CXFRecords {
         let hasAccount = (item["attributes"]?["acct"]).map { $0.isString } ?? false
         let isLogin = user != nil || !hasAccount
         return ReturnedItem(
-            line: document.source(item), id: uuid, title: title, account: user, addresses: record.addresses,
+            line: json.source(item), id: uuid, title: title, account: user, addresses: record.addresses,
             modified: record.modified, ignoringAccount: !isLogin)
     }
 
@@ -24,7 +24,7 @@ extension CXFRecords {
         func take(_ type: String, _ isIt: (ForeignJSON.Value) -> Bool = { _ in true }) -> ForeignJSON.Value? {
             guard let place = credentials.firstIndex(where: { self.type($0) == type && isIt($0) }) else { return nil }
             // What else it has is in the item itself.
-            document.skip(credentials[place])
+            json.skip(credentials[place])
             return credentials.remove(at: place)
         }
         if let bytes = take("custom-fields", { self.bytes(in: $0) != nil }) { return self.bytes(in: bytes) }
@@ -33,13 +33,13 @@ extension CXFRecords {
         case .wifi: if let network = take("wifi") { return try secret(of: network["passphrase"]) }
         case .oneTimePassword:
             if let code = take("totp") {
-                let own = document.secret(value["secret"])
+                let own = json.secret(value["secret"])
                 return matches(own, code) ? own : try oneTimePassword(code)
             }
         case .passkey:
             if let passkey = take("passkey") {
-                guard let own = document.secret(value["secret"]), let object = CXF.passkey(own),
-                    Self.areEqual(object, document.source(passkey))
+                guard let own = json.secret(value["secret"]), let object = CXF.passkey(own),
+                    object.isEqual(to: json.source(passkey))
                 else { return withoutType(passkey) }
                 return own
             }
@@ -51,7 +51,7 @@ extension CXFRecords {
 
     private func bytes(in credential: ForeignJSON.Value) -> SecretBytes? {
         guard let fields = credential["fields"]?.values, fields.count == 1,
-            document.text(fields[0]["label"]) == ExportName.bytes, let text = document.secret(fields[0]["value"])
+            json.text(fields[0]["label"]) == ExportName.bytes, let text = json.secret(fields[0]["value"])
         else { return nil }
         var bytes = SecretBytes(capacity: text.count)
         guard text.withBytes({ Base64.decode($0, into: &bytes) }) else { return nil }
@@ -63,23 +63,15 @@ extension CXFRecords {
         switch address {
         case .none: return false
         case .some(let address):
-            guard let parts = OneTimePasswordParts(address), let seed = document.secret(credential["secret"]) else {
+            guard let parts = OneTimePasswordParts(address), let seed = json.secret(credential["secret"]) else {
                 return false
             }
-            let isSeed = address.withBytes { Self.areEqual(SecretBytes($0.extracting(parts.seed)), seed) }
-            return isSeed && document.integer(credential["period"]) == Int64(parts.period)
-                && document.integer(credential["digits"]) == Int64(parts.digits)
-                && document.text(credential["algorithm"]) == parts.algorithm
-                && document.text(credential["issuer"]) == parts.issuer
-                && document.text(credential["username"]) == parts.userName
-        }
-    }
-
-    private static func areEqual(_ one: borrowing SecretBytes, _ other: borrowing SecretBytes) -> Bool {
-        one.withBytes { one in
-            other.withBytes { other in
-                one.count == other.count && one.indices.allSatisfy { one[$0] == other[$0] }
-            }
+            let isSeed = address.withBytes { SecretBytes($0.extracting(parts.seed)).isEqual(to: seed) }
+            return isSeed && json.integer(credential["period"]) == Int64(parts.period)
+                && json.integer(credential["digits"]) == Int64(parts.digits)
+                && json.text(credential["algorithm"]) == parts.algorithm
+                && json.text(credential["issuer"]) == parts.issuer
+                && json.text(credential["username"]) == parts.userName
         }
     }
 }

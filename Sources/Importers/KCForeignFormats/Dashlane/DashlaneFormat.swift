@@ -24,30 +24,30 @@ package struct DashlaneFormat: ForeignFormat {
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
         let zip = try ForeignZip(file) { $0.exact.hasSuffix(".csv") }
-        var collector = RecordCollector(format: name, date: file.modified)
+        let collector = RecordCollector(format: name, date: file.modified)
         for (name, format) in [
             ("credentials.csv", CSVFormat()),
             ("securenotes.csv", CSVFormat(columns: [.title: "title", .notes: "note"])),
         ] {
             guard let table = zip.take(name) else { continue }
             try read(table) { bytes throws(ForeignFailure) in
-                _ = try format.read(bytes, of: name, into: &collector)
+                _ = try format.read(bytes, of: name, into: collector)
             }
         }
         for (table, kind) in Self.objects.sorted(by: { $0.key < $1.key }) {
             guard let member = zip.take(table) else { continue }
             try read(member) { bytes throws(ForeignFailure) in
-                try addObjects(bytes, table, kind, to: &collector)
+                try addObjects(bytes, table, kind, to: collector)
             }
         }
         // Rows of unknown tables are kept in full.
         for table in zip.rest {
             guard let member = zip.take(table) else { continue }
             try read(member) { bytes throws(ForeignFailure) in
-                try addObjects(bytes, table, "row of a table that is not known", to: &collector)
+                try addObjects(bytes, table, "row of a table that is not known", to: collector)
             }
         }
-        zip.countRest(to: &collector)
+        zip.countRest(in: collector)
         return try collector.finish(details: "", isPlaintext: true)
     }
 
@@ -70,15 +70,14 @@ package struct DashlaneFormat: ForeignFormat {
 
     /// Adds each row as a JSON object of its cells.
     private func addObjects(
-        _ bytes: borrowing Span<UInt8>, _ table: String, _ kind: String, to collector: inout RecordCollector
+        _ bytes: borrowing Span<UInt8>, _ table: String, _ kind: String, to collector: RecordCollector
     ) throws(ForeignFailure) {
         var reader = CSVReader(bytes)
         guard let header = try reader.next(in: bytes) else { return }
         let names = header.cells.map { $0.text(in: bytes) }
         guard Set(names).count == names.count else { throw .damagedLine(header.line, "two columns have the same name") }
-        var ordinals: [ExactText: Int] = [:]
         while let reading = try reader.nextOrDamaged(in: bytes) {
-            try collector.record("\(table), line \(reading.line)") { collector throws(ForeignFailure) in
+            try collector.record("\(table), line \(reading.line)") { () throws(ForeignFailure) in
                 let row = try reading.row()
                 guard row.cells.count == names.count else {
                     throw .damagedLine(
@@ -92,12 +91,11 @@ package struct DashlaneFormat: ForeignFormat {
                 let title = ["account_name", "item_name", "title", "name", "type"].lazy.compactMap { wanted in
                     names.firstIndex(of: wanted).map { row.cells[$0] }
                 }.first { !$0.isEmpty }?.text(in: bytes)
-                let key = title ?? kind
-                let ordinal = ordinals[key.exact, default: 0]
-                ordinals[key.exact] = ordinal + 1
-                var record = RecordWriter(
-                    format: name, identity: RecordWriter.identity(of: [table, key]), ordinal: ordinal, title: key)
-                try record.addObject(kind, object.finish(), to: &collector)
+                let identity = RecordWriter.identity(of: [table, title ?? kind])
+                try RecordWriter(
+                    collector, identity: identity, ordinal: collector.ordinal(of: identity), title: title ?? kind
+                )
+                .addObject(kind, object.finish())
             }
         }
     }

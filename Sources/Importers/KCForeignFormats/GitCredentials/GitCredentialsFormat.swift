@@ -26,20 +26,19 @@ package struct GitCredentialsFormat: ForeignFormat {
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
-        var collector = RecordCollector(format: name, date: file.modified)
+        let collector = RecordCollector(format: name, date: file.modified)
         try file.bytes.withBytes { bytes throws(ForeignFailure) in
             var lines = Lines(bytes.count)
-            var ordinals: [ExactText: Int] = [:]
             while let line = lines.next(in: bytes) {
                 if CredentialLine.isWithoutHost(line.range, in: bytes) {
                     collector.leaveOut("address without a host")
                     continue
                 }
-                try collector.record("line \(line.number)") { collector throws(ForeignFailure) in
+                try collector.record("line \(line.number)") { () throws(ForeignFailure) in
                     guard let parts = CredentialLine(line.range, in: bytes) else {
                         throw .damagedLine(line.number, "it is not a URL with a host")
                     }
-                    try Self.add(parts, line.number, &ordinals, to: &collector, bytes)
+                    try Self.add(parts, line.number, to: collector, bytes)
                 }
             }
         }
@@ -47,8 +46,7 @@ package struct GitCredentialsFormat: ForeignFormat {
     }
 
     private static func add(
-        _ parts: CredentialLine, _ line: Int, _ ordinals: inout [ExactText: Int], to collector: inout RecordCollector,
-        _ bytes: borrowing Span<UInt8>
+        _ parts: CredentialLine, _ line: Int, to collector: RecordCollector, _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) {
         guard parts.password != nil || parts.isToken(in: bytes) else {
             return collector.leaveOut("address without a password")
@@ -58,8 +56,7 @@ package struct GitCredentialsFormat: ForeignFormat {
         let names = [AttributeCode.srvr, .acct, .path].map { draft.attributes.text($0) ?? "" }
         let port = draft.attributes.number(.port).map(String.init) ?? ""
         let key = RecordWriter.identity(of: names + [port, parts.scheme])
-        let ordinal = ordinals[key.exact, default: 0]
-        ordinals[key.exact] = ordinal + 1
+        let ordinal = collector.ordinal(of: key)
         for (kind, range) in parts.secrets(in: bytes) {
             try collector.add(
                 RecordPart(

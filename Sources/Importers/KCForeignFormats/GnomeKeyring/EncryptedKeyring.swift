@@ -41,8 +41,8 @@ struct EncryptedKeyring {
         try secrets.password("password of the keyring") { password in
             plaintext = try file.bytes.withBytes { bytes in try keyring.decrypt(bytes, password) }
         }
-        var collector = KeyringCollector(keyring: KeyringName(label: keyring.label, number: number), file)
-        try plaintext.withBytes { bytes in try keyring.addItems(to: &collector, bytes) }
+        let collector = KeyringCollector(keyring: KeyringName(label: keyring.label, number: number), file)
+        try plaintext.withBytes { bytes in try keyring.addItems(to: collector, bytes) }
         return try collector.finish("encrypted", isPlaintext: false)
     }
 
@@ -98,7 +98,7 @@ struct EncryptedKeyring {
         var next = SecretBytes(capacity: HashFunction.sha256.length)
         for _ in 0..<iterations {
             next.removeAll()
-            try digest.withBytes { span throws(CryptographyFailure) in try HashFunction.sha256.hash(span, into: &next) }
+            try HashFunction.sha256.hash(digest, into: &next)
             swap(&digest, &next)
         }
         let plaintext = try digest.withBytes { digest in
@@ -117,21 +117,19 @@ struct EncryptedKeyring {
 
     // MARK: What was encrypted
 
-    private func addItems(
-        to collector: inout KeyringCollector, _ bytes: borrowing Span<UInt8>
-    ) throws {
+    private func addItems(to collector: KeyringCollector, _ bytes: borrowing Span<UInt8>) throws {
         var cursor = ByteCursor(Self.hashLength..<bytes.count)
         guard index.count <= cursor.left / Self.shortestItem else {
             throw ForeignFailure.damaged("it has fewer items than it declares")
         }
-        for entry in index { try add(entry, to: &collector, &cursor, bytes) }
+        for entry in index { try add(entry, to: collector, &cursor, bytes) }
         guard cursor.left < 16, (cursor.position..<cursor.end).allSatisfy({ bytes[$0] == 0 }) else {
             throw ForeignFailure.damaged("data follows its last record")
         }
     }
 
     private func add(
-        _ entry: IndexEntry, to collector: inout KeyringCollector, _ cursor: inout ByteCursor,
+        _ entry: IndexEntry, to collector: KeyringCollector, _ cursor: inout ByteCursor,
         _ bytes: borrowing Span<UInt8>
     ) throws {
         let label = try cursor.piece(in: bytes) ?? 0..<0
@@ -166,7 +164,7 @@ struct EncryptedKeyring {
             _ = try cursor.uint32(in: bytes)
         }
         // Where the next item begins is known, whatever this one holds.
-        try collector.record(item.title.isEmpty ? "item \(entry.number)" : item.title) { collector in
+        try collector.record(item.title.isEmpty ? "item \(entry.number)" : item.title) {
             if let damage { throw damage }
             try collector.add(item, secret: SecretBytes(bytes.extracting(secret)))
             collector.leaveOut("entry of an access list", entries)

@@ -4,8 +4,8 @@ internal import KCItemSources
 internal import KCKeychainModel
 
 /// Makes keychain items from a keyring's items, in the same way as from those of the Secret Service.
-struct KeyringCollector: ~Copyable {
-    private var collector: RecordCollector
+final class KeyringCollector {
+    private let collector: RecordCollector
     private let keyring: KeyringName
     /// The items so far; those with the same attributes are numbered when all are known.
     private var items: [(item: KeyringItem, key: [UInt8], secret: Range<Int>)] = []
@@ -20,35 +20,22 @@ struct KeyringCollector: ~Copyable {
     ///
     /// - Parameter name: the name of the item; if a line of the file is damaged, the number of that line is told instead.
     /// - Throws: what `body` throws, unless it says that the item is damaged.
-    mutating func record<E: Error>(
-        _ name: String, _ body: (inout KeyringCollector) throws(E) -> Void
-    ) throws(E) {
+    func record<E: Error>(_ name: String, _ body: () throws(E) -> Void) throws(E) {
         do throws(E) {
-            try body(&self)
+            try body()
         } catch {
             var name = name
             if case .damagedLine(let line, _)? = error as? ForeignFailure { name = "line \(line)" }
-            try collector.record(name) { _ throws(E) in throw error }
+            try collector.record(name) { () throws(E) in throw error }
         }
     }
 
-    mutating func add(_ item: KeyringItem, secret: consuming SecretBytes) throws(ForeignFailure) {
+    func add(_ item: KeyringItem, secret: consuming SecretBytes) throws(ForeignFailure) {
         try item.check()
         let key = KeyringMapping.identity(of: item, keyring: keyring).key
         let start = secrets.count
         secret.withBytes { secrets.append($0) }
         items.append((item, key, start..<secrets.count))
-    }
-
-    private static func collect(
-        _ item: KeyringItem, of keyring: KeyringName, _ key: [UInt8], _ ordinal: Int, secret: consuming SecretBytes,
-        to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
-        let draft = KeyringMapping.draft(of: item, keyring: keyring, ordinal: ordinal)
-        try collector.add(
-            RecordPart(
-                kind(of: draft.attributes), draft, secret: secret,
-                record: Hexadecimal.encode(key) + "/\(ordinal)", name: item.title))
     }
 
     /// The kind of an item, for people.
@@ -57,11 +44,11 @@ struct KeyringCollector: ~Copyable {
     /// True if no item could be read so far.
     var isEmpty: Bool { items.isEmpty }
 
-    mutating func leaveOut(_ kind: String, _ count: Int = 1) { collector.leaveOut(kind, count) }
+    func leaveOut(_ kind: String, _ count: Int = 1) { collector.leaveOut(kind, count) }
 
-    mutating func remark(_ sentence: String) { collector.remark(sentence) }
+    func remark(_ sentence: String) { collector.remark(sentence) }
 
-    consuming func finish(_ form: String, isPlaintext: Bool) throws(ForeignFailure) -> ForeignContents {
+    func finish(_ form: String, isPlaintext: Bool) throws(ForeignFailure) -> ForeignContents {
         // The daemon writes its items in any order.
         let items = items.enumerated().sorted {
             ($0.element.item.number, $0.offset) < ($1.element.item.number, $1.offset)
@@ -69,9 +56,13 @@ struct KeyringCollector: ~Copyable {
         .map(\.element)
         let numbers = AlikeItems.numbers(of: items.map { ($0.key, $0.item.label.keyBytes ?? []) })
         for (entry, number) in zip(items, numbers) {
-            try collector.record(entry.item.title) { collector throws(ForeignFailure) in
-                let secret = secrets.withBytes { SecretBytes($0.extracting(entry.secret)) }
-                try Self.collect(entry.item, of: keyring, entry.key, number, secret: secret, to: &collector)
+            try collector.record(entry.item.title) { () throws(ForeignFailure) in
+                let draft = KeyringMapping.draft(of: entry.item, keyring: keyring, ordinal: number)
+                try collector.add(
+                    RecordPart(
+                        Self.kind(of: draft.attributes), draft,
+                        secret: secrets.withBytes { SecretBytes($0.extracting(entry.secret)) },
+                        record: Hexadecimal.encode(entry.key) + "/\(number)", name: entry.item.title))
             }
         }
         let details = "keyring '\(keyring.label)', \(form)"

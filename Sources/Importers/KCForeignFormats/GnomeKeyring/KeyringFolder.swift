@@ -57,7 +57,7 @@ struct KeyringFolder {
     }
 
     private func collected(_ reading: Reading) throws -> ForeignContents {
-        var collector = RecordCollector(format: "gnome-keyring", date: .reference)
+        let collector = RecordCollector(format: "gnome-keyring", date: .reference)
         var details: [String] = []
         for file in keyrings {
             if let contents = reading.contents[file.name.exact] {

@@ -27,8 +27,8 @@ struct KeyringText {
     static func read(_ file: ForeignFile, number: Int) throws -> ForeignContents {
         try file.bytes.withBytes { bytes in
             let text = try KeyringText(groups: KeyFile.groups(in: bytes), bytes)
-            var collector = KeyringCollector(keyring: KeyringName(label: text.label, number: number), file)
-            try text.addItems(to: &collector, bytes)
+            let collector = KeyringCollector(keyring: KeyringName(label: text.label, number: number), file)
+            try text.addItems(to: collector, bytes)
             return try collector.finish("plain text", isPlaintext: true)
         }
     }
@@ -42,19 +42,17 @@ struct KeyringText {
         if let name = first["display-name"] { label = try name.text(in: bytes) }
     }
 
-    private func addItems(
-        to collector: inout KeyringCollector, _ bytes: borrowing Span<UInt8>
-    ) throws(ForeignFailure) {
+    private func addItems(to collector: KeyringCollector, _ bytes: borrowing Span<UInt8>) throws(ForeignFailure) {
         let parts = try Parts(groups)
         var joined = 0
         var altered = 0
         for (line, failure) in parts.strays {
-            try collector.record("line \(line)") { _ throws(ForeignFailure) in throw failure }
+            try collector.record("line \(line)") { () throws(ForeignFailure) in throw failure }
         }
         for group in groups.dropFirst() where !group.isPart {
-            try collector.record("line \(group.line)") { collector throws(ForeignFailure) in
+            try collector.record("line \(group.line)") { () throws(ForeignFailure) in
                 if let damage = group.damage ?? parts.damage[group.name] { throw damage }
-                try add(group, parts.attributes[group.name] ?? [], to: &collector, bytes)
+                try add(group, parts.attributes[group.name] ?? [], to: collector, bytes)
                 if group["secret"]?.hasSeveralLines == true { joined += 1 }
                 if group["secret"]?.isAltered(in: bytes) == true { altered += 1 }
             }
@@ -126,7 +124,7 @@ struct KeyringText {
     }
 
     private func add(
-        _ group: KeyFile.Group, _ attributes: [KeyFile.Group], to collector: inout KeyringCollector,
+        _ group: KeyFile.Group, _ attributes: [KeyFile.Group], to collector: KeyringCollector,
         _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) {
         for value in group.values where !Self.itemKeys.contains(value.key) {

@@ -18,7 +18,7 @@ struct LibsecretKeyring {
     static func read(_ file: ForeignFile, _ secrets: any ForeignSecrets, number: Int) throws -> ForeignContents {
         let name = file.name.exact.removingSuffix(".keyring") ?? file.name
         let keyring = try file.bytes.withBytes { bytes throws(ForeignFailure) in try LibsecretKeyring(bytes) }
-        var collector = KeyringCollector(keyring: KeyringName(label: name, number: number), file)
+        let collector = KeyringCollector(keyring: KeyringName(label: name, number: number), file)
         var key = SecretBytes(capacity: 0)
         var valid: [Bool] = []
         try secrets.password("password of the keyring") { password in
@@ -26,21 +26,21 @@ struct LibsecretKeyring {
                 key = try PBKDF2.derive(
                     password: password, salt: bytes.extracting(keyring.salt), rounds: keyring.rounds, hash: .sha256,
                     count: keyLength)
-                var hmac = try HMACSHA256(key: key)
+                var hmac = try HMAC(key: key)
                 valid = []
                 for item in keyring.items { valid.append(try isValid(item, &hmac, bytes)) }
                 if !valid.isEmpty, !valid.contains(true) { throw ForeignFailure.wrongPasswordOrDamaged }
             }
         }
         try file.bytes.withBytes { bytes in
-            var hmac = try HMACSHA256(key: key)
+            var hmac = try HMAC(key: key)
             for (index, item) in keyring.items.enumerated() {
                 // Each item is authenticated separately, so the others can be trusted.
-                try collector.record("item \(index + 1)") { collector in
+                try collector.record("item \(index + 1)") {
                     guard valid[index] else {
                         throw ForeignFailure.damaged("its authentication code does not match its content")
                     }
-                    try keyring.add(item, to: &collector, key, &hmac, bytes)
+                    try keyring.add(item, to: collector, key, &hmac, bytes)
                 }
             }
         }
@@ -80,9 +80,7 @@ struct LibsecretKeyring {
     }
 
     /// True if the code of an item is that of its content.
-    private static func isValid(
-        _ item: Range<Int>, _ hmac: inout HMACSHA256, _ bytes: borrowing Span<UInt8>
-    ) throws -> Bool {
+    private static func isValid(_ item: Range<Int>, _ hmac: inout HMAC, _ bytes: borrowing Span<UInt8>) throws -> Bool {
         let blob: Range<Int>
         do throws(ForeignFailure) {
             blob = try Self.blob(item, bytes)
@@ -96,8 +94,8 @@ struct LibsecretKeyring {
     }
 
     private func add(
-        _ element: Range<Int>, to collector: inout KeyringCollector, _ key: borrowing SecretBytes,
-        _ hmac: inout HMACSHA256, _ bytes: borrowing Span<UInt8>
+        _ element: Range<Int>, to collector: KeyringCollector, _ key: borrowing SecretBytes,
+        _ hmac: inout HMAC, _ bytes: borrowing Span<UInt8>
     ) throws {
         let blob = try Self.blob(element, bytes)
         let ivEnd = blob.upperBound - Self.codeLength

@@ -37,13 +37,3 @@ package struct ItemLinesFormat: ForeignFormat {
         ForeignContents(items: items, kind: "item", isPlaintext: true)
     }
 }
-
-extension Span<UInt8> {
-    fileprivate func holds(_ text: StaticString) -> Bool {
-        let wanted = Array("\(text)".utf8)
-        guard wanted.count <= count else { return false }
-        return (0...(count - wanted.count)).contains { start in
-            wanted.indices.allSatisfy { self[start + $0] == wanted[$0] }
-        }
-    }
-}

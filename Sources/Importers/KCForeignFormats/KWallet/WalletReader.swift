@@ -3,12 +3,10 @@ internal import KCItemSources
 internal import KCKeychainModel
 
 /// Makes items from the entries of a wallet, which are serialized by Qt's QDataStream.
-struct WalletReader: ~Copyable {
-    private var collector: RecordCollector
+struct WalletReader {
+    private let collector: RecordCollector
     /// The names of everything read, in order.
     private(set) var names: [(folder: String, keys: [String])] = []
-    /// The number of entries with each identity so far.
-    private var ordinals: [ExactText: Int] = [:]
 
     private static let formData = "Form Data"
 
@@ -16,7 +14,7 @@ struct WalletReader: ~Copyable {
         collector = RecordCollector(format: "kwallet", date: file.modified)
     }
 
-    consuming func finish(details: String) throws(ForeignFailure) -> ForeignContents {
+    func finish(details: String) throws(ForeignFailure) -> ForeignContents {
         try collector.finish(details: details, isPlaintext: false)
     }
 
@@ -34,11 +32,10 @@ struct WalletReader: ~Copyable {
                 let type = try cursor.uint32(in: bytes)
                 let value = try cursor.piece(in: bytes)
                 var entry = Entry(folder: folder, key: key, type: type, value: value)
-                entry.ordinal = ordinals[entry.identity.exact, default: 0]
-                ordinals[entry.identity.exact] = entry.ordinal + 1
-                try collector.record(entry.title) { collector throws(ForeignFailure) in
-                    try Self.add(entry, to: &collector, bytes)
-                    try Self.addRest(of: entry, to: &collector)
+                entry.ordinal = collector.ordinal(of: entry.identity)
+                try collector.record(entry.title) { () throws(ForeignFailure) in
+                    try add(entry, bytes)
+                    try addRest(of: entry)
                 }
             }
         }
@@ -105,20 +102,17 @@ struct WalletReader: ~Copyable {
         }
     }
 
-    private static func add(
-        _ entry: Entry, to collector: inout RecordCollector, _ bytes: borrowing Span<UInt8>
-    ) throws(ForeignFailure) {
-        guard let value = entry.value else { return try add(entry, entry.draft, entry.kind, nil, to: &collector) }
+    private func add(_ entry: Entry, _ bytes: borrowing Span<UInt8>) throws(ForeignFailure) {
+        guard let value = entry.value else { return try add(entry, entry.draft, entry.kind, nil) }
         switch entry.type {
-        case 1: try addPassword(entry, value, to: &collector, bytes)
-        case 3: try addMap(entry, value, to: &collector, bytes)
-        default: try add(entry, entry.draft, entry.kind, SecretBytes(bytes.extracting(value)), to: &collector)
+        case 1: try addPassword(entry, value, bytes)
+        case 3: try addMap(entry, value, bytes)
+        default: try add(entry, entry.draft, entry.kind, SecretBytes(bytes.extracting(value)))
         }
     }
 
-    private static func add(
-        _ entry: Entry, _ draft: ItemDraft, _ part: String, _ secret: consuming SecretBytes?,
-        to collector: inout RecordCollector
+    private func add(
+        _ entry: Entry, _ draft: ItemDraft, _ part: String, _ secret: consuming SecretBytes?
     ) throws(ForeignFailure) {
         try collector.add(
             RecordPart(
@@ -127,9 +121,7 @@ struct WalletReader: ~Copyable {
     }
 
     /// Counts what is left out of an address, and keeps one that is not well-formed as a secret.
-    private static func addRest(
-        of entry: Entry, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    private func addRest(of entry: Entry) throws(ForeignFailure) {
         if let address = entry.address {
             if address.hasSecret { collector.leaveOut("password in an address") }
             if address.isCut { collector.leaveOut("part of an address behind '?', '#' or ';'") }
@@ -140,35 +132,33 @@ struct WalletReader: ~Copyable {
             draft.attributes[.labl] = .text(entry.title)
             draft.attributes[.desc] = .text("field")
             draft.extra = entry.extra
-            try add(entry, draft, "field", SecretBytes(copying: entry.key.utf8), to: &collector)
+            try add(entry, draft, "field", SecretBytes(copying: entry.key.utf8))
             collector.remark("addresses that are not well-formed may hold passwords, and became secrets")
         }
     }
 
-    private static func addPassword(
-        _ entry: Entry, _ value: Range<Int>, to collector: inout RecordCollector, _ bytes: borrowing Span<UInt8>
+    private func addPassword(
+        _ entry: Entry, _ value: Range<Int>, _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) {
         var cursor = ByteCursor(value)
         // An entry that was created but never written has no text at all.
         let text = value.isEmpty ? nil : try cursor.piece(in: bytes)
         guard cursor.left == 0 else { throw .damaged("data follows a password") }
-        guard let text else { return try add(entry, entry.draft, entry.kind, nil, to: &collector) }
-        let password = utf8(text, bytes)
+        guard let text else { return try add(entry, entry.draft, entry.kind, nil) }
+        let password = Self.utf8(text, bytes)
         switch consume password {
-        case .some(let password): try add(entry, entry.draft, entry.kind, password, to: &collector)
+        case .some(let password): try add(entry, entry.draft, entry.kind, password)
         case .none: throw .damaged("its password is not UTF-16")
         }
     }
 
-    private static func addMap(
-        _ entry: Entry, _ value: Range<Int>, to collector: inout RecordCollector, _ bytes: borrowing Span<UInt8>
-    ) throws(ForeignFailure) {
+    private func addMap(_ entry: Entry, _ value: Range<Int>, _ bytes: borrowing Span<UInt8>) throws(ForeignFailure) {
         var cursor = ByteCursor(value)
         let count = value.isEmpty ? 0 : try cursor.count(ofAtLeast: 8, "fields", limit: 1_000_000, in: bytes)
         var fields: [(name: String, value: Range<Int>?)] = []
         var names: Set<[UInt8]> = []
         for _ in 0..<count {
-            let name = try name(&cursor, bytes)
+            let name = try Self.name(&cursor, bytes)
             guard names.insert(Array(name.utf8)).inserted else { throw .damaged("a field of a map occurs twice") }
             fields.append((name, try cursor.piece(in: bytes)))
         }
@@ -179,45 +169,44 @@ struct WalletReader: ~Copyable {
                 object.add(field.name, json: SecretBytes(copying: "null".utf8))
                 continue
             }
-            let text = utf8(range, bytes)
+            let text = Self.utf8(range, bytes)
             switch consume text {
             case .some(let text): object.add(field.name, text: text)
             case .none: throw .damaged("a field is not UTF-16")
             }
         }
-        let login = try addLogin(entry, fields, to: &collector, bytes)
+        let login = try addLogin(entry, fields, bytes)
         // If there are only two fields, the login holds them both.
         if login, fields.count == 2 { return }
-        try add(entry, entry.draft, entry.kind, object.finish(), to: &collector)
+        try add(entry, entry.draft, entry.kind, object.finish())
     }
 
     /// Adds the login of a web form; false if the map is not one.
-    private static func addLogin(
-        _ entry: Entry, _ fields: [(name: String, value: Range<Int>?)], to collector: inout RecordCollector,
-        _ bytes: borrowing Span<UInt8>
+    private func addLogin(
+        _ entry: Entry, _ fields: [(name: String, value: Range<Int>?)], _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> Bool {
         guard entry.folder.exact == Self.formData.exact, let address = entry.address ?? WebAddress(entry.key),
             let user = fields.first(where: { ["login", "username"].contains($0.name) })?.value,
             let password = fields.first(where: { $0.name == "password" })?.value,
-            let name = text(user, bytes)
+            let name = Self.text(user, bytes)
         else { return false }
         var draft = ItemDraft(itemClass: .internetPassword)
         draft.attributes[.labl] = .text(address.host)
         draft.attributes[.atyp] = .text("form")
         address.describe(&draft)
         draft.extra = entry.extra + [ExtraAttribute(name: "url.1", value: address.readable)]
-        let secret = utf8(password, bytes)
+        let secret = Self.utf8(password, bytes)
         let (isToken, isSpare) = (
             AccessToken.isToken(name.utf8.span, password: secret), AccessToken.isSpare(secret)
         )
         switch consume secret {
         case .some where isToken:
-            try add(entry, draft, "access token", SecretBytes(copying: name.utf8), to: &collector)
+            try add(entry, draft, "access token", SecretBytes(copying: name.utf8))
             // A password that is more than a placeholder is kept by importing the whole map as well.
             return isSpare
         case .some(let secret):
             draft.attributes[.acct] = .text(name)
-            try add(entry, draft, "password", secret, to: &collector)
+            try add(entry, draft, "password", secret)
         case .none: return false
         }
         return true
@@ -236,7 +225,7 @@ struct WalletReader: ~Copyable {
 
     /// Text that is not a secret.
     private static func text(_ range: Range<Int>, _ bytes: borrowing Span<UInt8>) -> String? {
-        let text = utf8(range, bytes)
+        let text = Self.utf8(range, bytes)
         switch consume text {
         case .some(let text): return text.withBytes { $0.text(0..<$0.count) }
         case .none: return nil

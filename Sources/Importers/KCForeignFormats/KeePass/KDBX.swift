@@ -88,7 +88,7 @@ enum KDBXDerivation: Hashable {
                 let start = composite.withBytes { bytes in SecretBytes(bytes.extracting(half * 16..<half * 16 + 16)) }
                 try Self.encrypt(start, rounds, key, into: &both)
             }
-            return try both.withBytes { bytes throws(CryptographyFailure) in try HashFunction.sha256.hash(bytes) }
+            return try HashFunction.sha256.hash(both)
         }
     }
 
@@ -128,22 +128,20 @@ final class KDBXKeys {
     init(seed: [UInt8], transformed: borrowing SecretBytes) throws(CryptographyFailure) {
         var input = SecretBytes(copying: seed)
         transformed.withBytes { input.append($0) }
-        payload = try input.withBytes { bytes throws(CryptographyFailure) in try HashFunction.sha256.hash(bytes) }
+        payload = try HashFunction.sha256.hash(input)
         input.append(1)
-        authentication = try input.withBytes { bytes throws(CryptographyFailure) in
-            try HashFunction.sha512.hash(bytes)
-        }
+        authentication = try HashFunction.sha512.hash(input)
     }
 
     /// The authentication code of the header.
     func code(ofHeader header: borrowing Span<UInt8>) throws(CryptographyFailure) -> [UInt8] {
-        var hmac = try HMACSHA256(key: key(ofBlock: .max))
+        var hmac = try HMAC(key: key(ofBlock: .max))
         return try hmac.authenticate(header)
     }
 
     /// The authentication code of a block of ciphertext.
     func code(ofBlock number: UInt64, _ data: borrowing Span<UInt8>) throws(CryptographyFailure) -> [UInt8] {
-        var hmac = try HMACSHA256(key: key(ofBlock: number))
+        var hmac = try HMAC(key: key(ofBlock: number))
         try hmac.update(KDBX.littleEndian(number).span)
         try hmac.update(KDBX.littleEndian(UInt32(data.count)).span)
         try hmac.update(data)
@@ -153,7 +151,7 @@ final class KDBXKeys {
     private func key(ofBlock number: UInt64) throws(CryptographyFailure) -> SecretBytes {
         var input = SecretBytes(copying: KDBX.littleEndian(number))
         authentication.withBytes { input.append($0) }
-        return try input.withBytes { bytes throws(CryptographyFailure) in try HashFunction.sha512.hash(bytes) }
+        return try HashFunction.sha512.hash(input)
     }
 }
 
@@ -164,9 +162,7 @@ struct KDBXCompositeKey: ~Copyable {
     init() {}
 
     mutating func add(password: borrowing SecretBytes) throws(CryptographyFailure) {
-        try password.withBytes { bytes throws(CryptographyFailure) in
-            try HashFunction.sha256.hash(bytes, into: &input)
-        }
+        try HashFunction.sha256.hash(password, into: &input)
     }
 
     mutating func add(keyFile: borrowing SecretBytes) {
@@ -174,6 +170,6 @@ struct KDBXCompositeKey: ~Copyable {
     }
 
     func bytes() throws(CryptographyFailure) -> SecretBytes {
-        try input.withBytes { bytes throws(CryptographyFailure) in try HashFunction.sha256.hash(bytes) }
+        try HashFunction.sha256.hash(input)
     }
 }

@@ -20,8 +20,8 @@ package struct KeePassFormat: ForeignFormat {
         let header = try file.bytes.withBytes { bytes in try KDBXHeader(bytes) }
         let content = try open(file, header, secrets)
         let database = try KDBXDatabase(content, header, of: file)
-        let reader = KeePassRecords(database, date: file.modified)
-        return try reader.read(format: name, version: header.major)
+        let collector = RecordCollector(format: name, date: file.modified)
+        return try KeePassRecords(database, collector).read(version: header.major)
     }
 
     private func open(_ file: ForeignFile, _ header: KDBXHeader, _ secrets: any ForeignSecrets) throws -> SecretBytes {

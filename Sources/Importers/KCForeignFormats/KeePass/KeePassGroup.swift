@@ -44,7 +44,7 @@ struct KeePassGroup {
     }
 
     /// Counts what the group has that has no place in a keychain.
-    func leaveOut(to collector: inout RecordCollector) {
+    func leaveOut(in collector: RecordCollector) {
         collector.leaveOut("setting of another program", otherDataCount)
         if hasIcon { collector.leaveOut("icon") }
         if hasAutoType { collector.leaveOut("auto-type setting") }

@@ -12,7 +12,7 @@ enum KeePassKeyFile {
         if let key = try xml(file) { return key }
         if file.bytes.count == 32 { return file.bytes.copy() }
         if file.bytes.count == 64, let key = hexadecimal(file.bytes) { return key }
-        return try file.bytes.withBytes { bytes throws(CryptographyFailure) in try HashFunction.sha256.hash(bytes) }
+        return try HashFunction.sha256.hash(file.bytes)
     }
 
     /// The key of an XML file of version 1 (base64) or 2 (hexadecimal, with a hash); nil if the file is not such XML.

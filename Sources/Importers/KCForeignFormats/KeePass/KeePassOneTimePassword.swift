@@ -199,13 +199,6 @@ private enum KeeOTP {
 }
 
 extension SecretBytes {
-    /// True if the bytes are the same.
-    func isEqual(to other: borrowing SecretBytes) -> Bool {
-        withBytes { one in
-            other.withBytes { other in one.count == other.count && one.indices.allSatisfy { one[$0] == other[$0] } }
-        }
-    }
-
     /// The bytes in base32 (RFC 4648), without padding.
     fileprivate var base32: SecretBytes {
         withBytes { bytes in

@@ -6,7 +6,7 @@ internal import KCXMLDocuments
 /// Makes keychain items from the entries of a KeePass database.
 final class KeePassRecords {
     let database: KDBXDatabase
-    private let date: Timestamp
+    private let collector: RecordCollector
     private(set) var entries: [KeePassEntry] = []
     /// The indices of entries, by the 32 hexadecimal digits of their UUID.
     private(set) var places: [ExactText: Int] = [:]
@@ -27,13 +27,13 @@ final class KeePassRecords {
     /// What the visit of a value costs, in bytes.
     static let visitCost = 16
 
-    init(_ database: KDBXDatabase, date: Timestamp) {
+    init(_ database: KDBXDatabase, _ collector: RecordCollector) {
         self.database = database
-        self.date = date
+        self.collector = collector
     }
 
     /// - Throws: `ForeignFailure` (`damaged`, `limit`), `StreamFailure` (`interrupted`).
-    func read(format: String, version: Int) throws -> ForeignContents {
+    func read(version: Int) throws -> ForeignContents {
         let document = database.document
         let (roots, metas) = (
             document.children("Root", of: document.root), document.children("Meta", of: document.root)
@@ -52,14 +52,11 @@ final class KeePassRecords {
             try collect(top, path: path, bin: isBinUsed ? bin : nil, isTrashed: false)
         }
 
-        var collector = RecordCollector(format: format, date: date)
-        for entry in entries {
-            try collector.record(name(of: entry)) { collector in try add(entry, format, to: &collector) }
-        }
+        for entry in entries { try collector.record(name(of: entry)) { try add(entry) } }
         for (name, rule) in failures {
-            try collector.record(name) { _ throws(ForeignFailure) in throw .damaged(rule) }
+            try collector.record(name) { () throws(ForeignFailure) in throw .damaged(rule) }
         }
-        try add(groups, format, to: &collector)
+        try add(groups)
         collector.leaveOut("trashed entry", trashed)
         if database.text("DatabaseDescription", of: meta).map({ !$0.isEmpty }) == true {
             collector.leaveOut("description of the database")
@@ -75,7 +72,7 @@ final class KeePassRecords {
         database.skip(Self.settings, of: meta)
         collector.leaveOut("attachment of no current entry", database.untakenBinaries)
         collector.leaveOut(unknown: database.unread)
-        unresolved.tell(&collector)
+        unresolved.tell(collector)
         if version == 3 {
             collector.remark("this version of KDBX does not protect the file against changes; KDBX 4 does")
         }
@@ -128,9 +125,7 @@ final class KeePassRecords {
         return title.isEmpty ? "an entry" : title
     }
 
-    private func add(
-        _ entry: KeePassEntry, _ format: String, to collector: inout RecordCollector
-    ) throws {
+    private func add(_ entry: KeePassEntry) throws {
         collector.leaveOut("older version of an entry", entry.historyCount)
         collector.leaveOut("auto-type setting", entry.autoTypeCount)
         collector.leaveOut("setting of another program", entry.otherDataCount)
@@ -142,7 +137,7 @@ final class KeePassRecords {
             collector.remark("protected titles, user names or addresses become attributes, which are not secret")
         }
         let title = try resolved(entry, "Title") ?? ""
-        var record = RecordWriter(format: format, identity: entry.digits, title: title)
+        let record = RecordWriter(collector, identity: entry.digits, title: title)
         record.id = entry.uuid.description
         record.folder = entry.folder
         var user = try resolved(entry, "UserName")
@@ -152,27 +147,26 @@ final class KeePassRecords {
         }
         record.created = entry.created
         record.modified = entry.modified
-        if let tags = entry.tags { record.extra.append(ExtraAttribute(name: "tags", value: tags)) }
-        if let expires = entry.expires { record.extra.append(ExtraAttribute(name: "expires", value: expires)) }
+        record.describe("tags", entry.tags)
+        record.describe("expires", entry.expires)
 
         var rest = KeePassEntry.Rest(entry)
         var isNote = false
-        if let returned = returned(entry, title: title, user, record, &collector) {
+        if let returned = returned(entry, title: title, user, record) {
             let secret = try rest.takeSecret(of: returned.kind, title: title, user: user, in: database)
             try collector.add(
                 RecordPart(
                     "item", returned.draft, secret: secret, record: entry.digits, part: "item", name: record.title))
             record.omitLogin(of: user)
         } else {
-            isNote = try !addLogin(entry, &rest, user, &record, to: &collector)
+            isNote = try !addLogin(entry, &rest, user, record)
         }
-        try addOthers(entry, &rest, &record, isNote: isNote, to: &collector)
+        try addOthers(entry, &rest, record, isNote: isNote)
     }
 
     /// - Returns: false if the entry is not a login.
     private func addLogin(
-        _ entry: KeePassEntry, _ rest: inout KeePassEntry.Rest, _ user: String?, _ record: inout RecordWriter,
-        to collector: inout RecordCollector
+        _ entry: KeePassEntry, _ rest: inout KeePassEntry.Rest, _ user: String?, _ record: RecordWriter
     ) throws -> Bool {
         let element = rest.take("Password")
         let isEmpty = element.map { database.value($0).isEmpty } ?? true
@@ -182,30 +176,29 @@ final class KeePassRecords {
             return false
         }
         guard let element else {
-            try record.addLogin(user: user, password: nil, to: &collector)
+            try record.addLogin(user: user, password: nil)
             return true
         }
-        try record.addLogin(user: user, password: followed(database.value(element), in: entry), to: &collector)
+        try record.addLogin(user: user, password: followed(database.value(element), in: entry))
         return true
     }
 
     private func addOthers(
-        _ entry: KeePassEntry, _ rest: inout KeePassEntry.Rest, _ record: inout RecordWriter, isNote: Bool,
-        to collector: inout RecordCollector
+        _ entry: KeePassEntry, _ rest: inout KeePassEntry.Rest, _ record: RecordWriter, isNote: Bool
     ) throws {
-        if let code = rest.takeOneTimePassword(in: database) { try record.addOneTimePassword(code, to: &collector) }
-        if let code = rest.takeCounterPassword(in: database) { try record.addOneTimePassword(code, to: &collector) }
+        if let code = rest.takeOneTimePassword(in: database) { try record.addOneTimePassword(code) }
+        if let code = rest.takeCounterPassword(in: database) { try record.addOneTimePassword(code) }
         if let passkey = rest.takePasskey(in: database) {
-            try record.addPasskey(host: passkey.host, user: passkey.user, passkey.object.copy(), to: &collector)
+            try record.addPasskey(host: passkey.host, user: passkey.user, passkey.object.copy())
         }
         if let element = rest.take("Notes") {
             let notes = try followed(database.value(element), in: entry)
-            if !notes.isEmpty { try record.addNote(notes, isWhole: isNote, to: &collector) }
+            if !notes.isEmpty { try record.addNote(notes, isWhole: isNote) }
         }
         for (key, element) in rest.takeAll() {
             let value = database.value(element)
             if value.isEmpty, KeePassEntry.standardKeys.contains(key) { continue }
-            try record.addField(key, followed(value, in: entry), to: &collector)
+            try record.addField(key, followed(value, in: entry))
         }
         for (name, value) in rest.binaries {
             guard let bytes = try database.attachment(value) else {
@@ -219,17 +212,14 @@ final class KeePassRecords {
                 collector.refuse(record.title, .item(.secretTooLarge(bytes.count)))
                 continue
             }
-            try record.addAttachment(name, bytes, to: &collector)
+            try record.addAttachment(name, bytes)
         }
     }
 
     /// Adds the notes of groups.
-    private func add(
-        _ groups: [KeePassGroup], _ format: String, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
-        var ordinals: [ExactText: Int] = [:]
+    private func add(_ groups: [KeePassGroup]) throws(ForeignFailure) {
         for group in groups {
-            if !group.isTrashed { group.leaveOut(to: &collector) }
+            if !group.isTrashed { group.leaveOut(in: collector) }
             guard let notes = group.notes, !isEmpty(notes) else { continue }
             if group.isTrashed {
                 collector.leaveOut("note of a trashed group")
@@ -237,12 +227,11 @@ final class KeePassRecords {
                 continue
             }
             let identity = "group \(group.id)"
-            let ordinal = ordinals[identity.exact, default: 0]
-            ordinals[identity.exact] = ordinal + 1
-            var record = RecordWriter(format: format, identity: identity, ordinal: ordinal, title: group.name)
+            let record = RecordWriter(
+                collector, identity: identity, ordinal: collector.ordinal(of: identity), title: group.name)
             record.folder = group.folder
             record.modified = group.modified
-            try record.addNote(database.value(notes), isWhole: true, to: &collector)
+            try record.addNote(database.value(notes), isWhole: true)
         }
     }
 
@@ -250,8 +239,7 @@ final class KeePassRecords {
 
     /// The item from which kcbackup's export made this entry; nil for an ordinary entry.
     private func returned(
-        _ entry: KeePassEntry, title: String, _ user: String?, _ record: RecordWriter,
-        _ collector: inout RecordCollector
+        _ entry: KeePassEntry, title: String, _ user: String?, _ record: RecordWriter
     ) -> ReturnedItem? {
         guard let element = entry.exported else { return nil }
         let value = database.value(element)

@@ -117,9 +117,7 @@ extension KeePassRecords {
             }
             return nil
         }
-        var place = try first { bytes in
-            bytes.count == text.count && text.indices.allSatisfy { text[$0] == bytes[$0] }
-        }
+        var place = try first { bytes in bytes.isEqual(to: text.span) }
         if place == nil { place = try first { $0.count <= KeePassReference.sizeLimit && part.isFound(in: $0) } }
         found[reference] = .some(place)
         return place

@@ -25,7 +25,7 @@ struct UnresolvedReferences {
     }
 
     /// Says which entries these are.
-    func tell(_ collector: inout RecordCollector) {
+    func tell(_ collector: RecordCollector) {
         for reason in Reason.allCases {
             guard let (names, count) = entries[reason] else { continue }
             let others = count - names.count

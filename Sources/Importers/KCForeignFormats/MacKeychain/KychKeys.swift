@@ -81,12 +81,7 @@ struct KychKeys: ~Copyable {
     /// - Throws: `KeyProblem`, `CryptographyFailure`.
     func key(in blob: Range<Int>, _ bytes: borrowing Span<UInt8>) throws -> SecretBytes {
         let start = blob.lowerBound
-        let head: Head
-        do throws(ForeignFailure) {
-            head = try Head(blob, shortest: 136, bytes)
-        } catch {
-            throw KeyProblem(error)
-        }
+        let head = try failing(as: KeyProblem.init, Head(blob, shortest: 136, bytes))
         if bytes.extracting(start + 116..<start + 136).matches(Array("Cleartext public key".utf8)) {
             return SecretBytes(bytes.extracting(head.ciphertext))
         }
@@ -171,7 +166,7 @@ struct KychKeys: ~Copyable {
         _ second: borrowing Span<UInt8>
     ) throws -> [UInt8] {
         guard version == 0x100 else {
-            var hmac = try HMACSHA1(key: key)
+            var hmac = try HMAC(.sha1, key: key)
             try hmac.update(first)
             try hmac.update(second)
             return try hmac.finalize()
@@ -179,13 +174,13 @@ struct KychKeys: ~Copyable {
         var inner = padded(key, 0x36)
         inner.append(first)
         var middle = padded(key, 0x5c)
-        try inner.withBytes { span in try HashFunction.sha1.hash(span, into: &middle) }
+        try HashFunction.sha1.hash(inner, into: &middle)
         let again = padded(key, 0x36)
         again.withBytes { middle.append($0) }
         middle.append(second)
         var outer = padded(key, 0x5c)
-        try middle.withBytes { span in try HashFunction.sha1.hash(span, into: &outer) }
-        let code = try outer.withBytes { span in try HashFunction.sha1.hash(span) }
+        try HashFunction.sha1.hash(middle, into: &outer)
+        let code = try HashFunction.sha1.hash(outer)
         return code.withBytes { $0.array(0..<codeLength) }
     }
 

@@ -10,7 +10,7 @@ struct KychReader: ~Copyable {
 
     /// The accessibility of passwords and keys.
     var accessibility = Accessibility.whenUnlocked
-    private var collector: RecordCollector
+    private let collector: RecordCollector
     private let fileName: String
     /// The keys that encrypt passwords, concatenated, and their positions by label.
     private var passwordKeys = SecretBytes(capacity: 4_096)

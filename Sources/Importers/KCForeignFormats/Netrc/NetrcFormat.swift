@@ -34,17 +34,13 @@ package struct NetrcFormat: ForeignFormat {
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
-        var collector = RecordCollector(format: name, date: file.modified)
+        let collector = RecordCollector(format: name, date: file.modified)
         try file.bytes.withBytes { bytes throws(ForeignFailure) in
             let (records, macros) = records(in: bytes)
             collector.leaveOut("macro", macros)
-            var ordinals: [Entry.Key: Int] = [:]
             for record in records {
-                try collector.record("line \(record.line)") { collector throws(ForeignFailure) in
-                    let entry = try record.result.get()
-                    let ordinal = ordinals[entry.key, default: 0]
-                    ordinals[entry.key] = ordinal + 1
-                    try entry.add(to: &collector, ordinal, bytes)
+                try collector.record("line \(record.line)") { () throws(ForeignFailure) in
+                    try record.result.get().add(to: collector, bytes)
                 }
             }
         }
@@ -133,11 +129,6 @@ package struct NetrcFormat: ForeignFormat {
 
     /// The words from one `machine` to the next.
     private struct Entry {
-        struct Key: Hashable {
-            let host: String?
-            let login: String?
-        }
-
         /// The host, or a longer address without the secrets in it; nil for `default`.
         let host: String?
         /// The parts of an address in the place of a host.
@@ -169,8 +160,6 @@ package struct NetrcFormat: ForeignFormat {
                 throw .damagedLine(line, "the word after 'machine' is not a host")
             }
         }
-
-        var key: Key { Key(host: host, login: login) }
 
         /// Takes a keyword and its value.
         ///
@@ -210,13 +199,12 @@ package struct NetrcFormat: ForeignFormat {
             }
         }
 
-        /// - Parameter ordinal: the number of earlier entries with this host and login; entries have no other ID.
-        func add(
-            to collector: inout RecordCollector, _ ordinal: Int, _ bytes: borrowing Span<UInt8>
-        ) throws(ForeignFailure) {
+        func add(to collector: RecordCollector, _ bytes: borrowing Span<UInt8>) throws(ForeignFailure) {
             let title = address?.host ?? host ?? "default"
             let record =
                 "\(host == nil ? "default" : "machine")\n\(host ?? title)\n\(login == nil ? "" : "login")\n\(login ?? "")"
+            // Entries have no other ID.
+            let ordinal = collector.ordinal(of: record)
             for (kind, word) in [("access token", token), ("password", password), ("account password", account)] {
                 guard let word else { continue }
                 let isSecond = kind == "account password"

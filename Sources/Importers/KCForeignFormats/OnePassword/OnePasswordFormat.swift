@@ -26,18 +26,16 @@ package struct OnePasswordFormat: ForeignFormat {
         }
         guard number == 3 else { throw ForeignFailure.unknownVariant("version \(number)") }
         let json = try zip.json("export.data")
-        var collector = RecordCollector(format: name, date: file.modified)
+        let collector = RecordCollector(format: name, date: file.modified)
         let accounts = try json.list(json.root["accounts"], required: "its list of accounts")
-        var reader = OnePasswordReader(json: json, zip: zip, format: name)
+        var reader = OnePasswordReader(json: json, zip: zip, collector: collector)
         for account in accounts {
-            for vault in try json.list(account["vaults"], required: "a list of vaults") {
-                try reader.add(vault, to: &collector)
-            }
+            for vault in try json.list(account["vaults"], required: "a list of vaults") { try reader.add(vault) }
             // They describe the account, not records.
             json.skip("attrs", of: account)
         }
         collector.leaveOut(unknown: json.unread)
-        zip.countRest(to: &collector)
+        zip.countRest(in: collector)
         let count = accounts.count
         return try collector.finish(details: count == 1 ? "" : "\(count) accounts", isPlaintext: true)
     }

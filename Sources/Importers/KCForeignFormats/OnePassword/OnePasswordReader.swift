@@ -3,40 +3,33 @@ internal import KCItemSources
 internal import KCKeychainModel
 
 /// Reads the records of a 1PUX file.
-struct OnePasswordReader {
+struct OnePasswordReader: JSONRecords {
     let json: ForeignJSON
     let zip: ForeignZip
-    let format: String
-    private var ids: Set<ExactText> = []
-    private var number = 0
-
-    init(json: ForeignJSON, zip: ForeignZip, format: String) {
-        self.json = json
-        self.zip = zip
-        self.format = format
-    }
+    let collector: RecordCollector
+    var ids: Set<ExactText> = []
+    /// The number of records so far.
+    var number = 0
 
     /// Adds the records of a vault.
     ///
     /// - Throws: as `RecordCollector.add`, `ForeignFailure.damaged`.
-    mutating func add(_ vault: ForeignJSON.Value, to collector: inout RecordCollector) throws(ForeignFailure) {
+    mutating func add(_ vault: ForeignJSON.Value) throws(ForeignFailure) {
         let attributes = try json.object(vault["attrs"])
         let name = try text(attributes?["name"])
-        if attributes?["desc"].map({ !json.isEmpty($0) }) == true { collector.leaveOut("description of a vault") }
+        leaveOut("description of a vault", attributes?["desc"])
         json.skip("attrs", of: vault)
         for item in try json.list(vault["items"], required: "a list of items") {
             // Earlier versions wrap each item in an object.
             let record = item["item"] ?? item
             number += 1
-            try json.record(item, title: record["overview"]?["title"], number: number, in: &collector) {
-                collector throws(ForeignFailure) in try add(record, of: name, to: &collector)
+            try collector.record(item, of: json, title: record["overview"]?["title"], number: number) {
+                () throws(ForeignFailure) in try add(record, of: name)
             }
         }
     }
 
-    private mutating func add(
-        _ item: ForeignJSON.Value, of vault: String?, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    private mutating func add(_ item: ForeignJSON.Value, of vault: String?) throws(ForeignFailure) {
         guard item.isObject, let id = json.text(item["uuid"]), let details = item["details"], details.isObject else {
             throw .damaged("it has no ID or no details")
         }
@@ -46,10 +39,9 @@ struct OnePasswordReader {
             return json.skip(item)
         }
         if let index = json.integer(item["favIndex"]), index != 0 { collector.leaveOut("favorite mark") }
-        collector.leaveOut("earlier password", try json.list(details["passwordHistory"]).count)
-        json.skip("passwordHistory", of: details)
+        try leaveOut("earlier password", each: details["passwordHistory"])
         let overview = try json.object(item["overview"])
-        var record = RecordWriter(format: format, identity: id, title: try text(overview?["title"]) ?? "")
+        let record = RecordWriter(collector, identity: id, title: try text(overview?["title"]) ?? "")
         record.id = id
         record.folder = vault
         record.created = ForeignDate.seconds(json.integer(item["createdAt"]))
@@ -63,25 +55,23 @@ struct OnePasswordReader {
         }
         // What 1Password makes of the user name, and its judgement of the password.
         json.skip("subtitle", "ps", "pbe", "pgrng", of: overview)
-        if overview?["icons"].map({ !json.isEmpty($0) }) == true { collector.leaveOut("icon") }
-        json.skip("icons", of: overview)
+        leaveOut("icon", overview?["icons"])
         if let address = try text(overview?["url"]), !address.isEmpty, !record.addresses.contains(address) {
             record.addresses.insert(address, at: 0)
         }
         let tags = try texts(overview?["tags"])
-        if !tags.isEmpty { record.extra.append(ExtraAttribute(name: "tags", value: tags.joined(separator: ", "))) }
-        try addDetails(details, try text(item["categoryUuid"]) ?? "", &record, to: &collector)
+        if !tags.isEmpty { record.describe("tags", tags.joined(separator: ", ")) }
+        try addDetails(details, try text(item["categoryUuid"]) ?? "", record)
     }
 
     private func addDetails(
-        _ details: ForeignJSON.Value, _ category: String, _ record: inout RecordWriter,
-        to collector: inout RecordCollector
+        _ details: ForeignJSON.Value, _ category: String, _ record: RecordWriter
     ) throws(ForeignFailure) {
         let logins = try LoginFields(json.list(details["loginFields"]), json)
         if let kind = ["002": "card", "004": "identity", "101": "bank account"][category] {
-            try record.addUser(logins.user, to: &collector)
-            try record.addObject(kind, json.source(details), to: &collector)
-            _ = try addFiles(of: details, &record, to: &collector)
+            try record.addUser(logins.user)
+            try record.addObject(kind, json.source(details))
+            _ = try addFiles(of: details, record)
             return
         }
         // The form in which 1Password shows a field, and its place in the form of a web page.
@@ -92,43 +82,40 @@ struct OnePasswordReader {
         var hasPassword = false
         for login in logins.pairs {
             guard let password = json.secret(login.password) else { continue }
-            try record.addLogin(user: login.user, password: password, to: &collector)
+            try record.addLogin(user: login.user, password: password)
             hasPassword = true
         }
         if hasPassword {
             // What the record's own password belongs to has a password.
         } else if let password = try fieldSecret(details["password"]), !password.isEmpty {
-            try record.addLogin(user: logins.user, password: password, to: &collector)
+            try record.addLogin(user: logins.user, password: password)
         } else if category == "001", logins.user != nil || !record.addresses.isEmpty {
-            try record.addLogin(user: logins.user, password: nil, to: &collector)
+            try record.addLogin(user: logins.user, password: nil)
         } else {
-            try record.addUser(logins.user, to: &collector)
+            try record.addUser(logins.user)
         }
         for field in logins.others {
             guard let value = try fieldSecret(field["value"]) else { continue }
-            try record.addField(try first(field["name"], field["id"], field["designation"]), value, to: &collector)
+            try record.addField(try first(field["name"], field["id"], field["designation"]), value)
         }
         if hasPassword, let password = try fieldSecret(details["password"]), !password.isEmpty {
-            try record.addField("password", password, to: &collector)
+            try record.addField("password", password)
         }
         if let note = try fieldSecret(details["notesPlain"]), !note.isEmpty {
-            try record.addNote(note, isWhole: category == "003", to: &collector)
+            try record.addNote(note, isWhole: category == "003")
         }
         for section in try json.list(details["sections"]) {
             let title = try text(section["title"])
             json.skip("name", "hideAddAnotherField", of: section)
-            for field in try json.list(section["fields"]) {
-                try addField(field, in: title, &record, to: &collector)
-            }
+            for field in try json.list(section["fields"]) { try addField(field, in: title, record) }
         }
-        try addUnknown(of: details, &record, to: &collector)
-        if try addFiles(of: details, &record, to: &collector) { try record.finish(to: &collector) }
+        try addUnknown(of: details, record)
+        if try addFiles(of: details, record) { try record.finish() }
     }
 
     /// Adds a field of a section; its value is an object with one member, whose name is the kind of the field.
     private func addField(
-        _ field: ForeignJSON.Value, in section: String?, _ record: inout RecordWriter,
-        to collector: inout RecordCollector
+        _ field: ForeignJSON.Value, in section: String?, _ record: RecordWriter
     ) throws(ForeignFailure) {
         let name = RecordWriter.fieldName(try first(field["title"], field["id"]), in: section)
         // The form in which 1Password shows a field.
@@ -137,30 +124,23 @@ struct OnePasswordReader {
             "clipboardFilter",
             of: field)
         for member in try json.object(field["value"])?.members ?? [] where !member.value.isNull {
-            try addField(name, member, &record, to: &collector)
+            try addField(name, member, record)
         }
     }
 
-    private func addField(
-        _ name: String, _ member: ForeignJSON.Member, _ record: inout RecordWriter,
-        to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    private func addField(_ name: String, _ member: ForeignJSON.Member, _ record: RecordWriter) throws(ForeignFailure) {
         switch member.name {
         case "totp":
-            if let seed = try fieldSecret(member.value), !seed.isEmpty {
-                try record.addOneTimePassword(seed, to: &collector)
-            }
+            if let seed = try fieldSecret(member.value), !seed.isEmpty { try record.addOneTimePassword(seed) }
         case "sshKey":
             guard let key = try fieldSecret(member.value["privateKey"]) else { throw .damaged("a key is missing") }
             let about = member.value["metadata"]
             for (name, attribute) in [("publicKey", "publicKey"), ("fingerprint", "keyFingerprint")] {
-                if let value = try text(about?[name]) {
-                    record.extra.append(ExtraAttribute(name: attribute, value: value))
-                }
+                record.describe(attribute, try text(about?[name]))
             }
             // The key again, and what it says itself.
             json.skip("privateKey", "keyType", of: about)
-            try record.addPrivateKey(key, to: &collector)
+            try record.addPrivateKey(key)
         case "reference":
             collector.leaveOut("reference to another record")
             json.skip(member.value)
@@ -168,19 +148,15 @@ struct OnePasswordReader {
         case "file": return
         case "email" where member.value.isObject:
             if let address = try fieldSecret(member.value["email_address"]), !address.isEmpty {
-                try record.addField(name, address, to: &collector)
+                try record.addField(name, address)
             }
         default:
-            if let value = try fieldSecret(member.value), !value.isEmpty {
-                try record.addField(name, value, to: &collector)
-            }
+            if let value = try fieldSecret(member.value), !value.isEmpty { try record.addField(name, value) }
         }
     }
 
     /// Adds the files that a record refers to, which are stored beside the JSON; false if one is missing.
-    private func addFiles(
-        of details: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
-    ) throws(ForeignFailure) -> Bool {
+    private func addFiles(of details: ForeignJSON.Value, _ record: RecordWriter) throws(ForeignFailure) -> Bool {
         var files: [ForeignJSON.Value] = []
         if let document = details["documentAttributes"], document.isObject { files.append(document) }
         for section in try json.list(details["sections"]) {
@@ -195,7 +171,7 @@ struct OnePasswordReader {
             }
             json.skip("decryptedSize", of: file)
             if let attachment = zip.take("files/\(id)__\(name)") {
-                try record.addAttachment(name, attachment.bytes.copy(), to: &collector)
+                try record.addAttachment(name, attachment.bytes.copy())
             } else {
                 collector.refuse(record.title, .damaged("one of its attachments is missing from the export"))
                 isComplete = false
@@ -205,9 +181,7 @@ struct OnePasswordReader {
     }
 
     /// Adds unknown members as fields, so that nothing is lost.
-    private func addUnknown(
-        of details: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    private func addUnknown(of details: ForeignJSON.Value, _ record: RecordWriter) throws(ForeignFailure) {
         let known: Set = [
             "loginFields", "notesPlain", "sections", "password", "passwordHistory", "documentAttributes",
         ]
@@ -216,7 +190,7 @@ struct OnePasswordReader {
                 collector.leaveOut("form of a web page")
                 json.skip(member.value)
             } else if let value = try fieldSecret(member.value), !value.isEmpty {
-                try record.addField(member.name, value, to: &collector)
+                try record.addField(member.name, value)
             }
         }
     }
@@ -228,18 +202,10 @@ struct OnePasswordReader {
         return json.isEmpty(value) ? nil : json.source(value)
     }
 
-    private func text(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> String? { try json.optionalText(value) }
-
     /// The first text that is present; empty if there is none.
     private func first(_ values: ForeignJSON.Value?...) throws(ForeignFailure) -> String {
         for value in values { if let text = try text(value) { return text } }
         return ""
-    }
-
-    private func texts(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> [String] {
-        var texts: [String] = []
-        for value in try json.list(value) { if let text = try text(value) { texts.append(text) } }
-        return texts
     }
 }
 

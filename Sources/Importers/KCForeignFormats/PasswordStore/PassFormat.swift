@@ -19,16 +19,16 @@ package struct PassFormat: ForeignFormat {
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard try recognises(input) else { throw ForeignFailure.notOfFormat(title: title) }
         let folder = try ForeignFolder(input.path)
-        var collector = RecordCollector(format: name, date: .reference)
+        let collector = RecordCollector(format: name, date: .reference)
         var opened = 0
         var locked = 0
         for file in folder.files where file.exact.hasSuffix(Self.ending) {
             let path = file.exact.removingSuffix(Self.ending) ?? file
             do {
-                let entry = try StoreEntry(path: path, format: name, modified: folder.modified(file))
+                let entry = try StoreEntry(path: path, modified: folder.modified(file))
                 let content = try secrets.decryptedByGPG(folder.path(of: file), limit: StoreEntry.sizeLimit)
                 opened += 1
-                try entry.add(content, to: &collector)
+                try entry.add(content, to: collector)
             } catch let problem as UnopenedFile {
                 if problem == .noKey { locked += 1 }
                 collector.refuse(path, problem.problem(of: "no gpg key"))
@@ -37,14 +37,14 @@ package struct PassFormat: ForeignFormat {
             }
         }
         if opened == 0, locked > 0 { throw ForeignFailure.noKeyOpens("keys of gpg") }
-        folder.countRest(to: &collector, ending: Self.ending)
+        folder.countRest(in: collector, ending: Self.ending)
         return try collector.finish(details: "", isPlaintext: false)
     }
 }
 
 extension ForeignFolder {
     /// Counts the files that are not passwords.
-    func countRest(to collector: inout RecordCollector, ending: String) {
+    func countRest(in collector: RecordCollector, ending: String) {
         collector.leaveOut("file without a password", files.count { !$0.exact.hasSuffix(ending) })
         collector.leaveOut("file of another kind (link, device)", others)
         collector.leaveOut("file whose name is not UTF-8", unreadable)

@@ -39,7 +39,7 @@ package struct PassageFormat: ForeignFormat {
             throw ForeignFailure.needsKeyFile
         }
         let identities = try Self.identities(in: keys, secrets)
-        var collector = RecordCollector(format: name, date: .reference)
+        let collector = RecordCollector(format: name, date: .reference)
         var opened = 0
         var locked = 0
         for file in folder.files where file.exact.hasSuffix(Self.ending) {
@@ -48,7 +48,7 @@ package struct PassageFormat: ForeignFormat {
                 let encrypted = try folder.read(file)
                 let content = try Self.open(encrypted, identities)
                 opened += 1
-                try StoreEntry(path: path, format: name, modified: encrypted.modified).add(content, to: &collector)
+                try StoreEntry(path: path, modified: encrypted.modified).add(content, to: collector)
             } catch let problem as UnopenedFile {
                 if problem == .noKey { locked += 1 }
                 collector.refuse(path, problem.problem(of: "no identity"))
@@ -57,7 +57,7 @@ package struct PassageFormat: ForeignFormat {
             }
         }
         if opened == 0, locked > 0 { throw ForeignFailure.noKeyOpens("identities") }
-        folder.countRest(to: &collector, ending: Self.ending)
+        folder.countRest(in: collector, ending: Self.ending)
         return try collector.finish(details: "", isPlaintext: false)
     }
 

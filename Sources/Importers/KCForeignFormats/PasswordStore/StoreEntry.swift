@@ -7,7 +7,6 @@ internal import KCKeychainModel
 struct StoreEntry {
     /// The path within the store, without the file name extension.
     let path: String
-    let format: String
     /// When the file was last changed.
     let modified: Timestamp
 
@@ -28,18 +27,16 @@ struct StoreEntry {
     /// Adds the items of the file.
     ///
     /// - Throws: as `RecordCollector.add`.
-    func add(_ content: borrowing SecretBytes, to collector: inout RecordCollector) throws(ForeignFailure) {
+    func add(_ content: borrowing SecretBytes, to collector: RecordCollector) throws(ForeignFailure) {
         let parts = path.exact.split(separator: "/")
         let title = parts.last ?? path
-        var record = RecordWriter(format: format, identity: path, title: title)
+        let record = RecordWriter(collector, identity: path, title: title)
         record.id = path
         record.created = modified
         record.modified = modified
         record.folder = parts.dropLast().joined(separator: "/")
         if content.isEmpty { return collector.leaveOut("record without a secret") }
-        guard content.isUTF8 else {
-            return try record.addAttachment(title, content.copy(), to: &collector)
-        }
+        guard content.isUTF8 else { return try record.addAttachment(title, content.copy()) }
         let lines = Self.lines(of: content)
         let isForm = lines.first.map { Self.equals($0, Self.formName, content) } ?? false
         let password = isForm ? Self.password(in: lines, content) : lines.first
@@ -63,21 +60,21 @@ struct StoreEntry {
                 content.withBytes { rest.append($0.extracting(line.lowerBound..<end)) }
             }
         }
-        guessNames(&user, &record, folder: parts.dropLast().last)
+        guessNames(&user, record, folder: parts.dropLast().last)
         if let password, !password.isEmpty, !seeds.contains(password) {
             let password = content.withBytes { SecretBytes($0.extracting(password)) }
-            try record.addLogin(user: user, password: password, to: &collector)
+            try record.addLogin(user: user, password: password)
         } else {
-            try record.addUser(user, to: &collector)
+            try record.addUser(user)
         }
         for seed in seeds {
             try content.withBytes { span throws(ForeignFailure) in
-                try record.addOneTimePassword(SecretBytes(span.extracting(seed)), to: &collector)
+                try record.addOneTimePassword(SecretBytes(span.extracting(seed)))
             }
         }
         let isBlank = rest.withBytes { span in span.indices.allSatisfy { [0x20, 0x09, 0x0a, 0x0d].contains(span[$0]) } }
-        if !isBlank { try record.addNote(rest, to: &collector) }
-        try record.finish(to: &collector)
+        if !isBlank { try record.addNote(rest) }
+        try record.finish()
     }
 
     /// What gopass 1.10 to 1.12 wrote in the first line, before lines like those of a mail's header.
@@ -97,15 +94,12 @@ struct StoreEntry {
     }
 
     private static func equals(_ line: Range<Int>, _ text: String, _ content: borrowing SecretBytes) -> Bool {
-        let wanted = Array(text.utf8)
-        return content.withBytes { bytes in
-            line.count == wanted.count && wanted.indices.allSatisfy { bytes[line.lowerBound + $0] == wanted[$0] }
-        }
+        content.withBytes { $0.extracting(line).isEqual(to: text.utf8.span) }
     }
 
     /// Guesses the address and the user: files are often named after the host, or after the user in a folder of the
     /// host.
-    private func guessNames(_ user: inout String?, _ record: inout RecordWriter, folder: String?) {
+    private func guessNames(_ user: inout String?, _ record: RecordWriter, folder: String?) {
         guard record.addresses.isEmpty else { return }
         if let address = WebAddress(record.title), address.path == nil {
             record.addresses = [record.title]

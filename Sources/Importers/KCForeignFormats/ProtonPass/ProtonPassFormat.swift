@@ -36,45 +36,35 @@ package struct ProtonPassFormat: ForeignFormat {
         guard let vaults = json.root["vaults"], vaults.isObject else {
             throw ForeignFailure.damaged("its vaults are missing")
         }
-        var collector = RecordCollector(format: name, date: file.modified)
-        var reader = ProtonPassReader(json: json, format: name)
+        let collector = RecordCollector(format: name, date: file.modified)
+        var reader = ProtonPassReader(json: json, collector: collector)
         var number = 0
         for vault in vaults.members {
             for item in try json.list(vault.value["items"], required: "a list of items") {
                 number += 1
-                try json.record(
-                    item, title: item["data"]?["metadata"]?["name"], number: number, in: &collector
-                ) { collector throws(ForeignFailure) in
-                    try reader.add(item, of: vault, to: &collector)
+                let title = item["data"]?["metadata"]?["name"]
+                try collector.record(item, of: json, title: title, number: number) { () throws(ForeignFailure) in
+                    try reader.add(item, of: vault)
                 }
             }
-            if vault.value["description"].map({ !json.isEmpty($0) }) == true {
-                collector.leaveOut("description of a vault")
-            }
-            json.skip("name", "description", "display", of: vault.value)
+            reader.leaveOut("description of a vault", vault.value["description"])
+            json.skip("name", "display", of: vault.value)
         }
         // They describe the export, not records.
         json.skip("version", "userId", of: json.root)
         collector.leaveOut(unknown: json.unread)
-        zip?.countRest(to: &collector)
+        zip?.countRest(in: collector)
         return try collector.finish(details: "", isPlaintext: true)
     }
 }
 
 /// Reads the records of a Proton Pass export.
-private struct ProtonPassReader {
+private struct ProtonPassReader: JSONRecords {
     let json: ForeignJSON
-    let format: String
-    private var ids: Set<[String]> = []
+    let collector: RecordCollector
+    var ids: Set<[String]> = []
 
-    init(json: ForeignJSON, format: String) {
-        self.json = json
-        self.format = format
-    }
-
-    mutating func add(
-        _ item: ForeignJSON.Value, of vault: ForeignJSON.Member, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    mutating func add(_ item: ForeignJSON.Value, of vault: ForeignJSON.Member) throws(ForeignFailure) {
         guard let id = json.text(item["itemId"]), let data = item["data"], let type = json.text(data["type"]) else {
             throw .damaged("it has no ID or no type")
         }
@@ -84,66 +74,53 @@ private struct ProtonPassReader {
             collector.leaveOut("record in the trash")
             return json.skip(item)
         }
-        try leaveOut(of: item, data, &collector)
+        try leaveOut(of: item, data)
         let content = try json.object(data["content"])
         let metadata = try json.object(data["metadata"])
-        var record = RecordWriter(
-            format: format, identity: RecordWriter.identity(of: [vault.name, id]),
-            title: try text(metadata?["name"]) ?? "")
+        let identity = RecordWriter.identity(of: [vault.name, id])
+        let record = RecordWriter(collector, identity: identity, title: try text(metadata?["name"]) ?? "")
         record.id = id
         record.folder = try text(vault.value["name"])
         record.created = ForeignDate.seconds(json.integer(item["createTime"]))
         record.modified = ForeignDate.seconds(json.integer(item["modifyTime"]))
         switch type {
-        case "login": try addLogin(content, &record, to: &collector)
+        case "login": try addLogin(content, record)
         case "note": break
         case "alias":
-            if let alias = try text(item["aliasEmail"]) {
-                record.extra.append(ExtraAttribute(name: "email", value: alias))
-            }
+            record.describe("email", try text(item["aliasEmail"]))
             collector.leaveOut("alias of an address")
         case "sshKey":
-            if let key = try text(content?["publicKey"]) {
-                record.extra.append(ExtraAttribute(name: "publicKey", value: key))
-            }
-            if let key = try secret(content?["privateKey"]) { try record.addPrivateKey(key, to: &collector) }
+            record.describe("publicKey", try text(content?["publicKey"]))
+            if let key = try secret(content?["privateKey"]) { try record.addPrivateKey(key) }
             for section in try json.list(content?["sections"]) {
                 let name = try text(json.object(section)?["sectionName"])
-                for field in try json.list(section["sectionFields"]) {
-                    try addField(field, in: name, &record, to: &collector)
-                }
+                for field in try json.list(section["sectionFields"]) { try addField(field, in: name, record) }
             }
-            try addUnknown(of: content, except: ["privateKey", "publicKey", "sections"], &record, to: &collector)
+            try addUnknown(of: content, except: ["privateKey", "publicKey", "sections"], record)
         default:
             // Cards, identities, networks, and types that are not known here.
             if let content, content.isObject, !json.isEmpty(content) {
-                try record.addObject(Self.kind(type), json.source(content), to: &collector)
+                try record.addObject(Self.kind(type), json.source(content))
             }
         }
-        if let note = try secret(metadata?["note"]), !note.isEmpty {
-            try record.addNote(note, isWhole: type == "note", to: &collector)
-        }
-        for field in try json.list(data["extraFields"]) { try addField(field, &record, to: &collector) }
-        if type != "alias" { try record.finish(to: &collector) }
+        if let note = try filled(metadata?["note"]) { try record.addNote(note, isWhole: type == "note") }
+        for field in try json.list(data["extraFields"]) { try addField(field, record) }
+        if type != "alias" { try record.finish() }
     }
 
     /// Counts what a record has that is neither a secret nor a name.
-    private func leaveOut(
-        of item: ForeignJSON.Value, _ data: ForeignJSON.Value, _ collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    private func leaveOut(of item: ForeignJSON.Value, _ data: ForeignJSON.Value) throws(ForeignFailure) {
         if json.flag(item["pinned"]) == true { collector.leaveOut("favorite mark") }
-        collector.leaveOut("attachment outside the export", try json.list(item["files"]).count)
-        if let apps = data["platformSpecific"], !json.isEmpty(apps) { collector.leaveOut("rule for matching an app") }
+        try leaveOut("attachment outside the export", each: item["files"])
+        leaveOut("rule for matching an app", data["platformSpecific"])
         // Versions of the form, and the record's IDs and shares on the server.
-        json.skip("shareId", "contentFormatVersion", "shareCount", "files", of: item)
-        json.skip("platformSpecific", of: data)
+        json.skip("shareId", "contentFormatVersion", "shareCount", of: item)
         json.skip("itemUuid", of: data["metadata"])
     }
 
     /// Adds an extra field; a value of an unknown kind is kept as JSON.
     private func addField(
-        _ field: ForeignJSON.Value, in section: String? = nil, _ record: inout RecordWriter,
-        to collector: inout RecordCollector
+        _ field: ForeignJSON.Value, in section: String? = nil, _ record: RecordWriter
     ) throws(ForeignFailure) {
         let name = RecordWriter.fieldName(try text(field["fieldName"]) ?? "", in: section)
         // The members of the value say what it is.
@@ -156,57 +133,51 @@ private struct ProtonPassReader {
             } else if let value = try secret(member.value) {
                 isEmpty = false
                 try member.name == "content"
-                    ? record.addField(name, value, to: &collector) : record.addOneTimePassword(value, to: &collector)
+                    ? record.addField(name, value) : record.addOneTimePassword(value)
             }
         }
         let rest = others.finish()
         if rest.count > "{}".utf8.count {
-            try record.addField(name, rest, to: &collector)
+            try record.addField(name, rest)
         } else if isEmpty {
             collector.leaveOut("field without a value")
         }
     }
 
-    private func addLogin(
-        _ content: ForeignJSON.Value?, _ record: inout RecordWriter, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
-        guard let content else { throw .damaged("a login has no content") }
-        for url in try json.list(content["urls"]) {
+    private func addLogin(_ login: ForeignJSON.Value?, _ record: RecordWriter) throws(ForeignFailure) {
+        guard let login else { throw .damaged("a login has no content") }
+        for url in try json.list(login["urls"]) {
             if let address = try text(url), !address.isEmpty { record.addresses.append(address) }
         }
         // Versions before 1.18 have the user name under another key.
-        let names = [try text(content["itemUsername"]), try text(content["username"]), try text(content["itemEmail"])]
+        let names = [try text(login["itemUsername"]), try text(login["username"]), try text(login["itemEmail"])]
             .compactMap { $0 }.filter { !$0.isEmpty }
         let others = names.dropFirst().prefix(1).map { ExtraAttribute(name: "email", value: $0) }
-        let passkeys = try json.list(content["passkeys"])
-        if let password = try secret(content["password"]), !password.isEmpty {
-            try record.addLogin(user: names.first, others: others, password: password, to: &collector)
+        let passkeys = try json.list(login["passkeys"])
+        if let password = try filled(login["password"]) {
+            try record.addLogin(user: names.first, others: others, password: password)
         } else if !names.isEmpty || passkeys.isEmpty && !record.addresses.isEmpty {
-            try record.addLogin(user: names.first, others: others, password: nil, to: &collector)
+            try record.addLogin(user: names.first, others: others, password: nil)
         }
-        if let seed = try secret(content["totpUri"]), !seed.isEmpty {
-            try record.addOneTimePassword(seed, to: &collector)
-        }
+        if let seed = try filled(login["totpUri"]) { try record.addOneTimePassword(seed) }
         for passkey in passkeys {
             let (id, domain) = (try text(passkey["rpId"]), try text(passkey["domain"]))
             guard let host = id ?? domain else { throw .damaged("a passkey has no host") }
-            try record.addPasskey(
-                host: host, user: try text(passkey["userName"]), json.source(passkey), to: &collector)
+            try record.addPasskey(host: host, user: try text(passkey["userName"]), json.source(passkey))
         }
         let known: Set<ExactText> = [
             "itemUsername", "username", "itemEmail", "urls", "passkeys", "password", "totpUri",
         ]
-        try addUnknown(of: content, except: known, &record, to: &collector)
+        try addUnknown(of: login, except: known, record)
     }
 
     /// Adds unknown members as fields, so that nothing is lost.
     private func addUnknown(
-        of content: ForeignJSON.Value?, except known: Set<ExactText>, _ record: inout RecordWriter,
-        to collector: inout RecordCollector
+        of content: ForeignJSON.Value?, except known: Set<ExactText>, _ record: RecordWriter
     ) throws(ForeignFailure) {
         for member in content?.members ?? [] where !known.contains(member.name.exact) && !json.isEmpty(member.value) {
             let value = try member.value.isString ? secret(member.value) : json.source(member.value)
-            if let value { try record.addField(member.name, value, to: &collector) }
+            if let value { try record.addField(member.name, value) }
         }
     }
 
@@ -219,11 +190,5 @@ private struct ProtonPassReader {
         case "custom": "record of its own kind"
         default: "record of another type"
         }
-    }
-
-    private func text(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> String? { try json.optionalText(value) }
-
-    private func secret(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> SecretBytes? {
-        try json.optionalSecret(value)
     }
 }

@@ -101,9 +101,4 @@ extension Span<UInt8> {
 
     /// The text of a range; nil if it is not UTF-8.
     func text(_ range: Range<Int>) -> String? { extracting(range).utf8Text }
-
-    /// True if the bytes at `start` equal `expected`.
-    func matches(_ expected: some Collection<UInt8>, at start: Int = 0) -> Bool {
-        start + expected.count <= count && zip(start..<count, expected).allSatisfy { self[$0] == $1 }
-    }
 }

@@ -118,18 +118,8 @@ extension ForeignInput {
         return file.bytes.withBytes { bytes in
             let head = bytes.extracting(0..<min(bytes.count, Self.schemaSize))
             // The application ID is at offset 68.
-            if !applicationID.isEmpty {
-                guard head.count >= 72, zip(68..<72, applicationID.utf8).allSatisfy({ head[$0] == $1 }) else {
-                    return false
-                }
-            }
-            return names.allSatisfy { name in
-                let wanted = Array(name.utf8)
-                return head.count >= wanted.count
-                    && (0...(head.count - wanted.count)).contains { start in
-                        wanted.indices.allSatisfy { head[start + $0] == wanted[$0] }
-                    }
-            }
+            guard head.matches(applicationID.utf8, at: 68) else { return false }
+            return names.allSatisfy { head.holds($0) }
         }
     }
 

@@ -16,11 +16,10 @@ final class ForeignZip {
     init(_ file: ForeignFile, wants: (String) -> Bool) throws {
         var members: [ExactText: ForeignAttachment] = [:]
         names = try file.bytes.withBytes { bytes in
-            try Self.explaining { () throws(StreamFailure) in
-                try ZipFile.read(bytes, wants: wants) { name, bytes in
+            try Self.explaining(
+                ZipFile.read(bytes, wants: wants) { name, bytes in
                     members[name.exact] = ForeignAttachment(name: name, bytes)
-                }
-            }
+                })
         }
         self.members = members
     }
@@ -32,7 +31,7 @@ final class ForeignZip {
         guard let file = input.file else { return nil }
         return try file.bytes.withBytes { bytes in
             guard ZipFile.begins(bytes) else { return nil }
-            return try explaining { () throws(StreamFailure) in try ZipFile.names(in: bytes) }
+            return try explaining(ZipFile.names(in: bytes))
         }
     }
 
@@ -44,7 +43,7 @@ final class ForeignZip {
     }
 
     /// Counts the files that were not taken, whether they were read or not.
-    func countRest(to collector: inout RecordCollector) {
+    func countRest(in collector: RecordCollector) {
         collector.leaveOut("file of no imported record", names.count { !$0.string.exact.hasSuffix("/") } - taken)
     }
 
@@ -57,9 +56,9 @@ final class ForeignZip {
         return try ForeignJSON(member.bytes.copy())
     }
 
-    private static func explaining<Result>(_ body: () throws(StreamFailure) -> Result) throws -> Result {
+    private static func explaining<Result>(_ call: @autoclosure () throws(StreamFailure) -> Result) throws -> Result {
         do throws(StreamFailure) {
-            return try body()
+            return try call()
         } catch {
             switch error.kind {
             case .malformed(let rule): throw ForeignFailure.damaged("it is a zip file: \(rule)")
