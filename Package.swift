@@ -153,7 +153,8 @@ let package = Package(
             "KCItemStores", in: "Backup",
             [
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCKeychainKeys",
-                "KCKeychainStore", "KCLocalKeychains", "KCSecretService", "KCBackupArchive", "KCBackupEngine",
+                "KCKeychainStore", "KCLocalKeychains", "KCItemSources", "KCSecretService", "KCBackupArchive",
+                "KCBackupEngine",
             ]),
         library(
             "KCReportText", in: "Programs",

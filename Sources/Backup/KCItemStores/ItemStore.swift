@@ -42,6 +42,19 @@ package protocol ItemStore {
     /// Refuses a change of items that were found, before anything is asked.
     func requireFit(_ changes: AttributeChanges, of items: [Item]) throws
 
+    /// Refuses a new item that the store cannot hold, before anything is asked.
+    ///
+    /// - Parameter given: the attributes that must be kept as they are.
+    /// - Throws: `UnfitItem`.
+    func requireFit(_ item: Item, given: [AttributeCode]) throws
+
+    /// Adds an item.
+    ///
+    /// - Parameter keepsState: false to keep no state before the change.
+    /// - Returns: the item as the store has it.
+    /// - Throws: `KeychainStoreError.duplicateItem` if it could not be told from another one.
+    func add(_ draft: ItemDraft, secret: borrowing SecretBytes?, now: Timestamp, keepsState: Bool) throws -> Item
+
     /// Changes items that were found, if they are still as they were.
     ///
     /// - Parameters:
@@ -59,6 +72,14 @@ package protocol ItemStore {
 
 /// New values of attributes; nil removes one.
 package typealias AttributeChanges = [AttributeCode: AttributeValue?]
+
+/// Why a store cannot hold a new item.
+package enum UnfitItem: Error {
+    /// It has no items of its class.
+    case itemClass
+    /// It cannot keep the value of an attribute.
+    case attribute(AttributeCode)
+}
 
 /// The items that a store has of those that were asked for.
 package struct FoundItems {

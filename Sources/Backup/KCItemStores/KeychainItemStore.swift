@@ -55,6 +55,15 @@ package struct KeychainItemStore: ItemStore {
     /// Does nothing: the keychain checks a change when it is made, in a transaction.
     package func requireFit(_ changes: AttributeChanges, of items: [Item]) {}
 
+    /// Does nothing: a keychain holds every item.
+    package func requireFit(_ item: Item, given: [AttributeCode]) {}
+
+    package func add(
+        _ draft: ItemDraft, secret: borrowing SecretBytes?, now: Timestamp, keepsState: Bool
+    ) throws -> Item {
+        try change(.itemAdd, keepsState) { writer in try writer.add(draft, secret: secret, now: now) }
+    }
+
     package func update(
         _ items: [Item], _ changes: AttributeChanges, secret: borrowing SecretBytes?, now: Timestamp, keepsState: Bool
     ) throws -> UpdateReport {

@@ -67,6 +67,34 @@ package final class ServiceItemStore: ItemStore {
         }
     }
 
+    /// Refuses certificates and keys, attributes that the service cannot hold, and a binding to the passcode.
+    package func requireFit(_ item: Item, given: [AttributeCode]) throws {
+        if ServiceMapping.serviceItem(of: item) == nil { throw UnfitItem.itemClass }
+        if case .stays = Passage.decide(item.accessibility, from: .itemList, to: .desktopKeyring) {
+            throw UnfitItem.attribute(.pdmn)
+        }
+        if let code = ServiceMapping.unmappedAttributes(item).first(where: given.contains) {
+            throw UnfitItem.attribute(code)
+        }
+    }
+
+    package func add(
+        _ draft: ItemDraft, secret: borrowing SecretBytes?, now: Timestamp, keepsState: Bool
+    ) throws -> Item {
+        let value =
+            switch secret {
+            case .some(let secret): secret.copy()
+            case .none: SecretBytes(capacity: 0)
+            }
+        let item = try draft.completed(now: now, secretSize: value.count)
+        contents = nil
+        let added = try states.keeping(before: .itemAdd, isKept: keepsState) { keep in
+            try target(keep).add(item, secret: value)
+        }
+        guard let added else { throw KeychainStoreError.duplicateItem }
+        return added
+    }
+
     /// Changes items in place, and reads them again to see what the service kept.
     ///
     /// - Throws: as `ServiceTarget.change`.
@@ -119,7 +147,13 @@ package final class ServiceItemStore: ItemStore {
 
     private func read() throws -> Contents {
         if let contents { return contents }
-        let read = try client.read(scope)
+        let read: ServiceContents
+        do {
+            read = try client.read(scope)
+        } catch SecretServiceFailure.locked(let labels) {
+            // Nothing is left out here.
+            throw SecretServiceFailure.lockedTarget(labels)
+        }
         let source = ServiceSource(read)
         var visitor = Visitor()
         try source.visitItems(&visitor)

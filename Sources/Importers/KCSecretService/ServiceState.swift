@@ -249,6 +249,23 @@ final class ServiceState: ItemWriter {
 }
 
 extension ServiceState {
+    /// Adds an item that comes from no service.
+    ///
+    /// - Returns: its unique key; nil, and nothing is written, if there is an item with it.
+    /// - Throws: as `put`.
+    func add(_ item: Item, secret: borrowing SecretBytes) throws -> [UInt8]? {
+        try announce(item, secret: secret, hasSecret: true)
+        let goal = try goal(of: item)
+        let key = ServiceMapping.identity(of: identified(goal.item), in: goal.collection, ordinal: 0).key
+        let isTaken = entries.contains { entry in
+            let place = contents.collections[entry.found.collection].name
+            return ServiceMapping.identity(of: entry.found.item, in: place, ordinal: 0).key == key
+        }
+        if isTaken { return nil }
+        try outbox.create(goal.item, secret, in: path(of: goal.collection), label: goal.collection.label)
+        return key
+    }
+
     /// Changes an item in place, and its secret if one is given.
     ///
     /// - Throws: `SecretServiceFailure` of a request.

@@ -101,6 +101,19 @@ package struct ServiceTarget: StoredItemTarget {
         }
     }
 
+    /// Adds an item that comes from no service.
+    ///
+    /// - Returns: the item as the service has it; nil, and nothing is written, if there is one with its attributes.
+    /// - Throws: `SecretServiceFailure`, `BrokenOffWrite`.
+    package func add(_ item: Item, secret: borrowing SecretBytes) throws -> Item? {
+        guard let key = try write({ state in try state.add(item, secret: secret) }) else { return nil }
+        let now = try client.read(.all, needsAll: false)
+        for (found, draft) in now.drafts where draft.attributes[.musr] == .data(key) {
+            return try draft.completed(now: .reference, secretSize: found.secret.count)
+        }
+        throw SecretServiceFailure.notDone(.writing)
+    }
+
     private func state() throws -> ServiceState {
         try ServiceState(client, client.read(.all, needsAll: false), options)
     }

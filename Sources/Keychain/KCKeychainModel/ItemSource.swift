@@ -167,9 +167,8 @@ extension ExistingItems {
     /// False: unique keys and UUIDs tell all items apart.
     package var needsAnnouncements: Bool { false }
 
-    package func announce(_ item: Item, secret: borrowing SecretBytes, hasSecret: Bool) {
-        preconditionFailure("nothing is announced to a target that does not need it")
-    }
+    /// Does nothing.
+    package func announce(_ item: Item, secret: borrowing SecretBytes, hasSecret: Bool) {}
 
     /// Default: the item with the same UUID.
     package func series(of item: Item) throws -> [Item] {
@@ -179,9 +178,8 @@ extension ExistingItems {
     /// False, for a target that tells alike items apart itself.
     package var hasDerivedUUIDs: Bool { false }
 
-    package func code(ofSecretOf existing: Item, _ code: (borrowing SecretBytes) throws -> [UInt8]) -> [UInt8]? {
-        preconditionFailure("only a target with derived UUIDs is asked")
-    }
+    /// Nil: no secret can be compared.
+    package func code(ofSecretOf existing: Item, _ code: (borrowing SecretBytes) throws -> [UInt8]) -> [UInt8]? { nil }
 
     /// A keychain.
     package var kind: Passage.Target { .keychain }

@@ -146,7 +146,8 @@ enum FailureExamples {
     private static let usage: [UsageProblem] = [
         .repeated(.keychain), .empty(.output), .together(.passcode, .noPasscode), .needs(.json, .output),
         .malformed(.set, form: "NAME=VALUE or NAME:base64=VALUE"), .keychainTwice,
-        .outputTwice, .outputIsSource("login"), .exportOfDesktop, .needsKeychain(.escrow), .needsFile(.password),
+        .outputTwice, .outputIsSource("login"), .newDesktopAttribute("sync"), .needsKeychain(.escrow),
+        .needsFile(.password),
         .needsArchive(.html), .notAKeychain,
         .desktopKeyring, .importIntoDesktop, .desktopAttribute("acct"), .needsDesktop(.skipLocked),
         .notOfDesktop(.escrow),

@@ -23,7 +23,7 @@ final class ArchiveOutput {
     ///
     /// - Throws: `UsageProblem` (`empty`, `together`, `outputIsSource`), `Refusal` (`archiveOnTerminal`), `FileFailure` (`exists`,
     ///   `notFound`).
-    init(_ given: String?, of subject: BackupSubject, in session: Session) throws {
+    init(_ given: String?, of subject: any BackupSubject, in session: Session) throws {
         if given == "" { throw UsageProblem.empty(.output) }
         if given == "-" {
             if session.style.isJSON { throw UsageProblem.together(.output, .json) }

@@ -4,8 +4,8 @@ internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCConsole
 internal import KCCryptography
+internal import KCItemStores
 internal import KCKeychainModel
-internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCSecretService
@@ -26,22 +26,15 @@ struct FolderBackup {
         case failed(Failure)
     }
 
-    /// A keychain or file of items that has been opened.
+    /// A subject that has been opened.
     private struct Part {
-        let subject: BackupSubject
+        let subject: any BackupSubject
         let series: String
-        let source: BackupSource
-
-        /// The locked collections that the user lets the backup leave out.
-        var locked: [String] {
-            guard case .desktop(let items) = source else { return [] }
-            return items.lockedCollections
-        }
+        let source: any BackupSource
 
         /// The items that could not be read, as far as they have names.
         func unread(_ report: CreateReport) -> [String] {
-            if case .desktop(let items) = source { return items.unreadableLabels.map { quoted($0) } }
-            return report.damaged.compactMap { $0?.words }
+            source.unread.names.map { quoted($0) } + report.damaged.compactMap { $0?.words }
         }
     }
 
@@ -126,7 +119,7 @@ struct FolderBackup {
         let wait = try rules.lock.wait()
         let single =
             try rules.all
-            ? nil : BackupSubject.chosen(options.keychain.keychain, for: rules, at: path, in: session)
+            ? nil : BackupSubjects.chosen(options.keychain.keychain, for: rules, at: path, in: session)
         let names = try rules.all ? LocalKeychain.names(in: session.world.dataFolder) : []
         if rules.all, names.isEmpty {
             throw Refusal.noKeychains(isDesktopRunning: try session.world.desktopKeyring() == .running)
@@ -142,7 +135,7 @@ struct FolderBackup {
             do {
                 var named = options
                 named.keychain.keychain = name
-                parts.append(try part(BackupSubject(name, in: session.world), named))
+                parts.append(try part(BackupSubjects.named(name, in: session.world), named))
             } catch {
                 results.append((name, .failed(Failure(error, session.subjects))))
             }
@@ -159,19 +152,19 @@ struct FolderBackup {
         let pin = BackupPin(
             isOfAll: rules.all, mode: options.unencrypted ? .unencrypted : .encrypted,
             keys: given.map { options.keys.names($0) } ?? [],
-            subjects: Dictionary(uniqueKeysWithValues: try parts.map { ($0.series.exact, try identity(of: $0)) }))
+            subjects: Dictionary(uniqueKeysWithValues: parts.map { ($0.series.exact, $0.source.identity) }))
         try folder.use(for: pin, maySwitch: rules.change)
         var maker: ArchiveKeyMaker?
         var unread: [String] = []
         for part in parts {
             session.subjects.keychain = part.subject.name
             do {
-                let source = try given == nil ? part.source : options.opened(part.source, in: session)
+                if given != nil { try part.source.open() }
                 if let given, maker == nil {
                     maker = try options.keys.maker(given, of: part.subject.name, in: session)
                 }
-                let (outcome, report) = try back(up: part, source, into: folder, maker)
-                results.append((part.subject.name, .done(outcome, report, told: source.toldCount)))
+                let (outcome, report) = try back(up: part, into: folder, maker)
+                results.append((part.subject.name, .done(outcome, report, told: part.source.unread.count)))
                 unread += part.unread(report)
             } catch {
                 guard rules.all else { throw error }
@@ -179,7 +172,8 @@ struct FolderBackup {
             }
         }
         return Summary(
-            results: results.sorted { $0.name.exact < $1.name.exact }, folder: folder, locked: parts.flatMap(\.locked),
+            results: results.sorted { $0.name.exact < $1.name.exact }, folder: folder,
+            locked: parts.flatMap(\.source.unread.lockedCollections),
             unread: unread)
     }
 
@@ -193,7 +187,7 @@ struct FolderBackup {
         var staying: [Part] = []
         for part in parts {
             found.insert(part.series.exact)
-            if let known = pin.subjects[part.series.exact], try known.exact != identity(of: part).exact, !rules.change {
+            if let known = pin.subjects[part.series.exact], known.exact != part.source.identity.exact, !rules.change {
                 let failure = CatalogueFailure.switches(folder: folder.name, .replaced(series: part.series))
                 results.append((part.subject.name, .failed(.catalogue(failure, job: session.job))))
             } else {
@@ -211,48 +205,24 @@ struct FolderBackup {
         }
     }
 
-    private func part(_ subject: BackupSubject, _ named: CreateOptions) throws -> Part {
+    private func part(_ subject: any BackupSubject, _ named: CreateOptions) throws -> Part {
         Part(
             subject: subject, series: ArchiveName.series(of: subject.stem),
-            source: try named.open(subject, unlocking, in: session))
-    }
-
-    /// Returns what distinguishes a keychain from others with the same name.
-    private func identity(of part: Part) throws -> String {
-        switch part.source {
-        case .escrowed(let keychain): return Hexadecimal.encode(keychain.storeID)
-        case .keychain(let keychain): return Hexadecimal.encode(keychain.storeID)
-        case .desktop: return part.subject.name
-        case .items, .foreign:
-            guard case .items(let path) = part.subject else { return part.subject.name }
-            let (folder, name) = Path.split(session.world.resolve(path))
-            return "\(Path.real(folder) ?? folder)/\(name)"
-        }
+            source: try subject.open(named.subject(unlocking), in: session).source)
     }
 
     private func back(
-        up part: Part, _ source: BackupSource, into folder: BackupFolder, _ maker: ArchiveKeyMaker?
+        up part: Part, into folder: BackupFolder, _ maker: ArchiveKeyMaker?
     ) throws -> (SeriesDestination.Outcome, CreateReport) {
         let destination = SeriesDestination(
             folder, series: part.series,
             rules: SeriesDestination.Rules(
                 skipsUnchanged: options.folder.ifChanged, acceptsShrinkage: options.folder.acceptShrink,
-                acceptsMissing: !part.locked.isEmpty))
+                acceptsMissing: !part.source.unread.lockedCollections.isEmpty))
         let backup = try CreateBackup(
             of: part.subject.archiveSource(), device: folder.device, tool: CommandLineTool.tool, to: destination,
             now: session.now)
-        let progress = try Progress("archiving items", in: session, itemsOf: part.source.itemCount)
-        let report: CreateReport
-        if let maker {
-            var bound: [Item] = []
-            report = try source.encrypted(
-                backup, with: maker.make(), bound: { if session.style.isVerbose { bound.append($0) } },
-                step: { progress.step() })
-            for words in wordsApart(bound) { session.note("only on this device: \(words)") }
-        } else {
-            report = try options.unencrypted(backup, source, session) { progress.step() }
-        }
-        progress.finish()
+        let report = try options.make(backup, of: part.source, with: maker?.make(), in: session)
         if let failure = destination.entryFailure {
             session.warn(
                 "the archive is saved, and the next run enters it into the catalogue: "

@@ -3,17 +3,16 @@ internal import KCAgeEncryption
 internal import ArgumentParser
 internal import KCBackupArchive
 internal import KCBackupEngine
-internal import KCItemSources
+internal import KCItemStores
 internal import KCByteStreams
 internal import KCKeychainModel
-internal import KCKeychainStore
 internal import KCReportText
 
 /// `kcbackup create`: makes an archive from a keychain.
 struct CreateCommand: Verb {
     static let mainOptions: [OptionName] = [.output, .keychain, .to]
 
-    static let keyringUse = KeyringUse.direct
+    static let keyringUse = KeyringUse.backedUp
 
     static let configuration = CommandConfiguration(
         commandName: "create",
@@ -66,17 +65,17 @@ struct CreateCommand: Verb {
         if let path = try options.folder.folder(output: file ?? output) {
             return try FolderBackup(options: options, unlocking: unlocking, path: path, session: session).run()
         }
-        let subject = try BackupSubject.chosen(options.keychain.keychain, in: session)
+        let subject = try BackupSubjects.chosen(options.keychain.keychain, in: session)
         let target = try ArchiveOutput(file ?? output, of: subject, in: session)
-        let source = try options.open(subject, unlocking, in: session)
+        let open = try subject.open(options.subject(unlocking), in: session)
         let backup = try CreateBackup(
             of: subject.archiveSource(), device: LocalDevice(session.world).key(), tool: CommandLineTool.tool,
             to: target.destination(in: session), now: session.now)
-        let report =
-            try options.unencrypted
-            ? self.unencrypted(backup, source, target, session)
-            : encrypted(backup, source, subject, target, session)
-        try tell(report, source, subject, target, session)
+        let keys = try options.unencrypted ? nil : keys(open.source, subject, session)
+        let report = try target.making(in: session) {
+            try options.make(backup, of: open.source, with: keys, in: session)
+        }
+        try tell(report, open, subject, target, session)
         if let folder = target.folder, try session.catalogueIfAny(of: folder) != nil {
             session.note("'\(OptionName.to.spelling) \(shellWord(folder))' would add it to the backups kept there")
         }
@@ -84,42 +83,20 @@ struct CreateCommand: Verb {
     }
 
     /// Asks for missing secrets in the order in which mistakes are noticed earliest: recipients, passcode, passphrase.
-    private func encrypted(
-        _ backup: CreateBackup, _ source: BackupSource, _ subject: BackupSubject, _ target: ArchiveOutput,
-        _ session: Session
-    ) throws -> CreateReport {
+    private func keys(
+        _ source: any BackupSource, _ subject: any BackupSubject, _ session: Session
+    ) throws -> ArchiveKeys {
         let recipients = try options.keys.recipients(in: session)
-        let source = try options.opened(source, in: session)
-        let keys = try options.keys.keys(recipients, of: subject.name, in: session)
-        let progress = try Progress("archiving items", in: session, itemsOf: source.itemCount)
-        var bound: [Item] = []
-        let report = try target.making(in: session) {
-            try source.encrypted(
-                backup, with: keys, bound: { if session.style.isVerbose { bound.append($0) } },
-                step: { progress.step() })
-        }
-        progress.finish()
-        for words in wordsApart(bound) { session.note("only on this device: \(words)") }
-        return report
-    }
-
-    /// Needs no key; secrets that can be opened are opened anyway, to detect damage.
-    private func unencrypted(
-        _ backup: CreateBackup, _ source: BackupSource, _ target: ArchiveOutput, _ session: Session
-    ) throws -> CreateReport {
-        let progress = try Progress("archiving items", in: session, itemsOf: source.itemCount)
-        let report = try target.making(in: session) {
-            try options.unencrypted(backup, source, session) { progress.step() }
-        }
-        progress.finish()
-        return report
+        try source.open()
+        return try options.keys.keys(recipients, of: subject.name, in: session)
     }
 
     private func tell(
-        _ report: CreateReport, _ source: BackupSource, _ subject: BackupSubject, _ target: ArchiveOutput,
+        _ report: CreateReport, _ open: OpenSubject, _ subject: any BackupSubject, _ target: ArchiveOutput,
         _ session: Session
     ) throws {
-        options.warn(of: report, told: source.toldCount, session)
+        let told = open.source.unread.count
+        options.warn(of: report, told: told, session)
         let total = report.contents.counts.total
         if total == 0, report.damaged.isEmpty, !style.json {
             session.warn("\(target.words) holds no items of \(subject.words)")
@@ -131,13 +108,8 @@ struct CreateCommand: Verb {
             session.note("\(counted(report.notOpened, "item")) not opened: the keychain is locked")
         }
         guard style.json, let path = target.path else { return }
-        var holds: [(String, JSONValue)] = []
-        var damaged = report.damaged[...]
-        if case .foreign(let reading) = source {
-            holds = [("holds", ImportText.contents(reading.contents))]
-            // They are listed with their names as refused.
-            damaged = damaged.dropFirst(source.toldCount)
-        }
+        // With what a file holds, they are listed with their names as refused.
+        let damaged = open.holds == nil ? report.damaged[...] : report.damaged.dropFirst(told)
         try session.result(
             .members([
                 ("archive", outline(path, session)),
@@ -145,7 +117,7 @@ struct CreateCommand: Verb {
                 ("notOpened", .number(report.notOpened)),
                 ("omitted", .list(report.omitted.map { .item($0) })),
                 ("damaged", .list(damaged.map { $0.map { .item($0) } ?? [:] })),
-            ]).adding(holds), [])
+            ]).adding([("holds", open.holds)]), [])
     }
 
     /// Describes the new archive, which exists even if it cannot be read again.

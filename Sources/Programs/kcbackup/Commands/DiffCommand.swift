@@ -4,6 +4,7 @@ internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCConsole
 internal import KCItemSources
+internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
@@ -93,26 +94,24 @@ struct DiffCommand: Verb {
         }
         opening.warnIfUseless([first], in: session)
         if !first.takesPasscode { warnOfPasscode(session) }
-        let source = try self.keychain == nil ? first.opened.source {} : nil
-        let name = try self.keychain ?? source.flatMap(ArchiveSource.keychainName)
-        if let source, name == nil, DesktopKeyring(archived: source) == nil { throw UsageProblem.comparesOne }
         let shallow = first.closed
-        let keychain: any ItemSource
-        if let keyring = DesktopKeyring(self.keychain) ?? source.flatMap(DesktopKeyring.init(archived:)) {
-            let client = try keyring.connect(unlocking, passcode: passcodeOption.passcode, in: session)
-            keychain = try keyring.read(client, missing: .ofList, in: session)
-        } else {
-            if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
-            let opened = try passcodeOption.open(LocalKeychain(name, in: session.world), in: session)
-            if shallow == nil { try passcodeOption.unlock(opened, in: session) }
-            keychain = opened
-        }
+        let open = try subject(of: first, in: session).open(SubjectOptions(passcodeOption, unlocking), in: session)
+        if shallow == nil { try open.source.open() }
         let progress = Progress("comparing items", in: session, reading: first.opened, 2)
         let report = try CompareBackups(first, comparesSecrets: shallow == nil, form: KeyringExtra.comparable)
-            .run(with: .keychain(keychain), progress.step)
+            .run(with: .keychain(open.source), progress.step)
         progress.finish()
         return try tell(
             report, outline, ("keychain", .text(session.subjects.keychain ?? "")), shallow, in: session)
+    }
+
+    /// What the archive is compared with: what the user named, or what it was made from.
+    private func subject(of archive: ProvenArchive, in session: Session) throws -> any BackupSubject {
+        if let keychain { return try session.store(keychain) }
+        let source = try archive.opened.source {}
+        if let keyring = DesktopKeyring(archived: source) { return keyring }
+        guard let name = try ArchiveSource.keychainName(source) else { throw UsageProblem.comparesOne }
+        return try LocalKeychain(name, in: session.world)
     }
 
     /// Keys that were read or asked for, shared by both archives.

@@ -10,7 +10,7 @@ internal import KCReportText
 struct ExportCommand: Verb {
     static let mainOptions: [OptionName] = [.to, .output, .archive]
 
-    static let keyringUse = KeyringUse.throughArchive
+    static let keyringUse = KeyringUse.direct
 
     static let configuration = CommandConfiguration(
         commandName: "export",
@@ -27,6 +27,7 @@ struct ExportCommand: Verb {
             EXAMPLES:
               kcbackup export --to kdbx -o passwords.kdbx
               kcbackup export wi-fi --to bitwarden -o wifi.json
+              kcbackup export --keychain secret-service: --to kdbx -o desk.kdbx
               kcbackup export --archive laptop.kcb --to kdbx -o passwords.kdbx
               kcbackup export --to cxf -r age1… -o passwords.json.age
               kcbackup export --to csv --plaintext -o passwords.csv
@@ -62,11 +63,14 @@ struct ExportCommand: Verb {
     var requireAll = false
 
     @OptionGroup
-    var keychain: LocalKeychainOptions
+    var keychain: KeychainOptions
+
+    @OptionGroup
+    var unlocking: UnlockOptions
 
     @Option(
         name: OptionName.archive.name,
-        help: ArgumentHelp("Export from an archive instead of a keychain.", valueName: "file"),
+        help: ArgumentHelp("Export from an archive instead of a keychain or the desktop keyring.", valueName: "file"),
         completion: .file(extensions: ["kcb"]))
     var archive: String?
 
@@ -91,7 +95,7 @@ struct ExportCommand: Verb {
         let file = try ExportFile(output, in: session)
         let filter = try conditions.filter(text)
         let source = try ExportSource(
-            archive, opening, archivePasscode, acceptOrigin: acceptOrigin, keychain, in: session)
+            archive, opening, archivePasscode, acceptOrigin: acceptOrigin, keychain, unlocking, in: session)
         // Before anything is asked, so that mistakes show early.
         let age = try recipients.recipients(
             password, opening.passphrase, opening.identityPassphrase, keychain.passcode, in: session)
@@ -100,7 +104,7 @@ struct ExportCommand: Verb {
         let export = try source.run(to: started.writer, filter: filter, in: session)
         if export.selected == 0 { throw KeychainStoreError.itemNotFound }
         let missing = export.selected - export.exported.count + export.unreadCount
-        ExportText.list(export, session)
+        ExportText.list(export, told: source.told, session)
         if export.exported.isEmpty {
             let carried = (export.staying.map(\.item) + export.unheld.map(\.item)).contains { item in
                 Travel(item.accessibility) == .anyDevice
@@ -138,7 +142,6 @@ struct ExportCommand: Verb {
             throw UsageProblem.inTheClear(format.rawValue)
         }
         if plaintext, format.takesPassword { throw UsageProblem.notOfFormat(.plaintext, format.rawValue) }
-        if DesktopKeyring(keychain.keychain) != nil { throw UsageProblem.exportOfDesktop }
         let ofArchives: [(Bool, OptionName)] = [
             (opening.passphrase != nil, .passphrase), (!opening.identity.isEmpty, .identity),
             (opening.identityPassphrase != nil, .identityPassphrase),
@@ -149,6 +152,7 @@ struct ExportCommand: Verb {
         } else {
             if keychain.keychain != nil { throw UsageProblem.together(.archive, .keychain) }
             if keychain.passcode != nil { throw UsageProblem.together(.archive, .passcode) }
+            if unlocking.unlock { throw UsageProblem.together(.archive, .unlock) }
         }
     }
 

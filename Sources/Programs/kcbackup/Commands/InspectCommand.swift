@@ -4,6 +4,7 @@ internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCItemSources
+internal import KCItemStores
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportPages
@@ -110,26 +111,12 @@ struct InspectCommand: Verb {
         try requireOneInput(archives.archives, [passcode])
         var isFirst = true
         return try archives.forEach(in: session) { archive, opener in
-            if let keyring = DesktopKeyring(archive) {
-                try refuseArchiveOptions()
-                if let option = foreign.firstGiven { throw UsageProblem.needsFile(option) }
-                let client = try keyring.connect(unlocking, passcode: passcode, in: session)
-                let source = try keyring.read(client, needsAll: !skipLocked, missing: .ofList, in: session)
-                let listing = DesktopListing(
-                    keyring: keyring, source: source, filter: filter,
-                    table: try table.table(ItemColumns.all, in: session), session: session)
+            if let open = try openSubject(archive, session) {
+                let listing = SourceListing(
+                    open: open, filter: filter, table: try table.table(ItemColumns.all, in: session), session: session)
                 try listing.print(isFirst: isFirst)
                 isFirst = false
-                return source.unreadableCount == 0 ? .ok : .incomplete
-            }
-            if let reading = try foreignReading(archive, session) {
-                try refuseArchiveOptions()
-                let listing = ForeignListing(
-                    path: archive, reading: reading, filter: filter,
-                    table: try table.table(ItemColumns.all, in: session), session: session)
-                try listing.print(isFirst: isFirst)
-                isFirst = false
-                return reading.contents.refused.isEmpty ? .ok : .incomplete
+                return open.source.unread.count == 0 ? .ok : .incomplete
             }
             let file = try archives.opening.open(archive, in: session)
             // A report without items would be of little use, so none is written without a key.
@@ -160,6 +147,24 @@ struct InspectCommand: Verb {
             isFirst = false
             return .ok
         }
+    }
+
+    /// Opens the desktop keyring, or another program's file; nil for an archive or an unknown file.
+    private func openSubject(_ name: String, _ session: Session) throws -> OpenSubject? {
+        if let keyring = DesktopKeyring(name) {
+            try refuseArchiveOptions()
+            var passcodeOption = try PasscodeOption.parse([])
+            passcodeOption.passcode = passcode
+            var options = try SubjectOptions(passcodeOption, unlocking)
+            options.foreign = foreign
+            options.skipLocked = skipLocked
+            return try keyring.open(options, in: session)
+        }
+        guard let reading = try foreignReading(name, session) else { return nil }
+        try refuseArchiveOptions()
+        let text = ImportText(path: name, reading: reading, use: .source, session: session)
+        text.warnOfRefused()
+        return text.subject(identity: name)
     }
 
     /// Reads another program's file; nil for an archive or an unknown file.

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCByteStreams
 internal import KCCryptography
+internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
@@ -10,19 +11,22 @@ internal import KCReportText
 struct ItemAddCommand: Verb {
     static let mainOptions: [OptionName] = [.service, .account, .generate]
 
+    static let keyringUse = KeyringUse.direct
+
     static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "Add an item to a keychain.",
+        abstract: "Add an item to the desktop keyring or a keychain.",
         discussion: """
             An item with a server, port or path is an internet password, and any other a generic password, unless \
             '--class' names another class. Missing attributes get Apple's defaults: WhenUnlocked (certificates: Always), not synchronizable, the \
             access group kcbackup. Unless an option provides it, the secret of a password is asked for. Only 'kcbackup \
-            item find --reveal' shows a generated one.
+            item find --reveal' shows a generated one. The desktop keyring takes passwords alone; what it cannot \
+            hold is refused.
 
             EXAMPLES:
               kcbackup item add --service "Home Wi-Fi" --account ada
               kcbackup item add --service forum --account ada --generate
-              kcbackup item add --server mail.example.org --attribute port=993
+              kcbackup item add --keychain secret-service: --server mail.example.org
               kcbackup item add --class cert --label "Example CA" --secret-file ca.der
               kcbackup item add --service bank --account ada \\
                 --accessible WhenUnlockedThisDeviceOnly
@@ -48,7 +52,10 @@ struct ItemAddCommand: Verb {
     var noUndo = false
 
     @OptionGroup
-    var keychain: LocalKeychainOptions
+    var keychain: KeychainOptions
+
+    @OptionGroup
+    var unlocking: UnlockOptions
 
     @OptionGroup
     var style: StyleOptions
@@ -75,17 +82,17 @@ struct ItemAddCommand: Verb {
         if !Self.names.contains(where: { given[$0]?.size ?? 0 > 0 }) { throw UsageProblem.nameless }
         let choice = try secret.choice(for: itemClass, in: session)
 
-        let store = try keychain.open(in: session)
+        let open = try keychain.store(unlocking, in: session)
+        let store = open.items
+        try Self.requireFit(completed, given, in: store)
         // An item that is always accessible can be written without a passcode.
-        try keychain.unlock(store, for: [completed.accessibility], in: session)
+        try store.open([completed.accessibility])
         let value = try secret.read(choice, isPublic: itemClass == .certificate, in: session)
         if itemClass == .certificate { try Self.requireCertificate(value, path: secret.given.secretFile) }
-        let selection = ItemSelection(of: itemClass, given, in: keychain.keychain)
+        let selection = ItemSelection(of: itemClass, given, in: open.name)
         let item: Item
         do {
-            item = try StateKeeper.changing(store, .itemAdd, isKept: !noUndo, in: session) { writer in
-                try writer.add(draft, secret: value, now: session.now)
-            }
+            item = try store.add(draft, secret: value, now: session.now, keepsState: !noUndo)
         } catch KeychainStoreError.duplicateItem {
             throw Refusal.itemExists(
                 keychain: session.subjects.keychain ?? LocalKeychain.defaultName, selection: selection?.words)
@@ -95,9 +102,21 @@ struct ItemAddCommand: Verb {
             let words = selection?.words ?? "\(OptionName.uuid.spelling) \(item.uuid)"
             session.noteGenerated(length, words)
         }
-        session.noteUndo(keychain.keychain)
+        session.noteUndo(open.name)
         if style.json { try session.result(["items": [.item(item)]], []) }
         return .ok
+    }
+
+    /// - Throws: `UsageProblem` (`notOfDesktop`, `newDesktopAttribute`) for what the store cannot hold.
+    private static func requireFit(_ item: Item, _ given: Attributes, in store: any ItemStore) throws {
+        do {
+            try store.requireFit(item, given: given.entries.map(\.code))
+        } catch let error as UnfitItem {
+            switch error {
+            case .itemClass: throw UsageProblem.notOfDesktop(.class)
+            case .attribute(let code): throw UsageProblem.newDesktopAttribute(code.word)
+            }
+        }
     }
 
     /// Refuses anything but one certificate, in DER or PEM.

@@ -83,7 +83,7 @@ struct ScheduleAddCommand: Verb {
         guard let to = create.folder.to, !to.isEmpty else { throw UsageProblem.needsFolder }
         if !create.folder.all {
             let folder = session.absolute(to)
-            let found = try BackupSubject.chosen(create.keychain.keychain, for: create.folder, at: folder, in: session)
+            let found = try BackupSubjects.chosen(create.keychain.keychain, for: create.folder, at: folder, in: session)
             if create.keychain.keychain == nil { create.keychain.keychain = found.name }
             subject = found.words
         }

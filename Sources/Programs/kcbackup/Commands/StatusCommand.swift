@@ -14,7 +14,8 @@ struct StatusCommand: Verb {
         discussion: """
             With '--max-age', the run ends with 17 if the last good backup of a job or keychain is older, or if a job \
             never succeeded. If the newest backup of a keychain is missing from its folder, the run ends with 10, and \
-            with 13 if another file has its name. '--prometheus' prints the text format that a node exporter collects.
+            with 13 if another file has its name, or if the catalogue of a folder was altered. '--prometheus' prints \
+            the text format that a node exporter collects.
 
             EXAMPLES:
               kcbackup status
@@ -140,12 +141,12 @@ extension BackupState.JobState {
 
 extension BackupState.KeychainState {
     /// The keychain or keyring in a sentence.
-    var words: String { DesktopKeyring(name) == nil ? "keychain \(quoted(name))" : "the desktop keyring" }
+    var words: String { storeWords(name) }
 }
 
 extension BackupState.Lost {
     /// The JSON object "missing backup".
-    fileprivate var json: JSONValue { ["keychain": .text(series), "file": .text(path)] }
+    fileprivate var json: JSONValue { ["keychain": .text(name), "file": .text(path)] }
 }
 
 extension BackupState {
@@ -163,6 +164,7 @@ extension BackupState {
                     ])
                 }),
             "unreadable": .list(unreadable.map(\.json)),
+            "unreadableCatalogues": .list(failures.map(\.explanation.jsonBody)),
             "backupsOf": .list(
                 keychains.map { state in
                     .members([
@@ -200,9 +202,14 @@ extension BackupState {
             + metric(
                 "kcbackup_newest_missing", "Folders where the newest backup of a keychain is gone or replaced.",
                 keychains.map { state in
-                    let stem = DesktopKeyring(state.name).map { BackupSubject.desktop($0).stem } ?? state.name
+                    let stem = DesktopKeyring(state.name).map(\.stem) ?? state.name
                     let series = ArchiveName.series(of: stem)
                     return ("keychain", state.name, Int64(lost.count { $0.series.exact == series.exact }))
                 })
+            + [
+                "# HELP kcbackup_unreadable_catalogues Folders of backups whose catalogues cannot be read.\n",
+                "# TYPE kcbackup_unreadable_catalogues gauge\n",
+                "kcbackup_unreadable_catalogues \(failures.count)\n",
+            ]
     }
 }

@@ -3,25 +3,26 @@ internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCItemSources
+internal import KCItemStores
 internal import KCKeychainModel
-internal import KCKeychainStore
 
-/// The source of exported items: a keychain or an archive, opened in the order in which mistakes show earliest.
+/// The source of exported items: a keychain, the desktop keyring or an archive, opened in the order in which mistakes show earliest.
 struct ExportSource {
     private enum Place {
-        case keychain(Keychain, LocalKeychainOptions)
+        case live(any BackupSource)
         case archive(ProvenArchive, RestoreOptions, ArchivePasscodeOption, path: String)
     }
 
     private let place: Place
 
-    /// Opens the keychain, or verifies that the archive is genuine.
+    /// Opens the keychain or the desktop keyring, or verifies that the archive is genuine.
     init(
         _ archive: String?, _ opening: ArchiveOptions, _ passcode: ArchivePasscodeOption, acceptOrigin: String?,
-        _ keychain: LocalKeychainOptions, in session: Session
+        _ keychain: KeychainOptions, _ unlocking: UnlockOptions, in session: Session
     ) throws {
         guard let archive else {
-            place = .keychain(try keychain.open(in: session), keychain)
+            let subject = try session.store(keychain.keychain)
+            place = .live(try subject.open(SubjectOptions(keychain.passcodeOption, unlocking), in: session).source)
             return
         }
         let file = try opening.open(archive, in: session)
@@ -35,10 +36,18 @@ struct ExportSource {
         place = .archive(proven, options, passcode, path: archive)
     }
 
+    /// The number of unreadable items that were named when the source was opened.
+    var told: Int {
+        switch place {
+        case .live(let source): source.unread.count
+        case .archive: 0
+        }
+    }
+
     /// Makes the secrets readable.
     func unlock(in session: Session) throws {
         switch place {
-        case .keychain(let keychain, let options): try options.unlock(keychain, in: session)
+        case .live(let source): try source.open()
         case .archive(let proven, _, let passcode, let path):
             try passcode.open(proven, isNeeded: true, path: path, in: session)
         }
@@ -47,11 +56,11 @@ struct ExportSource {
     /// Passes the items that may be exported to `writer`.
     func run(to writer: any ExportWriter, filter: ItemFilter?, in session: Session) throws -> ItemExport {
         switch place {
-        case .keychain(let keychain, _):
-            let progress = try Progress("exporting items", in: session, itemsOf: keychain.itemCount)
+        case .live(let source):
+            let progress = try Progress("exporting items", in: session, itemsOf: source.itemCount)
             defer { progress.finish() }
             var export = ItemExport(to: writer, filter: filter, step: progress.step)
-            try keychain.visitItems(&export)
+            try source.visitItems(&export)
             return export
         case .archive(let proven, var options, _, _):
             options.filter = filter

@@ -15,7 +15,9 @@ struct ExportText {
     let formulas: Int
 
     /// Lists the items that are not in the file, even without a terminal.
-    static func list(_ export: ItemExport, _ session: Session) {
+    ///
+    /// - Parameter told: the number of unreadable items that were named before.
+    static func list(_ export: ItemExport, told: Int, _ session: Session) {
         session.list(export.staying.map(\.item)) { index, words in
             "stays: \(words): \(export.staying[index].reason.words)"
         }
@@ -30,7 +32,7 @@ struct ExportText {
                 "\(counted(export.unreadCount, "item")) could not be read when the archive was made, and "
                     + (export.unreadCount == 1 ? "is" : "are") + " not in it")
         }
-        for item in export.damaged {
+        for item in export.damaged.dropFirst(told) {
             session.warn("not exported, since it is damaged: \(item?.words ?? "an unreadable item")")
         }
     }

@@ -191,8 +191,8 @@ enum Failure: Error, Hashable, Sendable {
 enum KeyringHint: Hashable, Sendable, CaseIterable {
     case running
     case unreachable
-    /// The command reads archives, but not the keyring.
-    case throughArchive
+    /// None is running, and the command is for backups of one.
+    case absent
     /// The colon is missing.
     case misspelled
 
@@ -201,10 +201,8 @@ enum KeyringHint: Hashable, Sendable, CaseIterable {
         let option = "\(OptionName.keychain.spelling) \(DesktopKeyring.all.name)"
         return switch self {
         case .running: "'\(option)' is the desktop keyring"
+        case .absent: "'\(option)' backs up the desktop keyring, where its user is logged in to the desktop"
         case .unreachable: "the desktop keyring cannot be reached: '\(option)' says why"
-        case .throughArchive:
-            "'kcbackup create \(option) \(OptionName.output.spelling) FILE.kcb' and then "
-                + "'kcbackup export \(OptionName.archive.spelling) FILE.kcb …' export the desktop keyring"
         case .misspelled: "did you mean '\(option)'?"
         }
     }
@@ -213,8 +211,8 @@ enum KeyringHint: Hashable, Sendable, CaseIterable {
 /// What a command can do with the desktop keyring.
 enum KeyringUse: Sendable {
     case direct
-    /// It reads archives of it.
-    case throughArchive
+    /// It makes backups of it, for which most people want the command.
+    case backedUp
     case none
 }
 

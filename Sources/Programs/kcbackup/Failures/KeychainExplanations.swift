@@ -22,7 +22,7 @@ private func explainNoItem(of name: String?) -> Explanation {
 ///
 /// - Parameter name: the keychain as named by the user.
 func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Explanation {
-    let keychain = name.map { "keychain \(quoted($0))" } ?? "the keychain"
+    let keychain = name.map(storeWords) ?? "the keychain"
     switch error {
     case .notFound:
         return Explanation(

@@ -131,7 +131,7 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
                 + "'\(OptionName.passcode.spelling) file:PATH' or '\(OptionName.escrow.spelling) FILE'")
     case .itemExists(let keychain, let selection):
         Explanation(
-            .exists, "keychain \(quoted(keychain)) has an item with the same unique key",
+            .exists, "\(storeWords(keychain)) has an item with the same unique key",
             hint: selection.map { "'kcbackup item find \($0)' shows it, and 'kcbackup item update \($0)' changes it" }
                 ?? "'kcbackup item list' shows the items, and 'kcbackup item update' changes one")
     case .deviceKeyNeeded(let keychains):
@@ -165,7 +165,7 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
             hint: "'kcbackup status' says why, 'kcbackup doctor' finds what would make the next run fail")
     case .newestGone(let keychain, let path):
         Explanation(
-            .notFound, "the newest backup of keychain \(quoted(keychain)) is gone: \(quoted(path))",
+            .notFound, "the newest backup of \(storeWords(keychain)) is gone: \(quoted(path))",
             hint: "is the disk mounted, and is it the right one?",
             "if it was removed on purpose, 'kcbackup list \(OptionName.rebuild.spelling) "
                 + "\(shellWord(Path.split(path).folder))' forgets it")

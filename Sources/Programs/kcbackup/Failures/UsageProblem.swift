@@ -28,6 +28,8 @@ enum UsageProblem: Error, Hashable, Sendable {
     case needsDesktop(OptionName)
     /// The desktop keyring does not store this attribute, or not without a value.
     case desktopAttribute(String)
+    /// A new item of the desktop keyring cannot have this value of the attribute.
+    case newDesktopAttribute(String)
     /// The option opens another program's file, but none is named.
     case needsFile(OptionName)
     /// The option applies to archives, but the file is another program's.
@@ -36,8 +38,6 @@ enum UsageProblem: Error, Hashable, Sendable {
     case notAKeychain
     /// The desktop keyring is not a keychain.
     case desktopKeyring
-    /// An export reads keychains and archives.
-    case exportOfDesktop
     /// An import writes into keychains.
     case importIntoDesktop
     /// An attribute is given twice.
@@ -171,10 +171,10 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             .usage, "the item in the desktop keyring does not allow this change of '\(code)'",
             hint: "'label' can always be set, and 'accessible' set or removed; others can be changed only if the item "
                 + "has an attribute for them")
-    case .exportOfDesktop:
+    case .newDesktopAttribute(let word):
         Explanation(
-            .usage, "'export' reads keychains and archives, and 'secret-service:' names the desktop keyring",
-            hint: KeyringHint.throughArchive.words)
+            .usage, "an item of the desktop keyring cannot have this value of '\(word)'",
+            hint: "leave it out, or add the item to a keychain: '\(OptionName.keychain.spelling) NAME'")
     case .importIntoDesktop:
         Explanation(
             .usage, "'import' writes into keychains, and 'secret-service:' names the desktop keyring",
@@ -185,8 +185,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .desktopKeyring:
         Explanation(
             .usage, "'secret-service:' names the desktop keyring, which this command does not support",
-            hint: "'create', 'restore', 'undo', 'diff', 'inspect', 'item list', 'item find', 'item update' and "
-                + "'item delete' take it")
+            hint: "'create', 'restore', 'undo', 'export', 'diff', 'inspect' and the commands of 'item' take it")
     case .attributeTwice(let code): Explanation(.usage, "the attribute '\(code.word)' is given twice")
     case .serverIsURL:
         Explanation(

@@ -176,6 +176,16 @@ struct Examination {
                     job: job, explanation: found.suffixed("; its last run failed because of that"))
                 return
             }
+            if record.status == .locked {
+                // What is locked now has been found by now.
+                warnings.append(
+                    (
+                        state.job.name,
+                        "its last run failed, for a reason that is gone: \(record.message); "
+                            + "'kcbackup run \(state.job.name) -v' runs it now"
+                    ))
+                return
+            }
             last = Explanation(record.status, "its last run failed: \(record.message)").adding(record.hints)
         } else {
             return
@@ -300,7 +310,7 @@ struct Examination {
             let locked = try client.locked(in: keyring.scope)
             if try !client.hasCollections { throw SecretServiceFailure.noCollections }
             if !locked.isEmpty, !options.skipLocked, options.keychain.passcode == nil {
-                throw SecretServiceFailure.locked(locked)
+                throw SecretServiceFailure.lockedTarget(locked)
             }
             return
         }
@@ -310,7 +320,7 @@ struct Examination {
         if !keychain.hasPasscode { return }
         if let source = options.escrow?.source {
             if case .credential = source, session.world.environment["CREDENTIALS_DIRECTORY"] == nil { return }
-            _ = try options.opened(.keychain(keychain), in: session)
+            _ = try options.subject(.none()).unlocked(keychain, in: session)
             return
         }
         if options.unencrypted { return }

@@ -1,72 +1,60 @@
 internal import KCBackupArchive
 internal import KCBackupCatalogue
-internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCItemSources
+internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
-internal import KCKeychainKeys
 internal import KCReportText
 internal import KCSecretService
 
-/// What is to be backed up, as named by the user.
-enum BackupSubject {
-    case keychain(LocalKeychain)
-    /// `file:PATH`: a file of items or another program's file; its items need not be in a keychain.
-    case items(path: String)
-    /// `secret-service:`: the desktop keyring.
-    case desktop(DesktopKeyring)
-
-    /// Parses a name; nil means the default keychain.
-    ///
-    /// - Throws: `LocalKeychainFailure`, `UsageProblem` (`empty`).
-    init(_ given: String?, in world: World) throws {
-        if let path = given.flatMap(FileOfItems.path) {
-            if path.isEmpty { throw UsageProblem.empty(.keychain) }
-            self = .items(path: path)
-        } else if let keyring = DesktopKeyring(given) {
-            self = .desktop(keyring)
-        } else {
-            self = .keychain(try LocalKeychain(given, in: world))
-        }
-    }
-
-    /// The name of the subject: a keychain's name as the user typed it, or a file's path.
-    var name: String {
-        switch self {
-        case .keychain(let local): local.name
-        case .items(let path): path
-        case .desktop(let keyring): keyring.name
-        }
-    }
+/// What items are read from to be taken elsewhere, as the user named it.
+protocol BackupSubject {
+    /// The name, as `--keychain` takes it, or the path of a file.
+    var name: String { get }
 
     /// The subject as text.
-    var words: String {
-        switch self {
-        case .keychain(let local): "keychain \(quoted(local.name))"
-        case .items(let path): quoted(path)
-        case .desktop(let keyring): keyring.words
-        }
+    var words: String { get }
+
+    /// The kind and the name that are recorded in its archives.
+    var recorded: (kind: String, name: String) { get }
+
+    /// The first part of its archives' names.
+    var stem: String { get }
+
+    /// The first part of its archives' names where nothing of `stem` can be in the name of a file.
+    var plainStem: String { get }
+
+    var kind: SubjectKind { get }
+
+    /// Opens the subject, with options that fit its kind; secrets that need a passcode cannot be read yet.
+    func opened(_ options: SubjectOptions, in session: Session) throws -> OpenSubject
+}
+
+/// A subject that was opened.
+struct OpenSubject {
+    let source: any BackupSource
+    /// What it is and has, above a list of its items.
+    var title: [String] = []
+    /// The same as members of a JSON object.
+    var members: [(String, JSONValue)] = []
+    /// What a file of another program has, if its items were told.
+    var holds: JSONValue?
+}
+
+extension BackupSubject {
+    /// Opens the subject.
+    ///
+    /// - Throws: `UsageProblem` for an option that is not for its kind; the errors of opening it.
+    func open(_ options: SubjectOptions, in session: Session) throws -> OpenSubject {
+        try kind.check(options.given)
+        return try opened(options, in: session)
     }
 
     /// Returns the source recorded in its archives.
     func archiveSource() throws(ArchiveFailure) -> ArchiveSource {
-        switch self {
-        case .keychain(let local) where local.isNamed:
-            try ArchiveSource(kind: ArchiveSource.keychain, name: local.name)
-        case .keychain: try ArchiveSource(kind: ArchiveSource.keychainFile, name: stem)
-        case .items(let path): try ArchiveSource(kind: ArchiveSource.items, name: Path.split(path).name)
-        case .desktop(let keyring): try ArchiveSource(kind: DesktopKeyring.kind, name: keyring.label)
-        }
-    }
-
-    /// The first part of its archives' names.
-    var stem: String {
-        if case .desktop(let keyring) = self {
-            return DesktopKeyring.kind + (keyring.label.isEmpty ? "" : "-" + keyring.label)
-        }
-        return ArchiveName.stem(ofFile: Path.split(name).name)
+        try ArchiveSource(kind: recorded.kind, name: recorded.name)
     }
 
     /// The first part of its archives' names, made safe for a file name: visible, on one line, and not an option.
@@ -79,49 +67,7 @@ enum BackupSubject {
         var fit = text.drop { ".- ".contains($0) }
         // The date, a number and the extension follow, and a file name has at most 255 bytes.
         while fit.utf8.count > 200 { fit.removeLast() }
-        if !fit.isEmpty { return String(fit) }
-        switch self {
-        case .keychain: return "keychain"
-        case .items: return "items"
-        case .desktop: return DesktopKeyring.kind
-        }
-    }
-
-    /// Opens the subject; only secrets that need no passcode can be read.
-    func open(_ options: CreateOptions, _ unlocking: UnlockOptions, in session: Session) throws -> BackupSource {
-        if options.escrow != nil {
-            switch self {
-            case .keychain: break
-            case .items: throw UsageProblem.needsKeychain(.escrow)
-            case .desktop: throw UsageProblem.notOfDesktop(.escrow)
-            }
-        }
-        if case .desktop = self {
-        } else {
-            if options.skipLocked { throw UsageProblem.needsDesktop(.skipLocked) }
-            if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
-        }
-        switch self {
-        case .keychain(let local):
-            if let option = options.foreign.firstGiven { throw UsageProblem.needsFile(option) }
-            return .keychain(try options.keychain.passcodeOption.open(local, in: session))
-        case .desktop(let keyring):
-            if let option = options.foreign.firstGiven { throw UsageProblem.needsFile(option) }
-            let client = try keyring.connect(unlocking, passcode: options.keychain.passcode, in: session)
-            let source = try keyring.read(client, needsAll: !options.skipLocked, missing: .ofArchive, in: session)
-            if source.collections.isEmpty, source.unreadableCount == 0 { throw SecretServiceFailure.noCollections }
-            return .desktop(source)
-        case .items(let path):
-            if options.keychain.passcode != nil { throw UsageProblem.needsKeychain(.passcode) }
-            try options.foreign.check(with: path)
-            let reader = ForeignReader(path, options.foreign, in: session)
-            if options.foreign.firstGiven == nil, try reader.isFileOfItems() {
-                return .items(try FileOfItems.open(path, in: session).collected())
-            }
-            let reading = try reader.read()
-            try ImportText(path: path, reading: reading, use: .source, session: session).tellContents()
-            return .foreign(reading)
-        }
+        return fit.isEmpty ? plainStem : String(fit)
     }
 }
 
@@ -135,47 +81,105 @@ private func isVisible(_ scalar: Unicode.Scalar) -> Bool {
     }
 }
 
-/// An opened subject of a backup.
-enum BackupSource {
-    case keychain(Keychain)
-    /// A keychain whose secrets are opened with an escrow key, for this backup only.
-    case escrowed(EscrowedKeychain)
-    case items(CollectedItems)
-    case desktop(ServiceSource)
-    case foreign(ForeignReader.Reading)
+extension LocalKeychain: BackupSubject {
+    var words: String { "keychain \(quoted(name))" }
+    var recorded: (kind: String, name: String) {
+        isNamed ? (ArchiveSource.keychain, name) : (ArchiveSource.keychainFile, stem)
+    }
+    var stem: String { ArchiveName.stem(ofFile: Path.split(name).name) }
+    var plainStem: String { "keychain" }
+    var kind: SubjectKind { .keychain }
 
-    /// Returns the number of items.
-    func itemCount() throws -> Int {
-        switch self {
-        case .keychain(let keychain): try keychain.itemCount()
-        case .escrowed(let keychain): try keychain.itemCount()
-        case .items(let items): items.count
-        case .desktop(let items): items.count
-        case .foreign(let reading): reading.contents.items.count
+    func opened(_ options: SubjectOptions, in session: Session) throws -> OpenSubject {
+        let keychain = try options.passcodeOption.open(self, in: session)
+        return OpenSubject(
+            source: KeychainBackup(keychain) { needsSecrets in
+                if needsSecrets || options.passcodeOption.passcode != nil || options.escrow != nil {
+                    return try options.unlocked(keychain, in: session)
+                }
+                try session.world.unlocked.resume(keychain)
+                return keychain
+            })
+    }
+}
+
+extension DesktopKeyring: BackupSubject {
+    var recorded: (kind: String, name: String) { (Self.kind, label) }
+    var stem: String { Self.kind + (label.isEmpty ? "" : "-" + label) }
+    var plainStem: String { Self.kind }
+    var kind: SubjectKind { .keyring }
+
+    func opened(_ options: SubjectOptions, in session: Session) throws -> OpenSubject {
+        let client = try connect(options.unlocking, passcode: options.passcodeOption.passcode, in: session)
+        let source: ServiceSource
+        do {
+            source = try read(
+                client, needsAll: options.skipLocked != true, missing: options.isForArchive ? .ofArchive : .ofList,
+                in: session)
+        } catch SecretServiceFailure.locked(let labels) where options.skipLocked == nil {
+            throw SecretServiceFailure.lockedTarget(labels)
         }
+        if options.isForArchive, source.collections.isEmpty, source.unreadableCount == 0 {
+            throw SecretServiceFailure.noCollections
+        }
+        let title = label.isEmpty ? "Secret Service" : words
+        return OpenSubject(
+            source: KeyringBackup(source, identity: name),
+            title: ["\(title): \(counted(source.count, "item"))"] + source.collections.map(\.words),
+            members: [("keychain", .text(name)), ("collections", .list(source.collections.map(\.json)))])
+    }
+}
+
+/// `file:PATH`: a file of items or another program's file; its items need not be in a keychain.
+struct FileSubject: BackupSubject {
+    let path: String
+
+    var name: String { path }
+    var words: String { quoted(path) }
+    var recorded: (kind: String, name: String) { (ArchiveSource.items, Path.split(path).name) }
+    var stem: String { ArchiveName.stem(ofFile: Path.split(path).name) }
+    var plainStem: String { "items" }
+    var kind: SubjectKind { .file }
+
+    func opened(_ options: SubjectOptions, in session: Session) throws -> OpenSubject {
+        let (folder, name) = Path.split(session.world.resolve(path))
+        let identity = "\(Path.real(folder) ?? folder)/\(name)"
+        try options.foreign.check(with: path)
+        let reader = ForeignReader(path, options.foreign, in: session)
+        if options.foreign.firstGiven == nil, try reader.isFileOfItems() {
+            let items = try FileOfItems.open(path, in: session).collected()
+            return OpenSubject(
+                source: FileBackup(
+                    ForeignContents(items: items, kind: "item", isPlaintext: true), identity: identity))
+        }
+        let text = ImportText(path: path, reading: try reader.read(), use: .source, session: session)
+        try text.tellContents()
+        return text.subject(identity: identity)
+    }
+}
+
+extension ImportText {
+    /// The file as a source of items.
+    func subject(identity: String) -> OpenSubject {
+        let holds = Self.contents(reading.contents)
+        return OpenSubject(
+            source: FileBackup(reading.contents, identity: identity), title: contentLines,
+            members: [("file", .text(path)), ("format", .text(reading.format.name)), ("holds", holds)], holds: holds)
+    }
+}
+
+extension CollectionSummary {
+    fileprivate var words: String {
+        let marks = [isDefault ? "default" : nil, isLocked ? "locked" : nil].compactMap { $0 }
+        return "collection \(quoted(label)): "
+            + (isLocked && items == 0 ? "number of items unknown" : counted(items, "item"))
+            + (marks.isEmpty ? "" : " (\(marks.joined(separator: ", ")))")
     }
 
-    /// The number of unreadable items that were named when the source was opened, individually or by collection.
-    ///
-    /// They are the first of those that a report has as damaged.
-    var toldCount: Int {
-        switch self {
-        case .keychain, .escrowed, .items: 0
-        case .desktop(let items): items.unreadableCount
-        case .foreign(let reading): reading.contents.refused.count
-        }
-    }
-
-    /// Makes an encrypted archive of the source.
-    func encrypted(
-        _ backup: CreateBackup, with keys: ArchiveKeys, bound: @escaping (Item) -> Void, step: @escaping () -> Void
-    ) throws -> CreateReport {
-        switch self {
-        case .keychain(let keychain): try backup.encrypted(keychain, with: keys, bound: bound, step: step)
-        case .escrowed(let keychain): try backup.encrypted(keychain, with: keys, bound: bound, step: step)
-        case .items(let items): try backup.encrypted(items, with: keys, bound: bound, step: step)
-        case .desktop(let items): try backup.encrypted(items, with: keys, bound: bound, step: step)
-        case .foreign(let reading): try backup.encrypted(reading.contents, with: keys, bound: bound, step: step)
-        }
+    fileprivate var json: JSONValue {
+        .members([
+            ("label", .text(label)), ("default", .flag(isDefault)), ("locked", .flag(isLocked)),
+            ("items", .number(items)),
+        ])
     }
 }

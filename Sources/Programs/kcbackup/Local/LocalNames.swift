@@ -47,11 +47,10 @@ extension LocalKeychain {
     private func keyringHint(in session: Session) throws -> KeyringHint? {
         if session.keyringUse == .none { return nil }
         let isMisspelled = name == DesktopKeyring.kind
-        if session.keyringUse == .direct, isMisspelled { return .misspelled }
-        if !isMisspelled, try !LocalKeychain.names(in: session.world.dataFolder).isEmpty { return nil }
+        if isMisspelled { return .misspelled }
+        if try !LocalKeychain.names(in: session.world.dataFolder).isEmpty { return nil }
         let presence = try session.world.desktopKeyring()
-        if presence == .absent { return nil }
-        if session.keyringUse == .throughArchive { return .throughArchive }
+        if presence == .absent { return session.keyringUse == .backedUp ? .absent : nil }
         return presence == .running ? .running : .unreachable
     }
 }

@@ -29,19 +29,11 @@ enum StandardStore {
         }
     }
 
-    /// The store as `--keychain` names it.
-    var name: String {
+    /// The store as something to back up.
+    var subject: any BackupSubject {
         switch self {
-        case .keychain(let local): local.name
-        case .desktop: DesktopKeyring.all.name
-        }
-    }
-
-    /// The store as text.
-    var words: String {
-        switch self {
-        case .keychain(let local): "keychain \(quoted(local.name))"
-        case .desktop: "the desktop keyring"
+        case .keychain(let local): local
+        case .desktop: DesktopKeyring.all
         }
     }
 
@@ -89,7 +81,8 @@ extension StandardStore {
         default: throw Refusal.declined
         }
         try remember(chosen, in: world)
-        session.note("from now on, this is \(chosen.words): 'kcbackup keychain default' shows and changes it")
+        let words = storeWords(chosen.subject.name)
+        session.note("from now on, this is \(words): 'kcbackup keychain default' shows and changes it")
         return chosen
     }
 
@@ -129,6 +122,15 @@ extension StandardStore {
 }
 
 extension Session {
+    /// The keychain or desktop keyring that is named, or that is used where none is.
+    ///
+    /// - Throws: `UsageProblem.notAKeychain`; as `StandardStore.init` and `BackupSubjects.named`.
+    func store(_ given: String?) throws -> any BackupSubject {
+        guard let given else { return try StandardStore(in: world).subject }
+        if FileOfItems.path(given) != nil { throw UsageProblem.notAKeychain }
+        return try BackupSubjects.named(given, in: world)
+    }
+
     /// The desktop keyring, if it is named, or if it is used where no keychain is named.
     ///
     /// - Throws: as `StandardStore.init`.

@@ -5,25 +5,29 @@ internal import KCDeviceIdentity
 internal import KCKeychainStore
 internal import KCLocalKeychains
 
-extension BackupSubject {
+/// Finds what the user means to be backed up.
+enum BackupSubjects {
+    /// Returns what the user named; nil means the default keychain.
+    ///
+    /// - Throws: `LocalKeychainFailure`, `UsageProblem` (`empty`).
+    static func named(_ given: String?, in world: World) throws -> any BackupSubject {
+        if let path = given.flatMap(FileOfItems.path) {
+            if path.isEmpty { throw UsageProblem.empty(.keychain) }
+            return FileSubject(path: path)
+        }
+        if let keyring = DesktopKeyring(given) { return keyring }
+        return try LocalKeychain(given, in: world)
+    }
+
     /// Determines what to back up if the user may not have named anything.
     ///
-    /// - Throws: as `init`, and as `StandardStore.toBackUp`.
-    static func chosen(_ given: String?, in session: Session) throws -> BackupSubject {
-        let subject: BackupSubject
-        if let given {
-            subject = try BackupSubject(given, in: session.world)
-        } else {
-            subject =
-                switch try StandardStore.toBackUp(in: session) {
-                case .keychain(let local): .keychain(local)
-                case .desktop: .desktop(.all)
-                }
-        }
-        switch subject {
-        case .keychain: break
-        case .desktop, .items: try makeDeviceKey(in: session)
-        }
+    /// - Throws: as `named`, and as `StandardStore.toBackUp`.
+    static func chosen(_ given: String?, in session: Session) throws -> any BackupSubject {
+        let subject =
+            try given == nil
+            ? StandardStore.toBackUp(in: session).subject : named(given, in: session.world)
+        // A keychain that exists has one.
+        if subject.kind != .keychain { try makeDeviceKey(in: session) }
         return subject
     }
 
@@ -31,7 +35,7 @@ extension BackupSubject {
     ///
     /// - Throws: as `chosen(_:in:)`, and `CatalogueFailure`.
     static func chosen(_ given: String?, for folder: FolderOptions, at path: String, in session: Session) throws
-        -> BackupSubject
+        -> any BackupSubject
     {
         if given == nil, !folder.change, let pin = try session.catalogueIfAny(of: path)?.pin, !pin.isOfAll,
             pin.subjects.count == 1, let identity = pin.subjects.values.first,
@@ -43,13 +47,13 @@ extension BackupSubject {
     }
 
     /// Finds the keychain or keyring that a folder is used for; nil if it is not one of the user's.
-    private static func subject(_ identity: String, in session: Session) throws -> BackupSubject? {
-        if let keyring = DesktopKeyring(identity) { return .desktop(keyring) }
+    private static func subject(_ identity: String, in session: Session) throws -> (any BackupSubject)? {
+        if let keyring = DesktopKeyring(identity) { return keyring }
         let standard = try LocalKeychain(nil, in: session.world)
         let names = try LocalKeychain.names(in: session.world.dataFolder)
         for local in try [standard] + names.map({ try LocalKeychain($0, in: session.world) }) {
             do {
-                if try Hexadecimal.encode(local.open(in: session).storeID) == identity { return .keychain(local) }
+                if try Hexadecimal.encode(local.open(in: session).storeID) == identity { return local }
             } catch is KeychainStoreError {
                 // A keychain that is missing or damaged; if it is meant, opening it again says why.
             }

@@ -1,8 +1,8 @@
 internal import ArgumentParser
+internal import KCBackupArchive
 internal import KCBackupEngine
-internal import KCKeychainKeys
+internal import KCItemStores
 internal import KCKeychainModel
-internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 
@@ -51,46 +51,39 @@ struct CreateOptions: ParsableArguments {
         }
     }
 
-    /// Makes an unencrypted archive.
-    func unencrypted(
-        _ backup: CreateBackup, _ source: BackupSource, _ session: Session, step: @escaping () -> Void
+    /// The options about what is backed up.
+    func subject(_ unlocking: UnlockOptions) throws -> SubjectOptions {
+        var options = try SubjectOptions(keychain.passcodeOption, unlocking)
+        options.foreign = foreign
+        options.escrow = escrow
+        options.skipLocked = skipLocked
+        options.unencrypted = unencrypted
+        options.isForArchive = true
+        return options
+    }
+
+    /// Makes the archive of an open source: an encrypted one with `keys`, an unencrypted one without.
+    func make(
+        _ backup: CreateBackup, of source: any BackupSource, with keys: ArchiveKeys?, in session: Session
     ) throws -> CreateReport {
-        if case .desktop(let items) = source {
-            let device = try LocalDevice(session.world).key()
-            return try backup.unencrypted(SealedSource(items, deviceKey: device), step: step)
+        guard let keys else {
+            let stored = try source.stored(LocalDevice(session.world).key())
+            let progress = try Progress("archiving items", in: session, itemsOf: source.itemCount)
+            defer { progress.finish() }
+            return try backup.unencrypted(stored, step: progress.step)
         }
-        guard case .keychain(let open) = source else { throw UsageProblem.needsKeychain(.unencrypted) }
-        if keychain.passcode == nil, escrow == nil {
-            try session.world.unlocked.resume(open)
-        } else if case .escrowed(let escrowed) = try opened(source, in: session) {
-            return try backup.unencrypted(escrowed, step: step)
-        }
-        return try backup.unencrypted(open, step: step)
-    }
-
-    /// Opens the subject of the backup; only secrets that need no passcode can be read.
-    func open(_ subject: BackupSubject, _ unlocking: UnlockOptions, in session: Session) throws -> BackupSource {
-        try subject.open(self, unlocking, in: session)
-    }
-
-    /// Makes the secrets readable, with the escrow key, the session or the passcode.
-    func opened(_ source: BackupSource, in session: Session) throws -> BackupSource {
-        guard case .keychain(let open) = source else { return source }
-        guard let escrow else {
-            try keychain.unlock(open, in: session)
-            return source
-        }
-        if open.hasPasscode { return .escrowed(try escrow.open(open, in: session)) }
-        // Name the keychain, since one job may back up several.
-        let name = session.subjects.keychain.map { " \(quoted($0))" } ?? ""
-        session.note("keychain\(name) has no passcode, so '\(OptionName.escrow.spelling)' is not read")
-        try open.unlock(passcode: nil, now: session.now)
-        return source
+        let progress = try Progress("archiving items", in: session, itemsOf: source.itemCount)
+        var bound: [Item] = []
+        let report = try backup.encrypted(
+            source, with: keys, bound: { if session.style.isVerbose { bound.append($0) } }, step: progress.step)
+        progress.finish()
+        for words in wordsApart(bound) { session.note("only on this device: \(words)") }
+        return report
     }
 
     /// Names the items that are not in the archive.
     ///
-    /// - Parameter told: as `BackupSource.toldCount`.
+    /// - Parameter told: the number of items that were named when the source was opened.
     func warn(of report: CreateReport, told: Int, _ session: Session) {
         for item in report.damaged.dropFirst(told) {
             session.warn("not in the archive, since it cannot be read: \(item?.words ?? "an unreadable item")")

@@ -1,0 +1,21 @@
+internal import KCItemStores
+internal import KCKeychainModel
+internal import KCReportText
+
+/// The list of the items in a source, without their secrets.
+struct SourceListing {
+    let open: OpenSubject
+    let filter: ItemFilter?
+    let table: StreamedTable
+    let session: Session
+
+    /// - Parameter isFirst: false if something else was listed before.
+    func print(isFirst: Bool) throws {
+        var visitor = MatchingItems(filter)
+        try open.source.visitItems(&visitor)
+        let items = visitor.items
+        let lines = ItemRows(filter: filter, table: table, session: session).lines(
+            items, above: open.title, isFirst: isFirst)
+        try session.result(.members(open.members + [("items", .list(items.map { .item($0) }))]), lines)
+    }
+}
