@@ -114,6 +114,7 @@ struct JobFolderTests {
             let refused = home.run(line)
             #expect(refused.status == .notFound, "\(line)")
             #expect((refused.messages + refused.text).contains("job 'x' had backups, and none of them is known in"))
+            #expect(!(refused.messages + refused.text).contains("job 'x': job 'x'"))
         }
         #expect(home.run("list --rebuild b").status == .ok)
         #expect(home.run("run x").status == .ok)

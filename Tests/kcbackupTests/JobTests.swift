@@ -129,6 +129,24 @@ struct JobTests {
         #expect(outcome.text.contains("kcbackup device import"))
     }
 
+    @Test("A run that failed while the keychain was locked is a warning once it is open")
+    func lockedBefore() throws {
+        let home = try TestHome()
+        try home.write("passcode", "correct horse battery\n")
+        try home.write("phrase", "correct horse battery staple\n")
+        #expect(home.run("keychain create --passcode file:passcode").status == .ok)
+        #expect(home.run("schedule add x --passphrase file:phrase --to b").status == .ok)
+        #expect(home.run("run x").status == .locked)
+        let locked = home.run("doctor")
+        #expect(locked.status == .locked && locked.text.contains("its last run failed because of that"))
+        #expect(
+            home.run("keychain set-passcode --passcode file:passcode --no-passcode --yes").status == .ok)
+        let open = home.run("doctor")
+        #expect(open.status == .ok, "\(open.text)")
+        #expect(!open.text.contains("--passcode file:PATH"))
+        #expect(open.messages.contains("its last run failed, for a reason that is gone: "))
+    }
+
     @Test("What a hint of a job names can be typed: a loss and a change are accepted once with 'run'")
     func acceptedOnce() throws {
         let home = try TestHome()

@@ -34,6 +34,16 @@ struct UnitTests {
         #expect(outcome.status == 0 && outcome.errorText.isEmpty, "\(outcome.errorText)")
     }
 
+    @Test("A system unit names folders as systemd does, without '..' and links")
+    func normalized() throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        #expect(home.run("schedule add nightly --unencrypted --to b/../c").status == .ok)
+        let unit = home.run("schedule show nightly --system").text
+        let places = try #require(unit.components(separatedBy: "\n").first { $0.hasPrefix("ReadWritePaths=") })
+        #expect(!places.contains("..") && places.hasSuffix("/c"), "\(places)")
+    }
+
     @Test("The sample units equal those that a job gets")
     func samples() throws {
         let home = try TestHome()

@@ -30,7 +30,7 @@ struct JSONManual {
         "failing": "item", "vanishing": "item", "source": "source", "undo": "kept state", "verdict": "verdict",
         "error": "error", "results": "result", "backups": "backup", "decisions": "decision", "jobs": "job",
         "backupsOf": "backup state", "missing": "missing backup", "newestReplaced": "missing backup",
-        "problems": "problem", "copies": "copy",
+        "problems": "problem", "copies": "copy", "unreadableCatalogues": "error",
         "units": "unit",
         "keysOf": "keys of", "escrow": "escrow", "drill": "drill", "with": "archive", "added": "item",
         "notEntered": "not entered", "unreadable": "unreadable job", "kept": "item", "unclear": "item",

@@ -64,7 +64,9 @@ struct ImportText {
             lines.append("cannot be kept in a keychain: \(counted(count, kind, plural: plural(kind)))")
         }
         if contents.duplicates > 0 {
-            lines.append("\(counted(contents.duplicates, "item")) in the file more than once, imported once")
+            lines.append(
+                "\(counted(contents.duplicates, "item")) in the file more than once, \(use == .source ? "taken" : "imported") once"
+            )
         }
         return lines + contents.remarks.map { displayed($0, limit: 400) }
     }
@@ -72,7 +74,8 @@ struct ImportText {
     /// Warns of the items that no keychain can hold.
     func warnOfRefused() {
         for refused in reading.contents.refused {
-            session.warn("not imported: \(quoted(refused.name)): \(refused.problem.words)")
+            let words = use == .source ? "left out" : "not imported"
+            session.warn("\(words): \(quoted(refused.name)): \(refused.problem.words)")
         }
     }
 

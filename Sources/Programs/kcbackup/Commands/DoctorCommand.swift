@@ -36,8 +36,8 @@ struct DoctorCommand: Verb {
                     }),
             ],
             problems.flatMap { problem in
-                ["\(problem.job.map { "job \(quoted($0)): " } ?? "")\(problem.explanation.message)\n"]
-                    + problem.explanation.hints.map { "  \($0)\n" }
+                let told = problem.job.map { problem.explanation.about(job: $0) } ?? problem.explanation
+                return [told.message + "\n"] + told.hints.map { "  \($0)\n" }
             })
         for warning in examination.warnings {
             session.warn("\(warning.job.map { "job \(quoted($0)): " } ?? "")\(warning.message)")

@@ -19,7 +19,7 @@ struct RunCommand: Verb {
 
             The commands of the job get KCBACKUP_JOB, KCBACKUP_RESULT (the name of the exit code), KCBACKUP_CODE, \
             KCBACKUP_ITEMS, KCBACKUP_ARCHIVES and KCBACKUP_REMOVED in their environment, and no names of items. Their \
-            standard input is empty, and all their output goes to standard error. They are ended after 5 minutes \
+            standard input is empty, and only their standard error is shown. They are ended after 5 minutes \
             ('--hook-timeout' of 'schedule add'), or when the run is interrupted.
 
             EXAMPLES:
@@ -161,7 +161,7 @@ struct RunCommand: Verb {
 
     private func tellText(_ report: JobRun.Report, of job: Job, _ session: Session) {
         if let explanation = report.explanation {
-            let told = explanation.prefixed("job \(quoted(job.name)): ")
+            let told = explanation.about(job: job.name)
             let showsHints = style.verbose || session.world.terminal.showsMessages
             session.message(showsHints ? told.lines : "kcbackup: error: \(told.message)\n")
         } else {

@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCReportText
 
 /// A failure as reported to the user: exit status, message and hint.
@@ -24,6 +25,12 @@ struct Explanation: Hashable, Sendable {
     /// Returns the explanation with a prefix, such as "line 3: ".
     func prefixed(_ prefix: String) -> Explanation {
         Explanation(status, prefix + message, hints: hints)
+    }
+
+    /// Returns the explanation with the name of a job, unless the message has it.
+    func about(job: String) -> Explanation {
+        let words = "job \(quoted(job))"
+        return message.exact.contains(words) ? self : prefixed(words + ": ")
     }
 
     /// Returns the explanation of a failure after a complete change.

@@ -39,7 +39,7 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
     case .damaged(let rule): return Explanation(.damaged, "\(file) is damaged: \(rule)", hint: copyAgain)
     case .damagedLine(let line, let rule):
         return Explanation(
-            .damaged, "line \(line) of \(file): \(rule)", hint: "nothing was imported; correct the line, and try again")
+            .damaged, "line \(line) of \(file): \(rule)", hint: "nothing was read; correct the line, and try again")
     case .unknownVariant(let what):
         return Explanation(.limit, "\(file) is of an unknown kind: \(what)", hint: olderForm)
     case .limit(let what, let found, let allowed):

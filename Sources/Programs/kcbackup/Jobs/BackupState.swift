@@ -34,15 +34,17 @@ struct BackupState {
         let jobs: [String]
     }
 
-    /// The newest backup of a keychain in a folder, if its file is not the recorded one.
+    /// The newest backup of a keychain or keyring in a folder, if its file is not the recorded one.
     struct Lost {
         let series: String
+        /// What it is of, as `--keychain` names it.
+        let name: String
         let path: String
         let state: CatalogueEntry.FileState
 
         var failure: Failure {
             switch state {
-            case .recorded, .missing: .refused(.newestGone(keychain: series, path: path))
+            case .recorded, .missing: .refused(.newestGone(keychain: name, path: path))
             case .damaged: .catalogue(.notWhole(name: path), job: nil)
             case .replaced(let difference): .catalogue(.replaced(name: path, difference), job: nil)
             }
@@ -147,7 +149,11 @@ struct BackupState {
             for (series, entry) in newest.sorted(by: { $0.key < $1.key }) {
                 let path = "\(catalogue.folder)/\(entry.name)"
                 let state = try entry.fileState(at: path)
-                if state != .recorded { lost.append(Lost(series: series.string, path: path, state: state)) }
+                if state == .recorded { continue }
+                // What a keychain was called is the beginning of its archives' names.
+                let identity = catalogue.pin?.subjects[series]
+                let name = identity.flatMap { DesktopKeyring($0)?.name } ?? series.string
+                lost.append(Lost(series: series.string, name: name, path: path, state: state))
             }
         }
         return lost
@@ -182,7 +188,7 @@ struct BackupState {
         let jobs = (jobs.filter { $0.good.map(isOld) ?? true }.map(\.job.name) + unreadable.map(\.name))
             .map { "job \(quoted($0))" }
         let keychains = keychains.filter { $0.good.map(isOld) ?? !$0.jobs.isEmpty }
-        return jobs + keychains.map { "keychain \(quoted($0.name))" }
+        return jobs + keychains.map { storeWords($0.name) }
     }
 }
 

@@ -145,11 +145,7 @@ struct Examination {
         } catch {
             return report(Failure(error, session.subjects).explanation)
         }
-        warnings.append(
-            (
-                nil,
-                "the desktop keyring is in no job: \(Self.desktopJob)"
-            ))
+        warnings.append((nil, "the desktop keyring is in no job: \(Self.desktopJob)"))
     }
 
     /// Reports how the last run ended; a failure whose cause is still there is reported together with it.
@@ -178,12 +174,8 @@ struct Examination {
             }
             if record.status == .locked {
                 // What is locked now has been found by now.
-                warnings.append(
-                    (
-                        state.job.name,
-                        "its last run failed, for a reason that is gone: \(record.message); "
-                            + "'kcbackup run \(state.job.name) -v' runs it now"
-                    ))
+                let past = "its last run failed, for a reason that is gone: \(record.message)"
+                warnings.append((state.job.name, "\(past); 'kcbackup run \(state.job.name) -v' runs it now"))
                 return
             }
             last = Explanation(record.status, "its last run failed: \(record.message)").adding(record.hints)
@@ -225,17 +217,15 @@ struct Examination {
         check { session in try Self.checkIdentities(beside: state.job.folder) }
         check { session in try Self.checkDrill(state.job.folder, session) }
         let names: [String?]
+        let named = [options.keychain.keychain]
         do {
-            names =
-                options.folder.all
-                ? try LocalKeychain.names(in: session.world.dataFolder) : [options.keychain.keychain]
+            names = try options.folder.all ? LocalKeychain.names(in: session.world.dataFolder) : named
         } catch {
             return report(Failure(error, session.subjects).explanation)
         }
         for name in names { check { session in try Self.checkKeychain(name, options, of: state.job, session) } }
-        for (option, source) in [(OptionName.passphrase, options.keys.passphrase)] {
-            guard let source else { continue }
-            check { session in try Self.checkSource(source, option, session) }
+        if let source = options.keys.passphrase {
+            check { session in try Self.checkSource(source, .passphrase, session) }
         }
         // The desktop keyring is open only while its user is logged in.
         if state.job.isOfDesktop { return }

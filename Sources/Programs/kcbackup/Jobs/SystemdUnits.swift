@@ -1,3 +1,4 @@
+internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCConsole
 internal import KCLocalKeychains
@@ -100,7 +101,9 @@ struct SystemdUnits {
                 service += Self.systemSandbox
                 if !isInTemporaryFolder { service.append("PrivateTmp=yes") }
                 var places: [String] = []
-                for place in [data] + writtenFolders.map({ "-" + $0 }) { places.append(try Quoted.unitWord(place)) }
+                for place in [CatalogueFile.place(of: data)] + writtenFolders.map({ "-" + $0 }) {
+                    places.append(try Quoted.unitWord(place))
+                }
                 service.append("ReadWritePaths=\(places.joined(separator: " "))")
             }
         } else if let keys = gpgFolder {
@@ -113,11 +116,13 @@ struct SystemdUnits {
     /// code, a device, a socket, a folder of their own.
     var isSandboxed: Bool { !job.startsPrograms }
 
-    /// The folders outside the data folder that the job writes to, as absolute paths; they may not exist yet.
+    /// The folders outside the data folder that the job writes to; they may not exist yet.
+    ///
+    /// systemd ignores a path with a `..` in it.
     private var writtenFolders: [String] {
-        guard let keychain = job.keychain, keychain.exact.hasPrefix("/") else { return [job.folder] }
+        guard let keychain = job.keychain, keychain.exact.hasPrefix("/") else { return [job.place] }
         // SQLite makes files next to that of a keychain.
-        return [job.folder, Path.split(keychain).folder]
+        return [job.place, CatalogueFile.place(of: Path.split(keychain).folder)]
     }
 
     private var timer: String {

@@ -132,20 +132,19 @@ struct StatusProblem {
         of state: BackupState, stale: [String], at now: Timestamp, _ calendar: LocalCalendar
     ) -> [StatusProblem] {
         var problems = state.lost.map { StatusProblem($0.failure.explanation) }
-        problems += state.unreadable.map { StatusProblem($0.failure.explanation) }
+        problems += (state.failures + state.unreadable.map(\.failure)).map { StatusProblem($0.explanation) }
         problems += state.jobs.compactMap { problem(of: $0, at: now, calendar) }
         problems += stale.map { StatusProblem("no good backup for too long: \($0)") }
         for keychain in state.keychains {
-            let name = quoted(keychain.name)
             if keychain.jobs.isEmpty {
                 problems.append(
                     StatusProblem(
-                        "keychain \(name) is in no job",
+                        "\(keychain.words) is in no job",
                         hint: "'kcbackup schedule add' makes a job; its help has examples"))
             } else if keychain.good == nil {
                 problems.append(
                     StatusProblem(
-                        "keychain \(name) has no backup yet",
+                        "\(keychain.words) has no backup yet",
                         hint: keychain.jobs.map { "'kcbackup run \(shellWord($0)) -v'" }.joined(separator: ", ")
                             + " makes one now"))
             }
