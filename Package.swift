@@ -109,6 +109,9 @@ let package = Package(
             ]),
         library("KCItemSources", in: "Importers", ["KCByteStreams", "KCCryptography", "KCKeychainModel"]),
         library(
+            "KCItemMatching", in: "Importers",
+            ["KCByteStreams", "KCCryptography", "KCKeychainModel", "KCItemSources"]),
+        library(
             "KCForeignFormats", in: "Importers",
             [
                 "KCByteStreams", "KCCryptography", "KCArgon2", "KCSalsa20", "KCTarArchive", "KCGzipStreams",
@@ -117,7 +120,10 @@ let package = Package(
             ]),
         library(
             "KCSecretService", in: "Importers",
-            ["KCByteStreams", "KCCryptography", "KCKeychainModel", "KCKeychainKeys", "KCItemSources", "CKCLibSecret"]),
+            [
+                "KCByteStreams", "KCCryptography", "KCKeychainModel", "KCKeychainKeys", "KCItemSources",
+                "KCItemMatching", "CKCLibSecret",
+            ]),
         library(
             "KeychainSecurity", in: "Apple",
             [
@@ -140,8 +146,7 @@ let package = Package(
             "KCBackupEngine", in: "Backup",
             [
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCKeychainKeys",
-                "KCItemSources",
-                "KCBackupArchive",
+                "KCItemSources", "KCItemMatching", "KCBackupArchive",
             ]),
         library(
             "KCBackupCatalogue", in: "Backup",
@@ -241,7 +246,8 @@ let package = Package(
         tests("KCCertificateItems", ["KCByteStreams", "KCCryptography", "KCKeychainModel"]),
         tests("KCKeychainKeys", ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel"]),
         tests("KCItemSources", ["KCByteStreams", "KCKeychainModel"]),
-        tests("KCSecretService", ["KCKeychainModel", "KCItemSources"]),
+        tests("KCItemMatching", ["KCByteStreams", "KCItemSources", "KCKeychainModel"]),
+        tests("KCSecretService", ["KCKeychainModel"]),
         tests(
             "KCForeignFormats",
             [

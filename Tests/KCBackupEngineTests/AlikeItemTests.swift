@@ -31,7 +31,7 @@ private struct Keyring: ItemSource {
     func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
         var collection = ItemCollection(date: .reference)
         let ordered = entries.sorted { $0.created < $1.created }
-        let numbers = AlikeItems.numbers(of: ordered.map { (identity($0, ordinal: 0).key, Array($0.label.utf8)) })
+        let numbers = KeyringIdentity.ordinals(of: ordered.map { (identity($0, ordinal: 0).key, Array($0.label.utf8)) })
         for (entry, number) in zip(ordered, numbers) {
             let identity = identity(entry, ordinal: number)
             var draft = ItemDraft(itemClass: .genericPassword, uuid: identity.uuid)
@@ -110,7 +110,9 @@ struct AlikeItemTests {
                 }
                 let made = try archive(keyring, name)
                 let old = try keychain.entries()
+                let compared = try CompareBackups(made, comparesSecrets: true).run(with: .keychain(keychain))
                 let report = try machine.restore(made, into: keychain)
+                expect(compared, does: report.counts, "\(name)")
                 let new = try keychain.entries()
                 #expect(report.failing.isEmpty)
                 // Everything that the keyring has is there, and what did not change stays where it was.
@@ -135,6 +137,20 @@ struct AlikeItemTests {
                 last = made
             }
         }
+    }
+
+    @Test("Items of the keychain that a keyring's archive lacks are left, whichever of them are alike")
+    func createdTwice() throws {
+        let keychain = try machine.makeKeychain(passcode: nil)
+        var keyring = Keyring(
+            entries: [1, 2].map { Keyring.Entry(label: "B", secret: "s", created: $0, modified: $0) })
+        let both = try archive(keyring, "both")
+        try machine.restore(both, into: keychain)
+        keyring.entries.removeFirst()
+        try machine.restore(archive(keyring, "second"), into: keychain) { $0.replacing = .archived }
+        let compared = try CompareBackups(both, comparesSecrets: true).run(with: .keychain(keychain))
+        let report = try machine.restore(both, into: keychain)
+        #expect(report.counts.same == 1 && report.counts.create == 1 && compared.same == 1)
     }
 
     @Test("After a deletion and a change, diff names these two and no other item")

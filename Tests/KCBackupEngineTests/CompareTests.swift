@@ -148,4 +148,75 @@ struct CompareTests {
         let report = try CompareBackups(first, comparesSecrets: true).run(with: .archive(second))
         #expect(report.same == 3 && report.notCompared == 0 && report.changed.isEmpty)
     }
+    @Test("What diff calls the same, changed and removed, a restore leaves, changes and creates")
+    func asRestored() throws {
+        var random = SeededRandom(seed: 23)
+        let names = ["a", "b", "c", "d"]
+        for round in 0..<60 {
+            let keychain = try machine.makeKeychain("k\(round)", passcode: nil)
+            for name in names.shuffled(using: &random).prefix(3) { try keychain.add(name, "1") }
+            try machine.backUp(keychain, as: "r\(round)", to: [restores.recipient])
+            let made = try open("r\(round)")
+            for step in 0..<Int64.random(in: 1...5, using: &random) {
+                let items = try keychain.find(ItemQuery()).items
+                let free = names.filter { name in !items.contains { $0.attributes.text(.acct) == name } }
+                let name = free.randomElement(using: &random)
+                guard let item = items.randomElement(using: &random) else { break }
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: _ = try keychain.delete(matching: ItemQuery(item), now: moment(step + 10))
+                case 1: try keychain.change(item, to: "\(step)", at: moment(step + 10))
+                case 2 where name != nil: try keychain.add(name ?? "", "1", at: moment(step))
+                default:
+                    guard let name else { continue }
+                    _ = try keychain.update(
+                        matching: ItemQuery(item), set: [.acct: .text(name)], secret: nil, now: moment(step + 10))
+                }
+            }
+            let count = try keychain.find(ItemQuery()).items.count
+            let compared = try CompareBackups(made, comparesSecrets: true).run(with: .keychain(keychain))
+            for policy in [ConflictPolicy.newer, .overwrite] {
+                let counts = try machine.restore(made, into: keychain) {
+                    $0.isDryRun = true
+                    $0.conflictPolicy = policy
+                }.counts
+                expect(compared, does: counts, "round \(round), \(policy)")
+                #expect(counts.same + counts.update + counts.keep <= count, "round \(round), \(policy)")
+            }
+            // No item of the archive is missing after one that overwrites all that it can.
+            let report = try machine.restore(made, into: keychain) { $0.conflictPolicy = .overwrite }
+            let after = try CompareBackups(made, comparesSecrets: true).run(with: .keychain(keychain))
+            let all = compared.same + compared.changed.count + compared.removed.count
+            #expect(after.same == all - report.counts.fail, "round \(round)")
+        }
+    }
+
+    @Test("An item that has the UUID of one archived item and the name of another one is not both")
+    func onlyOne() throws {
+        let first = try archive("a")
+        _ = try keychain.delete(matching: ItemQuery(find("ada")), now: moment(40))
+        try set("eve", [.acct: .text("ada")])
+        let kept = try machine.restore(first, into: keychain) { $0.isDryRun = true }.counts
+        #expect(kept.same == 1 && kept.keep == 1 && kept.fail == 1)
+        let counts = try machine.restore(first, into: keychain) { $0.conflictPolicy = .overwrite }.counts
+        #expect(counts.update == 1 && counts.create == 1)
+        #expect(try keychain.contents() == ["ada": "one", "bob": "two", "eve": nil])
+    }
+}
+
+/// Requires that a restore does to a keychain what a comparison with it says.
+///
+/// What is two items, one by its UUID and another by its unique key, is a change for diff, and refused by a restore.
+func expect(
+    _ compared: CompareReport, does counts: RestoreCounts, _ comment: Comment? = nil,
+    location: SourceLocation = #_sourceLocation
+) {
+    #expect(compared.same == counts.same, comment, sourceLocation: location)
+    if counts.fail == 0 {
+        #expect(compared.changed.count == counts.update + counts.keep, comment, sourceLocation: location)
+        #expect(compared.removed.count == counts.create, comment, sourceLocation: location)
+    } else {
+        #expect(
+            compared.changed.count + compared.removed.count
+                == counts.update + counts.keep + counts.create + counts.fail, comment, sourceLocation: location)
+    }
 }

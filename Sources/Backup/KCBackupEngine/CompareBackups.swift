@@ -1,13 +1,13 @@
 internal import KCBackupArchive
 internal import KCByteStreams
+internal import KCItemMatching
 package import KCKeychainModel
 
 /// Compares an archive with a later one, or with a keychain.
 ///
-/// Two items are the same item if they have the same UUID or, failing that, the same unique key. An item that was
-/// renamed, or that was deleted and added again, therefore counts as changed. Alike items, which their source tells
-/// apart by their order alone, are matched by what they hold, as a restore does. Secrets are compared by MACs under a
-/// random key that exists only during the comparison. For equal items, only these MACs are kept in memory.
+/// Items are matched as a restore matches them (docs/matching.md). An item that was renamed, or that was deleted and
+/// added again, therefore counts as changed. Secrets are compared by MACs under a random key that exists only during the
+/// comparison. For equal items, only these MACs are kept in memory.
 package struct CompareBackups {
     private let archive: ProvenArchive
     private let comparesSecrets: Bool
@@ -22,16 +22,12 @@ package struct CompareBackups {
 
     /// Prepares a comparison.
     ///
-    /// - Parameters:
-    ///   - comparesSecrets: false if only one of the two has secrets that can be opened.
-    ///   - form: the form in which items are compared, without what says nothing about them.
+    /// - Parameter comparesSecrets: false if only one of the two has secrets that can be opened.
     /// - Throws: `CryptographyFailure`.
-    package init(
-        _ archive: ProvenArchive, comparesSecrets: Bool, form: @escaping (Item) -> Item = { $0 }
-    ) throws {
+    package init(_ archive: ProvenArchive, comparesSecrets: Bool) throws {
         self.archive = archive
         self.comparesSecrets = comparesSecrets && archive.opensAllSecrets
-        codes = try ItemCodes(form)
+        codes = try ItemCodes()
     }
 
     /// Runs the comparison.
@@ -39,7 +35,7 @@ package struct CompareBackups {
     /// - Parameter step: called once for each item on each side.
     /// - Throws: `ArchiveFailure`, and what the keychain throws.
     package func run(with other: Other, _ step: @escaping () -> Void = {}) throws -> CompareReport {
-        let comparison = Comparison(codes, step)
+        let comparison = try Comparison(codes, step)
         comparison.missing.first = try visit(archive) { try comparison.addFirst($0, $1) }
         switch other {
         case .archive(let archive):
@@ -48,7 +44,7 @@ package struct CompareBackups {
             var visitor = KeychainVisitor(codes: codes, comparesSecrets: comparesSecrets, comparison: comparison)
             try keychain.visitItems(&visitor)
         }
-        try comparison.match()
+        comparison.match()
         // Read the archive again for the items that differ: most items do not, so they are not kept in memory.
         var before: [Int: Item] = [:]
         var ordinal = 0
@@ -130,7 +126,7 @@ private struct ArchiveVisitor: RecordVisitor {
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws {
         switch state {
-        case .open: try take(item, codes.secret(secret))
+        case .open: try take(item, .code(codes.secret(secret)))
         case .absent: try take(item, .absent)
         case .sealedElsewhere, .stored, .storedWhole, .broken, .notRead: try take(item, .unknown)
         }
@@ -153,7 +149,7 @@ private struct KeychainVisitor: ItemVisitor {
     }
 
     mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
-        try comparison.addSecond(item, item.secretSize == nil ? .absent : codes.secret(secret))
+        try comparison.addSecond(item, item.secretSize == nil ? .absent : .code(codes.secret(secret)))
     }
 
     mutating func skip(damaged item: Item?) throws {

@@ -1,115 +1,55 @@
 internal import KCByteStreams
-internal import KCCryptography
+internal import KCItemMatching
 internal import KCItemSources
 internal import KCKeychainModel
 
 /// A secret, as far as it is known.
 enum SecretCode: Hashable {
     case absent
-    /// Its MAC under the key of the comparison.
-    case code([UInt8])
+    /// Its code in the comparison.
+    case code(ItemCode)
     case unknown
-
-    /// The MAC of a secret that is known; an absent one counts as empty.
-    var bytes: [UInt8]? {
-        switch self {
-        case .absent: []
-        case .code(let code): code
-        case .unknown: nil
-        }
-    }
 
     func change(to other: SecretCode, _ before: Item, _ after: Item) -> CompareReport.SecretChange {
         // Sizes are metadata, so a changed size is known without any key.
         if before.secretSize != after.secretSize { return .changed }
-        if self == .unknown || other == .unknown { return before.secretSize == nil ? .same : .notCompared }
+        return before.secretSize == nil ? .same : change(to: other)
+    }
+
+    /// The change of secrets of the same size.
+    func change(to other: SecretCode) -> CompareReport.SecretChange {
+        if self == .unknown || other == .unknown { return .notCompared }
         return self == other ? .same : .changed
     }
 }
 
-/// Computes MACs under a random key that is used for one comparison and never stored.
-final class ItemCodes {
-    private var hmac: HMAC
-
-    /// The form in which items are compared.
-    let form: (Item) -> Item
-
-    init(_ form: @escaping (Item) -> Item = { $0 }) throws(CryptographyFailure) {
-        self.form = form
-        hmac = try HMAC(key: RandomBytes.secret(count: 32))
-    }
-
-    func secret(_ secret: borrowing SecretBytes) throws(CryptographyFailure) -> SecretCode {
-        .code(try code(of: secret))
-    }
-
-    /// Returns the MAC of a secret.
-    func code(of secret: borrowing SecretBytes) throws(CryptographyFailure) -> [UInt8] {
-        try hmac.authenticate(secret)
-    }
-
-    /// Returns the MAC of everything but the secret, and the position among alike items.
-    func item(_ item: Item) throws -> [UInt8] {
-        var line: [UInt8] = []
-        ItemLine.encode(form(item.uuid.isDerived ? try item.withoutPosition : item), into: &line)
-        return try hmac.authenticate(line.span)
-    }
-
-    /// Returns the MAC of the class and the unique key.
-    func key(_ item: Item) throws(CryptographyFailure) -> [UInt8] {
-        var line = [UInt8(item.itemClass.position)]
-        for code in item.itemClass.uniqueKey {
-            let bytes: [UInt8] =
-                switch item.attributes[code] ?? Item.keyDefault(code) {
-                case .text(let text): Array(text.utf8)
-                case .data(let data): data
-                case .number(let number): Self.bytes(number)
-                case .date(let date): Self.bytes(date.microseconds)
-                }
-            line += Self.bytes(Int64(bytes.count)) + bytes
-        }
-        return try hmac.authenticate(line.span)
-    }
-
-    private static func bytes(_ number: Int64) -> [UInt8] {
-        stride(from: 0, to: 64, by: 8).map { UInt8(truncatingIfNeeded: number >> $0) }
-    }
-}
-
-/// Matches the items of both sides.
+/// Compares the items of two sides that `ItemMatcher` matches.
 final class Comparison {
     /// What is kept in memory about an item of the first side.
     private struct Record {
-        let uuid: ItemUUID
-        let item: [UInt8]
-        let key: [UInt8]
+        let whole: ItemCode
         let secret: SecretCode
-        /// Nil unless its UUID was derived.
-        let alike: AlikeItem?
-        var isMatched = false
+        let hasSecret: Bool
     }
 
-    /// An item of the second side whose UUID was derived.
-    private struct Candidate {
+    /// An item of the second side with what it is compared by.
+    private struct Other {
         let item: Item
+        let whole: ItemCode
         let secret: SecretCode
-        let alike: AlikeItem
     }
 
     private let codes: ItemCodes
+    private let ofEmptySecret: ItemCode
     private let step: () -> Void
+    private var matcher = ItemMatcher()
     private var records: [Record] = []
-    private var byUUID: [ItemUUID: Int] = [:]
-    /// Items of the second side that match an item of the first side but differ from it, with that item's ordinal.
-    private var changed: [(ordinal: Int, after: Item, secret: SecretCode)] = []
-    /// The items of the first side with derived UUIDs, by the UUID of ordinal 0.
-    private var series: [ItemUUID: [Int]] = [:]
-    /// The items of the second side that may belong to those of a series.
-    private var candidates: [ItemUUID: [Candidate]] = [:]
-    /// Items of the second side that none of their series belongs to.
+    /// Items of the second side that match an item of the first side but differ from it, with that item's number.
+    private var changed: [(number: Int, after: Item, secret: SecretCode)] = []
+    /// Items of the second side for which all others must be known.
+    private var waiting: [Other] = []
     private var added: [Item] = []
-    /// Items of the second side whose UUID is not on the first side.
-    private var others: [(item: Item, secret: SecretCode)] = []
+    /// The items of the first side that are part of the report.
     private var wanted: Set<Int> = []
     private var same = 0
     private var notCompared = 0
@@ -118,105 +58,78 @@ final class Comparison {
     /// The number of items that each archive lacks because they could not be read when it was made.
     var missing = (first: 0, second: 0)
 
-    init(_ codes: ItemCodes, _ step: @escaping () -> Void) {
+    init(_ codes: ItemCodes, _ step: @escaping () -> Void) throws {
         self.codes = codes
         self.step = step
+        ofEmptySecret = try codes.secret(SecretBytes(capacity: 0))
     }
 
     func addFirst(_ item: Item, _ secret: SecretCode) throws {
         step()
-        byUUID[item.uuid] = records.count
-        if item.uuid.isDerived { series[item.uuid.with(ordinal: 0), default: []].append(records.count) }
-        records.append(
-            Record(
-                uuid: item.uuid, item: try codes.item(item), key: try codes.key(item), secret: secret,
-                alike: item.uuid.isDerived ? AlikeItem(item, secret: secret.bytes) : nil))
+        let whole = try codes.item(item)
+        matcher.add(
+            item.uuid, key: try codes.key(item), alike: item.uuid.isDerived ? alike(item, whole, secret) : nil)
+        records.append(Record(whole: whole, secret: secret, hasSecret: item.secretSize != nil))
     }
 
     func addSecond(_ item: Item, _ secret: SecretCode) throws {
         step()
-        let name = item.uuid.with(ordinal: 0)
-        let isAlike = item.uuid.isDerived && series[name] != nil
-        if let ordinal = byUUID[item.uuid], try takeUnchanged(item, secret, as: ordinal) || !isAlike {
-            if !records[ordinal].isMatched { takeChanged(item, secret, as: ordinal) }
-        } else if isAlike {
-            candidates[name, default: []].append(
-                Candidate(item: item, secret: secret, alike: AlikeItem(item, secret: secret.bytes)))
+        let other = Other(item: item, whole: try codes.item(item), secret: secret)
+        let number = try matcher.match(
+            item.uuid, key: codes.key(item), alike: alike(item, other.whole, secret),
+            isUnchanged: { isUnchanged(other, from: $0) })
+        if let number { take(other, as: number) } else { waiting.append(other) }
+    }
+
+    private func alike(_ item: Item, _ whole: ItemCode, _ secret: SecretCode) -> AlikeItem {
+        let code: ItemCode? =
+            switch secret {
+            case .absent: ofEmptySecret
+            case .code(let code): code
+            case .unknown: nil
+            }
+        return AlikeItem(item, secret: code, whole: whole)
+    }
+
+    /// Matches the items that are left.
+    func match() {
+        for (other, number) in zip(waiting, matcher.rest()) {
+            if let number { take(other, as: number) } else { added.append(other.item) }
+        }
+        waiting = []
+        for number in records.indices where !matcher.isMatched(number) { wanted.insert(number) }
+    }
+
+    /// True if an item equals one of the first side as far as both are known.
+    private func isUnchanged(_ other: Other, from number: Int) -> Bool {
+        records[number].whole == other.whole && change(of: other, from: number) != .changed
+    }
+
+    /// How the secret of an item of the same size differs.
+    private func change(of other: Other, from number: Int) -> CompareReport.SecretChange {
+        records[number].hasSecret ? records[number].secret.change(to: other.secret) : .same
+    }
+
+    private func take(_ other: Other, as number: Int) {
+        if isUnchanged(other, from: number) {
+            same += 1
+            if change(of: other, from: number) == .notCompared { notCompared += 1 }
         } else {
-            others.append((item, secret))
+            changed.append((number, other.item, other.secret))
+            wanted.insert(number)
         }
     }
 
-    /// Counts an item that equals one of the first side; returns false for any other.
-    private func takeUnchanged(_ item: Item, _ secret: SecretCode, as ordinal: Int) throws -> Bool {
-        let change = records[ordinal].secret.change(to: secret, item, item)
-        guard try codes.item(item) == records[ordinal].item, change != .changed else { return false }
-        records[ordinal].isMatched = true
-        same += 1
-        if change == .notCompared { notCompared += 1 }
-        return true
-    }
-
-    private func takeChanged(_ item: Item, _ secret: SecretCode, as ordinal: Int) {
-        records[ordinal].isMatched = true
-        changed.append((ordinal, item, secret))
-        wanted.insert(ordinal)
-    }
-
-    /// Matches the items without a matching UUID.
-    func match() throws {
-        try matchAlike()
-        try matchByKey()
-        for (ordinal, record) in records.enumerated() where !record.isMatched { wanted.insert(ordinal) }
-    }
-
-    /// Matches items whose position among alike items says nothing.
-    private func matchAlike() throws {
-        for (name, candidates) in candidates {
-            let all = series[name] ?? []
-            let open = all.filter { !records[$0].isMatched }.sorted {
-                records[$0].uuid.ordinal < records[$1].uuid.ordinal
-            }
-            let candidates = candidates.sorted { $0.item.uuid.ordinal < $1.item.uuid.ordinal }
-            let pairs = AlikeItems.pairs(
-                of: candidates.map(\.alike), with: open.compactMap { records[$0].alike },
-                hasOthers: open.count < all.count)
-            for (candidate, pair) in zip(candidates, pairs) {
-                if let pair {
-                    if try !takeUnchanged(candidate.item, candidate.secret, as: open[pair]) {
-                        takeChanged(candidate.item, candidate.secret, as: open[pair])
-                    }
-                } else {
-                    added.append(candidate.item)
-                }
-            }
-        }
-    }
-
-    /// Matches items that were deleted and added again.
-    private func matchByKey() throws {
-        var byKey: [[UInt8]: Int] = [:]
-        for (ordinal, record) in records.enumerated() where !record.isMatched { byKey[record.key] = ordinal }
-        for other in others {
-            if let ordinal = byKey[try codes.key(other.item)] {
-                takeChanged(other.item, other.secret, as: ordinal)
-            } else {
-                added.append(other.item)
-            }
-        }
-    }
-
-    /// True if the item of the first side with this ordinal is part of the report.
-    func isWanted(_ ordinal: Int) -> Bool { wanted.contains(ordinal) }
+    /// True if the item of the first side with this number is part of the report.
+    func isWanted(_ number: Int) -> Bool { wanted.contains(number) }
 
     func report(_ before: [Int: Item]) throws(ItemProblem) -> CompareReport {
         var changes: [CompareReport.Change] = []
-        for (ordinal, after, secret) in changed.sorted(by: { $0.ordinal < $1.ordinal }) {
-            guard let item = before[ordinal] else { preconditionFailure("an archive that was proved has its items") }
-            let after =
-                records[ordinal].uuid.isAlike(after.uuid) ? try after.identified(as: item) : after
-            let change = records[ordinal].secret.change(to: secret, item, after)
-            let (old, new) = (codes.form(item), codes.form(after))
+        for (number, after, secret) in changed.sorted(by: { $0.number < $1.number }) {
+            guard let item = before[number] else { preconditionFailure("an archive that was proved has its items") }
+            let after = item.uuid.isAlike(after.uuid) ? try after.identified(as: item) : after
+            let change = records[number].secret.change(to: secret, item, after)
+            let (old, new) = (KeyringExtra.comparable(item), KeyringExtra.comparable(after))
             let attributes = AttributeCode.allCases.filter { old.attributes[$0] != new.attributes[$0] }
             let extra = Self.differing(old.extra, new.extra)
             if change == .notCompared { notCompared += 1 }
@@ -224,7 +137,7 @@ final class Comparison {
                 CompareReport.Change(
                     before: item, after: after, attributes: attributes, extra: extra, secret: change))
         }
-        let removed = records.indices.filter { !records[$0].isMatched }.compactMap { before[$0] }
+        let removed = records.indices.filter { !matcher.isMatched($0) }.compactMap { before[$0] }
         return CompareReport(
             added: added.sorted { $0.precedes($1) }, removed: removed, changed: changes, same: same,
             notCompared: notCompared,

@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCBackupArchive
+internal import KCItemMatching
 package import KCKeychainModel
 
 /// Imports the items of a source other than an archive, such as another program's file.
@@ -60,9 +61,9 @@ package struct ImportItems {
         _ source: some ItemSource, _ existing: any ExistingItems, _ step: @escaping () -> Void,
         _ observe: @escaping (Item, RestoreAction) -> Void
     ) throws -> (report: ImportReport, actions: ActionList, changes: [Int: Change]) {
-        let records = try AlikeRecords(in: source, and: existing)
+        let places = try AlikePlaces(of: source, in: existing)
         var visitor = PlanVisitor(
-            rules: rules, existing: existing, isEmpty: try existing.isEmpty, records: records, step: step,
+            rules: rules, existing: existing, isEmpty: try existing.isEmpty, places: places, step: step,
             observe: observe)
         try source.visitItems(&visitor)
         let counts = visitor.actions.counts
@@ -125,7 +126,7 @@ private struct PlanVisitor: ItemVisitor {
     let rules: RestoreRules
     let existing: any ExistingItems
     let isEmpty: Bool
-    let records: AlikeRecords
+    let places: AlikePlaces
     let step: () -> Void
     let observe: (Item, RestoreAction) -> Void
     var actions = ActionList()
@@ -140,13 +141,13 @@ private struct PlanVisitor: ItemVisitor {
     private var targets: Set<ItemUUID> = []
 
     init(
-        rules: RestoreRules, existing: any ExistingItems, isEmpty: Bool, records: AlikeRecords,
+        rules: RestoreRules, existing: any ExistingItems, isEmpty: Bool, places: AlikePlaces,
         step: @escaping () -> Void, observe: @escaping (Item, RestoreAction) -> Void
     ) {
         self.rules = rules
         self.existing = existing
         self.isEmpty = isEmpty
-        self.records = records
+        self.places = places
         self.step = step
         self.observe = observe
     }
@@ -172,20 +173,16 @@ private struct PlanVisitor: ItemVisitor {
     private mutating func action(for item: Item, _ secret: borrowing SecretBytes) throws -> RestoreAction {
         if let obstacle = existing.obstacle(to: item) { return .fail(RestoreAction.Problem(obstacle)) }
         if isEmpty { return .create }
-        let (place, isUnclear) = try records.place(of: item, secret)
-        var change =
-            switch place {
-            case .own: Change(uuid: item.uuid)
-            case .item(let uuid), .new(let uuid): Change(uuid: uuid)
-            }
+        var change = Change(uuid: places.uuid(of: item.uuid))
+        let isOwn = change.uuid == item.uuid
         let byUUID = try existing.item(withUUID: change.uuid)
         change.target = byUUID?.uuid
         var row = try change.applied(to: item, replacing: byUUID)
         var byKey = try existing.item(withKeyOf: row)
         if let other = byKey, other.uuid != row.uuid {
-            let isBeside = try place == .own && isOfAnotherRecord(other, than: item, secret)
+            let isBeside = try isOwn && isOfAnotherRecord(other, than: item, secret)
             let hasOwn = byUUID != nil && item.freeAttribute("source.format") != nil
-            if isBeside || place != .own || records.isTaken(other.uuid) || hasOwn {
+            if isBeside || !isOwn || places.isTaken(other.uuid) || hasOwn {
                 // The other item belongs to another record, which may be missing in the source as a duplicate of this
                 // one; a mark lets both exist.
                 change.isMarked = true
@@ -214,7 +211,7 @@ private struct PlanVisitor: ItemVisitor {
             kept.append((item, !isEqual))
         default: break
         }
-        if isUnclear, action == .create { unclear.append(row) }
+        if places.isUnclear(item.uuid), action == .create { unclear.append(row) }
         return action
     }
 

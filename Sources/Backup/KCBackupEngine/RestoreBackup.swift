@@ -1,5 +1,6 @@
 package import KCBackupArchive
 internal import KCByteStreams
+internal import KCItemMatching
 internal import KCKeychainKeys
 package import KCDeviceIdentity
 package import KCKeychainModel

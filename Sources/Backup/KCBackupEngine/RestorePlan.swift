@@ -1,5 +1,6 @@
 internal import KCBackupArchive
 internal import KCByteStreams
+internal import KCItemMatching
 internal import KCKeychainModel
 
 /// The decisions about all items of a restore, made from the complete archive and the unchanged target.
@@ -55,6 +56,11 @@ struct PlanningVisitor: RecordVisitor {
     private(set) var stayingBehind: [(item: Item, reason: Verdict.Reason)] = []
     private(set) var failing: [(item: Item, problem: RestoreAction.Problem)] = []
     private(set) var notOpened = 0
+    /// The items of the target that are records with another UUID or unique key, and whether these are written over
+    /// them.
+    ///
+    /// No other item can be two records.
+    private var claims: [ItemUUID: Bool] = [:]
 
     init(
         _ rules: RestoreRules, _ existing: any ExistingItems, _ places: AlikePlaces, form: SecretForm,
@@ -89,23 +95,27 @@ struct PlanningVisitor: RecordVisitor {
     }
 
     /// Returns the item under the identity that it has in the target, and the decision about it.
-    private func decisionInPlace(
+    private mutating func decisionInPlace(
         about item: Item, secret: borrowing SecretBytes, state: SecretState
     ) throws -> (item: Item, action: RestoreAction, counterpart: Item?, kept: Item?) {
         guard rules.selects(item) else { return (item, .notSelected, nil, nil) }
+        let place = places.place(of: item.uuid)
         let placed: Item
         do throws(ItemProblem) {
-            placed = try places.placed(item)
+            placed = try item.placed(at: place)
         } catch {
             return (item, .fail(.overLimit), nil, nil)
         }
-        let (action, counterpart, kept) = try decision(about: placed, secret: secret, state: state)
+        let isNew = if case .new = place { true } else { false }
+        let (action, counterpart, kept) = try decision(about: placed, isNew: isNew, secret: secret, state: state)
         return (placed, action, counterpart, kept)
     }
 
     /// Returns what to do with `item`, its counterpart by unique key, and the version of it in the keychain.
-    private func decision(
-        about item: Item, secret: borrowing SecretBytes, state: SecretState
+    ///
+    /// - Parameter isNew: true if it has an identity that no item of the keychain should have.
+    private mutating func decision(
+        about item: Item, isNew: Bool, secret: borrowing SecretBytes, state: SecretState
     ) throws -> (action: RestoreAction, counterpart: Item?, kept: Item?) {
         // An item that another device sealed has a verdict of its own.
         if rules.verdict(item.accessibility, rules.mode, rules.isSameDevice) == .restores,
@@ -122,12 +132,27 @@ struct PlanningVisitor: RecordVisitor {
             case .broken: .broken
             case .absent, .open, .stored, .storedWhole, .notRead: nil
             }
-        if places.isNew(item), byKey ?? byUUID != nil { problem = .identityTaken }
+        if isNew, byKey ?? byUUID != nil { problem = .identityTaken }
         let action = try rules.action(
             for: item, byKey: byKey, byUUID: byUUID, problem: problem, isProvedWhole: state != .stored,
             isHeld: { counterpart in existing.holds(item, as: counterpart) },
             hasSecret: { counterpart in try existing.secret(of: counterpart, equals: secret, in: form) })
-        return (action, byKey, byKey ?? byUUID)
+        return (settled(action, for: item, as: byKey ?? byUUID), byKey, byKey ?? byUUID)
+    }
+
+    /// The decision about an item, where one record may have the UUID and another one the unique key of `existing`.
+    private mutating func settled(_ action: RestoreAction, for item: Item, as existing: Item?) -> RestoreAction {
+        guard let existing, action == .update || action == .keep, rules.replaced == nil,
+            !self.existing.needsAnnouncements, existing.uuid != item.uuid || !existing.hasKey(of: item)
+        else { return action }
+        switch claims[existing.uuid] {
+        case nil:
+            claims[existing.uuid] = action == .update
+            return action
+        // It gives up its UUID or its key to the other record, which leaves the other of the two free.
+        case true?: return .create
+        case false?: return .fail(.identityTaken)
+        }
     }
 }
 
@@ -185,7 +210,7 @@ private struct ApplyingVisitor: RecordVisitor {
         defer { ordinal += 1 }
         step()
         guard actions.writes(ordinal) else { return }
-        let placed = try places.placed(item)
+        let placed = try item.placed(at: places.place(of: item.uuid))
         let replaced =
             actions.updates(ordinal) ? try writer.item(withKeyOf: placed) ?? writer.item(withUUID: placed.uuid) : nil
         if placed == item { return try writer.put(item, line: line, secret: secret, in: form, replacing: replaced) }

@@ -84,4 +84,20 @@ package struct KeyringIdentity: Hashable, Sendable {
     package static func ordinal(ofKey key: [UInt8]) -> Int {
         key.count == digestSize + 4 ? key.suffix(4).reduce(0) { $0 << 8 | Int($1) } : 0
     }
+    /// Numbers the items of a keyring: those with the same key from 0, by label, then in the given order.
+    ///
+    /// - Parameter items: in the order of creation.
+    package static func ordinals(of items: [(key: [UInt8], label: [UInt8])]) -> [Int] {
+        var places: [[UInt8]: [Int]] = [:]
+        for (index, item) in items.enumerated() { places[item.key, default: []].append(index) }
+        var ordinals = Array(repeating: 0, count: items.count)
+        for places in places.values where places.count > 1 {
+            let ordered = places.sorted { one, other in
+                let (left, right) = (items[one].label, items[other].label)
+                return left == right ? one < other : left.lexicographicallyPrecedes(right)
+            }
+            for (ordinal, index) in ordered.enumerated() { ordinals[index] = ordinal }
+        }
+        return ordinals
+    }
 }

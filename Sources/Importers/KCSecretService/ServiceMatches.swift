@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCCryptography
+internal import KCItemMatching
 internal import KCItemSources
 internal import KCKeychainModel
 
@@ -40,15 +41,14 @@ struct ServiceMatches: ~Copyable {
     private var existing: [Entry] = []
     private var records: [(uuid: ItemUUID, wasInDefault: Bool, entry: Entry)] = []
     private var answers: Answers?
-    /// Compares secrets under a key that exists only during the restore.
-    private var code: HMAC
+    private let codes: ItemCodes
     /// True if an earlier restore may have left items without their secrets.
     private let isFinishing: Bool
 
     init(
         _ chosen: ServiceDestination, standard: CollectionName?, known: [CollectionName], isFinishing: Bool = false
     ) throws(CryptographyFailure) {
-        code = try HMAC(key: RandomBytes.secret(count: 32))
+        codes = try ItemCodes()
         self.isFinishing = isFinishing
         self.chosen = chosen
         self.standard = standard
@@ -64,8 +64,8 @@ struct ServiceMatches: ~Copyable {
             Entry(
                 place: place, key: Self.key(of: item),
                 alike: AlikeItem(
-                    label: item.label, secret: try code.authenticate(secret),
-                    isEmpty: isFinishing && secret.isEmpty)))
+                    position: existing.count, label: item.label, secret: try codes.code(of: secret),
+                    awaitsSecret: isFinishing && secret.isEmpty)))
     }
 
     /// Adds an item of the restore.
@@ -80,8 +80,8 @@ struct ServiceMatches: ~Copyable {
         let entry = Entry(
             place: ServiceMapping.place(of: item), key: Self.key(of: service),
             alike: AlikeItem(
-                label: service.label, secret: hasSecret ? try code.authenticate(secret) : nil,
-                isEmpty: isFinishing && secret.isEmpty))
+                position: records.count, label: service.label,
+                secret: hasSecret ? try codes.code(of: secret) : nil))
         records.append((item.uuid, ServiceMapping.wasInDefault(item), entry))
     }
 

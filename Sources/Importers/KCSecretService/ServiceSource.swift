@@ -120,7 +120,7 @@ package struct CollectionSummary: Hashable, Sendable {
 extension ServiceContents {
     /// Each item with its form in a keychain.
     var drafts: [(FoundItem, ItemDraft)] {
-        let ordinals = AlikeItems.numbers(
+        let ordinals = KeyringIdentity.ordinals(
             of: items.map { found in
                 let place = collections[found.collection].name
                 return (

@@ -119,7 +119,7 @@ package protocol ExistingItems {
     /// Calls `code` with the secret of a live item; returns nil, without the call, if its seal is broken.
     ///
     /// An absent secret is passed as an empty one.
-    func code(ofSecretOf existing: Item, _ code: (borrowing SecretBytes) throws -> [UInt8]) throws -> [UInt8]?
+    func code<Code>(ofSecretOf existing: Item, _ code: (borrowing SecretBytes) throws -> Code) throws -> Code?
 
     /// What the target is, for the rules about items that are bound to this device.
     var kind: Passage.Target { get }
@@ -179,7 +179,7 @@ extension ExistingItems {
     package var hasDerivedUUIDs: Bool { false }
 
     /// Nil: no secret can be compared.
-    package func code(ofSecretOf existing: Item, _ code: (borrowing SecretBytes) throws -> [UInt8]) -> [UInt8]? { nil }
+    package func code<Code>(ofSecretOf existing: Item, _ code: (borrowing SecretBytes) throws -> Code) -> Code? { nil }
 
     /// A keychain.
     package var kind: Passage.Target { .keychain }

@@ -131,9 +131,9 @@ package class KeychainReader: ExistingItems {
     package var hasDerivedUUIDs: Bool { get throws { try tables.hasDerivedUUIDs } }
 
     /// See `ExistingItems`.
-    package func code(
-        ofSecretOf existing: Item, _ code: (borrowing SecretBytes) throws -> [UInt8]
-    ) throws -> [UInt8]? {
+    package func code<Code>(
+        ofSecretOf existing: Item, _ code: (borrowing SecretBytes) throws -> Code
+    ) throws -> Code? {
         let found = try row(of: existing)
         defer { opened.removeAll() }
         guard let stored = found.item, try opens(stored, found.blob, into: &opened) else { return nil }

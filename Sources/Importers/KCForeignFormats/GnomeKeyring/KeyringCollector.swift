@@ -54,7 +54,7 @@ final class KeyringCollector {
             ($0.element.item.number, $0.offset) < ($1.element.item.number, $1.offset)
         }
         .map(\.element)
-        let numbers = AlikeItems.numbers(of: items.map { ($0.key, $0.item.label.keyBytes ?? []) })
+        let numbers = KeyringIdentity.ordinals(of: items.map { ($0.key, $0.item.label.keyBytes ?? []) })
         for (entry, number) in zip(items, numbers) {
             try collector.record(entry.item.title) { () throws(ForeignFailure) in
                 let draft = KeyringMapping.draft(of: entry.item, keyring: keyring, ordinal: number)

@@ -87,7 +87,7 @@ struct DiffCommand: Verb {
             let shallow = first.closed ?? second.closed
             if !first.takesPasscode, !second.takesPasscode { warnOfPasscode(session) }
             let progress = Progress("comparing items", in: session, reading: first.opened, 2)
-            let report = try CompareBackups(first, comparesSecrets: shallow == nil, form: KeyringExtra.comparable)
+            let report = try CompareBackups(first, comparesSecrets: shallow == nil)
                 .run(with: .archive(second), progress.step)
             progress.finish()
             return try tell(report, outline, ("with", otherOutline.json(other)), shallow, in: session)
@@ -98,7 +98,7 @@ struct DiffCommand: Verb {
         let open = try subject(of: first, in: session).open(SubjectOptions(passcodeOption, unlocking), in: session)
         if shallow == nil { try open.source.open() }
         let progress = Progress("comparing items", in: session, reading: first.opened, 2)
-        let report = try CompareBackups(first, comparesSecrets: shallow == nil, form: KeyringExtra.comparable)
+        let report = try CompareBackups(first, comparesSecrets: shallow == nil)
             .run(with: .keychain(open.source), progress.step)
         progress.finish()
         return try tell(

@@ -1,42 +1,44 @@
-internal import KCItemSources
-
 /// Finds the collections of a service that those of an archive are.
 ///
 /// The number of a collection among those with the same label depends on what else the service has, so it identifies
 /// none: it changes if another one is deleted, or if collections are made in another order. What tells them apart is
 /// what they hold.
-enum CollectionPairing {
+package enum CollectionPairing {
     /// What a collection holds.
-    struct Contents {
+    package struct Contents {
         /// An item with its label and secret.
         private struct Whole: Hashable {
             let key: [UInt8]
-            let alike: AlikeItem
+            let label: [UInt8]
+            let secret: ItemCode
         }
 
         private var keys: Set<[UInt8]> = []
         private var items: Set<Whole> = []
 
+        /// Starts with nothing.
+        package init() {}
+
         /// Adds an item.
-        mutating func insert(_ key: [UInt8], _ alike: AlikeItem) {
+        package mutating func insert(_ key: [UInt8], _ alike: AlikeItem) {
             keys.insert(key)
-            if alike.secret != nil { items.insert(Whole(key: key, alike: alike)) }
+            if let secret = alike.secret { items.insert(Whole(key: key, label: alike.label, secret: secret)) }
         }
 
         /// How much both have in common; items that are equal count twice as much as those that only have one key.
-        func common(with other: Contents) -> Int {
+        fileprivate func common(with other: Contents) -> Int {
             keys.intersection(other.keys).count + items.intersection(other.items).count
         }
     }
 
     /// The collections with one label, by their numbers.
-    typealias Collections = [Int: Contents]
+    package typealias Collections = [Int: Contents]
 
     /// The number in the service of each archived collection; those that are not there get the next free numbers.
     ///
     /// The collections that have the most items in common belong together; without any, those with the same number,
     /// and then the next ones.
-    static func pairs(of archived: Collections, with existing: Collections) -> [Int: Int] {
+    package static func pairs(of archived: Collections, with existing: Collections) -> [Int: Int] {
         if archived.count == 1, let number = archived.keys.first, existing.count == 1, existing[number] != nil {
             return [number: number]
         }

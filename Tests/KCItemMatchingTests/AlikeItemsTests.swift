@@ -1,15 +1,15 @@
-import KCItemSources
-import KCKeychainModel
+import KCItemMatching
 import Testing
 
 @Suite("Items with the same attributes")
 struct AlikeItemsTests {
     /// Items written as `label:secret`.
     private func items(_ texts: String) -> [AlikeItem] {
-        texts.split(separator: " ").map { text in
+        texts.split(separator: " ").enumerated().map { position, text in
             let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-            let secret = parts[1] == "?" ? nil : Array(parts[1].utf8)
-            return AlikeItem(label: String(parts[0]), secret: secret, isEmpty: secret?.isEmpty == true)
+            return AlikeItem(
+                position: position, label: String(parts[0]), secret: parts[1] == "?" ? nil : ItemCode(parts[1].utf8),
+                awaitsSecret: parts[1].isEmpty)
         }
     }
 
@@ -21,11 +21,14 @@ struct AlikeItemsTests {
             ("A:1 B:2 C:3", "C:3 A:1 B:2", [1, 2, 0]),
             // One of them was changed or renamed.
             ("A:1 B:2 C:3", "B:2 A:9 C:3", [1, 0, 2]), ("A:1 B:2", "B:2 X:1", [1, 0]),
-            ("x:1 x:2", "x:2 x:9", [1, 0]),
+            ("x:1 x:2", "x:1 x:9", [0, 1]), ("x:1 x:2", "x:8 x:9", [0, 1]),
             // A single item is the same one, whatever has changed.
             ("A:1", "B:2", [0]), ("A:?", "B:2", [0]),
             // It is unclear which of them was changed, so nothing is overwritten.
             ("x:1 x:2", "x:9", [nil, nil]), ("x:1", "x:8 x:9", [nil]), ("x:1 x:2", "", [nil, nil]),
+            ("x:1 x:2", "x:2 x:9", [nil, 0]),
+            // An item that has the secret of a record was renamed; nothing of another one is overwritten.
+            ("A:1", "A:2 B:1", [1]), ("A:1 B:2", "A:2 B:1", [1, 0]),
             // One was deleted, and another one was added.
             ("A:1 B:2", "A:1 C:3", [0, nil]),
             // A secret that was not yet written belongs to any item of its label.
@@ -37,20 +40,5 @@ struct AlikeItemsTests {
         ] as [(String, String, [Int?])])
     func pairs(_ records: String, _ existing: String, _ expected: [Int?]) {
         #expect(AlikeItems.pairs(of: items(records), with: items(existing)) == expected)
-    }
-
-    @Test("A label is no attribute, whatever the attributes are called")
-    func identities() {
-        func key(_ attributes: [(name: String, value: String)], _ label: String) -> [UInt8] {
-            KeyringIdentity(keyring: "Login", attributes: attributes, type: nil, label: .text(label)).key
-        }
-        let keys = [key([], "x"), key([("label", "x")], "y"), key([("", "x")], "y"), key([("x", "")], "y")]
-        #expect(Set(keys).count == keys.count)
-    }
-
-    @Test("Items are numbered by label, and then in order of creation")
-    func numbers() {
-        let items: [([UInt8], [UInt8])] = [([1], [7]), ([2], [9]), ([1], [5]), ([1], [7]), ([1], [6])]
-        #expect(AlikeItems.numbers(of: items.map { (key: $0.0, label: $0.1) }) == [2, 0, 0, 3, 1])
     }
 }
