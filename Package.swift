@@ -158,7 +158,8 @@ let package = Package(
             "KCItemStores", in: "Backup",
             [
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCKeychainKeys",
-                "KCKeychainStore", "KCLocalKeychains", "KCItemSources", "KCSecretService", "KCBackupArchive",
+                "KCKeychainStore", "KCLocalKeychains", "KCItemSources", "KCItemMatching",
+                "KCSecretService", "KCBackupArchive",
                 "KCBackupEngine",
             ]),
         library(

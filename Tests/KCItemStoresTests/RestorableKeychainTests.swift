@@ -141,6 +141,21 @@ struct RestorableKeychainTests {
         #expect(told.kept == 4)
     }
 
+    @Test("An item that has the name of a renamed one goes when the change is taken back, and is listed")
+    func renamed() throws {
+        try add("ann")
+        try add("bob")
+        try keychain.write { writer in
+            var query = ItemQuery()
+            query.attributes[.acct] = .text("ann")
+            _ = try writer.update(matching: query, set: [.acct: .text("eve")], secret: nil, now: moment(5))
+        }
+        try add("ann", isKept: false)
+        let changes = try changes(store.planUndo(to: nil))
+        #expect(changes.vanishing.map { $0.attributes.text(.acct) } == ["ann", "bob"])
+        #expect(changes.changing.map { $0.attributes.text(.acct) } == ["eve"] && changes.returning.isEmpty)
+    }
+
     @Test("What the undone command did not write is told apart, and a plan that is out of date is not applied")
     func changedSince() throws {
         try add("ann")

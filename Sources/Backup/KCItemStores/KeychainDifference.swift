@@ -1,3 +1,5 @@
+internal import KCCryptography
+internal import KCItemMatching
 internal import KCKeychainModel
 internal import KCKeychainStore
 
@@ -20,16 +22,25 @@ struct KeychainDifference {
         let now = try keychain.versionedItems(since: old, of: copy)
         versions = now.versions
         itemsAfter = try copy.itemCount()
-        let (known, present) = (KnownItems(old.items.map(\.item)), KnownItems(now.items.map(\.item)))
-        let differing = now.items.filter { [old] in !old.versions.contains($0.version) }
+        let pairs: [Int?]
+        do throws(CryptographyFailure) {
+            pairs = try ItemMatcher.pairs(of: now.items.map(\.item), with: old.items.map(\.item))
+        } catch {
+            throw .cryptography(error)
+        }
+        let differing = now.items.indices.filter { [old] in !old.versions.contains(now.items[$0].version) }
+        let (added, changed) = (differing.filter { pairs[$0] == nil }, differing.filter { pairs[$0] != nil })
+        let present = Set(pairs.compactMap(\.self))
         var changes = UndoneChanges()
         changes.itemsBefore = try keychain.itemCount()
-        changes.vanishing = differing.map(\.item).filter { !known.contain($0) }
-        changes.changing = differing.map(\.item).filter(known.contain)
-        changes.returning = old.items.map(\.item).filter { !present.contain($0) }
+        changes.vanishing = added.map { now.items[$0].item }
+        changes.changing = changed.map { now.items[$0].item }
+        changes.returning = old.items.indices.filter { !present.contains($0) }.map { [old] in old.items[$0].item }
         if let written {
-            let since = differing.filter { !written.contains($0.version) }.map(\.item)
-            changes.since = .init(added: since.filter { !known.contain($0) }, changed: since.filter(known.contain))
+            let since = { (indices: [Int]) in
+                indices.map { now.items[$0] }.filter { !written.contains($0.version) }.map(\.item)
+            }
+            changes.since = .init(added: since(added), changed: since(changed))
         }
         self.changes = changes
     }
@@ -42,29 +53,5 @@ struct KeychainDifference {
     /// - Throws: `KeychainStoreError` (`busy` if it is not).
     func requireCurrent(_ writer: KeychainWriter) throws(KeychainStoreError) {
         guard try writer.versionedItems(since: old, of: copy).versions == versions else { throw .busy }
-    }
-}
-
-/// Tells whether an item is one of others: a restore gives a replaced item the UUID of the archive's, so it is one that
-/// has its UUID, or its class and unique key.
-private struct KnownItems {
-    private let uuids: Set<ItemUUID>
-    private let keys: Set<Key>
-
-    init(_ items: [Item]) {
-        uuids = Set(items.map(\.uuid))
-        keys = Set(items.map(Key.init))
-    }
-
-    func contain(_ item: Item) -> Bool { uuids.contains(item.uuid) || keys.contains(Key(item)) }
-
-    private struct Key: Hashable {
-        let itemClass: ItemClass
-        let values: [AttributeValue?]
-
-        init(_ item: Item) {
-            itemClass = item.itemClass
-            values = item.itemClass.uniqueKey.map { item.attributes[$0] ?? Item.keyDefault($0) }
-        }
     }
 }

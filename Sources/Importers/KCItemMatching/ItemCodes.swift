@@ -20,11 +20,11 @@ package struct ItemCode: Hashable, Sendable {
 
 /// Makes codes under a random key that is used for one run and never stored.
 package final class ItemCodes {
-    private var hmac: HMACSHA256
+    private var hmac: HMAC
 
     /// - Throws: `CryptographyFailure`, as all its methods.
     package init() throws(CryptographyFailure) {
-        hmac = try HMACSHA256(key: RandomBytes.secret(count: 32))
+        hmac = try HMAC(key: RandomBytes.secret(count: 32))
     }
 
     /// The code of a secret.
