@@ -164,7 +164,7 @@ struct OldKeysTests {
             #expect(try home.open().catalogue == before)
         }
         #expect(try home.catalogueFile.load() == before)
-        #expect(try home.open().bringBack().map(\.name) == [entries[0].name])
+        #expect(try home.open().bringBack().entries.map(\.name) == [entries[0].name])
     }
 
     @Test("An empty mount point forgets neither an archive in the trash nor one that was being made")
@@ -179,7 +179,7 @@ struct OldKeysTests {
             #expect(throws: failure) { try home.open(isRebuilt: true).rebuild(now: home.now) }
         }
         #expect(try home.catalogueFile.load() == before)
-        #expect(try home.open().bringBack().map(\.name) == [entries[0].name])
+        #expect(try home.open().bringBack().entries.map(\.name) == [entries[0].name])
         #expect(try home.open().catalogue.complete.count == 3)
     }
 }

@@ -178,7 +178,7 @@ struct PruningTests {
         for (moved, back) in [(entries[1], entries[1...2]), (entries[0], entries[0...0])] {
             try home.write(moved.name, home.folder.read("backups/.trash/" + moved.name))
             try Path.remove(home.folder.path("backups/.trash/" + moved.name))
-            #expect(try home.open().bringBack().map(\.name) == back.map(\.name))
+            #expect(try home.open().bringBack().entries.map(\.name) == back.map(\.name))
         }
         #expect(throws: CatalogueFailure.self) { try home.open().bringBack() }
         #expect(try home.names() == entries.map(\.name))

@@ -101,6 +101,36 @@ struct FolderAttackTests {
     }
 
     @Test(
+        "A file under the name of an archive in the trash is listed, and keeps undo from bringing back none but that one"
+    )
+    func nameOfTrashed() throws {
+        for _ in 0..<3 { #expect(home.run("create --unencrypted --to b").status == .ok) }
+        let names = try archives()
+        #expect(home.run("prune b --keep-last 1").status == .ok)
+        try home.write("b/" + names[0], [1, 2, 3])
+        func states() -> [String] {
+            home.run("list b --columns archive,state").text.split(separator: "\n").dropFirst().map(String.init)
+        }
+        let (first, second, last) = (names[0] + "  ", names[1] + "  ", names[2] + "  ")
+        #expect(
+            states() == [
+                first + "no-archive", last + "ok", "in the trash:", first + "trashed", second + "trashed",
+            ])
+        let undone = home.run("prune b --undo --json")
+        #expect(undone.status == .incomplete)
+        #expect(
+            undone.text.contains(#""broughtBack":["\#(names[1])"],"notBroughtBack":[{"file":"\#(names[0])","reason":""#)
+        )
+        #expect(
+            undone.messages.contains("'\(names[0])' stays in the trash: ") && undone.messages.contains("exists already")
+        )
+        // Taken back by hand, which the next run enters.
+        try Path.remove(home.path("b/" + names[0]))
+        try Path.move(home.path("b/.trash/" + names[0]), to: home.path("b/" + names[0]))
+        #expect(states() == [first + "ok", second + "ok", last + "ok"])
+    }
+
+    @Test(
         "An interrupted rekey is finished with the old and the new key, and asks for both if it has only the old one")
     func rekeyHalfDone() throws {
         #expect(home.run("keygen -o old.txt").status == .ok)

@@ -21,8 +21,12 @@ package final class BackupFolder {
     /// The archives whose removal, or its undo, was broken off and that opening the folder entered as complete, with the
     /// time of the removal.
     private(set) var returned: [CatalogueEntry.ID: Timestamp] = [:]
+    /// True if the folder had none of the archives that it should have when it was opened.
+    ///
+    /// An empty mount point looks like that: that a file is missing says nothing about the archive.
+    let isGone: Bool
+    let catalogues: String
     private let file: CatalogueFile
-    private let catalogues: String
     private let lock: FileLock
 
     /// The subfolder where removed archives are kept for a time before they are deleted.
@@ -65,7 +69,7 @@ package final class BackupFolder {
         let catalogue = known ?? Catalogue(folder: file.folder)
         let trash = "\(path)/\(Self.trashName)"
         guard try Path.isMissingOrOwnFolder(trash) else { throw CatalogueFailure.trashIsNoFolder(path: trash) }
-        let isGone = try Self.isGone(catalogue, from: path)
+        isGone = try Self.isGone(catalogue, from: path)
         if isGone, !catalogue.complete.isEmpty, !maySwitch, !isRebuilt, try Self.isEmpty(path) {
             throw CatalogueFailure.folderGone(folder: name, archives: catalogue.complete.count)
         }
@@ -80,8 +84,7 @@ package final class BackupFolder {
         if !isGone { try finishWhatWasBegun() }
     }
 
-    /// True if there should be archives in the folder or its trash, and none of them is: an empty mount point says nothing
-    /// about what earlier runs left, whatever else is in it.
+    /// True if there should be archives in the folder or its trash, and none of them is, whatever else is there.
     private static func isGone(_ catalogue: Catalogue, from path: String) throws(FileFailure) -> Bool {
         for entry in catalogue.entries {
             if try isFile("\(path)/\(entry.name)") { return false }

@@ -98,8 +98,8 @@ extension BackupFolder {
             }
         }
         for (position, entry) in entries.enumerated() {
-            do throws(FileFailure) {
-                try Path.move(path(of: entry), to: trashPath(of: entry))
+            do {
+                try move(entry, from: path(of: entry), to: trashPath(of: entry))
             } catch {
                 // Archives that are still in the folder must not be recorded as removed.
                 let staying = Set(entries[position...].map(\.id))
@@ -115,29 +115,67 @@ extension BackupFolder {
         return entries.count
     }
 
-    /// Moves the archives of the last `discard` back into the folder.
+    /// Moves an archive to a name in the other of the folder and its trash.
     ///
-    /// - Returns: the archives that were removed and are there again, also those that an earlier run moved before it was
-    ///   broken off.
-    /// - Throws: `CatalogueFailure` (`nothingInTrash`, `notWhole` if another file is in the place of one of them),
-    ///   `FileFailure`.
-    package func bringBack() throws -> [CatalogueEntry] {
+    /// If the archive is there already, whole, this file of it goes: a user has copied it.
+    private func move(_ entry: CatalogueEntry, from path: String, to newPath: String) throws {
+        do throws(FileFailure) {
+            try Path.move(path, to: newPath)
+        } catch  where error.problem == .exists {
+            guard try Self.isFile(newPath), try isWhole(entry, at: newPath) else { throw error }
+            try Path.remove(path)
+        }
+    }
+
+    /// What `bringBack` did.
+    package struct BroughtBack: Sendable {
+        /// The archives that were removed and are there again, also those that an earlier run moved before it was broken
+        /// off.
+        package let entries: [CatalogueEntry]
+        /// The archives that stay in the trash.
+        package let stays: [(entry: CatalogueEntry, reason: CatalogueFailure)]
+    }
+
+    /// Moves the archives of the last `discard` back into the folder, except those whose file in the trash is another one,
+    /// or whose name another file has taken.
+    ///
+    /// - Throws: `CatalogueFailure` (`nothingInTrash`; `folderGone`; if every archive stays, the reason of the first,
+    ///   `notWhole` or `file` with `exists`), `FileFailure`.
+    package func bringBack() throws -> BroughtBack {
         let times = catalogue.entries.compactMap { $0.trashed ?? returned[$0.id] }
         guard let last = times.max() else { throw CatalogueFailure.nothingInTrash(folder: name) }
         let all = catalogue.entries.filter { ($0.trashed ?? returned[$0.id]) == last }
-        let entries = all.filter { $0.state == .trashed }
-        for entry in entries where try Self.isFile(trashPath(of: entry)) {
-            guard try holds(entry, at: trashPath(of: entry)) else { throw CatalogueFailure.notWhole(name: entry.name) }
+        if isGone { throw CatalogueFailure.folderGone(folder: name, archives: all.count) }
+        var back: [CatalogueEntry] = []
+        var stays: [(entry: CatalogueEntry, reason: CatalogueFailure)] = []
+        for entry in all {
+            do {
+                if entry.state == .trashed { try bringBack(entry) }
+                back.append(entry)
+            } catch let failure as CatalogueFailure where failure == .notWhole(name: entry.name) {
+                stays.append((entry, failure))
+            } catch let failure as FileFailure where failure.problem == .exists {
+                stays.append((entry, .file(failure)))
+            }
         }
-        for entry in entries {
-            // Move the file first: if the run is killed here, the next run enters it as complete.
-            try Path.move(trashPath(of: entry), to: path(of: entry))
+        if back.isEmpty, let first = stays.first { throw first.reason }
+        return BroughtBack(entries: back, stays: stays)
+    }
+
+    private func bringBack(_ entry: CatalogueEntry) throws {
+        guard try holds(entry, at: trashPath(of: entry)) else { throw CatalogueFailure.notWhole(name: entry.name) }
+        // Move the file first: if the run is killed here, the next run enters it as complete.
+        try move(entry, from: trashPath(of: entry), to: path(of: entry))
+        do throws(CatalogueFailure) {
             try change(entry) {
                 $0.state = .complete
                 $0.trashed = nil
             }
+        } catch {
+            // An undo that failed must not look done.
+            try Path.move(path(of: entry), to: trashPath(of: entry))
+            throw error
         }
-        return all
     }
 
     /// Deletes archives that have been in the trash for more than `trashDays`.
@@ -145,6 +183,7 @@ extension BackupFolder {
     /// - Returns: the number of deleted archives.
     /// - Throws: `CatalogueFailure`, `FileFailure`.
     package func emptyTrash(now: Timestamp) throws -> Int {
+        if isGone { return 0 }
         let limit = now.advanced(byMicroseconds: -Int64(Self.trashDays) * 86_400_000_000)
         let old = catalogue.entries.filter { $0.state == .trashed && ($0.trashed ?? now) < limit }
         var gone: Set<CatalogueEntry.ID> = []

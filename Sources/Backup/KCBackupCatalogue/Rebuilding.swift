@@ -38,13 +38,17 @@ extension BackupFolder {
     ///
     /// Only intact archives that this device signed, under names that they may have, get an entry, and of several copies
     /// one. Reading the contents of an encrypted archive takes a key: they are known only if the old catalogue had them,
-    /// for a file with the same keys.
+    /// for a file with the same keys. If the folder was moved and a link leads to it from where it was, the catalogue of
+    /// that place is merged.
     ///
     /// - Parameter mayForgetAll: true to forget the archives even if none of them is left.
     /// - Throws: `CatalogueFailure` (also `folderGone`), `ArchiveFailure`, `FileFailure`.
     package func rebuild(now: Timestamp, mayForgetAll: Bool = false) throws -> Rebuilt {
+        let earlierFile = CatalogueFile(beforeLinksIn: path, in: catalogues, device: device)
+        let earlier = try earlierFile?.load()
         // An archive in the trash may have the keys from before a rekey.
-        let known = Dictionary(grouping: catalogue.entries, by: \.archiveID).mapValues { entries in
+        let records = catalogue.entries + (earlier?.entries ?? [])
+        let known = Dictionary(grouping: records, by: \.archiveID).mapValues { entries in
             let current = entries.filter { $0.state == .complete }
             return current.isEmpty ? entries : current
         }
@@ -69,7 +73,16 @@ extension BackupFolder {
         let before = Dictionary(catalogue.entries.map { ($0.id, $0.file.checksum) }) { $1 }
         let trashed = catalogue.entries.filter { $0.state == .trashed && !present.contains($0.id) }
         let order = originals.sorted { ($0.created, $0.name) < ($1.created, $1.name) }
-        try change { $0.entries = trashed + order }
+        // Without any of its archives, this is another folder.
+        let isMoved = earlier?.entries.contains { entry in originals.contains { $0.id == entry.id } } == true
+        try change { catalogue in
+            catalogue.entries = trashed + order
+            guard isMoved, let earlier else { return }
+            catalogue.pin = catalogue.pin ?? earlier.pin
+            catalogue.begun = catalogue.begun ?? earlier.begun
+            catalogue.drilled = catalogue.drilled ?? earlier.drilled
+        }
+        if isMoved { try earlierFile?.remove(waitingAtMost: FileLock.defaultWait) }
         return Rebuilt(
             added: order.filter { before[$0.id] != $0.file.checksum }, ignored: ignored.sorted { $0.name < $1.name })
     }
@@ -150,7 +163,7 @@ extension BackupFolder {
     /// - Throws: `ArchiveFailure`, `FileFailure`.
     func exclusion(of entry: CatalogueEntry) throws -> Exclusion? {
         guard let name = ArchiveName(entry.name), name.series.exact == entry.series.exact else { return .renamed }
-        switch try examine(entry) {
+        switch try examine(entry, at: path(of: entry)) {
         case .excluded(let reason): return reason
         case .genuine(let archive):
             guard name.isName(of: archive.header), archive.header.created == entry.created else { return .renamed }
@@ -162,7 +175,7 @@ extension BackupFolder {
     ///
     /// - Throws: `CatalogueFailure` (`notWhole`, `replaced`), `ArchiveFailure`, `FileFailure`.
     package func verifyOutside(_ entry: CatalogueEntry, now: Timestamp) throws {
-        switch try examine(entry) {
+        switch try examine(entry, at: path(of: entry)) {
         case .genuine: break
         case .excluded(.otherArchive): throw CatalogueFailure.replaced(name: path(of: entry), .archive)
         case .excluded(.otherKeys): throw CatalogueFailure.replaced(name: path(of: entry), .keys)
@@ -172,14 +185,14 @@ extension BackupFolder {
         try change(entry) { $0.verified = max($0.verified, now) }
     }
 
-    /// True if the file of an entry is the recorded one, intact to its last byte.
-    func isWhole(_ entry: CatalogueEntry) throws -> Bool {
-        if case .genuine = try examine(entry) { true } else { false }
+    /// True if the file at a path is the recorded one of an entry, intact to its last byte.
+    func isWhole(_ entry: CatalogueEntry, at path: String) throws -> Bool {
+        if case .genuine = try examine(entry, at: path) { true } else { false }
     }
 
-    /// Reads the file of an entry, and compares it with the recorded one.
-    private func examine(_ entry: CatalogueEntry) throws -> Examined<ArchiveFile> {
-        switch try examine(path(of: entry)) {
+    /// Reads the file at a path, and compares it with the recorded one of an entry.
+    private func examine(_ entry: CatalogueEntry, at path: String) throws -> Examined<ArchiveFile> {
+        switch try examine(path) {
         case .excluded(let reason): return .excluded(reason)
         case .genuine((let archive, let checksum)):
             if archive.header.archiveID != entry.archiveID { return .excluded(.otherArchive) }

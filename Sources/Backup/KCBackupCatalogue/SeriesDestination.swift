@@ -58,7 +58,8 @@ package final class SeriesDestination: ArchiveDestination {
         let now = archive.header.created
         if let last {
             if rules.skipsUnchanged, last.content?.fingerprint == archive.fingerprint, last.mode == archive.header.mode,
-                last.file.keys == keys, last.content?.damaged == report.damaged.count, try folder.isWhole(last)
+                last.file.keys == keys, last.content?.damaged == report.damaged.count,
+                try folder.isWhole(last, at: folder.path(of: last))
             {
                 try folder.change(last) { $0.confirmed = max(now, $0.lastGood) }
                 try folder.change { $0.pin = folder.pin }

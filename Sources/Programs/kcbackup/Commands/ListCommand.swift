@@ -185,26 +185,29 @@ struct ListCommand: Verb {
         /// Returns the archives in the catalogue and in the folder, sorted by date and name.
         static func all(in path: String, _ catalogue: Catalogue?) throws -> [Row] {
             var rows: [Row] = []
-            var names = try Catalogue.archiveNames(in: path)
+            let names = try Catalogue.archiveNames(in: path)
+            var unlisted = names
             for entry in catalogue?.entries ?? [] {
-                let isThere = names.remove(entry.name.exact) != nil
-                switch (entry.state, isThere) {
-                case (.trashed, _):
+                // A file under the name of an archive in the trash is another one, unless a user took it back.
+                if entry.state == .trashed, try !isTakenBack(entry, in: path) {
                     rows.append(Row(name: entry.name, entry: entry, outline: nil, state: .trashed))
-                case (_, false):
-                    rows.append(Row(name: entry.name, entry: entry, outline: nil, state: .missing))
-                case (_, true):
-                    let outline = outline("\(path)/\(entry.name)")
-                    let state: State =
-                        switch outline.map(entry.state) {
-                        case .recorded: entry.isComplete == false ? .incomplete : .ok
-                        case .replaced: .replaced
-                        case .damaged, .missing, nil: .damaged
-                        }
-                    rows.append(Row(name: entry.name, entry: entry, outline: outline, state: state))
+                    continue
                 }
+                unlisted.remove(entry.name.exact)
+                guard names.contains(entry.name.exact) else {
+                    rows.append(Row(name: entry.name, entry: entry, outline: nil, state: .missing))
+                    continue
+                }
+                let outline = outline("\(path)/\(entry.name)")
+                let state: State =
+                    switch outline.map(entry.state) {
+                    case .recorded: entry.isComplete == false ? .incomplete : .ok
+                    case .replaced: .replaced
+                    case .damaged, .missing, nil: .damaged
+                    }
+                rows.append(Row(name: entry.name, entry: entry, outline: outline, state: state))
             }
-            for name in names.map(\.string) {
+            for name in unlisted.map(\.string) {
                 let outline = outline("\(path)/\(name)")
                 rows.append(
                     Row(
@@ -212,6 +215,12 @@ struct ListCommand: Verb {
                         state: outline == nil ? .noArchive : .unlisted))
             }
             return rows.sorted { ($0.created ?? .reference, $0.name) < ($1.created ?? .reference, $1.name) }
+        }
+
+        /// True if the next run will find that an archive in the trash was taken back.
+        private static func isTakenBack(_ entry: CatalogueEntry, in path: String) throws -> Bool {
+            try Path.kind(of: "\(path)/\(BackupFolder.trashName)/\(entry.name)") != .file
+                && entry.fileState(at: "\(path)/\(entry.name)") == .recorded
         }
 
         private static func outline(_ path: String) -> ArchiveOutline? {

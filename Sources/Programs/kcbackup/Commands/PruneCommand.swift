@@ -53,12 +53,7 @@ struct PruneCommand: Verb {
         _ = try session.knownCatalogue(of: folder)
         let backups = try session.backupFolder(folder, waitingAtMost: wait)
         if undo {
-            let entries = try backups.bringBack()
-            session.done = "\(counted(entries.count, "backup")) brought back"
-            try session.result(
-                ["folder": .text(folder), "broughtBack": .list(entries.map { .text($0.name) })],
-                entries.map { "brought back  \(displayed($0.name))\n" })
-            return .ok
+            return try bringBack(in: backups, session)
         }
         let plan = try backups.plan(retention, now: session.now, calendar: session.calendar)
         var emptied = 0
@@ -69,6 +64,22 @@ struct PruneCommand: Verb {
         }
         try tell(plan.fates, emptied, in: session)
         return .ok
+    }
+
+    private func bringBack(in backups: BackupFolder, _ session: Session) throws -> ExitStatus {
+        let report = try backups.bringBack()
+        session.done = "\(counted(report.entries.count, "backup")) brought back"
+        let stays = report.stays.map { entry, reason in
+            (name: entry.name, reason: Failure(reason, session.subjects).explanation.message)
+        }
+        try session.result(
+            [
+                "folder": .text(folder), "broughtBack": .list(report.entries.map { .text($0.name) }),
+                "notBroughtBack": .list(stays.map { ["file": .text($0.name), "reason": .text($0.reason)] }),
+            ],
+            report.entries.map { "brought back  \(displayed($0.name))\n" })
+        for (name, reason) in stays { session.warn("\(quoted(name)) stays in the trash: \(reason)") }
+        return stays.isEmpty ? .ok : .incomplete
     }
 
     private func tell(_ fates: [BackupFolder.Fate], _ emptied: Int, in session: Session) throws {
