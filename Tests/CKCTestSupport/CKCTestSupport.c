@@ -7,7 +7,9 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -65,4 +67,13 @@ int ctest_wait(pid_t process, int milliseconds) {
     close(descriptor);
     errno = failure;
     return result;
+}
+
+int ctest_reap(pid_t process, double *seconds) {
+    struct rusage usage;
+    int status;
+    while (wait4(process, &status, 0, &usage) < 0)
+        if (errno != EINTR) return -1;
+    *seconds = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+    return status;
 }

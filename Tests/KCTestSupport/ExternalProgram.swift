@@ -1,5 +1,6 @@
 import CKCTestSupport
 import Foundation
+import Testing
 
 /// Runs other programs and collects their output.
 package enum ExternalProgram {
@@ -27,12 +28,12 @@ package enum ExternalProgram {
     ///
     /// Standard input and output are files, so that no amount of data can block.
     ///
-    /// - Parameter seconds: the time limit; far more than needed, so that only a program that hangs is killed.
+    /// - Parameter limit: the time limit in seconds; far more than needed, so that only a program that hangs is killed.
     /// - Throws: ``Overdue`` if the program takes longer; `CocoaError` or `POSIXError` if it cannot be started;
     ///   ``WaitsForPrograms/Missing`` in a test that may not wait.
     package static func run(
         _ name: String, _ arguments: [String], input: [UInt8] = [], environment: [String: String]? = nil,
-        in folder: String? = nil, seconds: Int32 = 600
+        in folder: String? = nil, seconds limit: Int32 = 600
     ) throws -> Outcome {
         try WaitsForPrograms.check()
         guard let executable = name.contains("/") ? name : locate(name) else {
@@ -54,20 +55,30 @@ package enum ExternalProgram {
             }
         }
         guard failure == 0 else { throw POSIXError(POSIXErrorCode(rawValue: failure) ?? .EINVAL) }
-        let ended = ctest_wait(process, seconds * 1000)
+        let ended = ctest_wait(process, limit * 1000)
         let waitFailure = errno
         // The process ID is not reused until the process is reaped, so no other process can be hit.
         kill(-process, SIGKILL)
-        var status: Int32 = 0
-        while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+        var seconds = 0.0
+        let status = unsafe ctest_reap(process, &seconds)
+        note(seconds)
         if ended < 0 { throw POSIXError(POSIXErrorCode(rawValue: waitFailure) ?? .EINVAL) }
         guard ended == 1 else {
             let said = String(decoding: try scratch.read("out") + scratch.read("err"), as: UTF8.self)
-            throw Overdue(command: [name] + arguments, seconds: seconds, said: said)
+            throw Overdue(command: [name] + arguments, seconds: limit, said: said)
         }
         return Outcome(
             status: status & 0x7f == 0 ? status >> 8 & 0xff : status & 0x7f, output: try scratch.read("out"),
             errorOutput: try scratch.read("err"))
+    }
+
+    /// Notes for `.ci/run-tests` how much processor time a program took, and for which test.
+    private static func note(_ seconds: Double) {
+        guard let path = ProcessInfo.processInfo.environment["PROGRAM_TIMES"], let test = Test.current,
+            let file = unsafe fopen(path, "a")
+        else { return }
+        unsafe fputs("\(seconds) \(test.id)\n", file)
+        unsafe fclose(file)
     }
 
     /// A program that exceeded its time limit and was killed.

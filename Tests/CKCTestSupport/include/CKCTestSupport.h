@@ -13,3 +13,7 @@ int ctest_spawn(
 /* Waits for the end of `process`, without reaping it, so that its number and its group's stay taken.
    1 when it ended, 0 when `milliseconds` went by, -1 and errno. */
 int ctest_wait(pid_t process, int milliseconds);
+
+/* Reaps `process`. Its wait status, or -1 and errno; `seconds` is the processor time that it and those took for which it
+   waited. */
+int ctest_reap(pid_t process, double *seconds);
