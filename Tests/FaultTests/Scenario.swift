@@ -41,6 +41,14 @@ struct FaultBench {
 
     private static let script = URL(filePath: #filePath).appending(path: "../trial.sh").standardizedFileURL.path
 
+    /// What the homes of all scenarios have in common, prepared once.
+    private static let base = Result { () throws -> String in
+        let folder = try TemporaryFolder.untilExit(inMemory: true)
+        let prepared = try run("base", [], in: folder, [folder.path("base")])
+        try #require(prepared.status == 0, "\(prepared.text)\(prepared.errorText)")
+        return folder.path("base")
+    }
+
     /// Prepares the home folder.
     ///
     /// - Parameter user: the command that runs each trial as another user; empty for the same user.
@@ -51,27 +59,30 @@ struct FaultBench {
         if !user.isEmpty {
             try FileManager.default.setAttributes([.ownerAccountID: Surroundings.otherUser], ofItemAtPath: folder.path)
         }
-        let prepared = try Self.run(scenario, user, in: folder, home: "template", template: "-", under: [])
+        // Another user cannot read the common home, and so prepares one of its own.
+        let base = try user.isEmpty && scenario != .keychainFirst ? [Self.base.get()] : []
+        let words = [folder.path("template"), scenario.rawValue]
+        let prepared = try Self.run("prepare", user, in: folder, words + base)
         try #require(prepared.status == 0, "\(prepared.text)\(prepared.errorText)")
         let options = ["strace", "-f", "-qq", "-y", "-o", folder.path("trace"), "-e", SystemCall.traced]
-        let outcome = try Self.run(
-            scenario, user, in: folder, home: "undisturbed", template: folder.path("template"), under: options)
+        let outcome = try Self.run("try", user, in: folder, words + options)
         undisturbed = Trial(outcome.text)
         try #require(undisturbed.status == 0 && undisturbed.isChanged, "\(outcome.text)\(outcome.errorText)")
         try #require(undisturbed.faults.isEmpty, "\(undisturbed.faults)")
         calls = SystemCall.all(
-            in: String(decoding: try folder.read("trace"), as: UTF8.self), below: folder.path("undisturbed"))
+            in: String(decoding: try folder.read("trace"), as: UTF8.self), below: folder.path("home"))
     }
 
+    /// Runs a step of `trial.sh`, and removes the home folder.
     private static func run(
-        _ scenario: Scenario, _ user: [String], in folder: TemporaryFolder, home: String, template: String,
-        under prefix: [String], free: Int? = nil
+        _ step: String, _ user: [String], in folder: TemporaryFolder, _ words: [String], free: Int? = nil
     ) throws -> ExternalProgram.Outcome {
+        defer { try? FileManager.default.removeItem(atPath: folder.path("home")) }
         let program = try ProcessInfo.processInfo.environment["KCBACKUP"] ?? ExternalProgram.built("kcbackup")
         var environment = [
-            "HOME": folder.path(home), "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
+            "HOME": folder.path("home"), "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
         ]
-        var command = user + ["bash", script, program, template, scenario.rawValue] + prefix
+        var command = user + ["bash", script, step, program] + words
         if let free {
             environment["FREE"] = String(free)
             let mount = #"mkdir -p "$HOME" && mount -t tmpfs -o size=4m,mode=700 none "$HOME" && exec "$@""#
@@ -120,9 +131,8 @@ struct FaultBench {
     }
 
     private func trial(under prefix: [String], free: Int? = nil) throws -> Trial {
-        defer { try? FileManager.default.removeItem(atPath: folder.path("trial")) }
-        let outcome = try Self.run(
-            scenario, user, in: folder, home: "trial", template: folder.path("template"), under: prefix, free: free)
+        let words = [folder.path("template"), scenario.rawValue] + prefix
+        let outcome = try Self.run("try", user, in: folder, words, free: free)
         let trial = Trial(outcome.text)
         try #require(trial.status != nil, "\(outcome.text)\(outcome.errorText)")
         return trial

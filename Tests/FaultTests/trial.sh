@@ -1,31 +1,32 @@
 #!/bin/bash
 # One trial: runs a command of the real program, disturbed or not, in a copy of a prepared home, and prints the result.
 #
-#   trial.sh PROGRAM TEMPLATE SCENARIO [PREFIX...]
+#   trial.sh base PROGRAM BASE                         prepares what the homes of all scenarios have in common
+#   trial.sh prepare PROGRAM TEMPLATE SCENARIO [BASE]  prepares the home of a scenario
+#   trial.sh try PROGRAM TEMPLATE SCENARIO [PREFIX...] a trial
 #
-# PREFIX is a command that runs the program, such as strace. HOME is the home folder of the trial, which must not exist
-# yet. FREE, if set, is the number of KiB to leave free on the disk. Prints lines `KEY VALUE`; `FAULT …` is a claim that
-# does not hold.
+# PREFIX is a command that runs the program, such as strace. HOME is the home folder, which must not exist yet. It has
+# the same path when it is prepared and in all trials, since catalogues, jobs and kept states are bound to paths. FREE,
+# if set, is the number of KiB to leave free on the disk. A trial prints lines `KEY VALUE`; `FAULT …` is a claim that does
+# not hold.
 set -u
-program=$1
-template=$2
-scenario=$3
-shift 3
+step=$1
+program=$2
+template=$3
+scenario=${4-}
+[ $# -lt 4 ] && shift 3 || shift 4
 
 kc() { timeout -k 5 100 "$program" "$@"; }
 fault() { echo "FAULT $1"; }
 data=.local/share/kcbackup
 
-# What a keychain holds, with its secrets; dates that a run sets are left out.
+# What a keychain holds, with its secrets; dates that a run sets, and numbers of the export, are left out.
 keychain() {
   [ -e "$data/keychains/$1.keychain" ] || { echo "no keychain $1"; return; }
-  local list uuid
-  list=$(kc item list --keychain "$@" --json 2>&1) || { echo "keychain $1 cannot be listed: $list"; return; }
-  echo "keychain $1: $list" | sed -E 's/"(cdat|mdat)":"[^"]*",?//g'
-  for uuid in $(grep -o '"uuid":"[^"]*"' <<< "$list" | cut -d '"' -f 4); do
-    kc item find --keychain "$@" --uuid "$uuid" --reveal 2>&1 || echo "item $uuid of $1 cannot be read"
-    echo
-  done
+  echo "keychain $1"
+  kc export --to cxf --plaintext --keychain "$@" -o probe.cxf -q 2>&1 | grep -v 'in the clear'
+  [ ! -e probe.cxf ] || sed -E 's/"([cm]dat|timestamp|creationAt|modifiedAt)":"?[^",}]*"?|"accounts":\[\{"id":"[^"]*"//g' probe.cxf
+  rm -f probe.cxf
 }
 
 # An archive gets its name only if it is complete.
@@ -137,8 +138,7 @@ probe() {
 # Runs that change something in every folder: after them, nothing of an earlier run may be left.
 settle() {
   case $scenario in create-to | prune | prune-undo | run | drill) kc prune backups --keep-last 9 ;; esac &&
-  kc keychain create settle --no-passcode -q && kc create --unencrypted --keychain settle -o settle.kcb -q &&
-    kc keychain delete settle --confirm settle -q
+  kc keychain create settle --no-passcode -q && kc create --unencrypted --keychain settle -o settle.kcb -q
 } > /dev/null 2>&1
 
 # How many archives a job has made depends on how often it ran.
@@ -149,68 +149,68 @@ leftovers() { find . -mindepth 1 -printf '%P %y %m\n' | grep -v '^messages ' | s
   s#-KC-[^ ]*\.kcb#-ARCHIVE.kcb#; s#/[0-9a-f]*-KC-[A-Z2-7]*\.catalogue#/FOLDER.catalogue#;
   s#/undo/[^/ ]*#/undo/KEYCHAIN#; s#/undo/KEYCHAIN/[^ ]*\.keychain#/undo/KEYCHAIN/STATE#' | sort | uniq -c; }
 
-prepare() {
-  mkdir -p "$HOME"
-  cd "$HOME" || exit 1
-  [ "$scenario" != keychain-first ] || return 0
+# What is the same in the homes of all scenarios.
+base() {
   line() { echo '{"uuid":"5a3b1e00-0000-4000-8000-00000000000'"$1"'","class":"genp","attributes":{"svce":"'"$2"'","acct":"ada"},"secret":"'"$3"'"}'; }
-  umask 077
-  run=()
   kc keychain create --no-passcode -q
   kc keygen -o key.txt -q 2> /dev/null
+  kc keygen -o other.txt -q 2> /dev/null
   grep -o 'age1[0-9a-z]*' key.txt > recipient
   { line 1 changed older; line 2 archived two; } > first.jsonl
   kc import first.jsonl -q 2> /dev/null
   kc create -o old.kcb -r "$(cat recipient)" -q
   kc create --unencrypted -o here.kcb -q
-  kc item delete --service archived --yes -q
   line 3 kept three > kept.jsonl
-  kc import kept.jsonl -q 2> /dev/null
   { line 4 imported four; line 5 imported-too five; } > more.jsonl
   printf '%s\n' name,url,username,password,note a,https://a.example,ada,one, b,https://b.example,ada,two, > logins.csv
-  [ "$scenario" != import-foreign ] || kc import logins.csv -q 2> /dev/null
-  sed -i s/one/changed/ logins.csv
   kc keychain create second --no-passcode -q
   kc import --keychain second more.jsonl -q 2> /dev/null
   printf 'orbit lantern velvet\n' > new
-  case $scenario in create-to | prune | prune-undo | run)
-    kc create --unencrypted --to backups -q
-    kc create --unencrypted --to backups -q ;;
-  drill) kc create --unencrypted --to backups -q ;;
-  rekey)
-    kc keygen -o other.txt -q 2> /dev/null
-    kc create -r "$(cat recipient)" --to backups -q
-    kc create -r "$(cat recipient)" --to backups -q ;;
-  rekey-file) kc keygen -o other.txt -q 2> /dev/null ;;
-  escrow) kc keychain create coded --passcode file:new -q ;;
-  esac
-  [ "$scenario" != device-renew ] && [ "$scenario" != device-adopt ] ||
-    sed -i "s/^machine .*/machine $(printf '%064d' 0)/" "$data/device.key"
   cp "$data/device.key" device.key.copy
-  rm -f messages
+  rm -r "$data/undo"
 }
 
-if [ "$template" = - ]; then
-  prepare 2>&1
-  probe > "$HOME.before"
-  exit
-fi
+prepare() {
+  case $scenario in restore-existing | restore-replace | undo | import*)
+    kc item delete --service archived --yes -q
+    kc import kept.jsonl -q 2> /dev/null ;;
+  esac
+  case $scenario in
+  import-foreign) kc import logins.csv -q 2> /dev/null; sed -i s/one/changed/ logins.csv ;;
+  create-to | prune | prune-undo | run)
+    kc create --unencrypted --to backups -q
+    kc create --unencrypted --to backups -q ;;&
+  prune-undo) kc prune backups --keep-last 1 -q ;;
+  run) kc schedule add nightly --unencrypted --to backups --keep-last 2 -q ;;
+  drill) kc create --unencrypted --to backups -q ;;
+  rekey)
+    kc create -r "$(cat recipient)" --to backups -q
+    kc create -r "$(cat recipient)" --to backups -q ;;
+  escrow) kc keychain create coded --passcode file:new -q ;;
+  device-renew | device-adopt)
+    sed -i "s/^machine .*/machine $(printf '%064d' 0)/" "$data/device.key"
+    cp "$data/device.key" device.key.copy ;;
+  esac
+}
 
-mkdir -p "$HOME" && cp -a "$template/." "$HOME" && cd "$HOME" || exit 1
-before=$(cat "$template.before")
-case $scenario in create-to | prune | prune-undo | run | rekey | drill)
-  # A catalogue is bound to the path of its folder, and this is a copy at another path.
-  rm -r "$data/backups"
-  kc list --rebuild backups -q > messages 2>&1 || fault "$(cat messages)"
-  [ "$scenario" != prune-undo ] || { kc prune backups --keep-last 1 -q && before=$(probe); } ||
-    fault "nothing was pruned"
-  [ "$scenario" != run ] || kc schedule add nightly --unencrypted --to backups --keep-last 2 -q
-  rm -f messages ;;
-undo)
-  # So are states. This makes some for the same items.
-  rm -r "$data/undo"
-  kc item delete --service kept --yes -q && kc import kept.jsonl -q 2> /dev/null || fault "no state was made" ;;
+umask 077
+mkdir -p "$HOME" && cd "$HOME" || exit 1
+run=()
+case $step in
+base)
+  base 2>&1
+  cp -a . "$template"
+  exit ;;
+prepare)
+  if [ $# -gt 0 ]; then cp -a "$1/." .; elif [ "$scenario" != keychain-first ]; then base 2>&1; fi
+  prepare 2>&1
+  probe > "$template.before"
+  cp -a . "$template"
+  exit ;;
 esac
+
+cp -a "$template/." . || exit 1
+before=$(cat "$template.before")
 run=(timeout -k 5 60 "$@")
 if [ -n "${FREE-}" ]; then
   head -c "$(($(df --output=avail -k . | tail -n 1) - FREE))K" /dev/zero > filler
@@ -234,11 +234,10 @@ if [ "$state" = "$before" ] || { [[ $scenario = @(run|rekey) ]] && [ "$status" -
 else
   echo "STATE changed"
 fi
-# Any verb removes what a killed one left in the data folder.
-kc keychain list > /dev/null 2>&1
+# Any verb, such as those of the probe, removes what a killed one left in the data folder.
 left=$(find "$data" -name '.restoring-*' -o -name '.kcbackup-*.tmp' -o -name 'unfinished-*')
 [ -z "$left" ] || fault "the next verb leaves $left"
 [ "$scenario" != prune-undo ] || kc verify backups > messages 2>&1 || fault "$(cat messages)"
-settle || fault "a later run failed: $(kc keychain create settle --no-passcode 2>&1 | tail -2)"
+settle || fault "a later run failed: $(kc keychain create settled --no-passcode 2>&1 | tail -2)"
 sed 's/^/RESULT /' <<< "$state"
 leftovers | sed 's/^/LEFT /'

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A folder that is removed with the last reference to it.
 package final class TemporaryFolder: Sendable {
@@ -18,6 +19,17 @@ package final class TemporaryFolder: Sendable {
         try FileManager.default.createDirectory(
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         path = url.path(percentEncoded: false)
+    }
+
+    private static let kept = Mutex<[TemporaryFolder]>([])
+    private static let removesAtExit: Void = { atexit { TemporaryFolder.kept.withLock { $0.removeAll() } } }()
+
+    /// Makes a folder that is removed when the process ends, for what all tests share.
+    package static func untilExit(inMemory: Bool = false) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder(inMemory: inMemory)
+        removesAtExit
+        kept.withLock { $0.append(folder) }
+        return folder
     }
 
     deinit {

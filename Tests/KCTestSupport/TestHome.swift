@@ -31,6 +31,19 @@ package final class TestHome: Sendable {
         try folder.writeMachineID()
     }
 
+    /// Creates a copy of a home that was prepared before, as it is after the last run there.
+    ///
+    /// What is bound to paths, such as kept states and catalogues, is not known in the copy.
+    package init(copying other: TestHome) throws {
+        retention = MemoryRetention()
+        kernel = retention
+        folder = try TemporaryFolder()
+        for name in ["home", "work", TemporaryFolder.machineIDName] {
+            try FileManager.default.copyItem(atPath: other.folder.path(name), toPath: folder.path(name))
+        }
+        minutes.store(other.minutes.load(ordering: .relaxed), ordering: .relaxed)
+    }
+
     /// The default environment of a run.
     package static let environment = ["PATH": "/usr/bin:/bin"]
     /// The home folder.

@@ -70,20 +70,21 @@ struct BinaryTests {
             export TMPDIR=$PWD/temporary
             "$KCBACKUP" keychain create --no-passcode
             echo tulip | "$KCBACKUP" item add --service Bank --secret fd:0
-            (umask 077; echo correct horse battery > passphrase)
+            "$KCBACKUP" keygen -o key.txt
+            key=$(grep -o 'age1[a-z0-9]*' key.txt)
             set -o pipefail
-            "$KCBACKUP" create -o - --passphrase file:passphrase | cat > piped.kcb
+            "$KCBACKUP" create -o - -r "$key" | cat > piped.kcb
             echo $?
-            "$KCBACKUP" verify piped.kcb --passphrase file:passphrase >verified
+            "$KCBACKUP" verify piped.kcb -i key.txt >verified
             echo $?
             "$KCBACKUP" create --unencrypted -o - > plain.kcb
             "$KCBACKUP" verify plain.kcb >verified
             echo $?
-            "$KCBACKUP" create -o - --passphrase file:passphrase >/dev/full
+            "$KCBACKUP" create -o - -r "$key" >/dev/full
             echo $?
-            "$KCBACKUP" create -o - --passphrase file:passphrase | true
+            "$KCBACKUP" create -o - -r "$key" | true
             echo $?
-            TMPDIR=/missing "$KCBACKUP" create -o - --passphrase file:passphrase | wc -c
+            TMPDIR=/missing "$KCBACKUP" create -o - -r "$key" | wc -c
             ls -A temporary
             """)
         #expect(outcome.text == "0\n0\n0\n74\n141\n0\n")

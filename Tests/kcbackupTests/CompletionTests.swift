@@ -18,9 +18,10 @@ struct CompletionTests {
             }
         }
 
-        /// The command that makes the shell load the scripts in `folder`, which is laid out as by `make install`.
-        func setup(_ folder: String) -> String {
-            switch self {
+        /// The command that makes the shell load the scripts.
+        func setup() throws -> String {
+            let folder = try CompletionTests.scripts.get()
+            return switch self {
             case .bash:
                 ". \(folder)/bash-completion/completions/kcbackup; . \(folder)/bash-completion/completions/security"
             case .zsh: "fpath=(\(folder)/zsh/site-functions $fpath); autoload -Uz compinit; compinit -D"
@@ -71,7 +72,7 @@ struct CompletionTests {
         let environment = try prepare(folder)
         let terminal = try TmuxTerminal(
             columns: 120, rows: 50, shell.command, environment: environment, in: folder.path)
-        try terminal.type(.text(shell.setup(folder.path("stage/share")) + "; clear; echo rea\"\"dy"), .key("Enter"))
+        try terminal.type(.text(shell.setup() + "; clear; echo rea\"\"dy"), .key("Enter"))
         try terminal.wait(for: { $0 == "ready" })
         for (number, (begun, whole)) in Self.lines.enumerated() {
             try terminal.type(
@@ -97,7 +98,7 @@ struct CompletionTests {
         }
         let terminal = try TmuxTerminal(
             columns: 120, rows: 50, shell.command, environment: environment, in: folder.path)
-        try terminal.type(.text(shell.setup(folder.path("stage/share")) + "; clear; echo rea\"\"dy"), .key("Enter"))
+        try terminal.type(.text(shell.setup() + "; clear; echo rea\"\"dy"), .key("Enter"))
         try terminal.wait(for: { $0 == "ready" })
         for (number, line) in ["kcbackup create --keychain z", "security unlock-keychain z"].enumerated() {
             try terminal.type(
@@ -108,7 +109,27 @@ struct CompletionTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path("hacked")))
     }
 
-    /// Makes a home with two keychains, a job and a trusted device, and the scripts as `make` writes them.
+    /// The folder of the scripts, which `make` writes there as for `make install`, once.
+    private static let scripts = Result { () throws -> String in
+        let folder = try TemporaryFolder.untilExit()
+        let script = """
+            set -eu
+            mkdir -p stage/bin
+            cp "$program" stage/bin/kcbackup
+            touch -d 2100-01-01 stage/bin/kcbackup
+            make --silent -C "$project" STAGE="$PWD/stage" \\
+                $(make --silent -C "$project" list STAGE="$PWD/stage" \\
+                    --eval='list:; @printf "%s\\n" $(addprefix $(STAGE)/,$(COMPLETIONS))')
+            """
+        let environment = [
+            "PATH": "/usr/bin:/bin", "program": try ExternalProgram.built("kcbackup"), "project": Project.folder.path,
+        ]
+        let outcome = try ExternalProgram.run("bash", ["-c", script], environment: environment, in: folder.path)
+        try #require(outcome.status == 0, "\(outcome.errorText)")
+        return folder.path("stage/share")
+    }
+
+    /// Makes a home with two keychains, a job and a trusted device.
     private func prepare(_ folder: TemporaryFolder) throws -> [String: String] {
         let program = try ExternalProgram.built("kcbackup")
         let environment = [
@@ -119,21 +140,13 @@ struct CompletionTests {
         let script = """
             set -eu
             umask 077
-            mkdir -p data "my folder" stage/bin
+            mkdir -p data "my folder"
             touch pass.txt laptop.kcb "my folder/pass"
-            cp "$program" stage/bin/kcbackup
-            touch -d 2100-01-01 stage/bin/kcbackup
-            make --silent -C "$project" STAGE="$HOME/stage" \\
-                $(make --silent -C "$project" list STAGE="$HOME/stage" \\
-                    --eval='list:; @printf "%s\\n" $(addprefix $(STAGE)/,$(COMPLETIONS))')
             for name in login work; do kcbackup keychain create $name --no-passcode 2>/dev/null; done
             kcbackup schedule add nightly --unencrypted --to backups --quiet
             kcbackup device trust KC-ABCD-EFGH-IJKL-MNOP-QRST
             """
-        let outcome = try ExternalProgram.run(
-            "bash", ["-c", script],
-            environment: environment.merging(["program": program, "project": Project.folder.path]) { $1 },
-            in: folder.path)
+        let outcome = try ExternalProgram.run("bash", ["-c", script], environment: environment, in: folder.path)
         try #require(outcome.status == 0, "\(outcome.errorText)")
         return environment
     }

@@ -6,7 +6,7 @@ import Testing
 struct DesktopBindingTests {
     private let shell: DesktopShell
 
-    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get().program, preparation: desktopFunctions) }
+    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get(), preparation: desktopFunctions) }
 
     private static let items = """
         $KCBACKUP keychain create --passcode file:pw 2>/dev/null

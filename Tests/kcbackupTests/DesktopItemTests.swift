@@ -7,7 +7,7 @@ import Testing
 struct DesktopItemTests {
     private let shell: DesktopShell
 
-    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get().program, preparation: "keys") }
+    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get(), preparation: "keys") }
 
     @Test("Inspect shows the keyring without secrets, and handles locked collections as create does")
     func inspect() throws {

@@ -15,7 +15,7 @@ struct DesktopJobTests {
 
     private let shell: DesktopShell
 
-    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get().program) }
+    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get()) }
 
     @Test(
         "A job finds the session bus without environment variables, and doctor reports a lock or a missing libsecret",

@@ -30,7 +30,7 @@ struct DesktopPromptTests {
 
     private let shell: DesktopShell
 
-    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get().program, preparation: Self.functions) }
+    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get(), preparation: Self.functions) }
 
     @Test("The password entered at the prompt unlocks a collection, or becomes the password of a new one")
     func answered() throws {

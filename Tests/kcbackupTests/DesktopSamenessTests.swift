@@ -7,7 +7,7 @@ import Testing
 struct DesktopSamenessTests {
     private let shell: DesktopShell
 
-    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get().program, preparation: desktopFunctions) }
+    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get(), preparation: desktopFunctions) }
 
     @Test("Of several items with the same attributes, a restore brings back the missing one and leaves the others")
     func sameAttributes() throws {

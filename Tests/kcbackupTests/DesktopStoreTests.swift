@@ -8,7 +8,7 @@ import Testing
 struct DesktopStoreTests {
     private let shell: DesktopShell
 
-    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get().program) }
+    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get()) }
 
     private static let functions = """
         try() { local status=0; "$@" 2>&1 || status=$?; echo "= $status"; }

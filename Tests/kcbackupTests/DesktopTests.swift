@@ -6,9 +6,8 @@ import Testing
 @Suite("The desktop keyring", .waitsForPrograms)
 struct DesktopTests {
     /// `Desktop/desktop.c`, compiled once.
-    static let judge = Result { () throws -> (folder: TemporaryFolder, program: String) in
-        let folder = try TemporaryFolder()
-        let program = folder.path("desktop")
+    static let judge = Result { () throws -> String in
+        let program = try TemporaryFolder.untilExit().path("desktop")
         let made = try ExternalProgram.run(
             "bash",
             [
@@ -17,12 +16,12 @@ struct DesktopTests {
                     + "$(pkg-config --cflags --libs libsecret-1)",
             ])
         try #require(made.status == 0, "\(made.errorText)")
-        return (folder, program)
+        return program
     }
 
     private let shell: DesktopShell
 
-    init() throws { shell = try DesktopShell(desktop: Self.judge.get().program, preparation: "keys") }
+    init() throws { shell = try DesktopShell(desktop: Self.judge.get(), preparation: "keys") }
 
     /// The number of items: few by default, because GNOME Keyring searches all of them for each request.
     private static let size = Int(ProcessInfo.processInfo.environment["DESKTOP_ITEMS"] ?? "") ?? 300

@@ -51,7 +51,7 @@ struct DesktopUndoModelTests {
 
     init() throws {
         shell = try DesktopShell(
-            desktop: DesktopTests.judge.get().program, preparation: desktopFunctions + Self.functions)
+            desktop: DesktopTests.judge.get(), preparation: desktopFunctions + Self.functions)
     }
 
     private static func command(_ random: inout SeededRandom) -> String {

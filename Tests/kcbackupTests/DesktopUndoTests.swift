@@ -33,7 +33,7 @@ struct DesktopUndoTests {
 
     init() throws {
         shell = try DesktopShell(
-            desktop: DesktopTests.judge.get().program, preparation: Self.functions + desktopFunctions)
+            desktop: DesktopTests.judge.get(), preparation: Self.functions + desktopFunctions)
     }
 
     @Test(

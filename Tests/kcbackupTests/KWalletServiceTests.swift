@@ -42,7 +42,7 @@ struct KWalletServiceTests {
 
     private let shell: DesktopShell
 
-    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get().program, preparation: Self.functions) }
+    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get(), preparation: Self.functions) }
 
     @Test(
         "Items moved from GNOME Keyring to KWallet are unchanged, even after a new login or a second restore",

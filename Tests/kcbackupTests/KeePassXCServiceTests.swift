@@ -48,7 +48,7 @@ struct KeePassXCServiceTests {
 
     private let shell: DesktopShell
 
-    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get().program, preparation: Self.functions) }
+    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get(), preparation: Self.functions) }
 
     @Test(
         "Items moved from GNOME Keyring to KeePassXC are unchanged, even after a second restore",

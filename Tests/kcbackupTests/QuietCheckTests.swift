@@ -22,8 +22,6 @@ struct QuietCheckTests {
         #expect(home.run("create a.kcb --passphrase file:passphrase --passcode file:passcode").status == .ok)
         #expect(home.run("create here.kcb --unencrypted").status == .ok)
         #expect(home.run("item add --service a --account b --secret file:wrong --passcode file:passcode").status == .ok)
-        let export = "export --to kdbx -o a.kdbx --password file:passphrase --passcode file:passcode"
-        #expect(home.run(export).status == .ok)
     }
 
     /// What one run did while it checked secrets.
@@ -68,6 +66,10 @@ struct QuietCheckTests {
             ("import a.kdbx --dry-run", [passphrase, passcode], 2),
         ])
     func typed(line: String, answers: [String], count: Int) {
+        if line.contains("a.kdbx") {
+            let export = "export --to kdbx -o a.kdbx --password file:passphrase --passcode file:passcode"
+            #expect(home.run(export).status == .ok)
+        }
         let terminal = ScriptedTerminal(answers: answers, showsMessages: true)
         let run = run(line, terminal)
         #expect(run.outcome.status == .ok, "\(run.outcome.messages)")

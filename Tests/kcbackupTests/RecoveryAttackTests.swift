@@ -154,11 +154,9 @@ struct RecoveryAttack: Sendable, CustomTestStringConvertible {
     "Recovery of forged archives without kcbackup", .waitsForPrograms,
     .enabled(if: RecoveryRecipe.missing.isEmpty, Comment(rawValue: RecoveryRecipe.skipped)))
 struct RecoveryAttackTests {
-    let home: TestHome
-    let recipient: String
-
-    init() throws {
-        home = try TestHome()
+    /// A home with an archive, which each test copies.
+    private static let prepared = Result { () throws -> TestHome in
+        let home = try TestHome()
         try home.write("keychain.jsonl", try NumberedSamples().text)
         try home.write("passcode", "0000 passcode\n")
         for line in [
@@ -168,9 +166,23 @@ struct RecoveryAttackTests {
             let outcome = home.run(line)
             try #require(outcome.status == .ok, "\(outcome.messages)")
         }
+        let key = try recipient(of: home)
+        let made = home.run("create -o laptop.kcb --passcode file:passcode -r \(key)")
+        try #require(made.status == .ok, "\(made.messages)")
+        return home
+    }
+
+    let home: TestHome
+    let recipient: String
+
+    init() throws {
+        home = try TestHome(copying: Self.prepared.get())
+        recipient = try Self.recipient(of: home)
+    }
+
+    private static func recipient(of home: TestHome) throws -> String {
         let text = String(decoding: try home.folder.read("work/key.txt"), as: UTF8.self)
-        recipient = String(try #require(text.firstMatch(of: /# public key: (age1\w+)/)).1)
-        try create("laptop.kcb", "-r \(recipient)")
+        return String(try #require(text.firstMatch(of: /# public key: (age1\w+)/)).1)
     }
 
     func create(_ name: String, _ options: String) throws {
