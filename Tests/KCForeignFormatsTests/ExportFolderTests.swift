@@ -50,8 +50,8 @@ struct ExportFolderTests {
         let content = try KDBXOpening(file.span, header, key: key.bytes()).takePayload()
         let input = try #require(ForeignReading.input(file).file)
         let database = try KDBXDatabase(content, header, of: input)
-        let records = KeePassRecords(database, date: .reference)
-        #expect(try records.read(format: "keepass", version: 4).items.count == Self.folders.count)
+        let records = KeePassRecords(database, RecordCollector(format: "keepass", date: .reference))
+        #expect(try records.read(version: 4).items.count == Self.folders.count)
         let found = records.entries.map { entry in
             entry.value("Title").map { (database.text(of: $0), entry.folder) } ?? ("", "")
         }

@@ -167,7 +167,7 @@ struct KeePassEntryTests {
     }
 }
 
-@Suite("KeePass databases that other programs read")
+@Suite("KeePass databases that other programs read", .waitsForPrograms)
 struct KeePassExportTests {
     private static let lines = #"""
         {"class":"genp","uuid":"00000000-0000-4000-8000-000000000011","attributes":{"svce":"S","acct":"ada","desc":"one-time password","labl":"Seed"},"secret":"jbsw y3dp ehpk 3pxp"}

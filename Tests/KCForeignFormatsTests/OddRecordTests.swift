@@ -128,7 +128,7 @@ struct OddRecordTests {
             try collector.add(part("b", "3", record: "3"))
         }
         #expect(throws: ForeignFailure.empty) {
-            try collector.record("four") { _ throws(ForeignFailure) in throw .empty }
+            try collector.record("four") { () throws(ForeignFailure) in throw .empty }
         }
         let contents = try collector.finish(details: "", isPlaintext: true)
         #expect(try contents.listing == ["genp svce=s acct=a: 1", "genp svce=s acct=b: 3"])

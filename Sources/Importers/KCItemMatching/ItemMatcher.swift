@@ -123,7 +123,6 @@ extension ItemMatcher {
     /// Matches the items of a keychain at two times; a keychain keeps their UUIDs.
     ///
     /// - Returns: for each item of `after` the index of the item of `before` that it is; nil for a new one.
-    /// - Throws: `CryptographyFailure`.
     package static func pairs(of after: [Item], with before: [Item]) throws(CryptographyFailure) -> [Int?] {
         let codes = try ItemCodes()
         var matcher = ItemMatcher()

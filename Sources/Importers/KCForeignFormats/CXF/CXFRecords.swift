@@ -23,7 +23,7 @@ struct CXFRecords: JSONRecords {
         self.json = json
         self.account = account
         self.collector = collector
-        accountID = try text(account["id"]) ?? ""
+        accountID = try json.optionalText(account["id"]) ?? ""
         try collect(json.list(account["collections"]), in: [])
     }
 
