@@ -105,7 +105,7 @@ struct HostileNameTests {
         for line in lines {
             #expect(
                 line.wholeMatch(
-                    of: /kcbackup_[a-z_]+\{(?:job|keychain)="(?:[^"\\]|\\.)*"\} [0-9]+/.matchingSemantics(
+                    of: /kcbackup_[a-z_]+(?:\{(?:job|keychain)="(?:[^"\\]|\\.)*"\})? [0-9]+/.matchingSemantics(
                         .unicodeScalar))
                     != nil, "\(line)")
         }

@@ -80,7 +80,7 @@ struct JobFileTests {
         let home = try TestHome()
         #expect(home.run("keychain create --no-passcode").status == .ok)
         #expect(home.run("schedule add x --unencrypted --to b").status == .ok)
-        #expect(home.run("device renew --yes").status == .ok)
+        #expect(home.run("device adopt --new-key").status == .ok)
         let outcome = home.run("run x")
         #expect(outcome.status == .refused)
         #expect(outcome.messages.hasPrefix("kcbackup: error: job 'x' was added on device KC-"), "\(outcome.messages)")
@@ -106,7 +106,7 @@ struct JobFileTests {
         }
         let doctor = home.run("doctor")
         #expect(doctor.status == .damaged)
-        #expect(doctor.text.hasPrefix("job 'x': the record of the last run of job 'x' is damaged"), "\(doctor.text)")
+        #expect(doctor.text.hasPrefix("the record of the last run of job 'x' is damaged"), "\(doctor.text)")
         let run = home.run("run x")
         #expect(run.status == .ok)
         #expect(run.messages.contains("the record of the last run of job 'x' is damaged"), "\(run.messages)")

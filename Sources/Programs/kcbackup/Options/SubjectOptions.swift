@@ -16,8 +16,6 @@ enum SubjectKind {
     ]
 
     /// Refuses options that this kind lacks.
-    ///
-    /// - Throws: `UsageProblem` (`needsFile`, `needsDesktop`, `needsKeychain`, `notOfDesktop`).
     func check(_ given: [OptionName]) throws(UsageProblem) {
         for option in given {
             guard let kinds = Self.kinds[option], !kinds.contains(self) else { continue }
