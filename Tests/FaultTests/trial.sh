@@ -83,8 +83,8 @@ command() {
     keychain-create) set -- keychain create extra --no-passcode ;;
     keychain-first) set -- keychain create --no-passcode ;;
     keychain-delete) set -- keychain delete second --confirm second ;;
-    device-renew) set -- device renew --yes ;;
-    device-adopt) set -- device adopt --yes ;;
+    device-renew) set -- device adopt --new-key ;;
+    device-adopt) set -- device adopt --keep-key ;;
   esac
   "${run[@]}" "$program" "$@" -q
 }

@@ -32,7 +32,7 @@ struct DeviceTests {
         try remove("device.key")
         for line in [
             "keychain create other --no-passcode", "keychain info", "item list", "device list",
-            "device show", "device adopt --yes", "device trust KC-ABCD-EFGH-IJKL-MNOP-QRST",
+            "device show", "device adopt --keep-key", "device trust KC-ABCD-EFGH-IJKL-MNOP-QRST",
             "create -o x.kcb --unencrypted",
         ] {
             let outcome = home.run(line)
@@ -40,8 +40,8 @@ struct DeviceTests {
             #expect(outcome.messages.contains("the device key is missing"), "\(line)")
         }
         #expect(try home.folder.list().allSatisfy { !$0.hasSuffix("device.key") })
-        #expect(home.run("device renew").status == .refused)
-        #expect(home.run("device renew --yes").status == .ok)
+        #expect(home.run("device adopt").status == .refused)
+        #expect(home.run("device adopt --new-key").status == .ok)
         #expect(home.run("keychain create other --no-passcode").status == .ok)
         #expect(home.run("keychain info").status == .refused)
     }
@@ -56,7 +56,7 @@ struct DeviceTests {
             let outcome = home.run(line)
             #expect(outcome.status == .refused && outcome.messages.contains("another machine"), "\(line)")
         }
-        #expect(home.run("device adopt --yes").status == .ok)
+        #expect(home.run("device adopt --keep-key").status == .ok)
         #expect(home.run("keychain info").status == .ok)
     }
 

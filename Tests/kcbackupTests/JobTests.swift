@@ -120,7 +120,7 @@ struct JobTests {
             #expect(home.run("keychain create \(name) --no-passcode").status == .ok)
         }
         #expect(home.run("schedule add nightly --keychain login --unencrypted --to b").status == .ok)
-        #expect(home.run("device renew --yes").status == .ok)
+        #expect(home.run("device adopt --new-key").status == .ok)
         let outcome = home.run("doctor")
         #expect(outcome.status == .refused)
         for name in ["login", "work"] {

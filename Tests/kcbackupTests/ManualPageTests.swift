@@ -110,6 +110,15 @@ struct ManualPageTests {
         }
     }
 
+    @Test("One page lists every option that names the source of a secret, and no others")
+    func sources() throws {
+        let found = HelpTests.texts.values.flatMap { text in
+            text.matches(of: /\n  (--[a-z-]+) <source>/).map { String($0.1) }
+        }
+        let listed = try Project.text("docs/keys.md").matches(of: /\n\| `(--[a-z-]+)` \|/).map { String($0.1) }
+        #expect(Set(listed) == Set(found) && listed.count == Set(listed).count)
+    }
+
     @Test("kcbackup(1) lists every exit code with its name")
     func exitCodes() throws {
         let text = try ManualPage("kcbackup.1").lines(of: "EXIT STATUS").joined(separator: "\n")

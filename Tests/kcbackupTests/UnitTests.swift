@@ -75,7 +75,7 @@ struct UnitTests {
             "$1"
             "$1"
             ls b | wc -l
-            "$0" device renew --yes -q > renewed
+            "$0" device adopt --new-key -q > renewed
             "$1" && echo wrong || echo "ended with $?"
             """
         let outcome = try ExternalProgram.run(

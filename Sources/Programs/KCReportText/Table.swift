@@ -21,11 +21,13 @@ package struct Table {
         package var repeats: String?
         /// The zone of the times in the column.
         package var zone: String?
+        /// True if it is shown only in a table of all columns, or if it is chosen.
+        package var isForWide: Bool
 
         /// Creates a column; the properties describe the parameters.
         package init(
             title: String, alignment: Alignment = .left, least: Int? = nil, fewest: Int? = nil, yields: Int? = nil,
-            repeats: String? = nil, zone: String? = nil
+            repeats: String? = nil, zone: String? = nil, isForWide: Bool = false
         ) {
             self.title = title
             self.alignment = alignment
@@ -34,6 +36,7 @@ package struct Table {
             self.yields = yields
             self.repeats = repeats
             self.zone = zone
+            self.isForWide = isForWide
         }
 
         /// The name of the column for `--columns`.
@@ -78,6 +81,7 @@ package final class StreamedTable {
     private let limit: Int?
     /// The positions of the requested columns, in their order; nil for all that are not empty.
     private let chosen: [Int]?
+    private let isWide: Bool
     /// The positions of the columns to sort by, most significant first.
     private let order: [Int]
     /// The positions of the columns to sort by if no order was requested; rows in which all of them are empty come
@@ -98,11 +102,13 @@ package final class StreamedTable {
 
     /// - Parameters:
     ///   - width: the width of the terminal in columns; nil to cut nothing.
+    ///   - isWide: true to show the columns for wide tables too.
     ///   - chosen: the names of the columns to show, in this order, which are then never left out; nil for all.
     ///   - order: the names of the columns to sort by; rows are then held and returned by `sortedRows`.
     ///   - usualOrder: the names of the columns to sort by without `order`, if there are at most `usualLimit` rows.
     package init(
-        _ columns: [Table.Column], width: Int?, chosen: [String]? = nil, order: [String] = [], usualOrder: [String] = []
+        _ columns: [Table.Column], width: Int?, isWide: Bool = false, chosen: [String]? = nil, order: [String] = [],
+        usualOrder: [String] = []
     ) {
         self.columns = columns
         func positions(_ names: [String]) -> [Int] {
@@ -111,6 +117,7 @@ package final class StreamedTable {
         self.order = positions(order)
         self.usualOrder = positions(usualOrder)
         limit = width
+        self.isWide = isWide
         self.chosen = chosen?.map { name in
             guard let position = columns.firstIndex(where: { $0.name == name }) else {
                 preconditionFailure("a chosen column is one of the table")
@@ -203,6 +210,9 @@ package final class StreamedTable {
                     widths[column] = 0
                     continue
                 }
+            } else if columns[column].isForWide, !isWide {
+                widths[column] = 0
+                continue
             } else if widths[column] == 0 {
                 continue
             }

@@ -39,6 +39,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case json
     case keepDaily = "keep-daily"
     case keepHourly = "keep-hourly"
+    case keepKey = "keep-key"
     case keepLast = "keep-last"
     case keepMonthly = "keep-monthly"
     case keepWeekly = "keep-weekly"
@@ -56,6 +57,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case lockOnSuspend = "lock-on-suspend"
     case maxAge = "max-age"
     case metadataReadable = "metadata-readable"
+    case newKey = "new-key"
     case newPasscode = "new-passcode"
     case newPassphrase = "new-passphrase"
     case noLockOnSuspend = "no-lock-on-suspend"

@@ -155,7 +155,8 @@ enum FailureExamples {
         .noChange, .generatedForSeveral(2),
         .severalSecrets(2, ofEveryCollection: true), .noSecret, .deviceID, .noRestoreKey, .inputTwice("-"),
         .oneArchive(.html), .outsideItems,
-        .recipientInspects, .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting, .emptyQuery,
+        .recipientInspects, .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all),
+        .noSetting(use: "'--lock-after TIME'"), .emptyQuery,
         .undoWithRules, .noNewKey, .comparesOne, .needsFolder, .notUnattended(.passphrase), .notUnattended(.change),
         .secretNeeded,
         .nameless, .noFile,
@@ -191,7 +192,7 @@ enum FailureExamples {
         .locked(keychain: "login"), .jobWithoutPasscode(job: "nightly", keychain: "login", isLocked: true),
         .jobWithoutPasscode(job: "nightly", keychain: "login", isLocked: false), .deviceKeyNeeded(keychains: ["login"]),
         .itemExists(keychain: "login", selection: "--service forum --account ada"), .nothingToLock(keychain: "scripts"),
-        .notTrusted(device: "KC-ABCD-EFGH-IJKL-MNOP-QRST"), .nothingIsKept(.refused(1)),
+        .whichDevice(device), .notTrusted(device: "KC-ABCD-EFGH-IJKL-MNOP-QRST"), .nothingIsKept(.refused(1)),
     ]
     private static let secrets: [SecretProblem] = [
         .noSource(what: "passcode of keychain 'login'", .passcode), .notASource(.passphrase),

@@ -231,6 +231,7 @@ struct JSONHome {
                 "schedule add",
                 "schedule add nightly --unencrypted --to nightly --keep-last 1 --on-success true --on-failure true "
                     + "--hook-timeout 1m"),
+            step("schedule edit", "schedule edit nightly --keep-last 2"),
             step("schedule list", "schedule list"),
             step("schedule show", "schedule show nightly"),
             step("schedule show --crontab", "schedule show nightly --crontab"),
@@ -295,12 +296,12 @@ struct JSONHome {
                 step("keychain delete", "keychain delete taken --confirm taken"),
                 step("keygen", "keygen -o key"),
                 step("device show", "device show"),
-                step("device adopt", "device adopt --yes"),
+                step("device adopt", "device adopt --keep-key"),
                 step("device export", "device export -o key.age \(passphrase)"),
                 step("device import", "device import key.age --yes \(passphrase)"),
                 step("keychain list", "keychain list"),
                 step("keychain default", "keychain default"),
-                step("device renew", "device renew --yes"),
+                step("device adopt", "device adopt --new-key"),
                 step("keychain list", "keychain list", 3),
                 step("create --to", "create --all --unencrypted --to all", 4),
             ]

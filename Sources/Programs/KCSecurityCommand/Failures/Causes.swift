@@ -93,7 +93,7 @@ func cause(_ failure: DeviceKeyFailure) -> Cause {
     case .otherMachine:
         Cause(
             .notAvailable,
-            "the device key was made on another machine; see 'kcbackup device adopt' and 'kcbackup device renew'")
+            "the device key was made on another machine; see 'kcbackup device adopt'")
     case .damaged(_, let rule), .exportDamaged(_, let rule):
         Cause(.notAvailable, "the device key is damaged: \(rule)")
     case .file(let failure): Cause(.notAvailable, cause(failure).note)

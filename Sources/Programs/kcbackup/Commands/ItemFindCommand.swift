@@ -139,7 +139,7 @@ private func detail(_ title: String, _ value: String) -> String {
 private func details(of item: Item, _ calendar: LocalCalendar) -> [String] {
     var lines = [detail("item", item.itemClass.name), detail("uuid", item.uuid.description)]
     for entry in item.attributes.entries {
-        let value = entry.code == .pdmn ? "\(item.accessibility.rawValue) \(item.accessibility.name)" : nil
+        let value = entry.code == .pdmn ? item.accessibility.name : nil
         lines.append(detail(entry.code.word, value ?? item.attributes.shown(entry.code, calendar) ?? ""))
     }
     for attribute in item.extra { lines.append(detail("extra", "\(attribute.name) = \(attribute.value)")) }

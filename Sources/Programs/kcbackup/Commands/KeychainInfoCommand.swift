@@ -49,7 +49,9 @@ struct KeychainInfoCommand: Verb {
         }
         lines.append("items     \(found.total)\n")
         for itemClass in ItemClass.allCases {
-            lines.append("  \(itemClass.rawValue)    \(found.itemCounts[itemClass] ?? 0)\n")
+            if let count = found.itemCounts[itemClass], count > 0 {
+                lines.append("          \(counted(count, itemClass.name))\n")
+            }
         }
         if found.tombstoneCount > 0 {
             lines.append("deleted   \(found.tombstoneCount) (synchronizable items leave a trace)\n")

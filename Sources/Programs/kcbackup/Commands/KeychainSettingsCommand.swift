@@ -44,7 +44,11 @@ struct KeychainSetSettingsCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         if lockOnSuspend, noLockOnSuspend { throw UsageProblem.together(.lockOnSuspend, .noLockOnSuspend) }
-        guard lockAfter != nil || lockOnSuspend || noLockOnSuspend else { throw UsageProblem.noSetting }
+        guard lockAfter != nil || lockOnSuspend || noLockOnSuspend else {
+            throw UsageProblem.noSetting(
+                use: "'\(OptionName.lockAfter.spelling) TIME', '\(OptionName.lockOnSuspend.spelling)' or "
+                    + "'\(OptionName.noLockOnSuspend.spelling)'")
+        }
         let seconds = try lockAfter.map { text throws(UsageProblem) in try Self.seconds(text) }
         let local = try operand.local(in: session)
         let keychain = try local.open(in: session)

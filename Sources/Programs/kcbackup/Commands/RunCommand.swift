@@ -52,16 +52,18 @@ struct RunCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let jobs = Jobs(session.world)
-        let job = try jobs.job(self.job)
+        _ = try jobs.job(self.job)
         let wait = try lockWait.map { text throws(UsageProblem) in try LockWaitOption.wait(text) } ?? .zero
         let lock: FileLock
         do throws(FileFailure) {
-            lock = try jobs.lock(job.name, waitingAtMost: wait)
+            lock = try jobs.lock(self.job, waitingAtMost: wait)
         } catch {
-            if error.problem == .busy { throw Refusal.jobRuns(job.name) }
+            if error.problem == .busy { throw Refusal.jobRuns(self.job) }
             throw error
         }
         defer { withExtendedLifetime(lock) {} }
+        // While this run waited, the job may have been edited.
+        let job = try jobs.job(self.job)
         let last = lastRecord(of: job, jobs, session)
         var record = RunRecord(began: session.now)
         record.good = last?.good

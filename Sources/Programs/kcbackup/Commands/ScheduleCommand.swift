@@ -12,8 +12,8 @@ struct ScheduleCommand: ParsableCommand {
         commandName: "schedule",
         abstract: "Schedule backups.",
         subcommands: [
-            ScheduleAddCommand.self, ScheduleShowCommand.self, ScheduleInstallCommand.self, ScheduleListCommand.self,
-            ScheduleRemoveCommand.self,
+            ScheduleAddCommand.self, ScheduleEditCommand.self, ScheduleShowCommand.self, ScheduleInstallCommand.self,
+            ScheduleListCommand.self, ScheduleRemoveCommand.self,
         ])
 }
 
@@ -44,107 +44,20 @@ struct ScheduleAddCommand: Verb {
     var job: String
 
     @OptionGroup
-    var create: CreateOptions
-
-    @OptionGroup
-    var rules: RetentionOptions
-
-    @Option(
-        name: OptionName.at.name,
-        help: ArgumentHelp("When it runs, as systemd.time(7) has it. (default: daily)", valueName: "time"))
-    var at: String?
-
-    @Option(
-        name: OptionName.onSuccess.name,
-        help: ArgumentHelp("A shell command to run after a successful run.", valueName: "command"))
-    var onSuccess: String?
-
-    @Option(
-        name: OptionName.onFailure.name,
-        help: ArgumentHelp("A shell command to run after a run that failed.", valueName: "command"))
-    var onFailure: String?
-
-    @Option(
-        name: OptionName.hookTimeout.name,
-        help: ArgumentHelp("The time limit of those commands, as in '30s'. (default: 5m)", valueName: "time"))
-    var hookTimeout: String?
+    var options: JobOptions
 
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        try self.create.check(in: session)
-        _ = try rules.retention()
         let jobs = Jobs(session.world)
-        try jobs.requireFree(self.job)
-        // The job backs up what is meant today, even if that is not the default anymore when it runs.
-        var create = self.create
-        var subject: String?
-        guard let to = create.folder.to, !to.isEmpty else { throw UsageProblem.needsFolder }
-        if !create.folder.all {
-            let folder = session.absolute(to)
-            let found = try BackupSubjects.chosen(create.keychain.keychain, for: create.folder, at: folder, in: session)
-            if create.keychain.keychain == nil { create.keychain.keychain = found.name }
-            subject = found.words
-        }
-        let (words, folder) = try create.words(in: session)
-        // A job that cannot work should fail now rather than at three in the morning.
-        var keys: [String] = []
-        if !create.unencrypted {
-            let given = try create.keys.recipients(in: session)
-            if given.restoring.isEmpty, create.keys.passphrase == nil { throw UsageProblem.noRestoreKey }
-            keys = create.keys.names(given)
-        }
-        try session.requireOutsideOfData(folder)
-        if !create.folder.change, let pin = try session.catalogueIfAny(of: folder)?.pin {
-            let run = BackupPin(
-                isOfAll: create.folder.all, mode: create.unencrypted ? .unencrypted : .encrypted, keys: keys,
-                subjects: [:])
-            if let difference = pin.difference(from: run) {
-                throw CatalogueFailure.switches(folder: folder, difference)
-            }
-        }
-        var job = Job(name: self.job, create: words, folder: folder, place: folder)
-        job.keep = rules.words
-        if let at { job.time = at }
-        job.onSuccess = onSuccess
-        job.onFailure = onFailure
-        if let hookTimeout {
-            if onSuccess == nil, onFailure == nil { throw UsageProblem.needs(.hookTimeout, .onFailure) }
-            _ = try LockWaitOption.wait(hookTimeout, of: .hookTimeout)
-            job.hookTimeout = hookTimeout
-        }
-        guard (1...100).contains(job.time.utf8.count), job.time.exact.isASCIILettersAndDigits(or: "*:,.~/ -") else {
-            throw UsageProblem.malformed(.at, form: "a time such as 'daily', 'hourly' or 'Mon..Fri 12:00'")
-        }
-        for (option, command) in [(OptionName.onSuccess, onSuccess), (.onFailure, onFailure)] where command == "" {
-            throw UsageProblem.empty(option)
-        }
-        do throws(ShellCommand.Failure) {
-            // Ask systemd if it is available.
-            let script = ShellScript(
-                """
-                command -v systemd-analyze > /dev/null || exit 0
-                exec systemd-analyze calendar -- "$1" 2>&1
-                """, [job.time])
-            _ = try ShellCommand.output(
-                of: script, environment: session.world.environment, limit: 65_536)
-        } catch {
-            // The signal may have ended systemd-analyze first.
-            if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
-            throw UsageProblem.malformed(.at, form: "a time such as 'daily', 'hourly' or 'Mon..Fri 12:00'")
-        }
-        try create.requireSources(in: session)
-        guard job.hasOnlyLines else { throw Jobs.Problem.severalLines }
-        _ = try LocalDevice(session.world).keyOrFirst()
-        try Path.makeFolder(folder)
-        try PrivateFolder.require(folder)
-        job.place = CatalogueFile.place(of: folder)
+        let checked = try options.checked(as: self.job, in: session) { try jobs.requireFree(self.job) }
+        let job = try checked.placed(in: session)
         try jobs.add(job)
         session.did(
-            "job \(quoted(job.name)) added, which backs up \(subject ?? "every keychain"); "
+            "job \(quoted(job.name)) added, which backs up \(checked.subject); "
                 + "try it: kcbackup run \(job.name) -v")
-        create.warnOfLocks(of: job.name, in: session)
+        checked.create.warnOfLocks(of: job.name, in: session)
         session.note("then let it run by itself: \(job.startingWords)")
         if style.json { try session.result(["jobs": [job.json]], []) }
         return .ok
@@ -334,16 +247,5 @@ extension Job {
             ("onSuccess", onSuccess.map { .text($0) }), ("onFailure", onFailure.map { .text($0) }),
             ("hookTimeout", hookTimeout.map { .text($0) }),
         ])
-    }
-}
-
-extension RetentionOptions {
-    /// The rules, as the words of the options that were given.
-    var words: [String] {
-        let given: [(OptionName, String?)] = [
-            (.keepLast, keepLast), (.keepHourly, keepHourly), (.keepDaily, keepDaily), (.keepWeekly, keepWeekly),
-            (.keepMonthly, keepMonthly), (.keepYearly, keepYearly), (.keepWithin, keepWithin),
-        ]
-        return given.flatMap { name, value in value.map { [name.spelling, $0] } ?? [] }
     }
 }

@@ -70,7 +70,7 @@ enum Failure: Error, Hashable, Sendable {
         var keychain: String?
         /// The archive or key file as named by the user.
         var path: String?
-        /// The file with the key that `device renew` retired and that the keychain needs.
+        /// The file with the key that another one has replaced and that the keychain needs.
         var retiredKey: String?
         /// What to say about the desktop keyring where a keychain is missing.
         var keyringHint: KeyringHint?

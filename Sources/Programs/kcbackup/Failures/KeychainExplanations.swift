@@ -253,8 +253,8 @@ func explainDeviceKey(_ failure: DeviceKeyFailure) -> Explanation {
     case .otherMachine(_, let device):
         Explanation(
             .refused, "the key of device \(device) was made on another machine",
-            hint: "if this is still that device (a reinstalled system, a new disk), run 'kcbackup device adopt'",
-            "if this is another device (a copied home folder), run 'kcbackup device renew'")
+            hint: "'kcbackup device adopt' asks whether this is still that device (a reinstalled system, a new disk) "
+                + "or another one (a copied home folder)")
     case .damaged(let path, let rule):
         Explanation(
             .damaged, "the device key \(quoted(path)) is damaged: \(rule)",

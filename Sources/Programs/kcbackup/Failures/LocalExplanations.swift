@@ -16,7 +16,8 @@ func explainLocalKeychain(_ failure: LocalKeychainFailure) -> Explanation {
             "the device key is missing, and \(counted(keychains, "keychain")) here can be opened with no other",
             hint: "'kcbackup device import FILE' brings it back, from what 'kcbackup device export' wrote or from the "
                 + "'device.key' in a copy of the home folder",
-            "without a copy, 'kcbackup device renew' gives this device a new key, which opens none of them")
+            "without a copy, 'kcbackup device adopt \(OptionName.newKey.spelling)' gives this device a new key, which opens none of them"
+        )
     case .listsDamaged(let path):
         Explanation(
             .damaged, "the file with the default keychain and the search list is damaged: \(quoted(path))",

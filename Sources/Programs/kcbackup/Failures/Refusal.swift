@@ -8,6 +8,8 @@ internal import KCReportText
 enum Refusal: Error, Hashable, Sendable {
     /// The question needs an answer, but there is no terminal; the option answers it.
     case unattended(question: String, OptionName)
+    /// Whether this machine is still this device needs an answer.
+    case whichDevice(DeviceID)
     /// The answer was no.
     case declined
     /// The clock is outside the range of archive dates.
@@ -32,7 +34,7 @@ enum Refusal: Error, Hashable, Sendable {
     case noKeychainNamed(String, needsPasscode: Bool)
     /// The archive was made from a keychain that was given by its path.
     case keychainByPath(String)
-    /// The keychain needs a key that `device renew` retired.
+    /// The keychain needs a key that another one has replaced.
     case retiredKey(keychain: String, device: DeviceID, path: String)
     /// The last successful backups of these jobs and keychains are too old.
     case stale(what: [String], limit: String)
@@ -92,6 +94,11 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
         Explanation(
             .refused, "'\(question)' needs an answer, and there is no terminal to ask on",
             hint: "add '\(flag.spelling)\(flag == .confirm ? " NAME" : "")' if that is what you want")
+    case .whichDevice(let device):
+        Explanation(
+            .refused, "whether this is still device \(device) needs an answer, and there is no terminal to ask on",
+            hint: "'\(OptionName.keepKey.spelling)' if it is (a reinstalled system, a disk in a new machine)",
+            "'\(OptionName.newKey.spelling)' if it is another one (a copied home folder)")
     case .clock(let day):
         Explanation(
             .refused, "the clock says \(day), and an archive can hold dates from 1970 to 2241",
@@ -127,8 +134,8 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
                 + (isLocked
                     ? "is locked, and the job has no passcode for it"
                     : "has a passcode, and the job has none: it fails while the keychain is locked"),
-            hint: "'kcbackup schedule remove \(shellWord(job))', then add the job again with "
-                + "'\(OptionName.passcode.spelling) file:PATH' or '\(OptionName.escrow.spelling) FILE'")
+            hint: "'kcbackup schedule edit \(shellWord(job)) \(OptionName.passcode.spelling) file:PATH', or "
+                + "'\(OptionName.escrow.spelling) FILE' with its escrow key")
     case .itemExists(let keychain, let selection):
         Explanation(
             .exists, "\(storeWords(keychain)) has an item with the same unique key",
@@ -153,7 +160,7 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
             hint: "'\(OptionName.keychain.spelling) NAME' names the keychain to restore into")
     case .retiredKey(let keychain, let device, let path):
         Explanation(
-            .refused, "keychain \(quoted(keychain)) belongs to device \(device), whose key 'device renew' retired",
+            .refused, "keychain \(quoted(keychain)) belongs to device \(device), whose key was replaced",
             hint:
                 "its key is kept: 'kcbackup device import \(shellWord(path))' makes it the key of this device again, and "
                 + "moves the keychains that were made since to it",

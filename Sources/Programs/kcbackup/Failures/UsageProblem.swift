@@ -103,7 +103,7 @@ enum UsageProblem: Error, Hashable, Sendable {
     /// A new item has nothing to identify it.
     case nameless
     /// No setting is given.
-    case noSetting
+    case noSetting(use: String)
     /// The option does not apply to this export format.
     case notOfFormat(OptionName, String)
     /// An export format is unencrypted, and the user has not confirmed that this is wanted.
@@ -299,11 +299,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             .usage, "the item is given no name",
             hint: "name it with '\(OptionName.service.spelling)', '\(OptionName.server.spelling)', "
                 + "'\(OptionName.account.spelling)' or '\(OptionName.label.spelling)'")
-    case .noSetting:
-        Explanation(
-            .usage, "no setting is given to change",
-            hint: "use '\(OptionName.lockAfter.spelling) TIME', '\(OptionName.lockOnSuspend.spelling)' or "
-                + "'\(OptionName.noLockOnSuspend.spelling)'")
+    case .noSetting(let use): Explanation(.usage, "no setting is given to change", hint: "use \(use)")
     case .notOfFormat(let flag, let format):
         Explanation(.usage, "'\(flag.spelling)' has no meaning for '\(OptionName.to.spelling) \(displayed(format))'")
     case .inTheClear(let format):

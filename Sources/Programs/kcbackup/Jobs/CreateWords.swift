@@ -14,9 +14,15 @@ extension CreateOptions {
     /// - Throws: `UsageProblem` (`needsFolder`, `notUnattended`), and errors of reading recipients.
     func words(in session: Session) throws -> (words: [String], folder: String) {
         guard let to = folder.to, !to.isEmpty else { throw UsageProblem.needsFolder }
+        return (try otherWords(in: session), session.absolute(to))
+    }
+
+    /// Returns the arguments that were given, without the folder; paths are absolute.
+    ///
+    /// - Throws: `UsageProblem` (`notUnattended`), and errors of reading recipients.
+    func otherWords(in session: Session) throws -> [String] {
         if folder.change { throw UsageProblem.notUnattended(.change) }
         if folder.acceptShrink { throw UsageProblem.notUnattended(.acceptShrink) }
-        let target = session.absolute(to)
         var words: [String] = []
         if folder.all { words.append(OptionName.all.spelling) }
         if folder.ifChanged { words.append(OptionName.ifChanged.spelling) }
@@ -42,7 +48,7 @@ extension CreateOptions {
             words += try spell(source, .recipientsPassphrase, session)
         }
         for recipient in keys.inspectRecipient { words += [OptionName.inspectRecipient.spelling, recipient] }
-        return (words, target)
+        return words
     }
 
     /// Reads the secrets that come from files, which a job needs every night.

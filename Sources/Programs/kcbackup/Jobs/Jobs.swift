@@ -211,7 +211,8 @@ func explainJob(_ problem: Jobs.Problem) -> Explanation {
     case .exists(let name):
         Explanation(
             .exists, "there is a job \(quoted(name)) already",
-            hint: "'kcbackup schedule remove \(shellWord(name))' removes it; its backups stay")
+            hint: "'kcbackup schedule edit \(shellWord(name))' changes it",
+            "'kcbackup schedule remove \(shellWord(name))' removes it; its backups stay")
     case .damaged(let job, let path):
         Explanation(
             .damaged,

@@ -6,8 +6,28 @@ internal import KCReportText
 /// Parsed by name.
 extension ConflictPolicy: ExpressibleByArgument {}
 
-/// Parsed by code.
-extension ItemClass: ExpressibleByArgument {}
+extension ItemClass: ExpressibleByArgument {
+    /// Parses Apple's code or a word: `inet`, `internet`.
+    package init?(argument: String) {
+        guard let found = Self.allCases.first(where: { $0.rawValue == argument || $0.word == argument }) else {
+            return nil
+        }
+        self = found
+    }
+
+    /// The words and the codes, for help and completion.
+    package static var allValueStrings: [String] { allCases.map(\.word) + allCases.map(\.rawValue) }
+
+    /// The word for `--class`.
+    var word: String {
+        switch self {
+        case .genericPassword: "generic"
+        case .internetPassword: "internet"
+        case .certificate: "certificate"
+        case .key: "key"
+        }
+    }
+}
 
 extension Accessibility: ExpressibleByArgument {
     /// Parses Apple's code, or the suffix of Apple's constant, in upper or lower case: `ak`, `WhenUnlocked`,

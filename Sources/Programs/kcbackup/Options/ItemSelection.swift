@@ -12,7 +12,7 @@ struct ItemSelection: Hashable, Sendable {
     /// - Parameter keychain: as the user named it; nil for the default keychain.
     /// - Returns: nil if no attribute that has an option was given, or if one cannot be typed.
     init?(of itemClass: ItemClass, _ attributes: Attributes, in keychain: String?) {
-        var options: [String] = itemClass == .genericPassword ? [] : [OptionName.class.spelling, itemClass.rawValue]
+        var options: [String] = itemClass == .genericPassword ? [] : [OptionName.class.spelling, itemClass.word]
         let named: [(AttributeCode, OptionName)] = [
             (.svce, .service), (.srvr, .server), (.acct, .account), (.agrp, .group),
         ]

@@ -47,7 +47,7 @@ extension OptionName {
             .plaintext, .replace,
             .replaceUnarchived, .requireAll, .staysBehind:
             .rules
-        case .confirm, .dryRun, .list, .listUndo, .noUndo, .undo, .yes:
+        case .confirm, .dryRun, .keepKey, .list, .listUndo, .newKey, .noUndo, .undo, .yes:
             .questions
         case .columns, .html, .json, .prometheus, .quiet, .reveal, .sort, .verbose, .wide:
             .output

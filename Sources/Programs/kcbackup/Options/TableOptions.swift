@@ -27,7 +27,8 @@ struct TableOptions: ParsableArguments {
     ) throws(UsageProblem) -> StreamedTable {
         if sort != nil, session.style.isJSON { throw .together(.sort, .json) }
         return StreamedTable(
-            all, width: wide ? nil : session.tableWidth, chosen: try Self.names(columns, .columns, among: all),
+            all, width: wide ? nil : session.tableWidth, isWide: wide,
+            chosen: try Self.names(columns, .columns, among: all),
             order: try Self.names(sort, .sort, among: all) ?? [], usualOrder: usualOrder)
     }
 

@@ -80,9 +80,11 @@ enum ItemColumns {
         Table.Column(title: "LABEL", least: 18, fewest: 8, yields: 8, repeats: "SERVICE"),
         Table.Column(title: "COLLECTION", least: 10, yields: 7),
         Table.Column(title: "GROUP", least: 8, yields: 4), Table.Column(title: "TRAVELS"),
-        Table.Column(title: "PDMN", yields: 6), Table.Column(title: "SYNC", yields: 3),
+        Table.Column(title: "ACCESSIBLE", yields: 0), Table.Column(title: "SYNC", yields: 3),
         Table.Column(title: "CREATED", yields: 2), Table.Column(title: "MODIFIED", yields: 1),
         Table.Column(title: "SIZE", alignment: .right, yields: 5),
+        // Apple's codes for the class and the accessibility.
+        Table.Column(title: "CODE", isForWide: true), Table.Column(title: "PDMN", isForWide: true),
     ]
 
     /// The default order: by service or server, then by account.
@@ -100,12 +102,13 @@ enum ItemColumns {
     static func cells(_ item: Item, _ calendar: LocalCalendar, in mode: ArchiveMode? = nil) -> [String] {
         let attributes = item.attributes
         return [
-            item.itemClass.rawValue, attributes.shown(.svce) ?? attributes.shown(.srvr) ?? "",
+            item.itemClass.word, attributes.shown(.svce) ?? attributes.shown(.srvr) ?? "",
             attributes.shown(.acct) ?? "", attributes.shown(.labl) ?? "",
             item.collection ?? "", item.accessGroup,
-            travels(item.accessibility, in: mode ?? .encrypted), item.accessibility.rawValue,
+            travels(item.accessibility, in: mode ?? .encrypted), item.accessibility.name,
             item.isSynchronizable ? "yes" : "", calendar.day(item.created), calendar.day(item.modified),
-            item.secretSize.map { byteCount(UInt64($0)) } ?? "none",
+            item.secretSize.map { byteCount(UInt64($0)) } ?? "none", item.itemClass.rawValue,
+            item.accessibility.rawValue,
         ]
     }
 

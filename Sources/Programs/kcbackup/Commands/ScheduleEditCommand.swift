@@ -1,0 +1,123 @@
+internal import ArgumentParser
+internal import KCByteStreams
+internal import KCReportText
+
+/// `kcbackup schedule edit`.
+struct ScheduleEditCommand: Verb {
+    static let keyringUse = KeyringUse.direct
+
+    static let mainOptions: [OptionName] = [.at, .keepDaily, .remove]
+
+    static func title(of option: OptionName) -> OptionTitle { option == .remove ? .job : option.title }
+
+    static let configuration = CommandConfiguration(
+        commandName: "edit",
+        abstract: "Change the options of a job.",
+        discussion: """
+            Takes the options of 'schedule add'. Those that are not given stay; one that may be repeated replaces all of \
+            its name. The job is checked as a new one is, and stays as it was if a check fails. Its systemd units are \
+            replaced with it.
+
+            EXAMPLES:
+              kcbackup schedule edit nightly --at hourly --keep-hourly 48
+              kcbackup schedule edit nightly --remove on-failure --remove if-changed
+            """)
+
+    @Argument(help: "The job.", completion: KnownNames.jobs)
+    var job: String
+
+    @Option(
+        name: OptionName.remove.name,
+        help: ArgumentHelp("An option to remove, as in 'on-failure'; may be repeated.", valueName: "option"))
+    var remove: [String] = []
+
+    @OptionGroup
+    var options: JobOptions
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        let jobs = Jobs(session.world)
+        _ = try jobs.job(job)
+        // A run may keep the job with its folder of now.
+        let lock: FileLock
+        do throws(FileFailure) {
+            lock = try jobs.lock(job, waitingAtMost: .zero)
+        } catch {
+            if error.problem == .busy { throw Refusal.jobRuns(job) }
+            throw error
+        }
+        defer { withExtendedLifetime(lock) {} }
+        let old = try jobs.job(job)
+        let checked = try edited(old, in: session)
+        var new = checked.job
+        if new.folder.exact == old.folder.exact {
+            new.place = old.place
+        } else {
+            new = try checked.placed(in: session)
+        }
+        let outdated = try keep(new, insteadOf: old, jobs, session)
+        session.did(
+            new == old
+                ? "job \(quoted(job)) is as before"
+                : "job \(quoted(job)) changed, which backs up \(checked.subject); try it: kcbackup run \(job) -v")
+        if checked.switches {
+            session.warn(
+                "the backups in \(quoted(new.folder)) are others so far: "
+                    + "'kcbackup run \(job) \(OptionName.change.spelling)' accepts that once")
+        }
+        checked.create.warnOfLocks(of: job, in: session)
+        if let outdated { session.warn(outdated) }
+        if style.json { try session.result(["jobs": [new.json]], []) }
+        return .ok
+    }
+
+    /// The job with the given options in place of those that it has.
+    private func edited(_ old: Job, in session: Session) throws -> CheckedJob {
+        var given = options
+        // A run accepts that once; here it only means that this is known.
+        given.create.folder.change = false
+        let others = try JobWords(given, in: session)
+        if others.isEmpty, remove.isEmpty {
+            throw UsageProblem.noSetting(
+                use: "an option of 'kcbackup schedule add', or '\(OptionName.remove.spelling) OPTION'")
+        }
+        var words = try JobWords(of: old)
+        for name in remove {
+            let names = words.names
+            guard words.remove(name) else {
+                throw UsageProblem.malformed(.remove, form: "an option of the job: \(names.joined(separator: ", "))")
+            }
+        }
+        words.replace(with: others)
+        let all: JobOptions
+        do {
+            all = try JobOptions.parse(words.words)
+        } catch {
+            throw Jobs.Problem.damaged(job: old.name, path: nil)
+        }
+        return try all.checked(as: old.name, mayChange: options.create.folder.change, in: session)
+    }
+
+    /// Keeps the job and its units, or neither.
+    ///
+    /// - Returns: what starts the job and is as before, for a warning; nil if nothing is.
+    private func keep(_ new: Job, insteadOf old: Job, _ jobs: Jobs, _ session: Session) throws -> String? {
+        guard let installed = try InstalledUnits(of: job, in: session) else {
+            try jobs.replace(new)
+            if new.time.exact == old.time.exact || JobStarter(of: new, in: session) != .found { return nil }
+            return "what starts job \(quoted(job)) does so when it did: "
+                + "'kcbackup schedule show \(job) \(OptionName.crontab.spelling)' prints a new line for cron"
+        }
+        guard let units = try installed.units(of: new, insteadOf: old, in: session) else {
+            try jobs.replace(new)
+            return "the units of job \(quoted(job)) are as before, since 'kcbackup schedule install' has not written "
+                + "them: 'kcbackup schedule install \(job)' replaces them"
+        }
+        try installed.replace(with: units, in: session) { try jobs.replace(new) }
+        session.note("its units are replaced; systemd reads them with")
+        session.note("  \(units.startCommand)")
+        return nil
+    }
+}

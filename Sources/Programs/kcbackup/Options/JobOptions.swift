@@ -1,0 +1,149 @@
+internal import ArgumentParser
+internal import KCBackupCatalogue
+internal import KCByteStreams
+internal import KCConsole
+internal import KCKeychainModel
+internal import KCLocalKeychains
+
+/// The options of a job: those of `create --to`, what to keep, when it runs, and what runs after it.
+struct JobOptions: ParsableArguments {
+    @OptionGroup
+    var create: CreateOptions
+
+    @OptionGroup
+    var rules: RetentionOptions
+
+    @Option(
+        name: OptionName.at.name,
+        help: ArgumentHelp("When it runs, as systemd.time(7) has it. (default: daily)", valueName: "time"))
+    var at: String?
+
+    @Option(
+        name: OptionName.onSuccess.name,
+        help: ArgumentHelp("A shell command to run after a successful run.", valueName: "command"))
+    var onSuccess: String?
+
+    @Option(
+        name: OptionName.onFailure.name,
+        help: ArgumentHelp("A shell command to run after a run that failed.", valueName: "command"))
+    var onFailure: String?
+
+    @Option(
+        name: OptionName.hookTimeout.name,
+        help: ArgumentHelp("The time limit of those commands, as in '30s'. (default: 5m)", valueName: "time"))
+    var hookTimeout: String?
+
+    /// Returns the job that the options describe, after every check that is possible before it runs: a job that cannot
+    /// work should fail now rather than at three in the morning.
+    ///
+    /// - Parameters:
+    ///   - mayChange: true if the backups in its folder may be others so far.
+    ///   - isFree: refuses a name that is taken.
+    /// - Throws: `UsageProblem`, `SecretProblem`, `CatalogueFailure.switches`, `Refusal`, and errors of reading keys.
+    func checked(
+        as name: String, mayChange: Bool = false, in session: Session, isFree: () throws -> Void = {}
+    ) throws -> CheckedJob {
+        try self.create.check(in: session)
+        _ = try rules.retention()
+        try isFree()
+        // The job backs up what is meant today, even if that is not the default anymore when it runs.
+        var create = self.create
+        var subject: String?
+        guard let to = create.folder.to, !to.isEmpty else { throw UsageProblem.needsFolder }
+        if !create.folder.all {
+            let found = try BackupSubjects.chosen(
+                create.keychain.keychain, for: create.folder, at: session.absolute(to), in: session)
+            if create.keychain.keychain == nil { create.keychain.keychain = found.name }
+            subject = found.words
+        }
+        let (words, folder) = try create.words(in: session)
+        let switches = try create.difference(in: folder, session)
+        if let switches, !mayChange { throw CatalogueFailure.switches(folder: folder, switches) }
+        var job = Job(name: name, create: words, folder: folder, place: folder)
+        job.keep = rules.words
+        if let at { job.time = at }
+        job.onSuccess = onSuccess
+        job.onFailure = onFailure
+        job.hookTimeout = hookTimeout
+        try requireHooks()
+        try job.requireTime(in: session)
+        try create.requireSources(in: session)
+        guard job.hasOnlyLines else { throw Jobs.Problem.severalLines }
+        return CheckedJob(job: job, create: create, subject: subject ?? "every keychain", switches: switches != nil)
+    }
+
+    private func requireHooks() throws(UsageProblem) {
+        if let hookTimeout {
+            if onSuccess == nil, onFailure == nil { throw .needs(.hookTimeout, .onFailure) }
+            _ = try LockWaitOption.wait(hookTimeout, of: .hookTimeout)
+        }
+        for (option, command) in [(OptionName.onSuccess, onSuccess), (.onFailure, onFailure)] where command == "" {
+            throw .empty(option)
+        }
+    }
+}
+
+/// A job that passed every check.
+struct CheckedJob {
+    let job: Job
+    /// The options of `create`, with the keychain that is meant.
+    let create: CreateOptions
+    /// What it backs up, as text.
+    let subject: String
+    /// True if the backups in its folder are others so far.
+    let switches: Bool
+
+    /// The job, after its folder was made where there is none.
+    ///
+    /// - Throws: `FileFailure`, and errors of making the device key.
+    func placed(in session: Session) throws -> Job {
+        _ = try LocalDevice(session.world).keyOrFirst()
+        try Path.makeFolder(job.folder)
+        try PrivateFolder.require(job.folder)
+        var job = job
+        job.place = CatalogueFile.place(of: job.folder)
+        return job
+    }
+}
+
+extension CreateOptions {
+    /// How backups with these options differ from those in a folder; nil if they do not.
+    ///
+    /// - Throws: `UsageProblem.noRestoreKey`, `Refusal`, `CatalogueFailure`, and errors of reading recipients.
+    fileprivate func difference(in folder: String, _ session: Session) throws -> BackupPin.Difference? {
+        var keys: [String] = []
+        if !unencrypted {
+            let given = try self.keys.recipients(in: session)
+            if given.restoring.isEmpty, self.keys.passphrase == nil { throw UsageProblem.noRestoreKey }
+            keys = self.keys.names(given)
+        }
+        try session.requireOutsideOfData(folder)
+        let run = BackupPin(
+            isOfAll: self.folder.all, mode: unencrypted ? .unencrypted : .encrypted, keys: keys, subjects: [:])
+        return try session.catalogueIfAny(of: folder)?.pin?.difference(from: run)
+    }
+}
+
+extension Job {
+    /// Refuses a time that systemd does not know; without systemd, one that it cannot know.
+    ///
+    /// - Throws: `UsageProblem.malformed`, `StreamFailure` (`interrupted`).
+    fileprivate func requireTime(in session: Session) throws {
+        let problem = UsageProblem.malformed(.at, form: "a time such as 'daily', 'hourly' or 'Mon..Fri 12:00'")
+        guard (1...100).contains(time.utf8.count), time.exact.isASCIILettersAndDigits(or: "*:,.~/ -") else {
+            throw problem
+        }
+        let script = ShellScript(
+            """
+            command -v systemd-analyze > /dev/null || exit 0
+            exec systemd-analyze calendar -- "$1" 2>&1
+            """, [time])
+        do throws(ShellCommand.Failure) {
+            _ = try ShellCommand.output(of: script, environment: session.world.environment, limit: 65_536)
+        } catch {
+            // The signal may have ended systemd-analyze first.
+            if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
+            throw problem
+        }
+    }
+}
