@@ -88,12 +88,20 @@ struct ManualPageTests {
         }
         if verbs.count == 1 { return groups.filter { !$0.options.isEmpty } }
         let given = Set(groups.flatMap(\.options))
-        return OptionTitle.allCases.compactMap { title in
-            let options = OptionName.allCases.filter { $0.title == title && given.contains($0.spelling) }
+        // Where only one verb has an option, it may mean something of its own by it.
+        func title(of option: OptionName) throws -> OptionTitle {
+            let owners = try verbs.filter { try options(of: $0).contains(option.spelling) }
+            let verb = owners.count == 1 ? command(owners[0].split(separator: " ").map(String.init)) : nil
+            return (verb as? any Verb.Type)?.title(of: option) ?? option.title
+        }
+        return try OptionTitle.allCases.compactMap { wanted in
+            let options = try OptionName.allCases.filter {
+                try given.contains($0.spelling) && title(of: $0) == wanted
+            }
             let spellings = options.flatMap { option in
                 (option.letter.map { ["-\($0)"] } ?? []) + [option.spelling]
             }
-            return options.isEmpty ? nil : HelpTests.Group(title: title.rawValue, options: spellings)
+            return options.isEmpty ? nil : HelpTests.Group(title: wanted.rawValue, options: spellings)
         }
     }
 

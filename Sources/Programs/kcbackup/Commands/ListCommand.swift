@@ -67,8 +67,10 @@ struct ListCommand: Verb {
     }
 
     func run(in session: Session) throws -> ExitStatus {
+        if !keys, let option = trying.firstGiven { throw UsageProblem.needs(option, .keys) }
         if let remote = try session.world.remote(folder) {
             if rebuild { throw UsageProblem.notOfRemote(.rebuild) }
+            if keys { throw UsageProblem.notOfRemote(.keys) }
             try RemoteListing(location: remote, session: session).tell()
             return .ok
         }
@@ -81,7 +83,6 @@ struct ListCommand: Verb {
             if rebuild { throw UsageProblem.together(.keys, .rebuild) }
             return try FolderKeys(folder, trying: trying, in: session).list(in: table)
         }
-        if let option = trying.firstGiven { throw UsageProblem.needs(option, .keys) }
         let isThere = Path.isFolder(path)
         if !isThere {
             if try Path.exists(path) { throw UsageProblem.fileForFolder(folder) }
