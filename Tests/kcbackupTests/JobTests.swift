@@ -35,6 +35,31 @@ struct JobTests {
         #expect(home.run("list b --columns keychain").text == "KEYCHAIN\nlogin\nlogin\n")
     }
 
+    @Test("A job for a file works in every folder")
+    func fileOfItems() throws {
+        let home = try TestHome()
+        try home.write("items.jsonl", "{\"class\":\"genp\",\"attributes\":{\"svce\":\"a\"},\"secret\":\"s\"}\n")
+        let recipient = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
+        let line = "schedule add x --keychain file:items.jsonl --to b -r \(recipient)"
+        #expect(home.run(line).status == .ok)
+        #expect(home.run("schedule list --json").text.contains("file:\(home.path("items.jsonl"))"))
+    }
+
+    @Test("Options that what is backed up lacks are refused when a job is added, not when it runs")
+    func optionsThatDoNotFit() throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        try home.write("items.jsonl", "{\"class\":\"genp\",\"attributes\":{\"svce\":\"a\"},\"secret\":\"s\"}\n")
+        for line in [
+            "--unencrypted --keychain file:items.jsonl", "--unencrypted --skip-locked",
+            "--all --unencrypted --skip-locked",
+        ] {
+            let outcome = home.run("schedule add x --to b \(line)")
+            #expect(outcome.status == .usage, "\(line): \(outcome.messages)")
+            #expect(home.run("schedule list").text.isEmpty)
+        }
+    }
+
     @Test("A word with a line feed is refused, since it could change the meaning of a job")
     func lineFeed() throws {
         let home = try TestHome()

@@ -29,7 +29,8 @@ extension CreateOptions {
         if skipLocked { words.append(OptionName.skipLocked.spelling) }
         if unencrypted { words.append(OptionName.unencrypted.spelling) }
         if let name = keychain.keychain {
-            words += [OptionName.keychain.spelling, name.exact.contains("/") ? session.absolute(keychain: name) : name]
+            let isPath = name.exact.contains("/") || FileOfItems.path(name) != nil
+            words += [OptionName.keychain.spelling, isPath ? session.absolute(keychain: name) : name]
         }
         if let from = foreign.from { words += [OptionName.from.spelling, from] }
         if let source = foreign.password { words += try spell(source, .password, session) }

@@ -49,13 +49,16 @@ struct JobOptions: ParsableArguments {
         // The job backs up what is meant today, even if that is not the default anymore when it runs.
         var create = self.create
         var subject: String?
+        var kind = SubjectKind.keychain
         guard let to = create.folder.to, !to.isEmpty else { throw UsageProblem.needsFolder }
         if !create.folder.all {
             let found = try BackupSubjects.chosen(
                 create.keychain.keychain, for: create.folder, at: session.absolute(to), in: session)
             if create.keychain.keychain == nil { create.keychain.keychain = found.name }
             subject = found.words
+            kind = found.kind
         }
+        try kind.check(create.subject(UnlockOptions.parse([])).given)
         let (words, folder) = try create.words(in: session)
         let switches = try create.difference(in: folder, session)
         if let switches, !mayChange { throw CatalogueFailure.switches(folder: folder, switches) }
