@@ -13,7 +13,7 @@ extension KeychainOptions {
             hasPasscode: passcode != nil,
             open: {
                 let keychain = try passcodeOption.open(local, in: session)
-                // Keys that are at hand show which rows differ in more than their seals.
+                // With class keys, rows of equal contents are found equal although each write seals them anew.
                 try session.world.unlocked.resume(keychain)
                 return keychain
             },
