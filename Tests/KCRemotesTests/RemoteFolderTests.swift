@@ -54,11 +54,8 @@ struct RemoteFolderTests {
             let remote = FakeRemote()
             remote.configuration = whole.configuration
             remote.faults = [number: fault]
-            // How the remote is configured need not be known: the way that works everywhere is taken.
-            if whole.calls[number] != "config" {
-                #expect(throws: RemoteFailure.self, "\(number)") { try put(remote) }
-                #expect(remote.files["backups/a.kcb"] == nil || remote.files["backups/a.kcb"] == archive)
-            }
+            #expect(throws: RemoteFailure.self, "\(number)") { try put(remote) }
+            #expect(remote.files["backups/a.kcb"] == nil || remote.files["backups/a.kcb"] == archive)
             remote.faults = [:]
             _ = try put(remote)
             #expect(remote.files == ["backups/a.kcb": archive], "\(whole.calls[number])")
@@ -104,6 +101,8 @@ struct RemoteFolderTests {
             ("[nas]\ntype = sftp\nhost = example.org\n", true),
             ("[nas]\ntype = sftp\nknown_hosts_file = ~/.ssh/known_hosts\n", false),
             ("[nas]\ntype = sftp\nssh = ssh nas\n", false),
+            ("[nas]\ntype = alias\nremote = :sftp,host=example.org:backups\n", true),
+            ("[nas]\ntype = webdav\npass = type = sftp\n", false),
         ] {
             let remote = FakeRemote()
             remote.configuration = text
@@ -120,6 +119,53 @@ struct RemoteFolderTests {
         }
         #expect(throws: RemoteFailure.unpinnedHost(remote: "far")) {
             try RemoteFolder(RemoteLocation("nas:backups")!, chain)
+        }
+    }
+
+    @Test("A remote whose configuration cannot be read is not taken for a safe one")
+    func unread() throws {
+        let remote = FakeRemote()
+        remote.faults = [0: .nothing]
+        #expect(throws: RemoteFailure.unknownRemote("nas")) { try remote.folder() }
+        remote.configuration = String(repeating: "x = y\n", count: 20_000)
+        #expect(throws: RemoteFailure.unclear(RemoteLocation("nas:backups")!)) { try remote.folder() }
+    }
+
+    @Test("Remotes behind others are all looked at, however many, and a circle of them ends")
+    func chains() throws {
+        func folder(last: String) throws -> RemoteFolder {
+            let rclone = Rclone(environment: [:]) { arguments, receive in
+                let number = arguments.last == "nas" ? 0 : Int(arguments.last?.dropFirst() ?? "") ?? 0
+                let text = number < 20 ? "type = alias\nremote = r\(number + 1):x\n" : last
+                try receive(Array(text.utf8).span)
+                return Rclone.Ending(status: 0, messages: "")
+            }
+            return try RemoteFolder(#require(RemoteLocation("nas:backups")), rclone)
+        }
+        #expect(throws: RemoteFailure.unpinnedHost(remote: "r20")) { try folder(last: "type = sftp\n") }
+        _ = try folder(last: "type = alias\nremote = nas:x\n")
+    }
+
+    @Test("A name that would spoil later listings is refused before anything is written")
+    func names() throws {
+        for name in ["a\nb.kcb", "a\u{7}.kcb"] {
+            let remote = FakeRemote()
+            let path = try local.write(name, archive)
+            #expect(throws: RemoteFailure.unusableName(name)) { try remote.folder().put(OpenFile.reading(path)) }
+            #expect(remote.files.isEmpty)
+        }
+    }
+
+    @Test("A password in the URL of a message is left out")
+    func passwords() throws {
+        let remote = FakeRemote()
+        remote.failure = (1, "Propfind \"https://ada:s3cret@example.org/\": 500 Internal")
+        remote.faults = [1: .nothing]
+        do {
+            _ = try remote.folder().files()
+            Issue.record("it succeeded")
+        } catch let failure as RemoteFailure {
+            #expect(!"\(failure)".contains("s3cret") && "\(failure)".contains("example.org"), "\(failure)")
         }
     }
 

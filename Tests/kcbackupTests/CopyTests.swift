@@ -1,3 +1,4 @@
+import Foundation
 import KCTestSupport
 import Testing
 
@@ -74,7 +75,8 @@ struct CopyTests {
             ("copy a.kcb --to nas:../x", .usage), ("copy none.kcb --to nas:x", .notFound),
             ("copy key --to nas:x", .damaged),
             ("inspect nas:x/none.kcb", .notFound), ("inspect nas:none", .notFound), ("inspect nas:x", .usage),
-            ("list far:x", .notFound), ("list nas:x --rebuild", .usage), ("verify nas:none", .notFound),
+            ("list far:x", .notFound), ("list nas:none", .notFound), ("list nas:x --rebuild", .usage),
+            ("verify nas:none", .notFound),
         ]
         for (line, status) in refused {
             let outcome = run(line)
@@ -86,6 +88,22 @@ struct CopyTests {
         // A file here with such a name is meant.
         try home.write("nas:a.kcb", home.folder.read("work/a.kcb"))
         #expect(run("inspect nas:a.kcb -i key", environment: ["PATH": "/none"]).status == .ok)
+    }
+
+    @Test("A link is not followed: the copy has the name that was given, or there is none")
+    func links() throws {
+        try FileManager.default.createSymbolicLink(atPath: home.path("b.kcb"), withDestinationPath: "a.kcb")
+        #expect(run("copy b.kcb --to nas:x").status != .ok)
+        #expect(try !home.folder.list().contains { $0.hasPrefix("work/remote") })
+    }
+
+    @Test("A configuration that is only linked to is used")
+    func linkedConfiguration() throws {
+        try home.write("dotfiles/rclone.conf", "[nas]\ntype = webdav\n")
+        try FileManager.default.createSymbolicLink(
+            atPath: home.path("r.conf"), withDestinationPath: "dotfiles/rclone.conf")
+        let environment = rclone.environment.merging(["RCLONE_CONFIG": home.path("r.conf")]) { $1 }
+        #expect(run("copy a.kcb --to nas:x", environment: environment).status == .ok)
     }
 
     @Test("Passwords of remotes that others can read are not used")

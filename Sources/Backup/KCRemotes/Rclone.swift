@@ -53,7 +53,7 @@ package struct Rclone {
         self.runner = runner
     }
 
-    /// The files in a folder, without those in its folders; none if there is no such folder.
+    /// The files in a folder, without those in its folders; none for a missing folder of a remote that has no folders.
     ///
     /// - Throws: `RemoteFailure`, and what the runner throws.
     package func files(in folder: RemoteLocation) throws -> [Entry] {
@@ -72,7 +72,7 @@ package struct Rclone {
                 if entries.count > Self.entryLimit { throw RemoteFailure.tooMany(folder, limit: Self.entryLimit) }
             }
         }
-        if ending.status == Self.folderMissing { return [] }
+        if ending.status == Self.folderMissing { throw RemoteFailure.missing(folder) }
         try require(ending, folder)
         if !line.isEmpty { throw RemoteFailure.unclear(folder) }
         return entries
@@ -135,13 +135,20 @@ package struct Rclone {
     /// Deletes a file.
     func delete(_ file: RemoteLocation) throws { try require(call(["deletefile"], [file.text]) { _ in }, file) }
 
-    /// The options of a remote in rclone's configuration; empty if it is defined in the environment, or unknown.
-    func options(of remote: String) throws -> RemoteOptions {
-        var text: [UInt8] = []
-        let ending = try call(["config", "show"], [remote]) { piece in
-            if text.count < Self.configurationLimit { text.append(contentsOf: piece.indices.map { piece[$0] }) }
+    /// How a remote is configured, in rclone's configuration or in the environment.
+    ///
+    /// - Throws: `RemoteFailure` (`unknownRemote`, `unclear`), and what the runner throws.
+    func options(of remote: RemoteLocation) throws -> RemoteOptions {
+        var text = SecretBytes(capacity: 4_096)
+        let ending = try call(["config", "show"], [remote.remote]) { piece in
+            guard text.count + piece.count <= Self.configurationLimit else { throw RemoteFailure.unclear(remote) }
+            text.append(piece)
         }
-        return RemoteOptions(ending.status == 0 ? text : [], of: remote, environment)
+        if ending.status != 0 { text.removeAll() }
+        let options = RemoteOptions(text, of: remote.remote, environment)
+        // What cannot be read must not count as harmless.
+        if options.kind == nil { throw RemoteFailure.unknownRemote(remote.remote) }
+        return options
     }
 
     /// - Parameter operands: what follows the flags; none begins with a dash.
@@ -194,9 +201,18 @@ extension RemoteFailure {
         ),
     ]
 
+    /// A message without what stands before the host in a URL, which may be a password.
+    private static func withoutUsers(_ message: String) -> String {
+        message.exact.split(separator: " ", omittingEmptySubsequences: false).map { word in
+            let parts = word.exact.split(separator: "@")
+            return word.exact.contains("://") && parts.count > 1 ? "…@" + (parts.last ?? "") : word
+        }.joined(separator: " ")
+    }
+
     /// Explains an ending with a failure.
     fileprivate init(_ ending: Rclone.Ending, _ location: RemoteLocation) {
-        let message = ending.messages.exact.split(separator: "\n").last ?? "exit status \(ending.status)"
+        let message = Self.withoutUsers(
+            ending.messages.exact.split(separator: "\n").last ?? "exit status \(ending.status)")
         for meaning in Self.meanings where meaning.words.contains(where: ending.messages.exact.contains) {
             self = meaning.failure(location, message)
             return

@@ -8,8 +8,6 @@ package enum RemoteFailure: Error, Hashable, Sendable {
     case notStarted(Int32)
     /// rclone's configuration has no such remote.
     case unknownRemote(String)
-    /// Other users can read rclone's configuration, which has the passwords of remotes.
-    case sharedConfiguration(path: String)
     /// rclone would accept any host as that of this remote.
     case unpinnedHost(remote: String)
     /// The remote refuses these credentials, or is not the one that is known.
@@ -20,6 +18,8 @@ package enum RemoteFailure: Error, Hashable, Sendable {
     case missing(RemoteLocation)
     /// The names of the archives in a folder do not tell which is the newest of one keychain.
     case unclearNewest(RemoteLocation)
+    /// A name that cannot be part of `REMOTE:PATH`.
+    case unusableName(String)
     /// The name is taken by another file.
     case exists(RemoteLocation)
     /// What was read back is not what was written.

@@ -21,33 +21,47 @@ package struct RemoteFolder {
         case present
     }
 
-    // A remote may pass everything on to another one, which encrypts, and so on.
-    private static let depthLimit = 8
-
     /// Looks at how the remote is configured.
     ///
-    /// - Throws: `RemoteFailure` (`unpinnedHost`), and as the runner.
+    /// - Throws: `RemoteFailure` (`unknownRemote`, `unpinnedHost`), and as the runner.
     package init(_ location: RemoteLocation, _ rclone: Rclone) throws {
         self.location = location
         self.rclone = rclone
         var isAtomic = true
-        var left = [location.remote]
+        // A remote may pass everything on to another one, such as an encrypting one.
+        var left = [location]
         var seen: Set<ExactText> = []
-        while let remote = left.popLast(), seen.count < Self.depthLimit {
-            if !seen.insert(remote.exact).inserted { continue }
-            let options = try rclone.options(of: remote)
-            if !options.isPinned { throw RemoteFailure.unpinnedHost(remote: remote) }
+        while let place = left.popLast() {
+            if !seen.insert(place.remote.exact).inserted { continue }
+            let options = try rclone.options(of: place)
+            if !options.isPinned { throw RemoteFailure.unpinnedHost(remote: place.remote) }
             let inner = options.inner
-            if inner.count != 1, !options.isAtomic { isAtomic = false }
-            left += inner.map(\.remote)
+            if !options.isAtomic, !(options.isPassing && inner.count == 1) { isAtomic = false }
+            left += inner
         }
-        self.isAtomic = isAtomic && left.isEmpty
+        self.isAtomic = isAtomic
     }
 
     /// Its files.
     ///
     /// - Throws: `RemoteFailure`, and as the runner.
     package func files() throws -> [Rclone.Entry] { try rclone.files(in: location) }
+
+    /// The file with this name; nil if there is none.
+    ///
+    /// - Throws: `RemoteFailure`, and as the runner.
+    package func file(named name: String) throws -> Rclone.Entry? {
+        try filesIfAny().first { $0.name.exact == name.exact }
+    }
+
+    /// Its files; none if it does not exist yet.
+    private func filesIfAny() throws -> [Rclone.Entry] {
+        do {
+            return try files()
+        } catch RemoteFailure.missing {
+            return []
+        }
+    }
 
     /// Passes on a file in pieces.
     ///
@@ -62,12 +76,14 @@ package struct RemoteFolder {
     /// broken off, doing it again completes it and leaves nothing else.
     ///
     /// - Parameter file: the file, opened by its absolute path; the copy gets its name.
-    /// - Throws: `RemoteFailure`, `FileFailure`, `StreamFailure`, and as the runner.
+    /// - Throws: `RemoteFailure` (`unusableName` and others), `FileFailure`, `StreamFailure`, and as the runner.
     package func put(_ file: OpenFile) throws -> Outcome {
         let name = Path.split(file.path).name
         let (size, digest) = (try file.size(), try Self.digest(of: file))
         let target = location.appending(name)
-        let before = try files()
+        // One name with a line break would make every later listing of the folder unclear.
+        guard RemoteLocation(target.text) == target else { throw RemoteFailure.unusableName(name) }
+        let before = try filesIfAny()
         if let entry = before.first(where: { $0.name.exact == name.exact }) {
             guard entry.size == size, try self.digest(of: entry) == digest else { throw RemoteFailure.exists(target) }
             return .present
@@ -83,7 +99,7 @@ package struct RemoteFolder {
         }
         try rclone.write(file.path, over: location.appending(first))
         try compare(first, size, digest)
-        guard try !files().contains(where: { $0.name.exact == name.exact }) else {
+        guard try self.file(named: name) == nil else {
             try rclone.delete(location.appending(first))
             throw RemoteFailure.exists(target)
         }
@@ -94,8 +110,7 @@ package struct RemoteFolder {
 
     /// Requires that a file of the remote has this content.
     private func compare(_ name: String, _ size: UInt64, _ digest: SHA256Digest) throws {
-        let entry = try files().first { $0.name.exact == name.exact }
-        guard let entry, entry.size == size, try self.digest(of: entry) == digest else {
+        guard let entry = try self.file(named: name), entry.size == size, try self.digest(of: entry) == digest else {
             throw RemoteFailure.differs(location.appending(name))
         }
     }

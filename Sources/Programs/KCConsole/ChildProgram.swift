@@ -88,7 +88,8 @@ package struct ChildProgram: Sendable {
         _ takeSecond: (borrowing Span<UInt8>) throws -> Void
     ) throws {
         var pipes = [first, second].map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
-        var buffer = [UInt8](repeating: 0, count: 65_536)
+        // What programs print may be secret, such as the configuration of rclone.
+        var buffer = SecretBytes(capacity: 65_536)
         // A closed pipe is taken out with a negative descriptor, which poll(2) ignores.
         while pipes.contains(where: { $0.fd >= 0 }) {
             if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
@@ -97,15 +98,12 @@ package struct ChildProgram: Sendable {
                 throw StreamFailure(.reading, .system(errno))
             }
             for index in pipes.indices where pipes[index].fd >= 0 && pipes[index].revents != 0 {
-                let count = unsafe Glibc.read(pipes[index].fd, &buffer, buffer.count)
-                if count < 0, errno == EINTR { continue }
-                if count < 0 { throw StreamFailure(.reading, .system(errno)) }
-                if count == 0 {
+                buffer.removeAll()
+                try Descriptor(number: pipes[index].fd).read(upTo: 65_536, into: &buffer)
+                if buffer.isEmpty {
                     pipes[index].fd = -1
-                } else if index == 0 {
-                    try take(buffer.span.extracting(first: count))
                 } else {
-                    try takeSecond(buffer.span.extracting(first: count))
+                    try buffer.withBytes { index == 0 ? try take($0) : try takeSecond($0) }
                 }
             }
         }

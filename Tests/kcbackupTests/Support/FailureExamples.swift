@@ -135,7 +135,7 @@ enum FailureExamples {
     private static let remotes: [RemoteFailure] = {
         guard let file = RemoteLocation("nas:backups/laptop.kcb") else { return [] }
         return [
-            .notInstalled, .notStarted(13), .unknownRemote("nas"), .sharedConfiguration(path: "rclone.conf"),
+            .notInstalled, .notStarted(13), .unknownRemote("nas"), .unusableName("a\nb.kcb"),
             .unpinnedHost(remote: "nas"), .denied(file, message: "AccessDenied"),
             .unreachable(file, message: "dial tcp: connection refused"), .missing(file), .unclearNewest(file),
             .exists(file), .differs(file),

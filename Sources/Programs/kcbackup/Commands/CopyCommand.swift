@@ -80,15 +80,16 @@ struct CopyCommand: Verb {
     }
 
     /// Copies one archive, if it is genuine as far as can be told without a key.
-    private func copy(_ path: String, to folder: RemoteFolder, _ session: Session) throws -> RemoteFolder.Outcome {
-        guard let place = Path.real(session.world.resolve(path)) else { throw FileFailure(path, .notFound) }
-        let file = try OpenFile.reading(place)
+    private func copy(_ path: String, to remote: RemoteFolder, _ session: Session) throws -> RemoteFolder.Outcome {
+        let (folder, name) = Path.split(session.absolute(path))
+        guard let real = Path.real(folder) else { throw FileFailure(path, .notFound) }
+        // A link is not followed: the copy has the name that was given.
+        let file = try OpenFile.reading("\(real)/\(name)")
         let archive = try ArchiveFile(file)
         if archive.header.mode == .unencrypted, !metadataReadable {
             throw Refusal.readableCopy(path: path)
         }
         _ = try ProvenOutside(archive, local: LocalDevice(session.world).identity())
-        let outcome = try folder.put(file)
-        return outcome
+        return try remote.put(file)
     }
 }

@@ -18,10 +18,6 @@ func explainRemote(_ failure: RemoteFailure) -> Explanation {
             .notFound, "rclone has no remote \(quoted(remote))",
             hint: "'rclone listremotes' shows those that there are, 'rclone config' defines one",
             "a file here with a colon in its name is './NAME'")
-    case .sharedConfiguration(let path):
-        Explanation(
-            .refused, "others can read \(quoted(path)), which has the passwords of remotes",
-            hint: "run 'chmod 600 \(shellWord(path))'")
     case .unpinnedHost(let remote):
         Explanation(
             .refused, "rclone would accept any host as that of remote \(quoted(remote))",
@@ -34,12 +30,16 @@ func explainRemote(_ failure: RemoteFailure) -> Explanation {
         Explanation(.io, "\(quoted(location.text)) cannot be reached: \(displayed(message, limit: 300))")
     case .missing(let location):
         Explanation(
-            .notFound, "there is no archive \(quoted(location.text))",
+            .notFound, "there is no archive or folder \(quoted(location.text))",
             hint: "'kcbackup list \(shellWord(location.folder?.text ?? location.text))' shows those in its folder")
     case .unclearNewest(let folder):
         Explanation(
             .usage, "\(quoted(folder.text)) has several archives, and their names do not tell which is meant",
             hint: "'kcbackup list \(shellWord(folder.text))' shows them; add '/' and the name of one")
+    case .unusableName(let name):
+        Explanation(
+            .usage, "\(quoted(name)) cannot be the name of a file on a remote",
+            hint: "rename the archive first: without control characters, and shorter than a path may be")
     case .exists(let location):
         Explanation(
             .exists, "\(quoted(location.text)) exists and is another file; it was left as it is",

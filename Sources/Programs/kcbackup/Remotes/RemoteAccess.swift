@@ -1,7 +1,6 @@
 internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCConsole
-internal import KCItemSources
 internal import KCRemotes
 
 extension World {
@@ -13,12 +12,11 @@ extension World {
 
     /// The program that reads and writes remotes, with the part of the environment that it needs.
     ///
-    /// - Throws: `RemoteFailure` (`notInstalled`, `sharedConfiguration`), `FileFailure`.
+    /// - Throws: `RemoteFailure` (`notInstalled`), `FileFailure`.
     func rclone() throws -> Rclone {
         guard let path = try program(named: "rclone") else { throw RemoteFailure.notInstalled }
-        if let file = try rcloneConfiguration(), ForeignFile.isReadableByOthers(try OpenFile.reading(file).status()) {
-            throw RemoteFailure.sharedConfiguration(path: file)
-        }
+        // It has passwords, and an option in it can run a command.
+        if let file = rcloneConfiguration() { _ = try PrivateFile.read(file, limit: Self.configurationLimit) }
         var variables = environment.filter { Self.isForRclone($0.key) }
         variables["HOME"] = home
         return Rclone(environment: variables) { arguments, receive in
@@ -30,6 +28,9 @@ extension World {
             }
         }
     }
+
+    // In bytes; remotes have a few hundred each.
+    private static let configurationLimit = 16_777_216
 
     /// Variables such as `AWS_CA_BUNDLE` keep it from starting.
     private static func isForRclone(_ name: String) -> Bool {
@@ -48,10 +49,11 @@ extension World {
     }
 
     /// The file with the definitions of remotes, if there is one.
-    private func rcloneConfiguration() throws(FileFailure) -> String? {
+    private func rcloneConfiguration() -> String? {
         let folder = environment["XDG_CONFIG_HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? "\(home)/.config"
         let path = environment["RCLONE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 } ?? "\(folder)/rclone/rclone.conf"
-        return try Path.exists(path) ? path : nil
+        // Many keep such files elsewhere, and link to them.
+        return Path.real(resolve(path))
     }
 
     /// Copies an archive of a remote to an unnamed file.
@@ -85,7 +87,7 @@ struct RemoteArchives {
     init(_ location: RemoteLocation, _ rclone: Rclone) throws {
         if let parent = location.folder {
             let folder = try RemoteFolder(parent, rclone)
-            if let entry = try folder.files().first(where: { $0.name.exact == location.name.exact }) {
+            if let entry = try folder.file(named: location.name) {
                 (self.folder, only, all) = (folder, entry, [entry])
                 return
             }
