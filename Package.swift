@@ -88,7 +88,7 @@ let package = Package(
         library("KCXMLDocuments", in: "Formats", ["KCByteStreams", "CKCExpat"]),
         library("KCAgeEncryption", in: "Formats", ["KCByteStreams", "KCCryptography"]),
         library("KCKernelKeyring", in: "Base", ["KCByteStreams", "CKCKeyUtils"]),
-        library("KCPasscodeStrength", in: "Keychain", ["KCByteStreams", "CKCZxcvbn"]),
+        library("KCPasscodeStrength", in: "Keychain", ["KCByteStreams", "KCCryptography", "CKCZxcvbn"]),
         library("KCKeychainModel", in: "Keychain", ["KCByteStreams"]),
         library("KCCertificateItems", in: "Keychain", ["KCByteStreams", "KCCryptography", "KCKeychainModel"]),
         library(
@@ -163,10 +163,18 @@ let package = Package(
                 "KCBackupEngine",
             ]),
         library(
+            "KCBackupJobs", in: "Backup",
+            [
+                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCLocalKeychains",
+                "KCBackupArchive", "KCBackupCatalogue", "KCItemStores",
+            ]),
+        library(
             "KCReportText", in: "Programs",
             [
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCItemSources",
-                "KCBackupArchive", "KCBackupEngine", "KCBackupCatalogue", "KCConsole",
+                "KCSecretService",
+                "KCBackupArchive", "KCBackupEngine", "KCBackupCatalogue", "KCBackupJobs", "KCItemStores",
+                "KCConsole",
             ]),
         library(
             "KCReportPages", in: "Programs",
@@ -178,7 +186,7 @@ let package = Package(
         .executableTarget(
             name: "kcbackup",
             dependencies: [
-                "KCItemStores", "KCRemotes", "KCReportText", "KCReportPages",
+                "KCItemStores", "KCBackupJobs", "KCRemotes", "KCReportText", "KCReportPages",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
                 "KCKeychainKeys",
                 "KCKeychainStore", "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains",
@@ -277,6 +285,7 @@ let package = Package(
         tests("KCReportText", ["KCByteStreams", "KCConsole"]),
         tests("KCReportPages", ["KCKeychainModel"]),
         tests("KCRemotes", ["KCByteStreams"]),
+        tests(["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel"]),
         .target(
             name: "KCArchiveForgery",
             dependencies: [
@@ -306,13 +315,20 @@ let package = Package(
                 "KCLocalKeychains", "KCBackupArchive", "KCBackupEngine",
             ]),
         tests(
+            "KCBackupJobs",
+            [
+                "KCBackupArchive", "KCBackupCatalogue", "KCByteStreams", "KCCryptography", "KCDeviceIdentity",
+                "KCKeychainModel",
+            ]),
+        tests(
             "kcbackup",
             [
-                "KCArchiveForgery", "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption",
-                "KCKeychainModel", "KCKeychainStore",
+                "KCArchiveForgery", "KCBackupJobs", "KCByteStreams", "KCCryptography", "KCDeviceIdentity",
+                "KCAgeEncryption", "KCKeychainModel", "KCKeychainStore",
                 "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains", "KCKernelKeyring",
                 "KCBackupArchive",
-                "KCBackupEngine", "KCBackupCatalogue", "KCConsole", "KCRemotes", "KCReportText", "KCReportPages",
+                "KCBackupEngine", "KCBackupCatalogue", "KCConsole", "KCRemotes", "KCReportText",
+                "KCReportPages",
                 argumentParser,
             ],
             exclude: ["Desktop", "Help", "Screens", "Stories"]),

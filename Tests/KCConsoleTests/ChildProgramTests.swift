@@ -5,7 +5,7 @@ import Testing
 
 @testable import KCConsole
 
-@Suite("Programs that are run without a shell")
+@Suite("Programs that are run without a shell", .waitsForPrograms)
 struct ChildProgramTests {
     private func shell(_ script: String, _ words: [String] = []) -> ChildProgram {
         ChildProgram(path: "/bin/sh", arguments: ["-c", script, "sh"] + words, environment: ["PATH": "/usr/bin:/bin"])
@@ -48,6 +48,39 @@ struct ChildProgramTests {
         let end = ContinuousClock.now + .seconds(60)
         while kill(-group, 0) == 0, .now < end { _ = poll(nil, 0, 20) }
         #expect(kill(-group, 0) != 0)
+    }
+
+    @Test("A program does not outlive this one, even if it is killed")
+    func bound() throws {
+        let outcome = try ExternalProgram.run(
+            "timeout",
+            [
+                "60", "bash", "-c",
+                """
+                coproc "$0" child
+                read -r child <&${COPROC[0]}
+                kill -0 $child && kill -KILL $COPROC_PID
+                # Until it is gone, or only its parent is to be told.
+                while state=$(ps -o stat= -p $child) && [ "${state#Z}" = "$state" ]; do :; done
+                echo ended
+                """, ExternalProgram.built("KCTerminalProgram"),
+            ], environment: ["PATH": "/usr/bin:/bin"])
+        #expect(outcome.text == "ended\n" && outcome.status == 0, "\(outcome.errorText)")
+    }
+
+    @Test("A program has the default signals, but for those that were ignored when this one started")
+    func signals() throws {
+        var bytes: [UInt8] = []
+        _ = Glibc.signal(SIGPIPE, SIG_IGN)
+        let ending = try shell("exec cat /proc/self/status").run { piece in
+            bytes += piece.indices.map { piece[$0] }
+        }
+        var masks: [Substring: UInt64] = [:]
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        for line in lines where line.hasPrefix("Sig") { masks[line.prefix(6)] = UInt64(line.dropFirst(8), radix: 16) }
+        #expect(ending.status == 0 && masks["SigBlk"] == 0 && masks["SigCgt"] == 0)
+        let ignored = try #require(masks["SigIgn"])
+        for signal in [SIGPIPE, SIGXFSZ] { #expect(ignored >> UInt64(signal - 1) & 1 == 0) }
     }
 
     @Test("A program that is not there is not started")

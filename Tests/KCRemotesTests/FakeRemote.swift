@@ -26,22 +26,31 @@ final class FakeRemote {
     var faults: [Int: Fault] = [:]
     /// The status and the message of a failure.
     var failure: (status: Int32, message: String) = (1, "Failed to copy: something")
+    /// What the remote does with a condition for an upload.
+    enum Conditions { case kept, ignored, refused }
+    var conditions = Conditions.kept
+    /// Files that may not be deleted.
+    var kept: Set<String> = []
+    /// True if renaming a file replaces another one.
+    var replaces = true
     /// What another machine does before a call, by the number of the call.
     var meanwhile: [Int: (FakeRemote) -> Void] = [:]
     /// The verbs of all calls.
     private(set) var calls: [String] = []
+    /// How often a file was written under each name that is not its last.
+    private(set) var uploads: [String: Int] = [:]
     /// Files that were complete under their names, and whose bytes changed or went.
     private(set) var violations: [String] = []
 
     var rclone: Rclone {
-        Rclone(environment: [:]) { arguments, receive in try self.run(arguments, receive) }
+        Rclone(environment: [:]) { arguments, receive in try self.answer(arguments, receive) }
     }
 
     func folder(_ path: String = "nas:backups") throws -> RemoteFolder {
         try RemoteFolder(#require(RemoteLocation(path)), rclone)
     }
 
-    private func run(
+    func answer(
         _ arguments: [String], _ receive: (borrowing Span<UInt8>) throws -> Void
     ) throws -> Rclone.Ending {
         let number = calls.count
@@ -95,15 +104,37 @@ final class FakeRemote {
             let name = String(arguments[pattern].dropFirst())
             let local = arguments[arguments.count - 2]
             let target = "\(path(1))/\(name)"
-            if files[target] != nil { return Rclone.Ending(status: 6, messages: "immutable file modified") }
+            if let header = arguments.firstIndex(of: "--header") {
+                #expect(arguments[header + 1] == "If-None-Match: *")
+                // It would see, compare and delete what another machine has written.
+                #expect(arguments.contains("--no-check-dest") && arguments.contains("--s3-no-head"))
+                if conditions == .refused { return Rclone.Ending(status: 1, messages: "api error NotImplemented") }
+                if conditions == .kept, files[target] != nil {
+                    return Rclone.Ending(status: 1, messages: "PreconditionFailed: At least one of")
+                }
+            } else if files[target] != nil {
+                return Rclone.Ending(status: 6, messages: "immutable file modified")
+            }
             files[target] = try written("\(local)/\(name)")
-        case "copyto": files[path(1)] = try written(arguments[arguments.count - 2])
+        case "copyto":
+            uploads[path(1), default: 0] += 1
+            files[path(1)] = try written(arguments[arguments.count - 2])
         case "moveto":
-            guard let bytes = files.removeValue(forKey: path(2)) else {
+            // It would delete what has the name.
+            #expect(arguments.contains("--no-check-dest"))
+            guard let bytes = files[path(2)] else {
                 return Rclone.Ending(status: 3, messages: "Failed to moveto: object not found")
             }
+            if !replaces, files[path(1)] != nil {
+                return Rclone.Ending(status: 1, messages: "Couldn't move: Move Rename failed: SSH_FX_FAILURE")
+            }
+            files[path(2)] = nil
             files[path(1)] = bytes
-        case "deletefile": files[path(1)] = nil
+        case "deletefile":
+            if kept.contains(path(1)) { return Rclone.Ending(status: 1, messages: "AccessDenied: Access Denied") }
+            if files.removeValue(forKey: path(1)) == nil {
+                return Rclone.Ending(status: 4, messages: "is a directory or doesn't exist: object not found")
+            }
         default: return Rclone.Ending(status: 1, messages: "unknown command \"\(verb)\"")
         }
         return Self.fine

@@ -54,7 +54,11 @@ struct RemoteFolderTests {
             let remote = FakeRemote()
             remote.configuration = whole.configuration
             remote.faults = [number: fault]
-            #expect(throws: RemoteFailure.self, "\(number)") { try put(remote) }
+            if whole.calls[number] == "moveto", fault == .done {
+                #expect(try put(remote) == .copied)
+            } else {
+                #expect(throws: RemoteFailure.self, "\(number)") { try put(remote) }
+            }
             #expect(remote.files["backups/a.kcb"] == nil || remote.files["backups/a.kcb"] == archive)
             remote.faults = [:]
             _ = try put(remote)
@@ -80,18 +84,65 @@ struct RemoteFolderTests {
         #expect(remote.files == ["backups/a.kcb": archive])
     }
 
-    @Test("If another machine takes the name first, its file stays, and none of ours is left")
-    func race() throws {
+    @Test(
+        "If another machine takes the name first, its file stays, and none of ours is left",
+        arguments: [("webdav", "moveto"), ("s3", "copy")])
+    func race(kind: String, last: String) throws {
         let whole = FakeRemote()
+        whole.configuration = "[nas]\ntype = \(kind)\n"
         _ = try put(whole)
-        let last = try #require(whole.calls.firstIndex(of: "moveto"))
-        for number in 2..<last {
+        for number in 2...(try #require(whole.calls.firstIndex(of: last))) {
             let remote = FakeRemote()
+            remote.configuration = whole.configuration
+            remote.replaces = false
             remote.meanwhile = [number: { $0.files["backups/a.kcb"] = [9] }]
             #expect(throws: RemoteFailure.exists(RemoteLocation("nas:backups/a.kcb")!), "\(number)") {
                 try put(remote)
             }
             #expect(remote.files == ["backups/a.kcb": [9]] && remote.violations.isEmpty, "\(number)")
+        }
+    }
+
+    @Test("An upload whose answer was lost is not taken for a file of another machine")
+    func lostAnswer() throws {
+        let remote = FakeRemote()
+        remote.configuration = "[nas]\ntype = s3\n"
+        remote.failure = (1, "PreconditionFailed: At least one of the pre-conditions you specified did not hold")
+        remote.faults = [2: .done]
+        #expect(try put(remote) == .copied)
+        #expect(remote.files == ["backups/a.kcb": archive])
+    }
+
+    @Test("A bucket that knows no conditions, or ignores them, gets the file, and none is replaced that was seen")
+    func conditions() throws {
+        for conditions in [FakeRemote.Conditions.ignored, .refused] {
+            let remote = FakeRemote()
+            remote.configuration = "[nas]\ntype = s3\n"
+            remote.conditions = conditions
+            #expect(try put(remote) == .copied)
+            #expect(remote.files == ["backups/a.kcb": archive])
+            remote.files = ["backups/a.kcb": [9]]
+            #expect(throws: RemoteFailure.exists(RemoteLocation("nas:backups/a.kcb")!)) { try put(remote) }
+            #expect(remote.files == ["backups/a.kcb": [9]])
+        }
+    }
+
+    @Test("Only buckets are asked for conditions, also behind other remotes; files that are not parts are not touched")
+    func kinds() throws {
+        for (configuration, calls) in [
+            ("type = s3\n", ["copy"]), ("type = b2\n", ["copy"]), ("type = webdav\n", ["copyto", "moveto"]),
+        ] {
+            let remote = FakeRemote()
+            remote.configuration = configuration
+            remote.conditions = configuration.contains("s3") ? .kept : .refused
+            let others = [
+                "backups/a.kcb.0123456789abcdef.part", "backups/a.kcb.x.part",
+                "backups/b.kcb.01234567.0123456789abcdef.part",
+            ]
+            for other in others { remote.files[other] = [1] }
+            _ = try put(remote)
+            #expect(remote.files == others.reduce(into: ["backups/a.kcb": archive]) { $0[$1] = [1] })
+            #expect(remote.calls.filter { ["copy", "copyto", "moveto", "deletefile"].contains($0) } == calls)
         }
     }
 

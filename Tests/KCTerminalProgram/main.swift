@@ -4,7 +4,8 @@ import KCConsole
 
 // Asks for a secret as the programs do, and checks it until another line is typed. The tests run it on a terminal.
 //
-// Argument: what the check does then. After a colon, the program waits for the test.
+// Argument: what the check does then. After a colon, the program waits for the test. With `child`, it runs a program
+// that says its number.
 
 enum Check: String {
     case succeed, fail, ask, askAgain, crash
@@ -41,6 +42,12 @@ func waitForLine() throws {
     }
 }
 
+if CommandLine.arguments.last == "child" {
+    ProcessSetup.run()
+    let script = "echo $$; exec sleep 600"
+    let child = ChildProgram(path: "/bin/sh", arguments: ["-c", script], environment: ["PATH": "/usr/bin:/bin"])
+    _ = try child.run { piece in say(String(decoding: piece.indices.map { piece[$0] }, as: UTF8.self)) }
+}
 guard let check = CommandLine.arguments.last.flatMap(Check.init) else { exit(64) }
 ProcessSetup.run()
 let terminal = ControllingTerminal()

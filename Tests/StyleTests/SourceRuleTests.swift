@@ -68,6 +68,10 @@ struct SourceRuleTests {
                 path: "Sources/Programs/kcbackup/A.swift",
                 text: #"hint: "run 'chmod go-w \(displayed(path, limit: 9))'""#)
         ),
+        (
+            .commandsAreOfPrograms,
+            SourceFile(path: "Sources/Backup/KCBackupEngine/A.swift", text: #""set one: 'kcbackup keychain set'""#)
+        ),
         (.nothingLeftOver, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "// TO" + "DO: check\n")),
     ]
 

@@ -10,6 +10,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     case textIsBytes = "text that meets a machine is searched, split, compared and used as a key as `text.exact`"
     case scriptsAreConstant = "a shell runs a constant script, or a command of the user"
     case pastedWordsAreQuoted = "foreign text in a command that the user may paste is a `shellWord`"
+    case commandsAreOfPrograms = "the programs say which command helps; the targets below return facts"
     case nothingLeftOver = "no mark says that something is still to be done"
 
     /// The only target that may import each library.
@@ -113,6 +114,9 @@ enum SourceRule: String, CaseIterable, Sendable {
                     let text = SearchedText(Array(command))
                     return text.contains("\\(displayed") || text.contains("\\(quoted")
                 })
+        case .commandsAreOfPrograms:
+            if file.path.hasPrefix("Sources/Programs/") { return [] }
+            return file.lines(of: file.whole.places(of: "'kcbackup "))
         case .nothingLeftOver:
             return leftovers(in: file)
         }

@@ -55,7 +55,9 @@ struct CopyTests {
         #expect(run("copy backups --to nas:x").status == .ok)
         #expect(run("copy a.kcb --to nas:y").status == .ok)
         #expect(run("verify nas:y/a.kcb -i key").status == .ok)
-        #expect(run("verify nas:x -i key").text.split(separator: "\n").count == 2)
+        #expect(run("verify nas:x -i key -v").text.split(separator: "\n").count { $0.contains("genuine") } == 2)
+        let outside = run("verify nas:x")
+        #expect(outside.status == .ok && outside.text.isEmpty, "as of a folder here")
         #expect(run("inspect nas:y/a.kcb -i key").text.contains("Mail"))
         #expect(run("diff nas:y/a.kcb a.kcb -i key").status == .ok)
         #expect(run("item delete --service Mail --yes").status == .ok)
@@ -90,6 +92,55 @@ struct CopyTests {
         #expect(run("inspect nas:a.kcb -i key", environment: ["PATH": "/none"]).status == .ok)
     }
 
+    @Test("A backup can go to a remote alone: it is read back there, and nothing of it stays here")
+    func creates() throws {
+        let key = String(decoding: try home.folder.read("work/key"), as: UTF8.self)
+        let recipient = String(try #require(key.firstMatch(of: /age1\w+/)).0)
+        let made = run("create -r \(recipient) --to nas:z -v")
+        #expect(made.status == .ok, "\(made.messages)")
+        let path = try #require(made.messages.firstMatch(of: /nas:z\/login-KC-\w{8}-\d{8}T\d{6}Z\.kcb: 1 item/)).0
+        let name = String(path.dropLast(": 1 item".count))
+        #expect(run("inspect \(name) -i key").text.contains("Mail"))
+        let second = run("create -r \(recipient) --to nas:z --json")
+        #expect(second.status == .ok && second.text.contains(#""path":"nas:z/login-KC-"#), "\(second.text)")
+        #expect(run("list nas:z").text.split(separator: "\n").count == 3)
+        #expect(try !home.folder.list().contains { $0.contains(".restoring-") })
+        let refused: [(String, kcbackup.ExitStatus)] = [
+            ("--unencrypted", .refused), ("-r \(recipient) --all", .usage), ("-r \(recipient) --if-changed", .usage),
+        ]
+        for (options, status) in refused {
+            #expect(run("create \(options) --to nas:z").status == status, "\(options)")
+        }
+        #expect(run("create --unencrypted --metadata-readable --to nas:z").status == .ok)
+        #expect(run("create -r \(recipient) --metadata-readable -o b.kcb").status == .usage)
+        #expect(run("create -r \(recipient) --to far:z").status == .notFound)
+    }
+
+    @Test("Doctor says what could become of copies in a folder, and leaves nothing there")
+    func doctor() throws {
+        let found = run("doctor nas:x")
+        #expect(
+            found.status == .ok && found.messages.contains("can destroy the copies in 'nas:x'"), "\(found.messages)")
+        #expect(
+            found.text.contains(/a copy can be replaced +yes/) && found.text.contains(/versions are kept +not known/))
+        #expect(run("doctor nas:x --json").text.contains(#""canDelete":true,"canDestroy":true,"left":[]"#))
+        #expect(try !home.folder.list().contains { $0.contains("canary") || $0.contains(".restoring-") })
+        #expect(run("doctor /tmp").status == .usage && run("doctor far:x").status == .notFound)
+    }
+
+    @Test("A sample of a folder is its newest archive and some of the others")
+    func samples() throws {
+        #expect(run("copy backups --to nas:x").status == .ok)
+        let sorted = try home.folder.list().filter { $0.hasPrefix("work/remote/x/") }.sorted()
+        #expect(sorted.count == 2)
+        try home.write(String(try #require(sorted.last).dropFirst("work/".count)), "damaged")
+        for _ in 0..<5 { #expect(run("verify nas:x --sample 0.1%").status == .damaged, "the newest is always read") }
+        #expect(run("verify nas:x/\(sorted[0].split(separator: "/").last ?? "") --sample 5%").status == .usage)
+        for share in ["0%", "101%", "5", "x%", "-1%"] {
+            #expect(run("verify nas:x --sample=\(share)").status == .usage, "\(share)")
+        }
+    }
+
     @Test("A link is not followed: the copy has the name that was given, or there is none")
     func links() throws {
         try FileManager.default.createSymbolicLink(atPath: home.path("b.kcb"), withDestinationPath: "a.kcb")
@@ -112,5 +163,27 @@ struct CopyTests {
         let environment = rclone.environment.merging(["RCLONE_CONFIG": home.path("rclone.conf")]) { $1 }
         let outcome = run("copy a.kcb --to nas:x", environment: environment)
         #expect(outcome.status == .refused && outcome.messages.contains("chmod 600"))
+    }
+}
+
+@Suite("A sample of archives")
+struct VerifySampleTests {
+    private func subject(_ series: String, _ second: Int, isOfFolder: Bool = true) -> VerifySubject {
+        VerifySubject(path: "b/\(series)-KC-ABCDEFGH-20261121T03000\(second)Z.kcb", isOfFolder: isOfFolder)
+    }
+
+    @Test("It has the newest of each keychain, the share of the others rounded up, and what was named itself")
+    func share() throws {
+        let subjects =
+            (0..<8).map { subject("a", $0) } + (0..<3).map { subject("b", $0) }
+            + [subject("a", 0, isOfFolder: false), VerifySubject(path: "b/other.kcb", isOfFolder: true)]
+        for _ in 0..<20 {
+            let chosen = try #require(VerifySample(argument: "10%")).choose(subjects)
+            let paths = chosen.map(\.path)
+            #expect(chosen.count == 2 + 1 + 1, "two newest, the named one, and one of ten others")
+            #expect(paths.contains(subject("a", 7).path) && paths.contains(subject("b", 2).path))
+            #expect(chosen.contains { !$0.isOfFolder })
+        }
+        #expect(try #require(VerifySample(argument: "100%")).choose(subjects).count == subjects.count)
     }
 }

@@ -21,15 +21,47 @@ struct FailureTests {
         }
     }
 
+    @Test(
+        "Each message of a usage problem or a refusal that has a name has an example, so that the manual lists it",
+        arguments: zip(ThrownMessages.named, ["private static let usage: [", "private static let refusals: ["]))
+    func everyNamedMessageHasAnExample(file: String, list: String) throws {
+        let text = try Project.text("\(ThrownMessages.folder)/\(file)")
+        let names = text.matches(of: /\n    static (?:let|func) (\w+)/).map { String($0.1) }
+        #expect(names.count > 10)
+        let examples = try Project.text("Tests/kcbackupTests/Support/FailureExamples.swift")
+        let start = try #require(examples.ranges(of: list).first).upperBound
+        let end = try #require(examples[start...].ranges(of: "\n    ]\n").first).lowerBound
+        let shown = Set(examples[start..<end].matches(of: /\.(\w+)/).map { String($0.1) })
+        for name in names { #expect(shown.contains(name), "\(name) has no example") }
+    }
+
+    @Test("A message that is written where it is thrown can be read from there, so that the manual lists it")
+    func thrownMessagesAreRead() throws {
+        let thrown = try ThrownMessages()
+        #expect(thrown.faults == [])
+        #expect(thrown.explanations.count > 40)
+    }
+
+    @Test(
+        "A message that the manual could not list is found",
+        arguments: [
+            "throw UsageProblem(words)", #"throw UsageProblem("a is \(b)")"#, "throw Refusal(.refused, words)",
+            #"throw Refusal(.refused, "a" + words, hint: "b")"#, #"throw UsageProblem("a", hint: words)"#,
+            #"throw .init("a")"#,
+        ])
+    func unreadableMessagesAreFound(call: String) {
+        let thrown = ThrownMessages(call, path: "A.swift")
+        #expect(thrown.explanations.isEmpty && thrown.faults.count == 1)
+    }
+
     @Test("docs/errors.md matches the program")
     func manualIsTheProgram() throws {
-        try Golden.compare(Self.manual(), with: "docs/errors.md")
+        try Golden.compare(Self.manual(FailureExamples.explanations()), with: "docs/errors.md")
     }
 
     @Test("Messages and hints are one line, without a capital at the start or a period at the end")
-    func wordsHaveOneForm() {
-        for failure in FailureExamples.all {
-            let explanation = failure.explanation
+    func wordsHaveOneForm() throws {
+        for explanation in try FailureExamples.explanations() {
             #expect(!explanation.message.isEmpty)
             for text in [explanation.message] + explanation.hints {
                 #expect(!text.contains("\n"))
@@ -55,7 +87,8 @@ struct FailureTests {
     func numbersAreStable() {
         let published: [kcbackup.ExitStatus: Int32] = [
             .ok: 0, .internal: 1, .incomplete: 3, .refused: 4, .notFound: 10, .busy: 11, .wrongKey: 12, .damaged: 13,
-            .locked: 14, .shrunk: 15, .exists: 16, .stale: 17, .limit: 18, .usage: 64, .io: 74, .interrupted: 130,
+            .locked: 14, .shrunk: 15, .exists: 16, .stale: 17, .limit: 18, .notCopied: 19, .usage: 64, .io: 74,
+            .interrupted: 130,
             .brokenPipe: 141, .terminated: 143,
         ]
         for status in kcbackup.ExitStatus.allCases { #expect(published[status] == status.code, "\(status)") }
@@ -124,7 +157,7 @@ struct FailureTests {
     }
 
     /// The text of docs/errors.md.
-    private static func manual() -> String {
+    private static func manual(_ explanations: [Explanation]) -> String {
         var text = """
             # Errors
 
@@ -133,7 +166,7 @@ struct FailureTests {
 
             """
         for status in kcbackup.ExitStatus.allCases {
-            let told = FailureExamples.all.map(\.explanation).filter { $0.status == status }
+            let told = explanations.filter { $0.status == status }
             if told.isEmpty { continue }
             text += "\n## \(status.code) \(status.name)\n"
             var seen: Set<Explanation> = []

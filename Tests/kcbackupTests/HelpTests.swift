@@ -96,7 +96,7 @@ struct HelpTests {
     @Test("Help lists the main options of a verb first, in their order", arguments: verbs)
     func mainOptionsAreFirst(verb: String) throws {
         let first = try #require(try Self.groups(of: verb).first)
-        let type = try #require(command(verb.split(separator: " ").map(String.init)) as? any Verb.Type)
+        let type = try #require(CommandPath(verb.split(separator: " ").map(String.init)).command as? any Verb.Type)
         let main = type.mainOptions.map(\.spelling)
         #expect(main.isEmpty == (first.title != OptionTitle.main.rawValue))
         #expect(main.isEmpty || first.options.filter { $0.hasPrefix("--") } == main)
@@ -107,7 +107,7 @@ struct HelpTests {
         let text = try #require(Self.texts[verb])
         // Up to the next option, or the end of the group.
         guard let about = text.firstMatch(of: /\n  --keychain <[^\n]*(\n {26}[^\n]*)*/)?.output.0 else { return }
-        let type = try #require(command(verb.split(separator: " ").map(String.init)) as? any Verb.Type)
+        let type = try #require(CommandPath(verb.split(separator: " ").map(String.init)).command as? any Verb.Type)
         #expect(about.contains("secret-service:") == (type.keyringUse != .none), "\(about)")
     }
 

@@ -1,7 +1,5 @@
 import Foundation
 import KCByteStreams
-import KCDeviceIdentity
-import KCKeychainModel
 import KCTestSupport
 import Testing
 
@@ -9,33 +7,6 @@ import Testing
 
 @Suite("Files of jobs")
 struct JobFileTests {
-    @Test("A job and the record of a run are read as they were written, and other lines are not")
-    func spelling() throws {
-        var job = Job(
-            name: "nightly", create: ["--all", "\u{301}"], folder: "/b", place: "/mnt/b", keep: ["--keep-daily", "7"])
-        job.onFailure = "mail -s 'no backup' ada"
-        job.hookTimeout = "30s"
-        #expect(Job(name: "nightly", job.fields) == job)
-        #expect(StateFields(parsing: job.fields.encoded) == job.fields)
-        for (name, value) in [("more", "x"), ("time", "daily"), ("folder", "/c")] {
-            var fields = job.fields
-            fields.add(name, value)
-            #expect(Job(name: "nightly", fields) == nil, "\(name)")
-        }
-        var record = RunRecord(began: .reference)
-        #expect(RunRecord(record.fields) == record)
-        record.ended = .reference
-        record.status = .locked
-        record.message = "keychain 'login' is locked"
-        record.hints = ["unlock it", "or give a passcode"]
-        record.good = .reference
-        record.items = 85
-        #expect(RunRecord(record.fields) == record)
-        var fields = record.fields
-        fields.add("more", "x")
-        #expect(RunRecord(fields) == nil)
-    }
-
     @Test("A change of any byte of a job's file is noticed by run, doctor, status and schedule show")
     func everyByte() throws {
         let home = try TestHome()

@@ -1,4 +1,5 @@
 import Foundation
+import KCBackupJobs
 import KCByteStreams
 import KCKeychainModel
 import KCTestSupport
@@ -198,22 +199,6 @@ struct JobTests {
         try FileManager.default.removeItem(atPath: home.path("b"))
         let byHand = home.run("create --unencrypted --to b")
         #expect(byHand.messages.contains("'kcbackup create --to b --change …' starts over"), "\(byHand.messages)")
-    }
-
-    @Test("A line of a unit, a crontab or a script is recognised by the job that it runs")
-    func starters() {
-        for line in [
-            "ExecStart=/usr/bin/kcbackup run nightly", "17 3 * * * XDG_DATA_HOME=/x '/opt/kcbackup' run nightly",
-            "kcbackup run -v nightly >/dev/null", "@daily kcbackup run \"nightly\"",
-        ] {
-            #expect(JobStarter.starts("nightly", "[Service]\n\(line)\n"), "\(line)")
-        }
-        for line in [
-            "# 17 3 * * * kcbackup run nightly", "kcbackup run nightly2", "kcbackup schedule show nightly",
-            "nightly kcbackup run", "other run nightly", "",
-        ] {
-            #expect(!JobStarter.starts("nightly", line), "\(line)")
-        }
     }
 
     @Test("Doctor warns of a job that nothing starts, until a timer is enabled or cron has a line for it")

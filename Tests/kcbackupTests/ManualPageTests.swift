@@ -91,7 +91,7 @@ struct ManualPageTests {
         // Where only one verb has an option, it may mean something of its own by it.
         func title(of option: OptionName) throws -> OptionTitle {
             let owners = try verbs.filter { try options(of: $0).contains(option.spelling) }
-            let verb = owners.count == 1 ? command(owners[0].split(separator: " ").map(String.init)) : nil
+            let verb = owners.count == 1 ? CommandPath(owners[0].split(separator: " ").map(String.init)).command : nil
             return (verb as? any Verb.Type)?.title(of: option) ?? option.title
         }
         return try OptionTitle.allCases.compactMap { wanted in

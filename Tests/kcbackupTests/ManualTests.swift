@@ -7,7 +7,7 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("Command lines in the documents")
+@Suite("Command lines in the documents", .waitsForPrograms)
 struct ManualTests {
     @Test(
         "Every command line in a code block of the README and the pages for users parses",
@@ -68,7 +68,8 @@ struct ManualTests {
                 let folder = home.home.path(gone)
                 for name in try Path.names(in: folder) { try Path.remove("\(folder)/\(name)") }
             }
-            let outcome = home.home.run(step.line + ["--json"], environment: rclone.environment)
+            let outcome = home.home.run(
+                step.line + ["--json"], environment: step.lacksRclone ? ["PATH": "/none"] : rclone.environment)
             #expect(outcome.status.code == step.status, "\(step.line): \(outcome.messages)")
             #expect(outcome.output.filter { $0 == UInt8(ascii: "\n") }.count == 1, "\(step.line)")
             let object = try JSONSerialization.jsonObject(with: Data(outcome.output)) as? [String: Any]

@@ -133,17 +133,4 @@ struct SecretInputTests {
         #expect(throws: SecretProblem.differ(what: Self.what)) { try typed(["a", "b", "a", "", "b", "c"]) }
         #expect(throws: TerminalFailure.closed) { try typed(["a"]) }
     }
-
-    @Test("A generated passphrase has 140 bits and no characters that are easily confused")
-    func madeUpPassphrases() throws {
-        var seen: Set<[UInt8]> = []
-        for _ in 0..<100 {
-            let text = try GeneratedPassphrase.make().bytesForTest()
-            #expect(
-                String(decoding: text, as: UTF8.self).wholeMatch(of: /([0-9a-hjkmnp-tv-z]{4}-){6}[0-9a-hjkmnp-tv-z]{4}/)
-                    != nil)
-            seen.insert(text)
-        }
-        #expect(seen.count == 100)
-    }
 }

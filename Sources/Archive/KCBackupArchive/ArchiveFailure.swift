@@ -106,3 +106,15 @@ package enum ArchiveFailure: Error, Hashable, Sendable {
         }
     }
 }
+
+extension ArchiveFailure {
+    /// True if another key might open the archive.
+    package var isOfKey: Bool {
+        switch self {
+        case .noPassphraseSet, .wrongPassphrase, .noMatchingIdentity, .keyNeeded: true
+        case .notRekeyable, .notAnArchive, .newerFormat, .damaged, .limit, .wrongPasscode, .passcodeNeeded, .age,
+            .stream, .file, .cryptography:
+            false
+        }
+    }
+}

@@ -1,4 +1,4 @@
-internal import KCBackupArchive
+package import KCBackupArchive
 package import KCBackupEngine
 package import KCByteStreams
 
@@ -44,6 +44,27 @@ extension CatalogueEntry {
         if case .replaced(let difference) = state(of: outline) { return difference }
         if let fingerprint, let content, content.fingerprint != fingerprint { return .content }
         return nil
+    }
+
+    /// Compares a genuine archive with this entry.
+    ///
+    /// - Parameters:
+    ///   - report: what was found in it; nil if it was not read.
+    ///   - path: its name in errors.
+    ///   - source: reads what the archive was made from; called if the catalogue does not know it.
+    /// - Throws: `CatalogueFailure.replaced`, and what `source` throws.
+    package func checked(
+        _ outline: ArchiveOutline, _ origin: Origin, _ report: VerifyReport?, isDrilled: Bool, at path: String,
+        source: () throws -> ArchiveSource
+    ) throws -> CheckedArchive {
+        if let difference = difference(outline, origin: origin, fingerprint: report?.fingerprint) {
+            throw CatalogueFailure.replaced(name: path, difference)
+        }
+        guard content == nil, let report else { return CheckedArchive(id, isDrilled: isDrilled) }
+        guard ArchiveName.isSeries(series, of: try source()) else {
+            throw CatalogueFailure.replaced(name: path, .keychain)
+        }
+        return CheckedArchive(id, isDrilled: isDrilled, content: Content(report))
     }
 }
 

@@ -46,19 +46,6 @@ package enum RestoreAction: Hashable, Sendable {
                 case .noPlace: .noPlace
                 }
         }
-
-        /// The problem in words.
-        package var words: String {
-            switch self {
-            case .identityTaken: "its UUID belongs to one item of the keychain and its key to another"
-            case .noKey: "no key opens its secret"
-            case .noPlace: "items of its class have no place there"
-            case .noPasscode:
-                "WhenPasscodeSetThisDeviceOnly items need a keychain with a passcode: 'kcbackup keychain set-passcode'"
-            case .overLimit: "together with what the keychain has beside it, it is over a limit"
-            case .broken: "it was damaged before the archive was made: its seal is broken"
-            }
-        }
     }
 
     /// The stable name used in tables and JSON.

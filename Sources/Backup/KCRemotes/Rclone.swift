@@ -35,12 +35,18 @@ package struct Rclone {
     /// does not make a bucket whose name was mistyped.
     private static let flags = [
         "--retries", "1", "--low-level-retries", "3", "--contimeout", "10s", "--timeout", "60s", "--stats", "0",
-        "--s3-no-check-bucket", "--ask-password=false",
+        "--s3-no-check-bucket", "--ask-password=false", "--log-format", "",
     ]
     // Two names a day for a century; a listing of more would take too much memory.
-    private static let entryLimit = 100_000
+    static let entryLimit = 100_000
     // In bytes; a configuration of one remote has a few hundred.
     private static let configurationLimit = 65_536
+
+    /// What its environment must have beside that of this program: as options, they would end versions without them.
+    ///
+    /// A file is written under the name that it is given. Versions from 1.63 on would write it under another one first,
+    /// which stays if they are killed.
+    package static let settings = ["RCLONE_INPLACE": "true"]
 
     private let environment: [String: String]
     private let runner: Runner
@@ -56,10 +62,13 @@ package struct Rclone {
     /// The files in a folder, without those in its folders; none for a missing folder of a remote that has no folders.
     ///
     /// - Throws: `RemoteFailure`, and what the runner throws.
-    package func files(in folder: RemoteLocation) throws -> [Entry] {
+    package func files(in folder: RemoteLocation) throws -> [Entry] { try files(in: folder, []) }
+
+    /// - Parameter flags: what else is listed.
+    func files(in folder: RemoteLocation, _ flags: [String]) throws -> [Entry] {
         var entries: [Entry] = []
         var line: [UInt8] = []
-        let arguments = ["lsf", "--files-only", "--format", "sp", "--separator", "\t"]
+        let arguments = ["lsf", "--files-only", "--format", "sp", "--separator", "\t"] + flags
         let ending = try call(arguments, [folder.text]) { piece in
             for index in piece.indices {
                 if piece[index] != UInt8(ascii: "\n") {
@@ -95,19 +104,30 @@ package struct Rclone {
         if count != size { throw RemoteFailure.changed(file) }
     }
 
-    /// Writes a file into a folder under its own name, unless that is taken.
+    /// Writes a file into a folder of an object store under its own name.
     ///
-    /// - Parameter path: the absolute path of the file.
+    /// - Parameters:
+    ///   - path: the absolute path of the file.
+    ///   - isConditional: true to have the server refuse it if the name is taken, also by a file that another machine
+    ///     is writing. Each request carries the condition, so rclone must make no other ones: a question for what is
+    ///     there would fail. The option for uploads alone is ignored by versions before 1.72.
+    /// - Returns: false if the server knows no conditions, and has written nothing.
     /// - Throws: `RemoteFailure` (`exists` if the name is taken by another file), and what the runner throws.
-    func upload(_ path: String, into folder: RemoteLocation) throws {
+    func upload(_ path: String, into folder: RemoteLocation, isConditional: Bool) throws -> Bool {
         let (parent, name) = Path.split(path)
-        let arguments = [
-            "copy", "--include", "/" + Self.pattern(of: name), "--max-depth", "1", "--immutable", "--checksum",
-            "--copy-links",
+        // In one request up to 5 GiB, the most that S3 takes. Asked about what it wrote, it could answer with what
+        // another machine wrote meanwhile, which rclone would take for a damaged upload, and delete.
+        let condition = [
+            "--no-check-dest", "--s3-no-head", "--s3-upload-cutoff", "5Gi", "--header", "If-None-Match: *",
         ]
+        let arguments =
+            ["copy", "--include", "/" + Self.pattern(of: name), "--max-depth", "1", "--copy-links"]
+            + (isConditional ? condition : ["--immutable", "--checksum", "--s3-no-head"])
         let ending = try call(arguments, [parent, folder.text]) { _ in }
         if ending.status == Self.isImmutable { throw RemoteFailure.exists(folder.appending(name)) }
+        if isConditional, ending.status != 0, ending.messages.exact.contains("NotImplemented") { return false }
         try require(ending, folder.appending(name))
+        return true
     }
 
     /// Writes a file, also where there is one.
@@ -118,7 +138,7 @@ package struct Rclone {
     }
 
     /// A pattern that only this name matches.
-    private static func pattern(of name: String) -> String {
+    static func pattern(of name: String) -> String {
         var pattern: [UInt8] = []
         for byte in name.utf8 {
             if "*?[]{}\\".utf8.contains(byte) { pattern.append(UInt8(ascii: "\\")) }
@@ -128,8 +148,12 @@ package struct Rclone {
     }
 
     /// Renames a file; another one of that name is replaced on some remotes.
+    ///
+    /// WebDAV is asked to refuse that; so does SFTP in versions before 1.63. rclone must not look itself: it would
+    /// delete the other file first.
     func move(_ file: RemoteLocation, to name: RemoteLocation) throws {
-        try require(call(["moveto"], [file.text, name.text]) { _ in }, name)
+        let arguments = ["moveto", "--no-check-dest", "--header", "Overwrite: F"]
+        try require(call(arguments, [file.text, name.text]) { _ in }, name)
     }
 
     /// Deletes a file.
@@ -152,17 +176,17 @@ package struct Rclone {
     }
 
     /// - Parameter operands: what follows the flags; none begins with a dash.
-    private func call(
+    func call(
         _ arguments: [String], _ operands: [String], _ receive: (borrowing Span<UInt8>) throws -> Void
     ) throws -> Ending {
         try runner(arguments + Self.flags + operands, receive)
     }
 
     // Exit statuses that mean one thing; almost all failures end with 1.
-    private static let folderMissing: Int32 = 3
+    static let folderMissing: Int32 = 3
     private static let isImmutable: Int32 = 6
 
-    private func require(_ ending: Ending, _ location: RemoteLocation) throws(RemoteFailure) {
+    func require(_ ending: Ending, _ location: RemoteLocation) throws(RemoteFailure) {
         if ending.status != 0 { throw RemoteFailure(ending, location) }
     }
 }
@@ -175,48 +199,5 @@ extension Rclone.Entry {
         else { return nil }
         self.size = size
         name = String(decoding: line[(tab + 1)...], as: UTF8.self)
-    }
-}
-
-extension RemoteFailure {
-    /// What the words of rclone and of the libraries in it mean.
-    private static let meanings: [(words: [String], failure: @Sendable (RemoteLocation, String) -> RemoteFailure)] = [
-        (["didn't find section in config file"], { location, _ in .unknownRemote(location.remote) }),
-        (
-            [
-                "AccessDenied", "Forbidden", "Unauthorized", "unable to authenticate", "key mismatch",
-                "InvalidAccessKeyId",
-                "SignatureDoesNotMatch", "permission denied",
-            ], { .denied($0, message: $1) }
-        ),
-        (
-            [
-                "connection refused", "no such host", "i/o timeout", "deadline exceeded", "network is unreachable",
-                "no route to host", "connection reset",
-            ], { .unreachable($0, message: $1) }
-        ),
-        (
-            ["object not found", "directory not found", "is a directory or doesn't exist"],
-            { location, _ in .missing(location) }
-        ),
-    ]
-
-    /// A message without what stands before the host in a URL, which may be a password.
-    private static func withoutUsers(_ message: String) -> String {
-        message.exact.split(separator: " ", omittingEmptySubsequences: false).map { word in
-            let parts = word.exact.split(separator: "@")
-            return word.exact.contains("://") && parts.count > 1 ? "…@" + (parts.last ?? "") : word
-        }.joined(separator: " ")
-    }
-
-    /// Explains an ending with a failure.
-    fileprivate init(_ ending: Rclone.Ending, _ location: RemoteLocation) {
-        let message = Self.withoutUsers(
-            ending.messages.exact.split(separator: "\n").last ?? "exit status \(ending.status)")
-        for meaning in Self.meanings where meaning.words.contains(where: ending.messages.exact.contains) {
-            self = meaning.failure(location, message)
-            return
-        }
-        self = .failed(location, message: message)
     }
 }

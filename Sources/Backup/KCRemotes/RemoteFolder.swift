@@ -10,9 +10,10 @@ internal import KCCryptography
 package struct RemoteFolder {
     /// Where it is.
     package let location: RemoteLocation
-    private let rclone: Rclone
-    /// True if files appear under their names only when they are complete.
-    private let isAtomic: Bool
+    let rclone: Rclone
+    private let writing: RemoteOptions.Writing
+    // Rounds in which other machines begin to write a file of the same name; each ends with fewer of them.
+    private static let roundLimit = 20
 
     /// What became of a file.
     package enum Outcome: Hashable, Sendable {
@@ -27,7 +28,7 @@ package struct RemoteFolder {
     package init(_ location: RemoteLocation, _ rclone: Rclone) throws {
         self.location = location
         self.rclone = rclone
-        var isAtomic = true
+        var writing = RemoteOptions.Writing.conditional
         // A remote may pass everything on to another one, such as an encrypting one.
         var left = [location]
         var seen: Set<ExactText> = []
@@ -35,11 +36,10 @@ package struct RemoteFolder {
             if !seen.insert(place.remote.exact).inserted { continue }
             let options = try rclone.options(of: place)
             if !options.isPinned { throw RemoteFailure.unpinnedHost(remote: place.remote) }
-            let inner = options.inner
-            if !options.isAtomic, !(options.isPassing && inner.count == 1) { isAtomic = false }
-            left += inner
+            if let other = options.writing, other.rawValue > writing.rawValue { writing = other }
+            left += options.inner
         }
-        self.isAtomic = isAtomic
+        self.writing = writing
     }
 
     /// Its files.
@@ -51,11 +51,11 @@ package struct RemoteFolder {
     ///
     /// - Throws: `RemoteFailure`, and as the runner.
     package func file(named name: String) throws -> Rclone.Entry? {
-        try filesIfAny().first { $0.name.exact == name.exact }
+        Self.entry(name, in: try filesIfAny())
     }
 
     /// Its files; none if it does not exist yet.
-    private func filesIfAny() throws -> [Rclone.Entry] {
+    package func filesIfAny() throws -> [Rclone.Entry] {
         do {
             return try files()
         } catch RemoteFailure.missing {
@@ -76,43 +76,149 @@ package struct RemoteFolder {
     /// broken off, doing it again completes it and leaves nothing else.
     ///
     /// - Parameter file: the file, opened by its absolute path; the copy gets its name.
-    /// - Throws: `RemoteFailure` (`unusableName` and others), `FileFailure`, `StreamFailure`, and as the runner.
+    /// - Throws: `RemoteFailure` (`unusableName` and others), `FileFailure`, `StreamFailure`, `CryptographyFailure`, and as
+    ///   the runner.
     package func put(_ file: OpenFile) throws -> Outcome {
-        let name = Path.split(file.path).name
-        let (size, digest) = (try file.size(), try Self.digest(of: file))
-        let target = location.appending(name)
+        let wanted = try wanted(file)
+        let target = location.appending(wanted.name)
         // One name with a line break would make every later listing of the folder unclear.
-        guard RemoteLocation(target.text) == target else { throw RemoteFailure.unusableName(name) }
+        guard RemoteLocation(target.text) == target else { throw RemoteFailure.unusableName(wanted.name) }
         let before = try filesIfAny()
-        if let entry = before.first(where: { $0.name.exact == name.exact }) {
-            guard entry.size == size, try self.digest(of: entry) == digest else { throw RemoteFailure.exists(target) }
+        // What a run that was broken off has left may be incomplete.
+        for part in Self.parts(of: wanted.name, in: before) where part.hasContent(wanted.digest) { try discard(part) }
+        if let entry = Self.entry(wanted.name, in: before) {
+            try require(entry, toBe: wanted)
             return .present
         }
-        // Two machines that write different files under one name do not write into the same one.
-        let first = "\(name).\(digest.hex.prefix(16)).part"
-        // What a run that was broken off has left may be incomplete.
-        if before.contains(where: { $0.name.exact == first.exact }) { try rclone.delete(location.appending(first)) }
-        if isAtomic {
-            try rclone.upload(file.path, into: location)
-            try compare(name, size, digest)
-            return .copied
+        if writing == .parts {
+            try writePart(of: wanted, from: file)
+        } else {
+            try write(wanted, from: file)
         }
-        try rclone.write(file.path, over: location.appending(first))
-        try compare(first, size, digest)
-        guard try self.file(named: name) == nil else {
-            try rclone.delete(location.appending(first))
-            throw RemoteFailure.exists(target)
+        guard let entry = try self.file(named: wanted.name), try isCopy(entry, of: wanted) else {
+            throw RemoteFailure.differs(target)
         }
-        try rclone.move(location.appending(first), to: target)
-        try compare(name, size, digest)
         return .copied
     }
 
-    /// Requires that a file of the remote has this content.
-    private func compare(_ name: String, _ size: UInt64, _ digest: SHA256Digest) throws {
-        guard let entry = try self.file(named: name), entry.size == size, try self.digest(of: entry) == digest else {
-            throw RemoteFailure.differs(location.appending(name))
+    /// A file as it should be on the remote.
+    private struct Wanted {
+        let name: String
+        let size: UInt64
+        let digest: SHA256Digest
+    }
+
+    /// Writes a file under its name.
+    private func write(_ wanted: Wanted, from file: OpenFile) throws {
+        do {
+            if try writing == .conditional && rclone.upload(file.path, into: location, isConditional: true) { return }
+            _ = try rclone.upload(file.path, into: location, isConditional: false)
+        } catch RemoteFailure.exists(let target) {
+            // It is this file if the answer to a first request was lost, and rclone repeated it.
+            guard let entry = try self.file(named: wanted.name) else { throw RemoteFailure.exists(target) }
+            try require(entry, toBe: wanted)
+        } catch RemoteFailure.missing {
+            // Only a bucket is not made on the way.
+            throw RemoteFailure.missing(location)
         }
+    }
+
+    /// Writes a file under another name, compares it, and renames it.
+    private func writePart(of wanted: Wanted, from file: OpenFile) throws {
+        let part = try PartName(of: wanted.name, wanted.digest)
+        let place = location.appending(part.text)
+        do {
+            try rclone.write(file.path, over: place)
+            guard let entry = try self.file(named: part.text), try isCopy(entry, of: wanted) else {
+                throw RemoteFailure.differs(place)
+            }
+            try awaitTurn(of: part, for: wanted.name)
+            try rclone.move(place, to: location.appending(wanted.name))
+        } catch let failure as RemoteFailure {
+            try settle(failure, of: part, wanted)
+        }
+    }
+
+    /// Finds out whether a copy failed because the name is taken, or because it is done.
+    ///
+    /// - Throws: `RemoteFailure`: the one that is given, or a better one.
+    private func settle(_ failure: RemoteFailure, of part: PartName, _ wanted: Wanted) throws {
+        var files = try filesIfAny()
+        // A listing can miss a file that is being renamed.
+        if Self.parts(of: wanted.name, in: files).isEmpty, Self.entry(wanted.name, in: files) == nil {
+            files = try filesIfAny()
+        }
+        let parts = Self.parts(of: wanted.name, in: files)
+        let entry = Self.entry(wanted.name, in: files)
+        let isTaken = if case .exists = failure { true } else { entry != nil }
+        if isTaken, parts.contains(part) { try discard(part) }
+        if let entry {
+            // It is this file if the answer to a first request was lost, and rclone repeated it.
+            try require(entry, toBe: wanted)
+            return
+        }
+        // Another machine, whose part comes first, has deleted this one.
+        if !parts.contains(part), let other = parts.first(where: { $0 < part }) {
+            throw RemoteFailure.exists(location.appending(other.text))
+        }
+        throw failure
+    }
+
+    /// Returns when no other machine can give its file this name.
+    ///
+    /// Many remotes replace a file when another one is renamed. So each machine looks for the parts of others when its
+    /// own is complete. Of two, at least one sees the other's, because it looks after both were written. The one whose
+    /// part is first deletes those of the others, which then cannot be renamed; the others give up. A listing can miss a
+    /// part that is being renamed; the next one has it under its name.
+    ///
+    /// - Throws: `RemoteFailure` (`exists` if the name is taken, or will be), and as the runner.
+    private func awaitTurn(of part: PartName, for name: String) throws {
+        var wasAlone = false
+        var trouble = RemoteFailure.exists(location.appending(name))
+        for _ in 0..<Self.roundLimit {
+            let files = try filesIfAny()
+            if Self.entry(name, in: files) != nil { throw RemoteFailure.exists(location.appending(name)) }
+            if wasAlone { return }
+            let others = Self.parts(of: name, in: files).filter { $0 != part }
+            if let first = others.min(), first < part { throw RemoteFailure.exists(location.appending(first.text)) }
+            for other in others {
+                do {
+                    try discard(other)
+                } catch let failure as RemoteFailure {
+                    // It may be locked while it is written; the other machine gives up after that.
+                    trouble = failure
+                }
+            }
+            wasAlone = others.isEmpty
+        }
+        throw trouble
+    }
+
+    /// Deletes a part, unless it is gone.
+    private func discard(_ part: PartName) throws {
+        do {
+            try rclone.delete(location.appending(part.text))
+        } catch RemoteFailure.missing {}
+    }
+
+    private static func parts(of name: String, in files: [Rclone.Entry]) -> [PartName] {
+        files.compactMap { PartName($0.name, of: name) }
+    }
+
+    private static func entry(_ name: String, in files: [Rclone.Entry]) -> Rclone.Entry? {
+        files.first { $0.name.exact == name.exact }
+    }
+
+    private func wanted(_ file: OpenFile) throws -> Wanted {
+        Wanted(name: Path.split(file.path).name, size: try file.size(), digest: try Self.digest(of: file))
+    }
+
+    private func require(_ entry: Rclone.Entry, toBe wanted: Wanted) throws {
+        guard try isCopy(entry, of: wanted) else { throw RemoteFailure.exists(location.appending(entry.name)) }
+    }
+
+    private func isCopy(_ entry: Rclone.Entry, of wanted: Wanted) throws -> Bool {
+        try entry.size == wanted.size && digest(of: entry) == wanted.digest
     }
 
     private func digest(of entry: Rclone.Entry) throws -> SHA256Digest {

@@ -40,13 +40,23 @@ struct RemoteOptions {
     /// The kind of remote, such as "s3"; nil if there is no such remote.
     var kind: String? { values["type"] }
 
-    /// True if files appear under their names only when they are complete.
-    var isAtomic: Bool {
-        ["s3", "b2", "azureblob", "google cloud storage", "swift"].contains { kind?.exact == ExactText($0) }
+    /// How a file is written that must not replace another one, the safest first.
+    enum Writing: Int {
+        /// Under its name, on the condition that this is free, which the server decides.
+        case conditional
+        /// Under its name, where it appears only when it is complete.
+        case whole
+        /// Under another name first.
+        case parts
     }
 
-    /// True if everything goes to another remote, file by file.
-    var isPassing: Bool { ["alias", "crypt"].contains { kind?.exact == ExactText($0) } }
+    /// How files are written; nil if that depends only on the remote to which this one passes everything on.
+    var writing: Writing? {
+        let kinds: (ExactText) -> Bool = { kind?.exact == $0 }
+        if ["alias", "crypt"].contains(where: kinds), inner.count == 1 { return nil }
+        if kinds("s3") { return .conditional }
+        return ["b2", "azureblob", "google cloud storage", "swift"].contains(where: kinds) ? .whole : .parts
+    }
 
     /// True if rclone, or the ssh that it runs, checks that the host is the one that is known.
     var isPinned: Bool {

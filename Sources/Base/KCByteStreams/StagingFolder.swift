@@ -21,6 +21,16 @@ package final class StagingFolder {
         (path, folder) = try Self.make(in: parentPath)
     }
 
+    /// Creates the folder, mode 0700, in a folder for temporary files, where others may have theirs.
+    ///
+    /// - Throws: `FileFailure`, also if another user could rename it or a folder on the way to it.
+    package init(inTemporaryFolder parentPath: String) throws(FileFailure) {
+        try StaleFiles.remove(in: parentPath)
+        parent = try Self.open(parentPath)
+        (path, folder) = try Self.make(in: parentPath)
+        try PrivateFolder.require(path)
+    }
+
     deinit {
         Self.empty(path)
     }

@@ -1,19 +1,82 @@
 #pragma once
 
+#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-/* Swift cannot call these: prctl is variadic, and the others are declared only for GNU sources. */
+/* Swift cannot call these: prctl and open are variadic, vfork returns twice, and the others are declared only for GNU
+   sources. */
 
-/* Closes all descriptors from `first` on in the child. `actions` is a posix_spawn_file_actions_t; including its header
-   would define its types in this module. */
-static inline int csystem_close_from(void *actions, int first) {
-    extern int posix_spawn_file_actions_addclosefrom_np(void *, int);
-    return posix_spawn_file_actions_addclosefrom_np(actions, first);
+/* What csystem_start needs to know. */
+struct csystem_program {
+    const char *path;
+    char *const *arguments;
+    char *const *environment;
+    /* Where the standard streams lead; -1 for nowhere. */
+    int streams[3];
+    /* Whether it leads a process group of its own. */
+    int is_group;
+    /* Whether it is killed when the thread that starts it ends, however that happens. */
+    int is_bound;
+};
+
+/* Becomes the program, in a child that shares the memory of `parent`: only system calls. Returns an error number. */
+static inline int csystem_become(const struct csystem_program *program, pid_t parent) {
+    sigset_t none;
+    /* A handler would change the memory of the parent. What is ignored stays ignored, but for what ProcessSetup ignores. */
+    for (int number = 1; number <= SIGRTMAX; number++) {
+        struct sigaction action;
+        if (sigaction(number, (struct sigaction *)0, &action) != 0) continue;
+        if (action.sa_handler == SIG_IGN && number != SIGPIPE && number != SIGXFSZ) continue;
+        action.sa_handler = SIG_DFL;
+        action.sa_flags = 0;
+        sigaction(number, &action, (struct sigaction *)0);
+    }
+    if (program->is_bound) {
+        if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return errno;
+        /* The parent may have ended before. */
+        if (getppid() != parent) _exit(127);
+    }
+    if (program->is_group && setpgid(0, 0) != 0) return errno;
+    for (int stream = 0; stream < 3; stream++) {
+        int descriptor = program->streams[stream];
+        if (descriptor == stream) continue;
+        if (descriptor < 0) descriptor = open("/dev/null", stream == 0 ? O_RDONLY : O_WRONLY);
+        if (descriptor < 0 || dup2(descriptor, stream) < 0) return errno;
+    }
+    /* Old kernels cannot close them at once. */
+    if (syscall(SYS_close_range, 3, ~0U, 0) != 0)
+        for (long descriptor = sysconf(_SC_OPEN_MAX) - 1; descriptor >= 3; descriptor--) close((int)descriptor);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, (sigset_t *)0);
+    execve(program->path, program->arguments, program->environment);
+    return errno;
+}
+
+/* Starts a program as posix_spawn(3) does, which cannot bind it to its parent. 0 and the process, or an error number. A
+   copy of this process would have its secrets, so the child borrows the memory until it is the program. */
+static inline int csystem_start(pid_t *process, const struct csystem_program *program) {
+    sigset_t all, before;
+    volatile int failure = 0;
+    pid_t parent = getpid();
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t child = vfork();
+    if (child == 0) {
+        failure = csystem_become(program, parent);
+        _exit(127);
+    }
+    if (child < 0) failure = errno;
+    pthread_sigmask(SIG_SETMASK, &before, (sigset_t *)0);
+    if (child > 0 && failure != 0) waitpid(child, (int *)0, 0);
+    *process = child;
+    return failure;
 }
 
 /* Keeps the memory out of core dumps and away from other processes of this user. This is an additional protection, so

@@ -26,8 +26,10 @@ package enum ForeignFailure: Error, Hashable, Sendable {
     case limit(String, found: UInt64, allowed: UInt64)
     /// A known kind of file that is not supported, with a way that does work.
     case refused(title: String, hint: String)
-    /// A file of kcbackup itself, with what to do with it.
-    case own(title: String, hint: String)
+    /// A file of kcbackup itself.
+    case own(OwnFile)
+    /// A file encrypted with age, whose content is unknown.
+    case age(hasPassphrase: Bool)
     /// A program that is needed to open it failed or is missing.
     case needsProgram(String, problem: String)
     /// It is empty.
@@ -48,4 +50,20 @@ package enum ForeignFailure: Error, Hashable, Sendable {
     case notOfFormat(title: String, found: String? = nil)
     /// It could be of several formats.
     case ambiguous(names: [String])
+}
+
+/// A kind of file that kcbackup makes, and imports from in another way.
+package enum OwnFile: CaseIterable, Hashable, Sendable {
+    case archive
+    case keychain
+    case deviceKey
+
+    /// The kind as a noun with its article.
+    package var title: String {
+        switch self {
+        case .archive: "a kcbackup archive"
+        case .keychain: "a kcbackup keychain"
+        case .deviceKey: "a device key"
+        }
+    }
 }

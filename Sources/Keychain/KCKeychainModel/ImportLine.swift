@@ -17,6 +17,8 @@ package struct ImportLine: ~Copyable {
         case item(ItemProblem)
         /// The item was listed without its secret, since its seal does not fit.
         case brokenSeal
+        /// The item was listed without its secret, although it has one.
+        case secretMissing
     }
 
     /// Parses one line.
@@ -33,7 +35,7 @@ package struct ImportLine: ~Copyable {
         } catch {
             throw .malformed(MalformedLine("the line cannot be read", at: 0))
         }
-        if let rule = parser.ruleBrokenByFacts { throw .malformed(MalformedLine(rule, at: 0)) }
+        if let problem = parser.problemOfFacts { throw problem }
         guard let itemClass = parser.itemClass else {
             throw .malformed(MalformedLine("'class' is missing", at: 0))
         }
@@ -81,16 +83,19 @@ private struct ImportParser: ~Copyable {
 
     init() {}
 
-    /// The rule that the item breaks by contradicting these facts; nil if it matches them.
-    var ruleBrokenByFacts: String? {
+    /// What is wrong with an item that contradicts these facts; nil if it matches them.
+    var problemOfFacts: ImportLine.Problem? {
         if let accessibility {
             let stated = attributes.text(.pdmn).flatMap(Accessibility.init(rawValue:))?.name
-            if accessibility != stated { return "'accessibility' does not fit the attribute 'pdmn'" }
+            if accessibility != stated {
+                return .malformed(MalformedLine("'accessibility' does not fit the attribute 'pdmn'", at: 0))
+            }
         }
         guard let size else { return nil }
         switch secret {
-        case .none: return "'size' says that there is a secret, but it is missing: was '--reveal' forgotten?"
-        case .some(let secret): return size == secret.count ? nil : "'size' does not fit the secret"
+        case .none: return .secretMissing
+        case .some(let secret):
+            return size == secret.count ? nil : .malformed(MalformedLine("'size' does not fit the secret", at: 0))
         }
     }
 

@@ -83,6 +83,8 @@ package struct DataFolder: Hashable, Sendable {
     package var keychainLists: String { path + "/keychain-lists" }
     /// The folder of the states that keychains had before restores.
     package var keptStates: String { path + "/undo" }
+    /// The folder of the catalogues of backup folders.
+    package var catalogues: String { path + "/backups" }
     /// The file with the device key.
     package var deviceKey: String { path + "/device.key" }
 }

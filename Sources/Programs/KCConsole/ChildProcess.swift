@@ -26,54 +26,37 @@ struct ChildProcess {
 
     /// Starts a program.
     ///
-    /// It inherits no other descriptors. Signals that this program ignores are reset to their default action in it, and
-    /// none is blocked.
+    /// It inherits no other descriptors: one that the caller opened for `fd:N` holds another secret. SIGPIPE and SIGXFSZ,
+    /// which this program ignores, have their default action in it, and no signal is blocked.
     ///
     /// - Parameters:
     ///   - path: the path of the program, without a search.
     ///   - words: its arguments, beginning with its name.
     ///   - isGroup: true to run it in a process group of its own, which cannot read from the terminal.
+    ///   - isBound: true to have it killed when the thread that starts it ends, also if this program is killed.
     init(
-        _ path: String, _ words: [String], _ environment: [String: String], _ streams: Streams, isGroup: Bool
+        _ path: String, _ words: [String], _ environment: [String: String], _ streams: Streams, isGroup: Bool,
+        isBound: Bool = false
     ) throws(StartFailure) {
         // C would truncate such a word.
         guard !([path] + words).contains(where: { $0.utf8.contains(0) }) else { throw StartFailure(code: EINVAL) }
         self.isGroup = isGroup
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        if let output = streams.output {
-            unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
-        } else {
-            unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-        }
-        if let messages = streams.messages { unsafe posix_spawn_file_actions_adddup2(&actions, messages, 2) }
-        if !streams.inheritsInput {
-            unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        }
-        // A descriptor that the caller opened for `fd:N` holds another secret, which the program must not read.
-        let code = unsafe csystem_close_from(&actions, 3)
-        guard code == 0 else { throw StartFailure(code: code) }
-
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        var mask = sigset_t()
-        unsafe sigemptyset(&mask)
-        unsafe posix_spawnattr_setsigmask(&attributes, &mask)
-        var defaults = sigset_t()
-        unsafe sigemptyset(&defaults)
-        for signal in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&defaults, signal) }
-        unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
-        let group = isGroup ? POSIX_SPAWN_SETPGROUP : 0
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | group))
-
         let arguments = unsafe Self.strings(words)
         let variables = unsafe Self.strings(environment.map { "\($0.key)=\($0.value)" })
         defer { unsafe (arguments + variables).forEach { unsafe free($0) } }
         var number: pid_t = 0
-        let started = unsafe posix_spawn(&number, path, &actions, &attributes, arguments, variables)
-        guard started == 0 else { throw StartFailure(code: started) }
+        let failure = unsafe path.withCString { path in
+            unsafe arguments.withUnsafeBufferPointer { arguments in
+                unsafe variables.withUnsafeBufferPointer { variables in
+                    var program = unsafe csystem_program(
+                        path: path, arguments: arguments.baseAddress, environment: variables.baseAddress,
+                        streams: (streams.inheritsInput ? 0 : -1, streams.output ?? -1, streams.messages ?? 2),
+                        is_group: isGroup ? 1 : 0, is_bound: isBound ? 1 : 0)
+                    return unsafe csystem_start(&number, &program)
+                }
+            }
+        }
+        guard failure == 0 else { throw StartFailure(code: failure) }
         self.number = number
     }
 

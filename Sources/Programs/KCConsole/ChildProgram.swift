@@ -45,7 +45,7 @@ package struct ChildProgram: Sendable {
     /// Runs it without input, and passes on its output in pieces.
     ///
     /// It runs in a process group of its own, which is ended if `receive` throws, or if a signal asks this process to
-    /// stop.
+    /// stop. If this process is killed, the kernel kills the program too, though not what that has started.
     ///
     /// - Throws: `Failure`, `StreamFailure` (`interrupted`, `system`), and what `receive` throws.
     package func run(_ receive: (borrowing Span<UInt8>) throws -> Void) throws -> Ending {
@@ -57,7 +57,7 @@ package struct ChildProgram: Sendable {
             process = try ChildProcess(
                 path, [path] + arguments, environment,
                 ChildProcess.Streams(output: outputs.writing.descriptor, messages: errors.writing.descriptor),
-                isGroup: true)
+                isGroup: true, isBound: true)
             (output, messages) = (outputs.reading, errors.reading)
         } catch {
             throw Failure.notStarted(error.code)

@@ -1,4 +1,4 @@
-internal import KCKeychainModel
+package import KCKeychainModel
 
 /// Returns a number with its noun, as in "1 item" and "2 items".
 package func counted(_ count: Int, _ noun: String, plural: String? = nil) -> String {
@@ -42,4 +42,16 @@ package func duration(seconds: Int) -> String {
 /// The desktop keyring in a sentence, or one of its collections; an empty label means all of it.
 package func desktopWords(collection label: String) -> String {
     label.isEmpty ? "the Secret Service" : "collection \(quoted(label)) of the Secret Service"
+}
+
+/// Returns how long ago a time was, as in "7 h" and "3 days".
+package func age(_ time: Timestamp, at now: Timestamp) -> String {
+    let seconds = now.seconds - time.seconds
+    switch seconds {
+    case ..<0: return "in the future"
+    case ..<120: return "\(seconds) s"
+    case ..<7_200: return "\(seconds / 60) min"
+    case ..<172_800: return "\(seconds / 3_600) h"
+    default: return "\(seconds / 86_400) days"
+    }
 }

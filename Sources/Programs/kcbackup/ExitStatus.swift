@@ -25,6 +25,8 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     case stale = 17
     /// A limit is exceeded, or the format is newer.
     case limit = 18
+    /// The backup is good, and a copy of it on a remote failed.
+    case notCopied = 19
     /// The command line is invalid.
     case usage = 64
     /// An I/O error, such as a full disk; nothing is half-written.
@@ -53,6 +55,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
         case .exists: "exists"
         case .stale: "stale"
         case .limit: "limit"
+        case .notCopied: "not-copied"
         case .usage: "usage"
         case .io: "io"
         case .interrupted, .brokenPipe, .terminated: "signal"

@@ -18,7 +18,9 @@ enum OptionName: String, CaseIterable, Sendable {
     case columns
     case comment
     case confirm
+    case copyTo = "copy-to"
     case crontab
+    case days
     case drill
     case dryRun = "dry-run"
     case encryptedCredentials = "encrypted-credentials"
@@ -36,6 +38,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case ifChanged = "if-changed"
     case inspectRecipient = "inspect-recipient"
     case into
+    case inventory
     case json
     case keepDaily = "keep-daily"
     case keepHourly = "keep-hourly"
@@ -84,11 +87,13 @@ enum OptionName: String, CaseIterable, Sendable {
     case replaceUnarchived = "replace-unarchived"
     case requireAll = "require-all"
     case reveal
+    case sample
     case secret
     case secretFile = "secret-file"
     case server
     case service
     case set
+    case signers
     case skipLocked = "skip-locked"
     case staysBehind = "stays-behind"
     case sort
@@ -121,7 +126,7 @@ enum OptionName: String, CaseIterable, Sendable {
 
     /// True if the option may be given several times, with different values.
     var isRepeatable: Bool {
-        [.attribute, .identity, .inspectRecipient, .recipient, .recipientsFile, .remove, .set].contains(self)
+        [.attribute, .copyTo, .identity, .inspectRecipient, .recipient, .recipientsFile, .remove, .set].contains(self)
     }
 
     /// The option as typed on the command line.

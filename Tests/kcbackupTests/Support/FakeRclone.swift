@@ -1,7 +1,8 @@
+import Foundation
 import KCTestSupport
 import Testing
 
-/// `rclone` in a home: a script whose remote `nas` is the folder `remote`.
+/// `rclone` in a home: a script whose remotes `nas` and `bucket`, which has times of a server, are the folder `remote`.
 struct FakeRclone {
     let home: TestHome
     /// The environment of a run that finds it.
@@ -11,6 +12,22 @@ struct FakeRclone {
         self.home = home
         environment = ["PATH": "\(home.path("bin")):/usr/bin:/bin", "TMPDIR": home.path("bin")]
         try home.write("bin/rclone", Self.script.replacing("REMOTE_FOLDER", with: home.path("remote")), mode: 0o700)
+        // Another test may just be starting a program, and until it runs, it has the script open for writing.
+        while try !Self.starts(home.path("bin/rclone")) {}
+    }
+
+    private static func starts(_ path: String) throws -> Bool {
+        do {
+            return try ExternalProgram.run(path, ["none"]).status == 0
+        } catch let error as POSIXError where error.code == .ETXTBSY {
+            return false
+        }
+    }
+
+    /// The verbs of all calls so far.
+    func calls() throws -> [String] {
+        String(decoding: try home.folder.read("work/bin/rclone.calls"), as: UTF8.self).split(separator: "\n").map(
+            String.init)
     }
 
     /// As version 1.60 answers the calls of this program; operands are the last words.
@@ -18,15 +35,28 @@ struct FakeRclone {
         #!/bin/sh
         verb=$1
         for word; do before=$last; last=$word; done
-        local_of() { case $1 in nas:*) printf '%s' "REMOTE_FOLDER/${1#nas:}";; *) echo "didn't find section in config file" >&2; exit 1;; esac; }
+        local_of() { case $1 in nas:*|bucket:*) printf '%s' "REMOTE_FOLDER/${1#*:}";; *) echo "didn't find section in config file" >&2; exit 1;; esac; }
+        [ "$verb" != none ] || exit 0
+        echo "$verb" >>"$0.calls"
         case $verb in
-        config) [ "$last" = nas ] || exit 1; printf '[nas]\ntype = webdav\n';;
+        config)
+            case $last in
+            nas) printf '[nas]\ntype = webdav\n';;
+            bucket) printf '[bucket]\ntype = s3\n';;
+            *) exit 1;;
+            esac;;
         lsf)
             folder=$(local_of "$last") || exit
             [ -d "$folder" ] || { echo 'directory not found' >&2; exit 3; }
+            case " $* " in
+            *' tsp '*) find "$folder" -maxdepth 1 -type f -printf '%TY-%Tm-%Td %TH:%TM:%.2TS\t%s\t%f\n'; exit;;
+            esac
             for file in "$folder"/*; do
                 [ ! -f "$file" ] || printf '%s\t%s\n' "$(stat -c %s "$file")" "${file##*/}"
             done;;
+        copy)
+            folder=$(local_of "$before") || exit
+            find "$folder" -maxdepth 1 -type f -name '*.json' -size -2049c -exec cp {} "$last" ';';;
         cat) cat "$(local_of "$last")";;
         copyto) file=$(local_of "$last"); mkdir -p "${file%/*}"; cp "$before" "$file";;
         moveto) mv "$(local_of "$before")" "$(local_of "$last")";;

@@ -5,8 +5,8 @@ package import KCItemSources
 package struct RefusedFormat: ForeignFormat {
     package let name: String
     package let title: String
-    private let hint: String
-    private var isOwn = false
+    /// Why a file of this kind is not read, with the way that works.
+    package let failure: ForeignFailure
     private let test: @Sendable (ForeignInput) throws -> Bool
 
     package func recognises(_ input: ForeignInput) throws -> Bool { try test(input) }
@@ -15,36 +15,35 @@ package struct RefusedFormat: ForeignFormat {
         throw failure
     }
 
-    /// Why a file of this kind is not read, with the way that works.
-    package var failure: ForeignFailure {
-        isOwn ? .own(title: title, hint: hint) : .refused(title: title, hint: hint)
-    }
-
-    /// - Parameters:
-    ///   - hint: what to do instead; messages replace `FILE` by the path.
-    ///   - isOwn: true for a file of kcbackup itself.
     private init(
-        name: String, title: String, hint: String, isOwn: Bool = false,
+        name: String, title: String, failure: ForeignFailure,
         test: @escaping @Sendable (ForeignInput) throws -> Bool
     ) {
         self.name = name
         self.title = title
-        self.hint = hint
-        self.isOwn = isOwn
+        self.failure = failure
         self.test = test
+    }
+
+    /// - Parameter hint: what to do instead, with other programs; messages replace `FILE` by the path.
+    private init(
+        name: String, title: String, hint: String, test: @escaping @Sendable (ForeignInput) throws -> Bool
+    ) {
+        self.init(name: name, title: title, failure: .refused(title: title, hint: hint), test: test)
+    }
+
+    private init(name: String, own file: OwnFile, test: @escaping @Sendable (ForeignInput) throws -> Bool) {
+        self.init(name: name, title: file.title, failure: .own(file), test: test)
     }
 
     /// All refused formats.
     package static let all: [RefusedFormat] = [
-        RefusedFormat(
-            name: "kcbackup-archive", title: "a kcbackup archive",
-            hint: "'kcbackup restore FILE' restores it, and 'kcbackup inspect FILE' lists its items", isOwn: true
-        ) { $0.file?.starts(with: "kcbackup.json\0".utf8) == true },
-        RefusedFormat(
-            name: "kcbackup-keychain", title: "a kcbackup keychain",
-            hint: "'kcbackup item list --keychain FILE' lists its items, 'kcbackup create --keychain FILE' backs it up",
-            isOwn: true
-        ) { $0.isSQLite(["genp", "inet"], applicationID: "kcbk") },
+        RefusedFormat(name: "kcbackup-archive", own: .archive) {
+            $0.file?.starts(with: "kcbackup.json\0".utf8) == true
+        },
+        RefusedFormat(name: "kcbackup-keychain", own: .keychain) {
+            $0.isSQLite(["genp", "inet"], applicationID: "kcbk")
+        },
         RefusedFormat(
             name: "keychain-2", title: "the keychain-2.db of macOS or iOS, whose keys are in the Secure Enclave",
             hint: "on the Mac, export the passwords from the Passwords app (File, Export) as CSV"
@@ -86,21 +85,16 @@ package struct RefusedFormat: ForeignFormat {
             name: "openpgp", title: "a file encrypted with OpenPGP",
             hint: "'gpg -d FILE > FILE.zip' decrypts it; import that, and delete it"
         ) { $0.file?.starts(with: "-----BEGIN PGP MESSAGE-----".utf8) == true },
-        RefusedFormat(
-            name: "kcbackup-device-key", title: "a device key",
-            hint: "'kcbackup device import FILE' imports it", isOwn: true
-        ) { input in
+        RefusedFormat(name: "kcbackup-device-key", own: .deviceKey) { input in
             // Its content is encrypted; without the name it may be anything.
             let isNamed = input.file?.name.exact.hasPrefix("device-key") == true && input.isAge
             return isNamed || input.file?.starts(with: "# kcbackup device key of ".utf8) == true
         },
         RefusedFormat(
-            name: "age-passphrase", title: "a file encrypted with age",
-            hint: "'age -d FILE | kcbackup import -' imports what is in it"
+            name: "age-passphrase", title: "a file encrypted with age", failure: .age(hasPassphrase: true)
         ) { $0.isAge && $0.file?.starts(with: "age-encryption.org/v1\n-> scrypt ".utf8) == true },
         RefusedFormat(
-            name: "age", title: "a file encrypted with age",
-            hint: "'age -d -i IDENTITY FILE | kcbackup import -' imports what is in it"
+            name: "age", title: "a file encrypted with age", failure: .age(hasPassphrase: false)
         ) { $0.isAge },
     ]
 }

@@ -3,6 +3,7 @@ internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
 internal import KCByteStreams
+internal import KCItemStores
 
 /// The archives that a command reads, one after the other, and the keys that open them.
 struct ArchiveArguments: ParsableArguments {

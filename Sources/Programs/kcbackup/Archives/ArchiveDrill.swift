@@ -39,7 +39,12 @@ struct ArchiveDrill {
         for (item, difference) in report.differences {
             session.warn("restored differently: \(item.words): \(difference.words)")
         }
-        guard report.isSame else { throw Refusal.drillDiffers(report.differences.count + report.surplus) }
+        guard report.isSame else {
+            let differing = counted(report.differences.count + report.surplus, "item")
+            throw Refusal(
+                .damaged, "\(differing) read back differ from the archive",
+                hint: "this is a bug, or the disk or the memory of this machine is failing: try it on another machine")
+        }
         return report
     }
 }
@@ -62,33 +67,6 @@ extension Session {
             _ = try keychain.form(ofSecretsUnder: stored.keybag)
         } catch {
             note("no key is taken from the keychain: \(Failure(error, subjects).explanation.message)")
-        }
-    }
-}
-
-extension DrillReport {
-    /// The line that reports the result.
-    var line: String { "drilled: \(counted(compared, "item")) restored and compared\n" }
-
-    /// The JSON object "drill".
-    var json: JSONValue {
-        [
-            "compared": .number(compared),
-            "staysBehind": .list(
-                stayingBehind.map { JSONValue.item($0.item).adding([("reason", .text($0.reason.rawValue))]) }),
-            "failing": .list(
-                failing.map { JSONValue.item($0.item).adding([("problem", .text($0.problem.rawValue))]) }),
-        ]
-    }
-}
-
-extension DrillReport.Difference {
-    fileprivate var words: String {
-        switch self {
-        case .missing: "it is missing"
-        case .attributes: "its attributes are others"
-        case .secret: "its secret is another"
-        case .unexpected: "it should have stayed behind"
         }
     }
 }

@@ -30,8 +30,7 @@ struct ArchiveKeyOptions: ParsableArguments {
 
     /// Returns the given public keys, without duplicates.
     ///
-    /// - Throws: `AgeFailure`, `FileFailure`, `ArchiveFailure`, `UsageProblem` (`noRestoreKey`,
-    ///   `recipientInspects`).
+    /// - Throws: `AgeFailure`, `FileFailure`, `ArchiveFailure`, `UsageProblem`.
     func recipients(in session: Session) throws -> GivenRecipients {
         var given = GivenRecipients()
         var seen: Set<X25519Recipient> = []
@@ -41,7 +40,12 @@ struct ArchiveKeyOptions: ParsableArguments {
         // A key given for both purposes is a mistake, and guessing wrong would let it open secrets.
         let restoring = seen
         for found in try inspectRecipient.map(RecipientOptions.parse) {
-            if restoring.contains(found) { throw UsageProblem.recipientInspects }
+            if restoring.contains(found) {
+                throw UsageProblem(
+                    "a public key is given as '\(OptionName.inspectRecipient.spelling)' and as one that restores",
+                    hint: "a key that restores lists the items as well: leave it out of "
+                        + "'\(OptionName.inspectRecipient.spelling)'")
+            }
             if seen.insert(found).inserted { given.inspecting.append(found) }
         }
         // An archive that only inspect keys open could never be restored.
@@ -84,69 +88,4 @@ struct ArchiveKeyOptions: ParsableArguments {
         given.restoring.map(\.description) + given.inspecting.map { BackupPin.inspecting + $0.description }
             + (asks(given) ? [BackupPin.passphrase] : [])
     }
-}
-
-/// Makes the keys for new archives; each archive has its own.
-final class ArchiveKeyMaker {
-    private let recipients: GivenRecipients
-    private let passphrase: SecretBytes
-    private let cost: ScryptCost?
-    private let quietly: (() throws -> ArchiveKeys) throws -> ArchiveKeys
-
-    /// Creates a maker of keys without a passphrase.
-    init(_ recipients: GivenRecipients) {
-        self.recipients = recipients
-        passphrase = SecretBytes(capacity: 0)
-        cost = nil
-        quietly = { make in try make() }
-    }
-
-    /// Creates a maker of keys that also open with a passphrase.
-    ///
-    /// - Parameter quietly: runs what derives keys from it.
-    init(
-        _ recipients: GivenRecipients, passphrase: consuming SecretBytes, cost: ScryptCost,
-        quietly: @escaping (() throws -> ArchiveKeys) throws -> ArchiveKeys
-    ) {
-        self.recipients = recipients
-        self.passphrase = passphrase
-        self.cost = cost
-        self.quietly = quietly
-    }
-
-    /// Returns keys for an existing archive.
-    ///
-    /// - Throws: `ArchiveFailure`, `TerminalFailure`.
-    func make(of archiveID: [UInt8]) throws -> ArchiveKeys {
-        guard let cost else {
-            return try ArchiveKeys(
-                of: archiveID, recipients: recipients.restoring, inspectors: recipients.inspecting)
-        }
-        return try quietly {
-            try ArchiveKeys(
-                of: archiveID, passphrase: passphrase, cost: cost, recipients: recipients.restoring,
-                inspectors: recipients.inspecting)
-        }
-    }
-
-    /// Returns keys for a new archive.
-    ///
-    /// - Throws: `ArchiveFailure`, `TerminalFailure`.
-    func make() throws -> ArchiveKeys {
-        guard let cost else {
-            return try ArchiveKeys(recipients: recipients.restoring, inspectors: recipients.inspecting)
-        }
-        return try quietly {
-            try ArchiveKeys(
-                passphrase: passphrase, cost: cost, recipients: recipients.restoring, inspectors: recipients.inspecting)
-        }
-    }
-}
-
-/// The given public keys, without duplicates.
-struct GivenRecipients {
-    /// Public keys that open the whole archive.
-    var restoring: [X25519Recipient] = []
-    /// Public keys that open only the metadata.
-    var inspecting: [X25519Recipient] = []
 }

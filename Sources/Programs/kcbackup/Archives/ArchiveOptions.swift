@@ -31,12 +31,16 @@ struct ArchiveOptions: ParsableArguments {
     /// Opens the file, without verifying anything yet.
     ///
     /// - Parameter isOneOfTwo: true if keys that do not apply to it may apply to another archive.
-    /// - Throws: `ArchiveFailure`, `UsageProblem` (`emptyArchive`, `needs`, `inputTwice`).
+    /// - Throws: `ArchiveFailure`, `UsageProblem`.
     func open(_ archive: String, isOneOfTwo: Bool = false, in session: Session) throws -> ArchiveFile {
         if archive.isEmpty { throw UsageProblem.emptyArchive }
         try check(with: [archive])
         session.subjects.path = archive
-        if Path.isFolder(session.world.resolve(archive)) { throw UsageProblem.folderForArchive(archive) }
+        if Path.isFolder(session.world.resolve(archive)) {
+            throw UsageProblem(
+                "\(quoted(archive)) is a folder, and an archive is a file",
+                hint: "'kcbackup list \(shellWord(archive))' shows the archives in it")
+        }
         let file: ArchiveFile
         do {
             file = try ArchiveFile(
@@ -44,7 +48,9 @@ struct ArchiveOptions: ParsableArguments {
         } catch ArchiveFailure.notAnArchive {
             if let format = try ForeignReader(archive, ForeignOptions.parse([]), in: session).formatOfFile() {
                 if let refused = format as? RefusedFormat { throw refused.failure }
-                throw Refusal.foreignForArchive(path: archive, title: format.title)
+                throw Refusal(
+                    .damaged, "\(quoted(archive)) is not a kcbackup archive, but a \(format.title)",
+                    hint: "'kcbackup import \(shellWord(archive))' imports it")
             }
             throw ArchiveFailure.notAnArchive
         }
@@ -65,7 +71,7 @@ struct ArchiveOptions: ParsableArguments {
 
     /// Refuses contradictory options, before anything is read.
     ///
-    /// - Throws: `SecretProblem` (`notASource`), `UsageProblem` (`needs`, `inputTwice`).
+    /// - Throws: `SecretProblem` (`notASource`), `UsageProblem`.
     func check(with archives: [String]) throws {
         try identityOptions.check(with: archives, passphrase: passphrase)
     }
@@ -95,6 +101,8 @@ func requireOneInput(_ paths: [String], _ sources: [SecretSource?]) throws(Usage
     for case .descriptor(let number) in sources { taken.insert(number) }
     for path in paths {
         guard let number = InputFile.descriptor(path) else { continue }
-        guard taken.insert(number).inserted else { throw .inputTwice(path) }
+        guard taken.insert(number).inserted else {
+            throw UsageProblem("\(quoted(path)) is given twice, but can be read only once")
+        }
     }
 }

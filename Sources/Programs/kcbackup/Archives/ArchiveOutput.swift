@@ -1,8 +1,11 @@
+internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCConsole
+internal import KCItemStores
 internal import KCKeychainModel
 internal import KCLocalKeychains
+internal import KCRemotes
 internal import KCReportText
 
 /// The destination of a new archive, checked before anything is asked or read.
@@ -12,22 +15,38 @@ final class ArchiveOutput {
         case file
         /// A dated file in a folder; the folder's path, as shown in messages, ends with a slash or is empty.
         case dated(folder: String, stem: String)
+        case remote(RemoteDestination)
         case standardOutput
     }
 
     private let place: Place
+    private var file: String?
+
+    /// Names an archive in a folder of a remote.
+    ///
+    /// - Throws: as `RemoteDestination`.
+    init(_ folder: RemoteLocation, of subject: any BackupSubject, in session: Session) throws {
+        place = .remote(try RemoteDestination(folder, of: subject, in: session))
+    }
+
     /// The path as the user named it, or with the name that a dated archive was given; nil for standard output.
-    private(set) var path: String?
+    var path: String? {
+        if case .remote(let destination) = place { return destination.location.text }
+        return file
+    }
 
     /// Parses `-o`: nil means a dated name in the working folder, and a folder means a dated name in that folder.
     ///
-    /// - Throws: `UsageProblem` (`empty`, `together`, `outputIsSource`), `Refusal` (`archiveOnTerminal`), `FileFailure` (`exists`,
-    ///   `notFound`).
+    /// - Throws: `UsageProblem`, `Refusal` for a terminal, `FileFailure` (`exists`, `notFound`).
     init(_ given: String?, of subject: any BackupSubject, in session: Session) throws {
         if given == "" { throw UsageProblem.empty(.output) }
         if given == "-" {
             if session.style.isJSON { throw UsageProblem.together(.output, .json) }
-            if session.world.terminal.showsOutput { throw Refusal.archiveOnTerminal }
+            if session.world.terminal.showsOutput {
+                throw Refusal(
+                    .refused, "standard output is a terminal, and an archive is binary",
+                    hint: "send it to a program or a file: '| ssh host …', '> laptop.kcb'")
+            }
             place = .standardOutput
             return
         }
@@ -38,7 +57,7 @@ final class ArchiveOutput {
             let stem = "\(subject.fileStem)-\(digits.prefix(8))-\(digits.dropFirst(8))"
             let folder = given.map { $0.exact.hasSuffix("/") ? $0 : $0 + "/" } ?? ""
             place = .dated(folder: folder, stem: stem)
-            path = folder + Self.name(stem, 1)
+            file = folder + Self.name(stem, 1)
             return
         }
         let path = given ?? ""
@@ -49,7 +68,7 @@ final class ArchiveOutput {
             throw FileFailure(Path.split(path).folder, .notFound)
         }
         place = .file
-        self.path = path
+        file = path
     }
 
     /// Refuses the name of a source, which the user probably wants to back up.
@@ -58,7 +77,10 @@ final class ArchiveOutput {
             if given.exact.contains("/") || given.exact.contains(".") || Path.isFolder(world.resolve(given)) { return }
             guard try LocalKeychain.names(in: world.dataFolder).contains(given) else { return }
         }
-        throw UsageProblem.outputIsSource(given)
+        throw UsageProblem(
+            "\(quoted(given)) names what to back up, not the new archive",
+            hint: "did you mean '\(OptionName.keychain.spelling) \(shellWord(given))'?",
+            "'\(shellWord("./" + given))' is a file of that name")
     }
 
     /// Returns the name of a dated archive; the number distinguishes archives made in the same second.
@@ -85,12 +107,24 @@ final class ArchiveOutput {
         case .dated(let folder, let stem):
             return FolderDestination(folder: folder.isEmpty ? world.resolve(".") : world.resolve(folder)) { number in
                 let name = Self.name(stem, number)
-                self.path = folder + name
+                self.file = folder + name
                 return name
             }
+        case .remote(let destination):
+            return destination
         case .standardOutput:
             // The archive is verified before its first byte is written to the stream, so it is stored here until then.
             return StreamDestination(workFolder: world.temporaryFolder) { bytes in try session.write(bytes) }
+        }
+    }
+
+    /// Describes the new archive; nil if it went to standard output.
+    ///
+    /// - Throws: `ArchiveFailure` if it cannot be read back.
+    func outline(in session: Session) throws(ArchiveFailure) -> ArchiveOutline? {
+        if case .remote(let destination) = place { return destination.outline }
+        return try file.map { path throws(ArchiveFailure) in
+            try ArchiveOutline(ArchiveFile(path: session.world.resolve(path)))
         }
     }
 

@@ -2,6 +2,7 @@ internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCLocalKeychains
+internal import KCReportText
 
 extension ArchiveOutline {
     /// What cannot be read without a key.
@@ -20,12 +21,15 @@ extension ArchiveOutline {
 extension ArchiveSource {
     /// Returns the name of the keychain that an archive was made from; nil if it was made from another source.
     ///
-    /// - Throws: `Refusal.keychainByPath`.
+    /// - Throws: `Refusal` for a keychain that was named by its path.
     static func keychainName(_ source: ArchiveSource) throws -> String? {
         switch source.kind {
         case keychain where LocalKeychain.isName(source.name): return source.name
         // The path from the time of the backup may not exist here, or may lead to another file.
-        case keychain, keychainFile: throw Refusal.keychainByPath(source.name)
+        case keychain, keychainFile:
+            throw Refusal(
+                .refused, "the archive was made from a keychain file \(quoted(source.name)), named by its path",
+                hint: "'\(OptionName.keychain.spelling) NAME' names the keychain to restore into")
         default: return nil
         }
     }

@@ -41,7 +41,6 @@ struct FolderBackup {
     /// The results for all keychains.
     struct Summary {
         fileprivate let results: [(name: String, result: Result)]
-        fileprivate let folder: BackupFolder
         /// The locked collections that were left out.
         fileprivate let locked: [String]
         /// The items that could not be read, in words.
@@ -109,7 +108,7 @@ struct FolderBackup {
     /// Backs up, and reports the results.
     func run() throws -> ExitStatus {
         let summary = try back()
-        try tell(summary.results, in: summary.folder)
+        try tell(summary.results)
         return summary.status
     }
 
@@ -172,7 +171,7 @@ struct FolderBackup {
             }
         }
         return Summary(
-            results: results.sorted { $0.name.exact < $1.name.exact }, folder: folder,
+            results: results.sorted { $0.name.exact < $1.name.exact },
             locked: parts.flatMap(\.source.unread.lockedCollections),
             unread: unread)
     }
@@ -232,14 +231,14 @@ struct FolderBackup {
         return (outcome, report)
     }
 
-    private func tell(_ results: [(name: String, result: Result)], in folder: BackupFolder) throws {
+    private func tell(_ results: [(name: String, result: Result)]) throws {
         var json: [JSONValue] = []
         for (name, result) in results {
             switch result {
             case .done(let outcome, let report, let told):
                 options.warn(of: report, told: told, session)
                 tell(outcome, report, of: name)
-                json.append(describe(outcome, report, of: name, in: folder))
+                json.append(outcome.json(of: name, report))
             case .failed(let failure):
                 let explanation = failure.explanation.prefixed("keychain \(quoted(name)): ")
                 session.message(explanation.lines)
@@ -264,22 +263,5 @@ struct FolderBackup {
         case .unchanged(let entry):
             session.note("\(displayed(name)): nothing has changed since \(displayed(entry.name))")
         }
-    }
-
-    private func describe(
-        _ outcome: SeriesDestination.Outcome, _ report: CreateReport, of name: String, in folder: BackupFolder
-    ) -> JSONValue {
-        let (entry, isNew) =
-            switch outcome {
-            case .saved(let entry): (entry, true)
-            case .unchanged(let entry): (entry, false)
-            }
-        return .members([
-            ("keychain", .text(name)), ("saved", .flag(isNew)), ("file", .text(entry.name)),
-            ("id", .text(Hexadecimal.encode(entry.archiveID))), ("size", .number(Int(entry.file.size))),
-            ("contents", report.contents.json), ("boundToThisDevice", .number(report.boundToThisDevice)),
-            ("notOpened", .number(report.notOpened)), ("omitted", .list(report.omitted.map { .item($0) })),
-            ("damaged", .list(report.damaged.map { $0.map { .item($0) } ?? [:] })),
-        ])
     }
 }

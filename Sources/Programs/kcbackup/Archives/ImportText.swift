@@ -111,10 +111,13 @@ struct ImportText {
                 session.message("'\(OptionName.onConflict.spelling) overwrite' takes the file's secrets instead\n")
             }
         }
-        let summary = summary(report, keychain)
+        let summary = report.summary(
+            into: keychain, refused: reading.contents.refused.count, staying: reading.contents.staying.count)
         if !report.isDryRun { session.done = summary }
         if report.isDryRun || session.style.isJSON {
-            try session.result(json(report, keychain), list.lines + [summary + "\n"])
+            try session.result(
+                report.json(of: path, reading.format.name, holding: reading.contents.json, keychain: keychain),
+                list.lines + [summary + "\n"])
         } else if report.counts.update + report.counts.keep > 0, !session.style.isQuiet {
             // What was changed, and what was not although the file differs, is said to everybody.
             session.message(summary + "\n")
@@ -132,69 +135,25 @@ struct ImportText {
         date == reading.fileDate
             ? "the file is dated \(session.calendar.moment(date)) and its records have no dates" : "the file's is newer"
     }
+}
 
-    private func summary(_ report: ImportReport, _ keychain: String) -> String {
-        let counts = report.counts
-        let parts: [(Int, String, String)] = [
-            (counts.create, "to create", "created"), (counts.update, "to replace", "replaced"),
-            (counts.same, "the same", "the same"), (counts.keep, "to keep", "kept"),
-            (counts.fail, "to fail", "failed"), (reading.contents.refused.count, "refused", "refused"),
-            (reading.contents.staying.count, "to stay behind", "stayed behind"),
-        ]
-        let told = parts.filter { $0.0 > 0 }.map { "\($0.0) \(report.isDryRun ? $0.1 : $0.2)" }
-        let what = told.isEmpty ? "nothing to import" : told.joined(separator: ", ")
-        return "\(report.isDryRun ? "would import" : "imported") into keychain \(quoted(keychain)): \(what)"
-    }
-
-    private func json(_ report: ImportReport, _ keychain: String) -> JSONValue {
-        .members([
-            ("file", .text(path)), ("format", .text(reading.format.name)), ("keychain", .text(keychain)),
-            ("dryRun", .flag(report.isDryRun)), ("holds", Self.contents(reading.contents)),
-            ("plan", report.counts.json), ("replaced", .list(report.replaced.map { .item($0.item) })),
-            (
-                "kept",
-                .list(report.kept.map { JSONValue.item($0.item).adding([("otherSecret", .flag($0.hasOtherSecret))]) })
-            ),
-            ("unclear", .list(report.unclear.map { .item($0) })), ("beside", .list(report.beside.map { .item($0) })),
-            (
-                "failing",
-                .list(report.failing.map { JSONValue.item($0.item).adding([("problem", .text($0.problem.rawValue))]) })
-            ),
-        ])
-    }
-
-    /// The contents of a file.
-    static func contents(_ contents: ForeignContents) -> JSONValue {
+extension ForeignContents {
+    /// The JSON object "holds".
+    var json: JSONValue {
         func list(_ counts: [(kind: String, count: Int)]) -> JSONValue {
             .list(counts.map { ["kind": .text($0.kind), "count": .number($0.count)] })
         }
         return [
-            "details": .text(contents.details), "parts": list(contents.parts), "leftOut": list(contents.leftOut),
-            "duplicates": .number(contents.duplicates),
+            "details": .text(details), "parts": list(parts), "leftOut": list(leftOut),
+            "duplicates": .number(duplicates),
             "refused": .list(
-                contents.refused.map {
+                refused.map {
                     ["name": .text($0.name), "problem": .text($0.problem.name), "message": .text($0.problem.words)]
                 }),
             "leftBehind": .list(
-                contents.staying.map { ["name": .text($0.name), "reason": .text($0.reason.name)] }),
-            "marked": .list(contents.marked.map { .item($0) }),
-            "remarks": .list(contents.remarks.map { .text($0) }), "plaintext": .flag(contents.isPlaintext),
+                staying.map { ["name": .text($0.name), "reason": .text($0.reason.name)] }),
+            "marked": .list(marked.map { .item($0) }),
+            "remarks": .list(remarks.map { .text($0) }), "plaintext": .flag(isPlaintext),
         ]
     }
-}
-
-/// Returns the plural of a kind's name: "entry without a password" becomes "entries without a password".
-private func plural(_ kind: String) -> String {
-    let end = [" without ", " with ", " of ", " in ", " that ", " for "].compactMap {
-        kind.firstRange(of: $0)?.lowerBound
-    }
-    .min()
-    let noun = String(kind[..<(end ?? kind.endIndex)])
-    let rest = kind[(end ?? kind.endIndex)...]
-    let vowels = "aeiou"
-    if noun.hasSuffix("y"), let before = noun.dropLast().last, !vowels.contains(before) {
-        return noun.dropLast() + "ies" + rest
-    }
-    if ["s", "x", "ch", "sh"].contains(where: noun.hasSuffix) { return noun + "es" + rest }
-    return noun + "s" + rest
 }

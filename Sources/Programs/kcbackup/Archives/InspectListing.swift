@@ -15,7 +15,7 @@ final class InspectListing {
     private let selection: InspectSelection
     private let table: StreamedTable
     private let session: Session
-    private var summary = Summary()
+    private var summary = InspectSummary()
     private var output: ResultBuffer
 
     init(
@@ -110,61 +110,5 @@ final class InspectListing {
             if table.isTooLongToSort { output.bytes.append(utf8: ItemColumns.notSorted + "\n") }
         }
         try output.flush()
-    }
-}
-
-/// The items that `inspect` shows, and the verdicts about them.
-struct InspectSelection {
-    let filter: ItemFilter?
-    /// True to show only items that stay behind.
-    let onlyStaying: Bool
-    let mode: ArchiveMode
-    let isSameDevice: Bool
-
-    func includes(_ item: Item) -> Bool {
-        guard filter?.matches(item) ?? true else { return false }
-        return !onlyStaying || verdict(item) != .restores
-    }
-
-    func verdict(_ item: Item) -> Verdict {
-        Verdict.decide(item.accessibility, in: mode, onSameDevice: isSameDevice)
-    }
-}
-
-/// The text below the list.
-private struct Summary {
-    var contents: ArchiveContents?
-    var shown = 0
-    private var byClass = ItemCounts()
-    private var byReason: [Verdict.Reason: Int] = [:]
-
-    var total: Int { byClass.total }
-
-    mutating func add(_ item: Item, _ verdict: Verdict) {
-        byClass[item.itemClass] += 1
-        if case .staysBehind(let reason) = verdict { byReason[reason, default: 0] += 1 }
-    }
-
-    var lines: [String] {
-        let classes = ItemClass.allCases.filter { byClass[$0] > 0 }.map { counted(byClass[$0], $0.name) }
-        var lines = [
-            "\n" + counted(total, "item") + (classes.isEmpty ? "" : ": " + classes.joined(separator: ", ")) + "\n"
-        ]
-        let staying = Verdict.Reason.allCases.compactMap { reason in byReason[reason].map { (reason, $0) } }
-        for (reason, count) in staying {
-            lines.append("\(count == 1 ? "1 stays" : "\(count) stay") behind: \(reason.words)\n")
-        }
-        if let contents {
-            if contents.omitted > 0 {
-                let are = contents.omitted == 1 ? "is" : "are"
-                lines.append(
-                    "\(counted(contents.omitted, "item")) of the keychain \(are) in no archive: "
-                        + "WhenPasscodeSetThisDeviceOnly\n")
-            }
-            if contents.damaged > 0 {
-                lines.append("\(counted(contents.damaged, "item")) could not be read when the archive was made\n")
-            }
-        }
-        return lines
     }
 }

@@ -32,25 +32,3 @@ struct ItemRows {
         return lines
     }
 }
-
-/// Collects the items that pass a filter, without their secrets.
-struct MatchingItems: ItemVisitor {
-    let filter: ItemFilter?
-    private(set) var items: [Item] = []
-
-    init(_ filter: ItemFilter?) {
-        self.filter = filter
-    }
-
-    mutating func wants(_ item: Item) -> Bool {
-        if filter?.matches(item) ?? true { items.append(item) }
-        return false
-    }
-
-    func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {
-        preconditionFailure("no secret was wanted")
-    }
-
-    /// Does nothing: what cannot be read was reported when the source was read.
-    func skip(damaged item: Item?) {}
-}

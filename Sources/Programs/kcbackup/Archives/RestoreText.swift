@@ -87,57 +87,10 @@ struct RestoreText {
         }
     }
 
-    private var summary: String {
-        let counts = report.counts
-        // The words for what will be done, and for what was done.
-        let parts: [(Int, String, String)] = [
-            (counts.remove, "to remove", "removed"), (counts.create, "to create", "created"),
-            (counts.update, "to replace", "replaced"), (counts.same, "the same", "the same"),
-            (counts.keep, "to keep", "kept"), (counts.stayBehind, "to stay behind", "stayed behind"),
-            (counts.fail, "to fail", "failed"), (counts.notSelected, "not asked for", "not asked for"),
-        ]
-        let told = parts.filter { $0.0 > 0 }.map { "\($0.0) \(report.isDryRun ? $0.1 : $0.2)" }
-            .joined(separator: ", ")
-        let what = told.isEmpty ? "nothing to restore" : told
-        if !isMade {
-            return "\(target.words) \(report.isDryRun ? "would not be" : "was not") made: \(what)"
-        }
-        let isNothing = counts.create + counts.update + counts.remove == 0
-        let done =
-            report.isDryRun
-            ? "would restore" + (isNothing ? " nothing" : "") : isNothing ? "nothing restored" : "restored"
-        return "\(done) into \(target.words): \(what)"
-    }
+    private var summary: String { report.summary(into: target.words, isMade: isMade) }
 
     private var json: JSONValue {
-        .members([
-            ("archive", outline.json(path)), ("origin", origin.json), ("keychain", .text(target.name)),
-            ("dryRun", .flag(report.isDryRun)), ("contents", report.contents.json),
-            ("notOpened", .number(report.notOpened)),
-            ("plan", report.counts.json), ("unmapped", unmapped.json),
-            ("vanishing", .list(report.vanishing.map { .item($0) })),
-            ("created", .list(changes.created.map { .item($0) })),
-            ("replaced", .list(changes.replaced.map { .item($0) })), ("kept", .list(changes.kept.map { .item($0) })),
-            (
-                "staysBehind",
-                .list(
-                    report.stayingBehind.map { JSONValue.item($0.item).adding([("reason", .text($0.reason.rawValue))]) }
-                )
-            ),
-            (
-                "failing",
-                .list(report.failing.map { JSONValue.item($0.item).adding([("problem", .text($0.problem.rawValue))]) })
-            ),
-        ])
-    }
-}
-
-extension RestoreCounts {
-    var json: JSONValue {
-        [
-            "create": .number(create), "update": .number(update), "same": .number(same), "keep": .number(keep),
-            "stay-behind": .number(stayBehind), "fail": .number(fail), "not-selected": .number(notSelected),
-            "remove": .number(remove),
-        ]
+        report.json(
+            archive: outline.json(path), origin: origin, keychain: target.name, changes, unmapped: unmapped.json)
     }
 }

@@ -1,44 +1,8 @@
-internal import KCBackupCatalogue
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
 
-/// Describes what bringing a state back does, as text and in JSON.
-struct UndoText {
-    let plan: UndoPlan
-    let store: NamedStore
-    let calendar: LocalCalendar
-
-    private var changes: UndoneChanges? { if case .changes(let changes) = plan.effect { changes } else { nil } }
-
-    /// What is taken back: the command after the state and, with an earlier state, what followed.
-    private var undone: String {
-        let time = calendar.moment(plan.state.date)
-        let words = plan.state.command.map { "'\($0)' of \(time)" } ?? "what changed since \(time)"
-        return plan.isOlder ? "\(words), and what followed," : words
-    }
-
-    /// The question to ask before a file is replaced, or anything is lost that the undone command did not write; nil if
-    /// nothing is.
-    var question: String? {
-        guard let changes else {
-            return "Replace the file of \(store.words) by its state of \(calendar.moment(plan.state.date)), "
-                + "\(counted(plan.itemsAfter, "item"))?"
-        }
-        let (added, changed) = (changes.addedSince, changes.changedSince)
-        func since(_ items: [Item], _ change: String) -> String {
-            changes.since == nil ? "" : " that \(items.count == 1 ? "was" : "were") \(change) since"
-        }
-        let losses = [
-            added.isEmpty
-                ? nil
-                : "\(changes.since == nil ? "removing" : "without") \(counted(added.count, "item"))"
-                    + since(added, "added"),
-            changed.isEmpty ? nil : "setting back \(counted(changed.count, "item"))" + since(changed, "changed"),
-        ].compactMap { $0 }
-        return losses.isEmpty ? nil : "Take back \(undone), \(listed(losses))?"
-    }
-
+extension UndoText {
     /// Lists the items that go or change and that the undone command did not write, or all that go, change or come
     /// back.
     ///
@@ -56,39 +20,5 @@ struct UndoText {
         }
         guard all else { return }
         list.add(changes.returning) { _, words in "\(isDone ? "came back" : "would come back"): \(words)" }
-    }
-
-    /// What was done.
-    var done: String { changes == nil ? "brought back, in \(summary)" : "took back \(summary)" }
-
-    /// What would be done.
-    var planned: String {
-        changes == nil ? "would bring back, in \(summary) (now it does not open)" : "would take back \(summary)"
-    }
-
-    private var summary: String {
-        guard let changes else {
-            return "\(store.words): the state of \(calendar.moment(plan.state.date)), "
-                + counted(plan.itemsAfter, "item")
-        }
-        let counts = [
-            (changes.vanishing.count, "removed"), (changes.changing.count, "set back"),
-            (changes.returning.count, "brought back"),
-        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-        return "\(undone) in \(store.words): \(counts.isEmpty ? "damaged items changed" : counts)"
-    }
-
-    /// - Parameter oldFile: where the file is that did not open; nil if there is none.
-    func json(isDryRun: Bool, oldFile: String?) -> JSONValue {
-        func items(_ items: [Item]?) -> JSONValue? { items.map { .list($0.map { .item($0) }) } }
-        return .members([
-            ("keychain", .text(store.name)), ("state", .text(plan.state.name)),
-            ("made", .text(plan.state.date.description)),
-            ("command", plan.state.command.map { .text($0) }), ("dryRun", .flag(isDryRun)),
-            ("items", .number(plan.itemsAfter)), ("itemsBefore", changes.map { .number($0.itemsBefore) }),
-            ("vanishing", items(changes?.vanishing)), ("changing", items(changes?.changing)),
-            ("returning", items(changes?.returning)), ("changedSince", items(changes?.changedSince)),
-            ("oldFile", oldFile.map { .text($0) }),
-        ])
     }
 }

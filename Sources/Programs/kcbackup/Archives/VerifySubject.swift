@@ -15,6 +15,7 @@ struct VerifySubject {
     var known: (folder: String, entry: CatalogueEntry)?
     /// True if the folder was named, not the archive itself.
     var isOfFolder = false
+    var isOnRemote = false
     /// Why there is no archive to check.
     var problem: (any Error)?
 
@@ -58,7 +59,11 @@ struct VerifySubject {
         do {
             guard try session.world.remote(argument) != nil else { return [VerifySubject(path: argument)] }
             let archives = try RemoteArchives(location, session.world.rclone())
-            return archives.all.map { VerifySubject(path: archives.folder.location.appending($0.name).text) }
+            return archives.all.map {
+                VerifySubject(
+                    path: archives.folder.location.appending($0.name).text, isOfFolder: archives.only == nil,
+                    isOnRemote: true)
+            }
         } catch {
             return [VerifySubject(path: argument, problem: error)]
         }
@@ -102,7 +107,7 @@ struct VerifySubject {
     /// - Throws: `CatalogueFailure.missing`, and as `ArchiveOptions.open`.
     func open(_ options: ArchiveOptions, in session: Session) throws -> ArchiveFile? {
         if let problem { throw problem }
-        guard isOfFolder else { return try options.open(path, in: session) }
+        guard isOfFolder, !isOnRemote else { return try options.open(path, in: session) }
         let place = session.world.resolve(path)
         if let known, try !Path.exists(place) {
             let isListed = try session.catalogueIfAny(of: known.folder)?.complete.contains {
@@ -123,19 +128,10 @@ struct VerifySubject {
     /// - Returns: the checked archive, if the catalogue knows it.
     /// - Throws: `CatalogueFailure.replaced`, and what `source` throws.
     func compared(
-        with outline: ArchiveOutline, _ origin: Origin, _ report: VerifyReport?, isDrilled: Bool, in session: Session,
+        with outline: ArchiveOutline, _ origin: Origin, _ report: VerifyReport?, isDrilled: Bool,
         source: () throws -> ArchiveSource
     ) throws -> CheckedArchive? {
-        guard let known else { return nil }
-        let entry = known.entry
-        if let difference = entry.difference(outline, origin: origin, fingerprint: report?.fingerprint) {
-            throw CatalogueFailure.replaced(name: path, difference)
-        }
-        guard entry.content == nil, let report else { return CheckedArchive(entry.id, isDrilled: isDrilled) }
-        guard ArchiveName.isSeries(entry.series, of: try source()) else {
-            throw CatalogueFailure.replaced(name: path, .keychain)
-        }
-        return CheckedArchive(entry.id, isDrilled: isDrilled, content: CatalogueEntry.Content(report))
+        try known?.entry.checked(outline, origin, report, isDrilled: isDrilled, at: path, source: source)
     }
 }
 

@@ -1,10 +1,7 @@
 internal import ArgumentParser
-internal import KCBackupArchive
 internal import KCBackupCatalogue
-internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCKeychainModel
-internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
 
@@ -50,13 +47,14 @@ struct CopyCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         if archives.contains(where: \.isEmpty) { throw UsageProblem.emptyArchive }
         guard let location = RemoteLocation(to) else {
-            throw UsageProblem.malformed(.to, form: "a folder of a remote, as in 'nas:backups'")
+            throw UsageProblem.malformed(.to, form: RemoteLocation.form)
         }
-        let folder = try RemoteFolder(location, session.world.rclone())
+        let copier = try ArchiveCopier(
+            folder: RemoteFolder(location, session.world.rclone()), copiesReadable: metadataReadable, session: session)
         let paths = try archives.flatMap { try self.paths($0, session) }
         var copied = 0
         let status = try session.forEach(paths, named: \.self) { path in
-            let outcome = try copy(path, to: folder, session)
+            let outcome = try copier.copy(path)
             if outcome == .copied {
                 copied += 1
                 session.done = "\(counted(copied, "archive")) copied"
@@ -77,19 +75,5 @@ struct CopyCommand: Verb {
         let names = try Catalogue.archiveNames(in: path).sorted().map(\.string)
         if names.isEmpty { throw CatalogueFailure.noArchives(folder: argument) }
         return names.map { argument.exact.hasSuffix("/") ? argument + $0 : "\(argument)/\($0)" }
-    }
-
-    /// Copies one archive, if it is genuine as far as can be told without a key.
-    private func copy(_ path: String, to remote: RemoteFolder, _ session: Session) throws -> RemoteFolder.Outcome {
-        let (folder, name) = Path.split(session.absolute(path))
-        guard let real = Path.real(folder) else { throw FileFailure(path, .notFound) }
-        // A link is not followed: the copy has the name that was given.
-        let file = try OpenFile.reading("\(real)/\(name)")
-        let archive = try ArchiveFile(file)
-        if archive.header.mode == .unencrypted, !metadataReadable {
-            throw Refusal.readableCopy(path: path)
-        }
-        _ = try ProvenOutside(archive, local: LocalDevice(session.world).identity())
-        return try remote.put(file)
     }
 }

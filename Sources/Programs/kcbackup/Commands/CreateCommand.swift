@@ -29,6 +29,8 @@ struct CreateCommand: Verb {
             Without '--keychain', what 'keychain default' shows is backed up: the desktop keyring where there is no \
             keychain. Where both have items and none was chosen, you are asked, and the answer is remembered.
 
+            '--to REMOTE:PATH' keeps the archive in a folder of a remote alone; 'kcbackup copy --help' says more.
+
             EXAMPLES:
               kcbackup create laptop.kcb
               kcbackup create --keychain secret-service: desk.kcb
@@ -37,6 +39,7 @@ struct CreateCommand: Verb {
               kcbackup create -r age1… -o - | ssh backup@host 'cat > laptop.kcb'
               kcbackup create --keychain file:items.jsonl -o items.kcb
               kcbackup create --all -r age1… --to ~/backups --if-changed
+              kcbackup create -r age1… --to nas:backups
             """)
 
     @Argument(help: "The new archive, as '--output' names it.", completion: .file(extensions: ["kcb"]))
@@ -61,12 +64,19 @@ struct CreateCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         try options.check(in: session)
-        if file != nil, output != nil { throw UsageProblem.outputTwice }
-        if let path = try options.folder.folder(output: file ?? output) {
-            return try FolderBackup(options: options, unlocking: unlocking, path: path, session: session).run()
+        if file != nil, output != nil {
+            throw UsageProblem("the archive is given twice: as an argument and with '\(OptionName.output.spelling)'")
         }
+        let folder = try options.folder.folder(output: file ?? output)
+        let remote = try folder.flatMap { try session.world.remote($0) }
+        if let folder, remote == nil {
+            return try FolderBackup(options: options, unlocking: unlocking, path: folder, session: session).run()
+        }
+        if remote != nil { try options.checkForRemote() }
         let subject = try BackupSubjects.chosen(options.keychain.keychain, in: session)
-        let target = try ArchiveOutput(file ?? output, of: subject, in: session)
+        let target =
+            try remote.map { try ArchiveOutput($0, of: subject, in: session) }
+            ?? ArchiveOutput(file ?? output, of: subject, in: session)
         let open = try subject.open(options.subject(unlocking), in: session)
         let backup = try CreateBackup(
             of: subject.archiveSource(), device: LocalDevice(session.world).key(), tool: CommandLineTool.tool,
@@ -112,7 +122,7 @@ struct CreateCommand: Verb {
         let damaged = open.holds == nil ? report.damaged[...] : report.damaged.dropFirst(told)
         try session.result(
             .members([
-                ("archive", outline(path, session)),
+                ("archive", outline(of: target, path, session)),
                 ("contents", report.contents.json), ("boundToThisDevice", .number(report.boundToThisDevice)),
                 ("notOpened", .number(report.notOpened)),
                 ("omitted", .list(report.omitted.map { .item($0) })),
@@ -121,12 +131,12 @@ struct CreateCommand: Verb {
     }
 
     /// Describes the new archive, which exists even if it cannot be read again.
-    private func outline(_ path: String, _ session: Session) -> JSONValue {
+    private func outline(of target: ArchiveOutput, _ path: String, _ session: Session) -> JSONValue {
         do {
-            return try ArchiveOutline(ArchiveFile(path: session.world.resolve(path))).json(path)
+            if let outline = try target.outline(in: session) { return outline.json(path) }
         } catch {
             session.warn("written, but cannot be read back: " + Failure(error, session.subjects).explanation.message)
-            return ["path": .text(path)]
         }
+        return ["path": .text(path)]
     }
 }

@@ -65,11 +65,17 @@ struct DeviceAdoptCommand: Verb {
 
     /// Asks whether this machine keeps its key, unless an option says so.
     ///
-    /// - Throws: `Refusal` (`whichDevice`, `declined`), `TerminalFailure`.
+    /// - Throws: `Refusal`, `TerminalFailure`.
     private func keepsKey(of status: DeviceKeyStatus, _ keychains: [String], in session: Session) throws -> Bool {
         if keepKey || newKey { return keepKey }
         let terminal = session.world.terminal
-        guard terminal.isAttended else { throw Refusal.whichDevice(status.device) }
+        guard terminal.isAttended else {
+            throw Refusal(
+                .refused,
+                "whether this is still device \(status.device) needs an answer, and there is no terminal to ask on",
+                hint: "'\(OptionName.keepKey.spelling)' if it is (a reinstalled system, a disk in a new machine)",
+                "'\(OptionName.newKey.spelling)' if it is another one (a copied home folder)")
+        }
         let place =
             switch status.machine {
             case .same: "on this machine"

@@ -117,7 +117,12 @@ struct DeviceImportCommand: Verb {
         // An age file has either one passphrase or public keys.
         if opening.passphrase != nil, !opening.identity.isEmpty { throw UsageProblem.together(.passphrase, .identity) }
         let path = session.world.resolve(file)
-        if ArchiveFile.isArchive(at: path) { throw Refusal.archiveForKey(path: file) }
+        if ArchiveFile.isArchive(at: path) {
+            throw Refusal(
+                .damaged, "\(quoted(file)) is an archive, not the key of a device",
+                hint: "'kcbackup restore \(shellWord(file))' restores it",
+                "'kcbackup device export' writes the key of a device")
+        }
         let provider = LocalDevice(session.world).provider
         if passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         session.subjects.path = file

@@ -12,14 +12,23 @@ struct DoctorCommand: Verb {
             that of the first problem. A job that no systemd timer and no crontab starts is a warning, since something \
             else may start it, and so is a desktop keyring that no job backs up.
 
+            With REMOTE:PATH, it finds out by a small file what somebody who has taken over this machine could do to the \
+            copies there: the file is made, replaced and deleted again. If nothing keeps a copy from being destroyed, \
+            that is a warning.
+
             EXAMPLES:
               kcbackup doctor
+              kcbackup doctor nas:backups
             """)
+
+    @Argument(help: ArgumentHelp("A folder of a remote.", valueName: "remote:path"))
+    var remote: String?
 
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
+        if let remote { return try RemoteExamination(remote, in: session).run() }
         var examination = Examination(session)
         examination.run()
         let problems = examination.problems

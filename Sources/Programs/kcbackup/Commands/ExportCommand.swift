@@ -111,7 +111,11 @@ struct ExportCommand: Verb {
             }
             throw Refusal.nothingLeaves(missing, archiveCarries: archive == nil && carried)
         }
-        if requireAll, missing > 0 { throw Refusal.notExported(missing) }
+        if requireAll, missing > 0 {
+            throw Refusal(
+                .refused, "\(counted(missing, "item")) would not be in the file; nothing was written",
+                hint: "leave out '\(OptionName.requireAll.spelling)' to export the others")
+        }
         let contents =
             switch started {
             case .plain(let writer): try writer.finish()
@@ -139,7 +143,11 @@ struct ExportCommand: Verb {
             if format != .cxf { throw UsageProblem.notOfFormat(given, format.rawValue) }
             if plaintext { throw UsageProblem.together(.plaintext, given) }
         } else if !format.takesPassword, !plaintext {
-            throw UsageProblem.inTheClear(format.rawValue)
+            throw UsageProblem(
+                "'\(OptionName.to.spelling) \(format.rawValue)' would write every secret in the clear",
+                hint: "add '\(OptionName.plaintext.spelling)' if that is what you want",
+                "'\(OptionName.to.spelling) kdbx' and '\(OptionName.to.spelling) bitwarden' make files that a password "
+                    + "opens")
         }
         if plaintext, format.takesPassword { throw UsageProblem.notOfFormat(.plaintext, format.rawValue) }
         let ofArchives: [(Bool, OptionName)] = [

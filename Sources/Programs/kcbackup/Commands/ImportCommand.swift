@@ -83,7 +83,13 @@ struct ImportCommand: Verb {
         if into != nil, keychain.keychain != nil { throw UsageProblem.together(.into, .keychain) }
         var target = keychain
         target.keychain = into ?? keychain.keychain
-        if DesktopKeyring(target.keychain) != nil { throw UsageProblem.importIntoDesktop }
+        if DesktopKeyring(target.keychain) != nil {
+            throw UsageProblem(
+                "'import' writes into keychains, and 'secret-service:' names the desktop keyring",
+                hint: "'kcbackup create \(OptionName.keychain.spelling) file:FILE "
+                    + "\(OptionName.output.spelling) FILE.kcb' and 'kcbackup restore FILE.kcb "
+                    + "\(OptionName.keychain.spelling) secret-service:' take it there")
+        }
         try opening.check(with: file, passcode: target.passcode)
         let table = try table()
         if target.passcode == .unknown { throw SecretProblem.notASource(.passcode) }
@@ -145,7 +151,10 @@ struct ImportCommand: Verb {
                 throw .malformed(.columns, form: "ROLE=NAME with commas between, where ROLE is one of \(roles)")
             }
         }
-        guard named[.password] != nil else { throw .noPasswordColumn }
+        guard named[.password] != nil else {
+            throw UsageProblem(
+                "'\(OptionName.columns.spelling)' names no password", hint: "add 'password=NAME' to the list")
+        }
         guard Set(named.values.map { $0.lowercased() }).count == named.count else {
             throw .malformed(.columns, form: "a list of different columns")
         }

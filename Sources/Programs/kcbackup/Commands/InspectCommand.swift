@@ -92,13 +92,19 @@ struct InspectCommand: Verb {
         if html != nil {
             if style.json { throw UsageProblem.together(.html, .json) }
             if archives.outside { throw UsageProblem.together(.html, .outside) }
-            if archives.archives.count > 1 { throw UsageProblem.oneArchive(.html) }
+            if archives.archives.count > 1 {
+                throw UsageProblem("'\(OptionName.html.spelling)' takes a single archive")
+            }
         }
         let report = try html.map { try ReportFile($0, in: session) }
         let judged = try JudgedDevice(forDevice, staysBehind: staysBehind)
         let filter = try conditions.filter(text)
         let choosesItems = filter != nil || staysBehind
-        if archives.outside, choosesItems { throw UsageProblem.outsideItems }
+        if archives.outside, choosesItems {
+            throw UsageProblem(
+                "'\(OptionName.outside.spelling)' shows no items, so there are none to choose from",
+                hint: "leave out '\(OptionName.outside.spelling)', or the conditions")
+        }
         _ = try table.table(
             InspectListing.columns(staysBehind), usualOrder: ItemColumns.usualOrder, in: session)
         if !archives.archives.contains(where: { DesktopKeyring($0) != nil }) {
@@ -187,7 +193,10 @@ struct InspectCommand: Verb {
             (forDevice != nil, .forDevice), (archives.opening.passphrase != nil, .passphrase),
             (!archives.opening.identity.isEmpty, .identity),
         ]
-        for (isGiven, option) in given where isGiven { throw .needsArchive(option) }
+        for (isGiven, option) in given where isGiven {
+            throw UsageProblem(
+                "'\(option.spelling)' is for archives, and this is not one", hint: "leave out '\(option.spelling)'")
+        }
     }
 
     /// Shows what needs no key, after verifying it.

@@ -52,10 +52,7 @@ struct ItemAddCommand: Verb {
     var noUndo = false
 
     @OptionGroup
-    var keychain: KeychainOptions
-
-    @OptionGroup
-    var unlocking: UnlockOptions
+    var location: StoreOptions
 
     @OptionGroup
     var style: StyleOptions
@@ -79,10 +76,15 @@ struct ItemAddCommand: Verb {
         // Refuse an invalid item before asking anything.
         let completed = try draft.completed(now: session.now, secretSize: nil)
         try completed.requireMeaningfulFlag()
-        if !Self.names.contains(where: { given[$0]?.size ?? 0 > 0 }) { throw UsageProblem.nameless }
+        if !Self.names.contains(where: { given[$0]?.size ?? 0 > 0 }) {
+            throw UsageProblem(
+                "the item is given no name",
+                hint: "name it with '\(OptionName.service.spelling)', '\(OptionName.server.spelling)', "
+                    + "'\(OptionName.account.spelling)' or '\(OptionName.label.spelling)'")
+        }
         let choice = try secret.choice(for: itemClass, in: session)
 
-        let open = try keychain.store(unlocking, in: session)
+        let open = try location.open(in: session)
         let store = open.items
         try Self.requireFit(completed, given, in: store)
         // An item that is always accessible can be written without a passcode.
@@ -107,14 +109,17 @@ struct ItemAddCommand: Verb {
         return .ok
     }
 
-    /// - Throws: `UsageProblem` (`notOfDesktop`, `newDesktopAttribute`) for what the store cannot hold.
+    /// - Throws: `UsageProblem` for what the store cannot hold.
     private static func requireFit(_ item: Item, _ given: Attributes, in store: any ItemStore) throws {
         do {
             try store.requireFit(item, given: given.entries.map(\.code))
         } catch let error as UnfitItem {
             switch error {
             case .itemClass: throw UsageProblem.notOfDesktop(.class)
-            case .attribute(let code): throw UsageProblem.newDesktopAttribute(code.word)
+            case .attribute(let code):
+                throw UsageProblem(
+                    "an item of the desktop keyring cannot have this value of '\(code.word)'",
+                    hint: "leave it out, or add the item to a keychain: '\(OptionName.keychain.spelling) NAME'")
             }
         }
     }
@@ -134,7 +139,10 @@ struct ItemAddCommand: Verb {
                         : try X509Certificate(der: bytes.indices.map { bytes[$0] })
                 }
             } catch {
-                throw .notACertificate(path: path ?? OptionName.secret.spelling)
+                let path = path ?? OptionName.secret.spelling
+                throw Refusal(
+                    .damaged, "\(quoted(path)) is not a DER or PEM certificate",
+                    hint: "for other content, leave out '\(OptionName.class.spelling) cert'")
             }
         }
     }

@@ -27,36 +27,30 @@ struct ItemDeleteCommand: Verb {
     @OptionGroup
     var conditions: QueryOptions
 
-    @Flag(name: OptionName.yes.name, help: "Do not ask.")
-    var yes = false
-
-    @Flag(name: OptionName.noUndo.name, help: "Do not keep the state before the change.")
-    var noUndo = false
+    @OptionGroup
+    var change: ChangeOptions
 
     @OptionGroup
-    var keychain: KeychainOptions
-
-    @OptionGroup
-    var unlocking: UnlockOptions
+    var location: StoreOptions
 
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
         guard let filter = try conditions.filter() else { throw UsageProblem.noCondition }
-        let open = try keychain.store(unlocking, in: session)
+        let open = try location.open(in: session)
         let found = try open.items.find(filter)
         if found.isEmpty { throw KeychainStoreError.itemNotFound }
         let status = session.tell(unread: found.shortfall)
         let damaged = found.shortfall.damaged
         let count = found.items.count + damaged
         if count > 1 {
-            if !yes, session.world.terminal.isAttended {
+            if !change.yes, session.world.terminal.isAttended {
                 session.list(found.items) { _, words in "to be deleted: \(words)" }
             }
-            try session.confirm("Delete \(count) items?", isGiven: yes)
+            try session.confirm("Delete \(count) items?", isGiven: change.yes)
         }
-        if count > 0 { try open.items.delete(found, filter, now: session.now, keepsState: !noUndo) }
+        if count > 0 { try open.items.delete(found, filter, now: session.now, keepsState: !change.noUndo) }
         session.done = "\(counted(count, "item")) deleted"
         for words in wordsApart(found.items) { session.note("deleted: \(words)") }
         if damaged > 0 { session.note("deleted: \(counted(damaged, "damaged item"))") }

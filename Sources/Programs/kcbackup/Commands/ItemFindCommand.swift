@@ -37,17 +37,14 @@ struct ItemFindCommand: Verb {
     var reveal = false
 
     @OptionGroup
-    var keychain: KeychainOptions
-
-    @OptionGroup
-    var unlocking: UnlockOptions
+    var location: StoreOptions
 
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
         guard let filter = try conditions.filter(text) else { throw UsageProblem.noCondition }
-        let open = try keychain.store(unlocking, in: session)
+        let open = try location.open(in: session)
         let store = open.items
         let found = try store.find(filter)
         if found.isEmpty { throw KeychainStoreError.itemNotFound }
@@ -69,7 +66,7 @@ struct ItemFindCommand: Verb {
             guard items.count == 1, let item = items.first else {
                 throw UsageProblem.severalSecrets(items.count, ofEveryCollection: store.isEveryCollection)
             }
-            guard let secret = try secret(item) else { throw UsageProblem.noSecret }
+            guard let secret = try secret(item) else { throw Refusal(.notFound, "the item has no secret") }
             try session.write(secret)
         } else {
             try printText(items.sorted { $0.isShown(before: $1) }, broken, secret, in: session)

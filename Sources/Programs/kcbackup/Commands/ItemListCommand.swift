@@ -35,10 +35,7 @@ struct ItemListCommand: Verb {
     var table: TableOptions
 
     @OptionGroup
-    var keychain: KeychainOptions
-
-    @OptionGroup
-    var unlocking: UnlockOptions
+    var location: StoreOptions
 
     @OptionGroup
     var style: StyleOptions
@@ -46,7 +43,7 @@ struct ItemListCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         let filter = try conditions.filter(text) ?? ItemFilter()
         let listing = try ItemListing(session, table)
-        let store = try keychain.store(unlocking, in: session).items
+        let store = try location.open(in: session).items
         try store.open(nil)
         listing.broken = try store.brokenSeals(filter)
         let shortfall = try store.walk(filter, first: listing.measure, listing.writeRow)

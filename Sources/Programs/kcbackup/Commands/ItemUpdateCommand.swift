@@ -4,6 +4,7 @@ internal import KCConsole
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
+internal import KCPasscodeStrength
 internal import KCReportText
 internal import KCSecretService
 
@@ -46,17 +47,11 @@ struct ItemUpdateCommand: Verb {
     @OptionGroup
     var making: GenerateOptions
 
-    @Flag(name: OptionName.yes.name, help: "Do not ask.")
-    var yes = false
-
-    @Flag(name: OptionName.noUndo.name, help: "Do not keep the state before the change.")
-    var noUndo = false
+    @OptionGroup
+    var change: ChangeOptions
 
     @OptionGroup
-    var keychain: KeychainOptions
-
-    @OptionGroup
-    var unlocking: UnlockOptions
+    var location: StoreOptions
 
     @OptionGroup
     var style: StyleOptions
@@ -68,18 +63,27 @@ struct ItemUpdateCommand: Verb {
         if length != nil, secret.isGiven {
             throw UsageProblem.together(.generate, secret.secret == nil ? .secretFile : .secret)
         }
-        if changes.isEmpty, !secret.isGiven, length == nil { throw UsageProblem.noChange }
-        let open = try keychain.store(unlocking, in: session)
+        if changes.isEmpty, !secret.isGiven, length == nil {
+            throw UsageProblem(
+                "no change is given",
+                hint: "use '\(OptionName.set.spelling) NAME=VALUE', '\(OptionName.remove.spelling) NAME' or "
+                    + "'\(OptionName.secret.spelling) SOURCE'")
+        }
+        let open = try location.open(in: session)
         let store = open.items
         let found = try store.find(filter)
         if found.isEmpty { throw KeychainStoreError.itemNotFound }
-        if length != nil, found.items.count > 1 { throw UsageProblem.generatedForSeveral(found.items.count) }
+        if length != nil, found.items.count > 1 {
+            throw UsageProblem(
+                "\(found.items.count) items match, and '\(OptionName.generate.spelling)' makes a secret for one",
+                hint: "'kcbackup item list' shows them; more conditions, or '\(OptionName.uuid.spelling)', choose one")
+        }
         try requireFit(changes, of: found.items, in: store)
         if found.items.count > 1 {
-            if !yes, session.world.terminal.isAttended {
+            if !change.yes, session.world.terminal.isAttended {
                 session.list(found.items) { _, words in "to be changed: \(words)" }
             }
-            try session.confirm("Change \(found.items.count) items?", isGiven: yes)
+            try session.confirm("Change \(found.items.count) items?", isGiven: change.yes)
         }
         try store.open(Set(Accessibility.allCases))
         let value =
@@ -88,7 +92,7 @@ struct ItemUpdateCommand: Verb {
             } else {
                 try secret.read(isPublic: found.items.allSatisfy { $0.itemClass == .certificate }, in: session)
             }
-        let report = try store.update(found.items, changes, secret: value, now: session.now, keepsState: !noUndo)
+        let report = try store.update(found.items, changes, secret: value, now: session.now, keepsState: !change.noUndo)
         session.done = "\(counted(report.changed.count, "item")) changed"
         tell(report, of: open, length, in: session)
         let status = session.tell(found.shortfall)
@@ -96,12 +100,15 @@ struct ItemUpdateCommand: Verb {
         return report.unkept.isEmpty ? status : .incomplete
     }
 
-    /// - Throws: `UsageProblem.desktopAttribute`; what the store throws.
+    /// - Throws: `UsageProblem` for a change that no item of the desktop keyring allows; what the store throws.
     private func requireFit(_ changes: AttributeChanges, of items: [Item], in store: any ItemStore) throws {
         do {
             try store.requireFit(changes, of: items)
         } catch let error as UnmappedAttribute {
-            throw UsageProblem.desktopAttribute(error.code.code)
+            throw UsageProblem(
+                "the item in the desktop keyring does not allow this change of '\(error.code.code)'",
+                hint: "'label' can always be set, and 'accessible' set or removed; others can be changed only if the "
+                    + "item has an attribute for them")
         }
     }
 

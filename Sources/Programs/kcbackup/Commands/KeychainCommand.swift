@@ -30,9 +30,12 @@ struct KeychainOperand: ParsableArguments {
 
     /// Resolves the keychain.
     ///
-    /// - Throws: `UsageProblem` (`keychainTwice`), `LocalKeychainFailure` (`emptyName`, `invalidName`).
+    /// - Throws: `UsageProblem`, `LocalKeychainFailure` (`emptyName`, `invalidName`).
     func local(in session: Session) throws -> LocalKeychain {
-        if name != nil, keychain != nil { throw UsageProblem.keychainTwice }
+        if name != nil, keychain != nil {
+            throw UsageProblem(
+                "the keychain is given twice: as an argument and with '\(OptionName.keychain.spelling)'")
+        }
         return try LocalKeychain(name ?? keychain, in: session.world)
     }
 }

@@ -48,15 +48,11 @@ struct KeychainDefaultCommand: Verb {
     }
 
     private func choose(_ given: String, in session: Session) throws {
-        if let keyring = DesktopKeyring(given) {
-            guard keyring.isAll else { throw UsageProblem.notAStandardStore }
-            return try StandardStore.remember(.desktop, in: session.world)
+        guard let store = try StandardStore(choosing: given, in: session) else {
+            throw UsageProblem.notAStandardStore
         }
-        if FileOfItems.path(given) != nil { throw UsageProblem.notAStandardStore }
-        let named = given.utf8.contains(UInt8(ascii: "/")) ? session.absolute(given) : given
-        let local = try LocalKeychain(named, in: session.world)
         // A misspelled name would be remembered.
-        _ = try local.open(in: session)
-        try StandardStore.remember(.keychain(local), in: session.world)
+        if case .keychain(let local) = store { _ = try local.open(in: session) }
+        try StandardStore.remember(store, in: session.world)
     }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCByteStreams
 internal import KCKeychainKeys
+internal import KCKernelKeyring
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
@@ -35,7 +36,9 @@ struct KeychainLockCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         if all {
-            if operand.name != nil { throw UsageProblem.withArgument(.all) }
+            if operand.name != nil {
+                throw UsageProblem("'\(OptionName.all.spelling)' means every keychain, and one is named as well")
+            }
             if operand.keychain != nil { throw UsageProblem.together(.all, .keychain) }
             return try lockAll(in: session)
         }
@@ -105,7 +108,11 @@ struct KeychainUnlockCommand: Verb {
         if keychain.hasPasscode {
             // Check before the user types a passcode in vain.
             let before = try unlocked.status(keychain, now: session.now)
-            if let refusal = before.refusal { throw Refusal.nothingIsKept(refusal) }
+            if let refusal = before.refusal {
+                throw Refusal(
+                    .locked, "nothing can stay unlocked between commands: \(refusal.reason)",
+                    hint: "give '\(OptionName.passcode.spelling) SOURCE' to each command")
+            }
             if before.state == .unlocked, passcodeOption.passcode == nil {
                 try unlocked.resume(keychain)
             } else {

@@ -89,7 +89,7 @@ struct ListCommand: Verb {
             guard rebuild, try forgetFolder(in: session) else { throw FileFailure(folder, .notFound) }
         }
         let found = rebuild && isThere ? try rebuild(in: session) : nil
-        let rows = isThere ? try Row.all(in: path, try session.catalogue(of: folder)) : []
+        let rows = isThere ? try ListedArchive.all(in: path, try session.catalogue(of: folder)) : []
         let shown = try table.table(Self.columns(zones: session.zones), in: session)
         for row in rows { shown.measure(row.cells(session.calendar)) }
         try session.result(
@@ -162,109 +162,12 @@ struct ListCommand: Verb {
         return true
     }
 
-    private func lines(_ rows: [Row], in table: StreamedTable, _ calendar: LocalCalendar) -> [String] {
-        func sorted(_ rows: [Row]) -> [String] { table.rows(rows.map { $0.cells(calendar) }) }
+    private func lines(_ rows: [ListedArchive], in table: StreamedTable, _ calendar: LocalCalendar) -> [String] {
+        func sorted(_ rows: [ListedArchive]) -> [String] { table.rows(rows.map { $0.cells(calendar) }) }
         let trashed = rows.filter { $0.state == .trashed }
         if trashed.isEmpty { return sorted(rows) }
         // Archives in the trash cannot be restored from directly, so they are listed separately.
         return sorted(rows.filter { $0.state != .trashed }) + ["\nin the trash:\n"] + sorted(trashed)
-    }
-
-    /// One archive.
-    private struct Row {
-        let name: String
-        let entry: CatalogueEntry?
-        let outline: ArchiveOutline?
-        let state: State
-
-        /// The state of an archive; the raw value is its name in JSON.
-        enum State: String {
-            case ok, incomplete, damaged, replaced, missing, trashed, unlisted
-            case noArchive = "no-archive"
-        }
-
-        /// Returns the archives in the catalogue and in the folder, sorted by date and name.
-        static func all(in path: String, _ catalogue: Catalogue?) throws -> [Row] {
-            var rows: [Row] = []
-            let names = try Catalogue.archiveNames(in: path)
-            var unlisted = names
-            for entry in catalogue?.entries ?? [] {
-                // A file under the name of an archive in the trash is another one, unless a user took it back.
-                if entry.state == .trashed, try !isTakenBack(entry, in: path) {
-                    rows.append(Row(name: entry.name, entry: entry, outline: nil, state: .trashed))
-                    continue
-                }
-                unlisted.remove(entry.name.exact)
-                guard names.contains(entry.name.exact) else {
-                    rows.append(Row(name: entry.name, entry: entry, outline: nil, state: .missing))
-                    continue
-                }
-                let outline = outline("\(path)/\(entry.name)")
-                let state: State =
-                    switch outline.map(entry.state) {
-                    case .recorded: entry.isComplete == false ? .incomplete : .ok
-                    case .replaced: .replaced
-                    case .damaged, .missing, nil: .damaged
-                    }
-                rows.append(Row(name: entry.name, entry: entry, outline: outline, state: state))
-            }
-            for name in unlisted.map(\.string) {
-                let outline = outline("\(path)/\(name)")
-                rows.append(
-                    Row(
-                        name: name, entry: nil, outline: outline,
-                        state: outline == nil ? .noArchive : .unlisted))
-            }
-            return rows.sorted { ($0.created ?? .reference, $0.name) < ($1.created ?? .reference, $1.name) }
-        }
-
-        /// True if the next run will find that an archive in the trash was taken back.
-        private static func isTakenBack(_ entry: CatalogueEntry, in path: String) throws -> Bool {
-            try Path.kind(of: "\(path)/\(BackupFolder.trashName)/\(entry.name)") != .file
-                && entry.fileState(at: "\(path)/\(entry.name)") == .recorded
-        }
-
-        private static func outline(_ path: String) -> ArchiveOutline? {
-            do {
-                return try ArchiveOutline(ArchiveFile(path: path))
-            } catch {
-                // The state of the row shows that the archive cannot be read.
-                return nil
-            }
-        }
-
-        private var created: Timestamp? { entry?.created ?? outline?.header.created }
-        private var mode: ArchiveMode? { entry?.mode ?? outline?.header.mode }
-        private var size: UInt64? { outline?.size ?? entry?.file.size }
-        private var items: Int? {
-            entry?.content?.counts.total ?? outline?.header.store?.counts.total
-        }
-
-        func cells(_ calendar: LocalCalendar) -> [String] {
-            [
-                name, created.map { calendar.minute($0) } ?? "", entry?.series ?? "",
-                items.map(String.init) ?? "?", size.map(byteCount) ?? "", mode?.rawValue ?? "",
-                entry == nil ? "not checked" : "this device", entry.map { calendar.day($0.verified) } ?? "never",
-                entry?.drilled.map(calendar.day) ?? "never", state.rawValue,
-            ]
-        }
-
-        var json: JSONValue {
-            .members([
-                ("file", .text(name)), ("state", .text(state.rawValue)),
-                ("created", created.map { .text($0.description) }),
-                ("series", entry.map { .text($0.series) }), ("mode", mode.map { .text($0.rawValue) }),
-                ("size", size.map { .number(Int($0)) }),
-                ("id", (entry?.archiveID ?? outline?.header.archiveID).map { .text(Hexadecimal.encode($0)) }),
-                ("device", outline.map { .text($0.header.device.description) }),
-                ("counts", entry?.content.map { content in .counts { content.counts[$0] } }),
-                ("complete", entry?.isComplete.map { .flag($0) }),
-                ("verified", entry.map { .text($0.verified.description) }),
-                ("drilled", entry?.drilled.map { .text($0.description) }),
-                ("confirmed", entry?.confirmed.map { .text($0.description) }),
-                ("trashed", entry?.trashed.map { .text($0.description) }),
-            ])
-        }
     }
 }
 

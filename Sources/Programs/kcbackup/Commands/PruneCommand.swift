@@ -45,7 +45,9 @@ struct PruneCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        if undo, rules.isGiven { throw UsageProblem.undoWithRules }
+        if undo, rules.isGiven {
+            throw UsageProblem("'\(OptionName.undo.spelling)' brings back what was last removed, and takes no rules")
+        }
         if undo, dryRun { throw UsageProblem.together(.undo, .dryRun) }
         let retention = try rules.retention()
         if !undo, retention.isEmpty { throw CatalogueFailure.noRule }
@@ -142,14 +144,6 @@ extension PruneCommand {
 }
 
 extension BackupFolder.Fate {
-    /// True if a rule decided about the archive.
-    fileprivate var isCounted: Bool {
-        switch decision {
-        case .kept, .removed: true
-        case .notCounted: false
-        }
-    }
-
     /// Why the archive stays, as text.
     fileprivate var reasons: [String] {
         switch decision {
@@ -158,21 +152,4 @@ extension BackupFolder.Fate {
         case .notCounted(let exclusion): [exclusion.words]
         }
     }
-}
-
-extension Retention.Reason {
-    /// The reason as text, in restic's terms.
-    var words: String {
-        switch self {
-        case .rule(let rule): rule.words
-        case .oldest(let rule): "oldest \(rule.words)"
-        case .within: "within"
-        case .newest: "newest"
-        case .future: "dated in the future"
-        }
-    }
-}
-
-extension Retention.Rule {
-    fileprivate var words: String { self == .last ? "last" : rawValue }
 }

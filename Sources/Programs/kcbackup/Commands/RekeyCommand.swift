@@ -135,7 +135,11 @@ struct RekeyCommand: Verb {
         keys.passphrase = newPassphrase
         if newPassphrase == .unknown { throw SecretProblem.notASource(.newPassphrase) }
         let given = try keys.recipients(in: session)
-        if given.restoring.isEmpty, newPassphrase == nil { throw UsageProblem.noNewKey }
+        if given.restoring.isEmpty, newPassphrase == nil {
+            throw UsageProblem(
+                "no keys are given for the archives",
+                hint: "use '\(OptionName.recipient.spelling) age1…' or '\(OptionName.newPassphrase.spelling) SOURCE'")
+        }
         return (try keys.maker(given, of: "", in: session), keys.names(given))
     }
 

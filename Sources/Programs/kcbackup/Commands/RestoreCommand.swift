@@ -136,7 +136,11 @@ struct RestoreCommand: Verb {
                 keepsState: !noUndo, isConfirmed: yes)
             return try listUndo ? request.list(in: session) : request.undo(in: session)
         }
-        guard let archive else { throw UsageProblem.noArchive }
+        guard let archive else {
+            throw UsageProblem(
+                "no archive is given to restore",
+                hint: "name it, or take back the last change with 'kcbackup undo'")
+        }
         try requireSources()
         if replaceUnarchived, !replace { throw UsageProblem.needs(.replaceUnarchived, .replace) }
         let file = try opening.open(archive, in: session)
@@ -167,8 +171,11 @@ struct RestoreCommand: Verb {
         }
         if replace, !dryRun, new == nil { request.options.removable = try confirmRemoval(request, target, session) }
         // A user who selects items wants to see which ones were restored.
+        let namesAll = style.verbose || options.filter != nil
+        // One more than are shown shows that there are more.
         var changes = RestoreChanges(
-            isDryRun: dryRun, namesAll: style.verbose || options.filter != nil, in: session)
+            namesCreated: dryRun || namesAll || style.json, namesSame: namesAll,
+            limit: namesAll || style.json ? .max : ChangeList.limit + 1)
         var unmapped = UnmappedAttributes()
         // The archive is read once for the plan and once for writing.
         let progress = Progress("restoring items", in: session, reading: proven.opened, dryRun ? 1 : 2)
@@ -205,7 +212,11 @@ struct RestoreCommand: Verb {
         options.givesUpBinding = giveUpDeviceBinding
         options.isDryRun = dryRun
         options.filter = try conditions.filter(text)
-        if replace, options.filter != nil { throw UsageProblem.replaceWithQuery }
+        if replace, options.filter != nil {
+            throw UsageProblem(
+                "'\(OptionName.replace.spelling)' restores a whole archive, and conditions select some of its items",
+                hint: "leave out '\(OptionName.replace.spelling)' to restore only these items")
+        }
         options.acceptedOrigin = try acceptOrigin.map { text throws(UsageProblem) in
             guard let id = DeviceID(text) else { throw .deviceID }
             return id

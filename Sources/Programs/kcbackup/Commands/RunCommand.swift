@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCBackupCatalogue
+internal import KCBackupJobs
 internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
@@ -11,11 +12,12 @@ struct RunCommand: Verb {
 
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Run a job: create, verify, prune.",
+        abstract: "Run a job: create, verify, prune, copy.",
         discussion: """
             For cron and systemd. Nothing is asked; success is silent, and a failure is one line, with hints on a \
             terminal. Archives that have not been read for a week are read again. Old ones are removed only after a \
-            good backup.
+            good backup. Then new archives are copied to the remotes of the job ('--copy-to'); if the backup is good and \
+            a copy failed, the run ends with 19, and the next one copies what is missing.
 
             The commands of the job get KCBACKUP_JOB, KCBACKUP_RESULT (the name of the exit code), KCBACKUP_CODE, \
             KCBACKUP_ITEMS, KCBACKUP_ARCHIVES and KCBACKUP_REMOVED in their environment, and no names of items. Their \
@@ -91,7 +93,8 @@ struct RunCommand: Verb {
         record.status = report.status
         record.message = report.explanation?.message ?? ""
         record.hints = report.explanation?.hints ?? []
-        if report.status == .ok {
+        // Missing copies have a record of their own.
+        if [.ok, .notCopied].contains(report.status) {
             record.good = record.ended
             record.items = report.items
         }
@@ -156,7 +159,9 @@ struct RunCommand: Verb {
                     ("job", .text(job.name)), ("code", .number(Int(report.status.code))),
                     ("result", .text(report.status.name)), ("items", .number(report.items)),
                     ("archives", .number(report.archives)), ("verifiedAgain", .number(report.verified)),
-                    ("removed", .number(report.removed)), ("error", report.explanation?.jsonBody),
+                    ("removed", .number(report.removed)),
+                    ("jobCopies", report.copies.isEmpty ? nil : .list(report.copies.map(\.json))),
+                    ("error", report.explanation?.jsonBody),
                 ]), [])
         }
     }
@@ -169,7 +174,8 @@ struct RunCommand: Verb {
         } else {
             session.note(
                 "job \(quoted(job.name)): \(counted(report.items, "item")), \(counted(report.archives, "new archive")), "
-                    + "\(report.removed) removed")
+                    + "\(report.removed) removed"
+                    + report.copies.map { ", \($0.copied) copied to \(quoted($0.to))" }.joined())
         }
     }
 
@@ -188,7 +194,7 @@ struct RunCommand: Verb {
                     try LockWaitOption.wait(text, of: .hookTimeout)
                 } ?? Job.usualHookTimeout
         } catch {
-            session.warn(Failure(Jobs.Problem.damaged(job: job.name, path: nil), session.subjects).explanation.message)
+            session.warn(Failure(JobFailure.damaged(job: job.name, path: nil), session.subjects).explanation.message)
             limit = Job.usualHookTimeout
         }
         do throws(ShellCommand.RunFailure) {
@@ -205,5 +211,16 @@ struct RunCommand: Verb {
                 }
             session.warn("job \(quoted(job.name)): the command of '\(option.spelling)' \(reason)")
         }
+    }
+}
+
+extension JobCopies.Outcome {
+    /// The JSON object "job copies".
+    fileprivate var json: JSONValue {
+        .members([
+            ("to", .text(to)), ("copied", .number(copied)),
+            ("gone", gone.isEmpty ? nil : .list(gone.map { .text($0) })),
+            ("error", explanation?.jsonBody),
+        ])
     }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCBackupCatalogue
+internal import KCBackupJobs
 internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
@@ -86,7 +87,7 @@ struct ScheduleListCommand: Verb {
                 found.append(try jobs.job(name))
             } catch {
                 // It must neither hide the others nor be hidden.
-                unreadable.append(UnreadableJob(name: name, failure: Failure(error, session.subjects)))
+                unreadable.append(UnreadableJob(name: name, error: error))
             }
         }
         var table = Table([
@@ -128,12 +129,12 @@ struct ScheduleRemoveCommand: Verb {
             found = try jobs.job(job)
         } catch {
             // It can be removed without being read; if there is none, removing it says so.
-            unreadable = UnreadableJob(name: job, failure: Failure(error, session.subjects))
+            unreadable = UnreadableJob(name: job, error: error)
         }
         try jobs.remove(job)
         session.did(
             "job \(quoted(job)) removed; its backups stay" + (found.map { " in \(displayed($0.folder))" } ?? ""))
-        let units = SystemdUnits.userPaths(of: job, in: session)
+        let units = SystemdUnits.userPaths(of: job, in: session.surroundings)
         for path in [units.service, units.timer] where try Path.exists(path) {
             session.warn("its unit is still there: \(quoted(path)); 'systemctl --user disable --now' stops a timer")
         }
@@ -182,7 +183,7 @@ struct ScheduleShowCommand: Verb {
         if crontab, unit.encryptedCredentials { throw UsageProblem.together(.crontab, .encryptedCredentials) }
         let found = try Jobs(session.world).job(job)
         if crontab {
-            let line = try found.crontabLine(in: session)
+            let line = try found.crontabLine(in: session.surroundings)
             try session.result(["jobs": [found.json], "crontab": .text(line)], [line + "\n"])
             return .ok
         }
@@ -226,7 +227,7 @@ struct ScheduleInstallCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         let found = try Jobs(session.world).job(job)
         let units = try unit.units(of: found, in: session)
-        let folder = units.folder(in: session)
+        let folder = units.folder
         let files = try units.files()
         try Path.makeFolder(folder)
         for file in files { try PrivateFile.replace("\(folder)/\(file.name)", file.text.utf8.span) }
@@ -235,17 +236,5 @@ struct ScheduleInstallCommand: Verb {
             ["jobs": [found.json], "installed": .list(files.map { .text("\(folder)/\($0.name)") })],
             ["installed; start it with\n", "  \(units.startCommand)\n"])
         return .ok
-    }
-}
-
-extension Job {
-    /// The JSON object "job".
-    var json: JSONValue {
-        .members([
-            ("name", .text(name)), ("folder", .text(folder)), ("time", .text(time)),
-            ("create", .list(arguments.map { .text($0) })), ("keep", .list(keep.map { .text($0) })),
-            ("onSuccess", onSuccess.map { .text($0) }), ("onFailure", onFailure.map { .text($0) }),
-            ("hookTimeout", hookTimeout.map { .text($0) }),
-        ])
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCBackupJobs
 internal import KCByteStreams
 internal import KCReportText
 
@@ -95,7 +96,7 @@ struct ScheduleEditCommand: Verb {
         do {
             all = try JobOptions.parse(words.words)
         } catch {
-            throw Jobs.Problem.damaged(job: old.name, path: nil)
+            throw JobFailure.damaged(job: old.name, path: nil)
         }
         return try all.checked(as: old.name, mayChange: options.create.folder.change, in: session)
     }
@@ -104,18 +105,21 @@ struct ScheduleEditCommand: Verb {
     ///
     /// - Returns: what starts the job and is as before, for a warning; nil if nothing is.
     private func keep(_ new: Job, insteadOf old: Job, _ jobs: Jobs, _ session: Session) throws -> String? {
-        guard let installed = try InstalledUnits(of: job, in: session) else {
+        guard let installed = try InstalledUnits(of: job, in: session.surroundings) else {
             try jobs.replace(new)
             if new.time.exact == old.time.exact || JobStarter(of: new, in: session) != .found { return nil }
             return "what starts job \(quoted(job)) does so when it did: "
                 + "'kcbackup schedule show \(job) \(OptionName.crontab.spelling)' prints a new line for cron"
         }
-        guard let units = try installed.units(of: new, insteadOf: old, in: session) else {
+        guard let units = try installed.units(of: new, insteadOf: old, in: session.surroundings) else {
             try jobs.replace(new)
             return "the units of job \(quoted(job)) are as before, since 'kcbackup schedule install' has not written "
                 + "them: 'kcbackup schedule install \(job)' replaces them"
         }
-        try installed.replace(with: units, in: session) { try jobs.replace(new) }
+        try installed.replace(
+            with: units,
+            notRestored: { session.warn("a unit could not be put back: \(explainFile($0).message)") },
+            { try jobs.replace(new) })
         session.note("its units are replaced; systemd reads them with")
         session.note("  \(units.startCommand)")
         return nil

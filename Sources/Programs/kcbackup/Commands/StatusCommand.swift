@@ -1,7 +1,10 @@
 internal import ArgumentParser
 internal import KCBackupCatalogue
+internal import KCBackupJobs
 internal import KCByteStreams
+internal import KCItemStores
 internal import KCKeychainModel
+internal import KCReportPages
 internal import KCReportText
 
 /// `kcbackup status`.
@@ -14,7 +17,8 @@ struct StatusCommand: Verb {
         discussion: """
             With '--max-age', the run ends with 17 if the last good backup of a job or keychain is older, or if a job \
             never succeeded. If the newest backup of a keychain is missing from its folder, the run ends with 10, and \
-            with 13 if another file has its name, or if the catalogue of a folder was altered. '--prometheus' prints \
+            with 13 if another file has its name, or if the catalogue of a folder was altered. The same age goes for the \
+            copies of a job on its remotes. '--prometheus' prints \
             the text format that a node exporter collects.
 
             EXAMPLES:
@@ -58,7 +62,8 @@ struct StatusCommand: Verb {
         let stale = limit.map { state.stale(since: $0, at: session.now) } ?? []
         if let page {
             try page.make { write in
-                try write(StatusPage(state: state, stale: stale, made: session.now, calendar: session.calendar).html)
+                let report = StatusReport(state, stale: stale, at: session.now, session.calendar)
+                try write(StatusPage(report).html)
             }
         } else if prometheus {
             try session.result([:], state.metrics)
@@ -67,13 +72,19 @@ struct StatusCommand: Verb {
         } else if !style.quiet {
             try session.result([:], lines(state, in: session))
         }
-        for keychain in state.keychains
+        for keychain in state.stores
         where keychain.jobs.isEmpty && !state.jobs.isEmpty && state.unreadable.isEmpty {
             session.note("\(keychain.words) is in no job")
         }
-        var problems = state.unreadable.map(\.failure) + state.jobs.compactMap(\.unreadableRecord)
-        problems += state.failures + state.lost.map(\.failure)
-        if let maxAge, !stale.isEmpty { problems.append(.refused(.stale(what: stale, limit: maxAge))) }
+        var problems = state.unreadable.map(\.failure) + state.jobs.compactMap(\.recordFailure)
+        problems += state.failures.map { .catalogue($0, job: nil) } + state.lost.map(\.failure)
+        if let maxAge, !stale.isEmpty {
+            let stale = stale.map(\.words)
+            let refusal = Refusal(
+                .stale, "no good backup in the last \(displayed(maxAge)): \(stale.joined(separator: ", "))",
+                hint: "'kcbackup status' says why, 'kcbackup doctor' finds what would make the next run fail")
+            problems.append(.refused(refusal))
+        }
         guard let first = problems.first else { return .ok }
         for other in problems.dropFirst() { session.warn(other.explanation.message) }
         // With `--json`, the object has been printed already, and nothing else is.
@@ -103,15 +114,16 @@ struct StatusCommand: Verb {
             }
             lines += table.lines(width: session.tableWidth) + ["\n"]
         }
+        lines += copyLines(state, in: session)
         var table = Table([
             Table.Column(title: "KEYCHAIN", least: 8), Table.Column(title: "LAST GOOD", yields: 1, zone: session.zones),
             Table.Column(title: "AGE"), Table.Column(title: "ARCHIVES", alignment: .right, yields: 2),
             Table.Column(title: "JOBS", least: 8),
         ])
-        for keychain in state.keychains {
+        for keychain in state.stores {
             table.append([
                 keychain.name, keychain.good.map { session.calendar.minute($0) } ?? "never",
-                keychain.good.map { age($0, at: session.now) } ?? "-", String(keychain.archives),
+                keychain.good.map { age($0, at: session.now) } ?? "-", String(keychain.entries.count),
                 keychain.jobs.isEmpty ? "none" : keychain.jobs.joined(separator: ", "),
             ])
         }
@@ -119,10 +131,63 @@ struct StatusCommand: Verb {
     }
 }
 
+extension StatusCommand {
+    /// The copies of all jobs, if there are any.
+    private func copyLines(_ state: BackupState, in session: Session) -> [String] {
+        var table = Table([
+            Table.Column(title: "COPIES ON", least: 8), Table.Column(title: "JOB", least: 8),
+            Table.Column(title: "LAST GOOD", yields: 1, zone: session.zones), Table.Column(title: "AGE"),
+            Table.Column(title: "READ BACK", yields: 2, zone: session.zones),
+            Table.Column(title: "LAST TRY", least: 12),
+        ])
+        for job in state.jobs {
+            for copies in job.copies {
+                table.append([
+                    copies.to, job.job.name, copies.good.map { session.calendar.minute($0) } ?? "never",
+                    copies.good.map { age($0, at: session.now) } ?? "-",
+                    copies.record?.verified.map { session.calendar.minute($0) } ?? "never", copies.words,
+                ])
+            }
+        }
+        return table.isEmpty ? [] : table.lines(width: session.tableWidth) + ["\n"]
+    }
+}
+
+extension BackupState.CopyState {
+    /// The result of the last try, as text.
+    var words: String {
+        record == nil && unreadable == nil
+            ? "never ran" : result + (record?.failed.map { ": \($0.message)" } ?? "")
+    }
+
+    /// How the last try ended, as the name of a status.
+    private var result: String {
+        if let unreadable { return Failure(unreadable, Failure.Subjects()).explanation.status.name }
+        guard let record else { return "never" }
+        return record.failed?.status.name ?? ExitStatus.ok.name
+    }
+
+    /// The JSON object "job copies".
+    fileprivate var json: JSONValue {
+        .members([
+            ("to", .text(to)), ("result", .text(result)), ("tried", record.map { .text($0.tried.description) }),
+            ("good", good.map { .text($0.description) }),
+            ("readBack", record?.verified.map { .text($0.description) }),
+            (
+                "newest",
+                record.map {
+                    .list($0.newest.values.map(\.name.fileName).sorted { $0.exact < $1.exact }.map { .text($0) })
+                }
+            ),
+            ("message", record?.failed.map { .text($0.message) }),
+        ])
+    }
+}
+
 extension BackupState.JobState {
     /// The result of the last run, as text.
     func lastRun(_ calendar: LocalCalendar) -> String {
-        if let unreadableRecord { return unreadableRecord.explanation.status.name }
+        if let recordFailure { return recordFailure.explanation.status.name }
         guard let record else { return "never ran" }
         if record.ended == nil {
             return isRunning ? "runs now" : "began \(calendar.moment(record.began)), and was killed"
@@ -132,16 +197,11 @@ extension BackupState.JobState {
 
     /// The name of the last run's result in JSON.
     fileprivate var result: String {
-        if let unreadableRecord { return unreadableRecord.explanation.status.name }
+        if let recordFailure { return recordFailure.explanation.status.name }
         guard let record else { return "never" }
         if record.ended == nil { return isRunning ? "running" : "killed" }
         return record.status.name
     }
-}
-
-extension BackupState.KeychainState {
-    /// The keychain or keyring in a sentence.
-    var words: String { storeWords(name) }
 }
 
 extension BackupState.Lost {
@@ -161,14 +221,15 @@ extension BackupState {
                         ("good", state.good.map { .text($0.description) }),
                         ("items", state.record.map { .number($0.items) }),
                         ("message", state.record.flatMap { $0.message.isEmpty ? nil : .text($0.message) }),
+                        ("jobCopies", state.copies.isEmpty ? nil : .list(state.copies.map(\.json))),
                     ])
                 }),
             "unreadable": .list(unreadable.map(\.json)),
-            "unreadableCatalogues": .list(failures.map(\.explanation.jsonBody)),
+            "unreadableCatalogues": .list(failures.map { explainCatalogue($0, job: nil).jsonBody }),
             "backupsOf": .list(
-                keychains.map { state in
+                stores.map { state in
                     .members([
-                        ("keychain", .text(state.name)), ("archives", .number(state.archives)),
+                        ("keychain", .text(state.name)), ("archives", .number(state.entries.count)),
                         ("good", state.good.map { .text($0.description) }),
                         ("inJobs", .list(state.jobs.map { .text($0) })),
                     ])
@@ -176,40 +237,5 @@ extension BackupState {
             "missing": .list(lost.filter { $0.state == .missing }.map(\.json)),
             "newestReplaced": .list(lost.filter { $0.state != .missing }.map(\.json)),
         ]
-    }
-
-    /// The metrics in Prometheus's text format.
-    fileprivate var metrics: [String] {
-        func metric(_ name: String, _ help: String, _ values: [(label: String, name: String, value: Int64)]) -> [String]
-        {
-            ["# HELP \(name) \(help)\n", "# TYPE \(name) gauge\n"]
-                + values.map { "\(name){\($0.label)=\"\(Quoted.metricLabel($0.name))\"} \($0.value)\n" }
-        }
-        return metric(
-            "kcbackup_last_good_timestamp_seconds", "End of the last run of a job that ended well; 0 for never.",
-            jobs.map { ("job", $0.job.name, $0.good?.seconds ?? 0) } + unreadable.map { ("job", $0.name, 0) })
-            + metric(
-                "kcbackup_last_exit_code", "Exit code of the last run of a job.",
-                jobs.compactMap { state in
-                    state.record.flatMap { $0.ended == nil ? nil : ("job", state.job.name, Int64($0.status.code)) }
-                })
-            + metric(
-                "kcbackup_items", "Items in the archives of the last good run of a job.",
-                jobs.map { ("job", $0.job.name, Int64($0.record?.items ?? 0)) })
-            + metric(
-                "kcbackup_keychain_last_good_timestamp_seconds", "Last good backup of a keychain; 0 for never.",
-                keychains.map { ("keychain", $0.name, $0.good?.seconds ?? 0) })
-            + metric(
-                "kcbackup_newest_missing", "Folders where the newest backup of a keychain is gone or replaced.",
-                keychains.map { state in
-                    let stem = DesktopKeyring(state.name).map(\.stem) ?? state.name
-                    let series = ArchiveName.series(of: stem)
-                    return ("keychain", state.name, Int64(lost.count { $0.series.exact == series.exact }))
-                })
-            + [
-                "# HELP kcbackup_unreadable_catalogues Folders of backups whose catalogues cannot be read.\n",
-                "# TYPE kcbackup_unreadable_catalogues gauge\n",
-                "kcbackup_unreadable_catalogues \(failures.count)\n",
-            ]
     }
 }

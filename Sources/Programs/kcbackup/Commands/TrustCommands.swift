@@ -115,7 +115,10 @@ struct DeviceUntrustCommand: Verb {
         guard let id = DeviceID(device) else { throw UsageProblem.deviceID }
         let local = LocalDevice(session.world)
         let trusted = local.trusted(by: try local.key())
-        guard try trusted.untrust(id) else { throw Refusal.notTrusted(device: id.description) }
+        guard try trusted.untrust(id) else {
+            throw Refusal(
+                .notFound, "device \(id) is not trusted", hint: "'kcbackup device list' shows the devices that are")
+        }
         session.did("archives of device \(id) are no longer trusted")
         if style.json { try printDevices(trusted.list(), in: session) }
         return .ok

@@ -26,7 +26,7 @@ struct UndoRequest {
     }
 
     private func bringBack(_ plan: UndoPlan, in session: Session) throws -> ExitStatus {
-        let text = UndoText(plan: plan, store: store, calendar: session.calendar)
+        let text = UndoText(plan: plan, store: (store.name, store.words), calendar: session.calendar)
         let question = text.question
         var list = ChangeList(isDryRun: isDryRun, in: session)
         let tellsAll = isDryRun || session.style.isVerbose

@@ -28,6 +28,8 @@ struct VerifyCommand: Verb {
             code is 0. Success is reported only on a terminal or with --verbose. A key that opens no more than the \
             outside of an archive makes the exit code 3.
 
+            --sample takes a share of a folder, such as one on a remote, where reading all of them takes long.
+
             --drill restores each archive into a temporary keychain that no one else can open, reads every item and \
             secret from it again, and compares them.
 
@@ -41,6 +43,7 @@ struct VerifyCommand: Verb {
               kcbackup verify --outside backups/*.kcb
               kcbackup verify ~/backups
               kcbackup verify --drill ~/backups -i restore-key.txt
+              kcbackup verify --sample 5% nas:backups
             """)
 
     @OptionGroup
@@ -51,6 +54,13 @@ struct VerifyCommand: Verb {
 
     @Flag(name: OptionName.drill.name, help: "Do a trial restore of each, and compare every item and secret.")
     var drill = false
+
+    @Option(
+        name: OptionName.sample.name,
+        help: ArgumentHelp(
+            "Of a folder, verify the newest of each keychain and this share of the others, as in '5%'.",
+            valueName: "percent"))
+    var sample: VerifySample?
 
     @OptionGroup
     var style: StyleOptions
@@ -66,7 +76,11 @@ struct VerifyCommand: Verb {
         let checked = CheckedFolders()
         // In a `defer`, so that checks are recorded even if the results cannot be written.
         defer { checked.note(in: session) }
-        let subjects = VerifySubject.all(archives.archives, in: session)
+        let found = VerifySubject.all(archives.archives, in: session)
+        if sample != nil, !found.contains(where: \.isOfFolder) {
+            throw UsageProblem.fileForFolder(archives.archives[0])
+        }
+        let subjects = sample?.choose(found) ?? found
         let tally = Tally()
         let status = try archives.forEach(subjects, named: \.path, in: session) { subject, opener in
             guard let file = try subject.open(archives.opening, in: session) else {
@@ -140,7 +154,7 @@ private struct Look {
     private func verifyOutside(isEnough: Bool) throws -> Found {
         let proven = try ProvenOutside(file, local: LocalDevice(session.world).identity())
         let checked = try subject.compared(
-            with: proven.outline, proven.origin, nil, isDrilled: false, in: session
+            with: proven.outline, proven.origin, nil, isDrilled: false
         ) { preconditionFailure("nothing was read") }
         try tell(
             .members([
@@ -166,7 +180,8 @@ private struct Look {
             let checked = try compare(proven, outline, nil, isDrilled: false)
             try tell(
                 VerifyText(
-                    outline: outline, path: path, proven: proven, contents: contents, report: nil, drill: nil))
+                    outline: outline, path: path, proven: proven, contents: contents, report: nil, drill: nil,
+                    remedy: Self.remedy))
             // The exit status alone must not suggest that everything was verified.
             return (.incomplete, checked)
         }
@@ -178,7 +193,8 @@ private struct Look {
         let checked = try compare(proven, outline, report, isDrilled: isDrilled)
         try tell(
             VerifyText(
-                outline: outline, path: path, proven: proven, contents: report.contents, report: report, drill: drill))
+                outline: outline, path: path, proven: proven, contents: report.contents, report: report, drill: drill,
+                remedy: Self.remedy))
         // Of a folder without a key, the outside is enough.
         let isSeen = report.notOpened == 0 || subject.isOfFolder && command.archivePasscode.archivePasscode == nil
         let isWhole = report.broken.isEmpty && isSeen && drill?.failing.isEmpty != false
@@ -189,9 +205,11 @@ private struct Look {
         _ proven: ProvenArchive, _ outline: ArchiveOutline, _ report: VerifyReport?, isDrilled: Bool
     ) throws -> CheckedArchive? {
         try subject.compared(
-            with: outline, proven.origin, report, isDrilled: isDrilled, in: session
+            with: outline, proven.origin, report, isDrilled: isDrilled
         ) { try proven.opened.source() }
     }
+
+    private static let remedy = "unlock the keychain, or give '\(OptionName.archivePasscode.spelling) tty'"
 
     private func tell(_ text: VerifyText) throws {
         try tell(text.json, text.lines)
@@ -206,17 +224,5 @@ private struct Look {
             json,
             session.oneOfSeveral == nil || session.style.isVerbose
                 ? lines : [lines.map { $0.dropLast() }.joined(separator: "; ") + "\n"])
-    }
-}
-
-extension ArchiveFailure {
-    /// True if another key might open the archive.
-    fileprivate var isOfKey: Bool {
-        switch self {
-        case .noPassphraseSet, .wrongPassphrase, .noMatchingIdentity, .keyNeeded: true
-        case .notRekeyable, .notAnArchive, .newerFormat, .damaged, .limit, .wrongPasscode, .passcodeNeeded, .age,
-            .stream, .file, .cryptography:
-            false
-        }
     }
 }

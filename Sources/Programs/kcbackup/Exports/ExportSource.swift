@@ -67,44 +67,8 @@ struct ExportSource {
             // The archive is read once for the plan and once for writing.
             let progress = Progress("exporting items", in: session, reading: proven.opened, 2)
             defer { progress.finish() }
-            let target = ExportTarget(ItemExport(to: writer, filter: filter))
-            let report = try RestoreBackup(proven, options: options).run(into: target, step: progress.step)
-            for staying in report.stayingBehind { target.export.leave(staying.item) }
-            for failing in report.failing { target.export.skip(damaged: failing.item) }
-            target.export.unreadCount = report.contents.damaged
-            return target.export
+            return try ExportBackup(proven, options: options)
+                .run(to: ItemExport(to: writer, filter: filter), step: progress.step)
         }
-    }
-}
-
-/// Collects what an archive would restore into an empty keychain.
-private struct ExportTarget: ItemTarget, ItemWriter {
-    let export: ItemExport
-
-    init(_ export: ItemExport) {
-        self.export = export
-    }
-
-    var isEmpty: Bool { true }
-
-    func readItems<Result>(_ body: (any ExistingItems) throws -> Result) throws -> Result { try body(self) }
-
-    func writeItems<Result>(_ body: (any ItemWriter) throws -> Result) throws -> Result { try body(self) }
-
-    func item(withKeyOf item: Item) -> Item? { nil }
-
-    func item(withUUID uuid: ItemUUID) -> Item? { nil }
-
-    func secret(of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm) -> Bool { false }
-
-    func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) -> Int { 0 }
-
-    func removeLocalItems(_ local: LocalItems, except staying: Set<ItemUUID>) -> Int { 0 }
-
-    func put(
-        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, in form: SecretForm, replacing: Item?
-    ) throws {
-        precondition(form == .plain, "an export has no keys of its own")
-        if export.wants(item) { try export.take(item, line: line, secret: secret) }
     }
 }

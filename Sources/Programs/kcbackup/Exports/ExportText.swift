@@ -37,19 +37,10 @@ struct ExportText {
         }
     }
 
-    /// The number of items that were imported as parts of one record with another exported item.
-    private var separated: Int {
-        var records: Set<[String]> = []
-        return export.exported.count { item in
-            let names = ["source.format", "source.id"].compactMap { name in item.extra.first { $0.name == name }?.value
-            }
-            return names.count == 2 && !records.insert(names).inserted
-        }
-    }
-
     func tell(_ session: Session) throws {
         session.did(
             "\(displayed(path)): \(counted(export.exported.count, "item")), \(byteCount(size)), \(format.title)")
+        let separated = export.separated
         if separated > 0 {
             session.note(
                 "\(counted(separated, "one-time password, note or field", plural: "one-time passwords, notes and fields")) of a "
@@ -67,34 +58,7 @@ struct ExportText {
                     + "'@', which a spreadsheet takes for a formula: do not open it in one")
         }
         guard session.style.isJSON else { return }
-        var counts = ItemCounts()
-        for item in export.exported { counts[item.itemClass] += 1 }
         try session.result(
-            .members([
-                (
-                    "export",
-                    [
-                        "path": .text(path), "format": .text(format.rawValue), "encrypted": .flag(isEncrypted),
-                        "size": .number(Int(size)),
-                    ]
-                ), ("exported", .counts { counts[$0] }),
-                (
-                    "staysBehind",
-                    .list(
-                        export.staying.map { JSONValue.item($0.item).adding([("reason", .text($0.reason.rawValue))]) })
-                ),
-                (
-                    "unheld",
-                    .list(
-                        export.unheld.map { JSONValue.item($0.item).adding([("reason", .text($0.problem.rawValue))]) })
-                ),
-                (
-                    "altered",
-                    .list(
-                        export.altered.map {
-                            JSONValue.item($0.item).adding([("lost", .list($0.lost.map { .text($0.code) }))])
-                        })
-                ), ("damaged", .list(export.damaged.map { $0.map { .item($0) } ?? [:] })),
-            ]), [])
+            export.json(path: path, format: format.rawValue, isEncrypted: isEncrypted, size: size), [])
     }
 }

@@ -101,7 +101,7 @@ func explainAge(_ failure: AgeFailure, _ path: String?) -> Explanation {
         return Explanation(
             .usage, "the recipients cannot share an archive: some would make it easier to open than others allow",
             hint: "give recipients of one kind")
-    case .noRecipients: return explainUsage(UsageProblem.noRestoreKey)
+    case .noRecipients: return UsageProblem.noRestoreKey.explanation
     case .malformedRecipient:
         return Explanation(
             .usage, "a recipient is not a public key like 'age1…'",

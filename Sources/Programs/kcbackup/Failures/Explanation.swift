@@ -16,7 +16,7 @@ struct Explanation: Hashable, Sendable {
         self.hints = hints
     }
 
-    private init(_ status: ExitStatus, _ message: String, hints: [String]) {
+    init(_ status: ExitStatus, _ message: String, hints: [String]) {
         self.status = status
         self.message = message
         self.hints = hints

@@ -2,6 +2,7 @@ internal import KCAgeEncryption
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
+internal import KCBackupJobs
 internal import KCByteStreams
 internal import KCConsole
 internal import KCCryptography
@@ -17,8 +18,8 @@ internal import KCSecretService
 
 /// Everything that can end a run unsuccessfully, with its subject.
 enum Failure: Error, Hashable, Sendable {
-    /// The parser's message, and the command whose help applies.
-    case commandLine(message: String, command: String?)
+    /// The command line cannot be parsed; the help of the command applies.
+    case commandLine(CommandLineProblem, command: String)
     /// The program cannot read its command line.
     case argumentsMissing
     case usage(UsageProblem)
@@ -48,7 +49,8 @@ enum Failure: Error, Hashable, Sendable {
     case foreign(ForeignFailure, path: String?)
     /// In a job, if one is named.
     case catalogue(CatalogueFailure, job: String?)
-    case job(Jobs.Problem)
+    case job(JobFailure)
+    case found(JobFinding)
     case cryptography(CryptographyFailure)
     case remote(RemoteFailure)
     /// A secret is wrong; the doubts may say why.
@@ -111,7 +113,8 @@ enum Failure: Error, Hashable, Sendable {
             case let refusal as RestoreRefusal: .restore(refusal)
             case let failure as ForeignFailure: .foreign(failure, path: subjects.path)
             case let failure as CatalogueFailure: .catalogue(failure, job: subjects.job)
-            case let problem as Jobs.Problem: .job(problem)
+            case let failure as JobFailure: .job(failure)
+            case let finding as JobFinding: .found(finding)
             case let failure as CryptographyFailure: .cryptography(failure)
             case let failure as RemoteFailure: .remote(failure)
             default: .unforeseen(type: "\(type(of: error))")
@@ -146,10 +149,10 @@ enum Failure: Error, Hashable, Sendable {
     /// The explanation for the user.
     var explanation: Explanation {
         switch self {
-        case .commandLine(let message, let command): explainCommandLine(message, command)
+        case .commandLine(let problem, let command): explainCommandLine(problem, command)
         case .argumentsMissing: explainMissingArguments()
-        case .usage(let problem): explainUsage(problem)
-        case .refused(let refusal): explainRefusal(refusal)
+        case .usage(let problem): problem.explanation
+        case .refused(let refusal): refusal.explanation
         case .secret(let problem): explainSecret(problem)
         case .terminal(let failure): explainTerminal(failure)
         case .file(let failure): explainFile(failure)
@@ -170,7 +173,8 @@ enum Failure: Error, Hashable, Sendable {
         case .restore(let refusal): explainRestoreRefusal(refusal)
         case .foreign(let failure, let path): explainForeign(failure, path)
         case .catalogue(let failure, let job): explainCatalogue(failure, job: job)
-        case .job(let problem): explainJob(problem)
+        case .job(let failure): explainJob(failure)
+        case .found(let finding): explainFinding(finding)
         case .cryptography(let failure): explainCryptography(failure)
         case .remote(let failure): explainRemote(failure)
         case .wrongSecret(let failure, let kind, let doubts):

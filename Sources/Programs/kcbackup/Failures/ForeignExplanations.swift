@@ -47,9 +47,14 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
     case .refused(let title, let hint):
         let hint = path.map { hint.exact.replacing("FILE", with: shellWord($0)) } ?? hint
         return Explanation(.refused, "\(file) is \(title), which kcbackup does not read", hint: hint)
-    case .own(let title, let hint):
-        let hint = path.map { hint.exact.replacing("FILE", with: shellWord($0)) } ?? hint
-        return Explanation(.refused, "\(file) is \(title), not a file of another program", hint: hint)
+    case .own(let own):
+        let hint = own.hint(of: path.map(shellWord) ?? "FILE")
+        return Explanation(.refused, "\(file) is \(own.title), not a file of another program", hint: hint)
+    case .age(let hasPassphrase):
+        let command = "age -d \(hasPassphrase ? "" : "-i IDENTITY ")\(path.map(shellWord) ?? "FILE")"
+        return Explanation(
+            .refused, "\(file) is a file encrypted with age, which kcbackup does not read",
+            hint: "'\(command) | kcbackup import -' imports what is in it")
     case .needsProgram(let program, let problem):
         return Explanation(
             .io, "\(file) needs '\(program)' to open it: \(problem)", hint: "check whether '\(program)' alone opens it")
@@ -100,6 +105,21 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
 private let columnLimit = 20
 private let copyAgain = "the copy may be incomplete: export it again, or copy it again from where it was made"
 private let olderForm = "have its program export another format, or use a newer kcbackup"
+
+extension OwnFile {
+    /// Says what to do with a file.
+    ///
+    /// - Parameter word: its path as a word for a shell.
+    fileprivate func hint(of word: String) -> String {
+        switch self {
+        case .archive: "'kcbackup restore \(word)' restores it, and 'kcbackup inspect \(word)' lists its items"
+        case .keychain:
+            "'kcbackup item list \(OptionName.keychain.spelling) \(word)' lists its items, 'kcbackup create "
+                + "\(OptionName.keychain.spelling) \(word)' backs it up"
+        case .deviceKey: "'kcbackup device import \(word)' imports it"
+        }
+    }
+}
 
 extension ForeignContents.Problem {
     /// The problem as text.

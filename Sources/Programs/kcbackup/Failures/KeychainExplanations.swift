@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCDeviceIdentity
+internal import KCItemStores
 internal import KCKernelKeyring
 internal import KCItemSources
 internal import KCKeychainKeys
@@ -215,6 +216,11 @@ func explainImportLine(_ problem: ItemLines.Problem) -> Explanation {
         return Explanation(
             .damaged, "the item was listed without its secret, since its seal is broken",
             hint: "nothing was written; leave the item out, and try again")
+    case .line(.secretMissing):
+        return Explanation(
+            .usage,
+            "'size' says that there is a secret, but it is missing: was '\(OptionName.reveal.spelling)' forgotten?",
+            hint: hint)
     case .line(.item(let problem)):
         let explanation = explainItem(problem)
         return Explanation(explanation.status, explanation.message, hint: hint)

@@ -8,13 +8,37 @@ extension Failure {
     init(_ failure: StateFailure, of store: String) {
         self =
             switch failure {
-            case .none(let name): .refused(.noState(name, of: store))
-            case .present(let name): .refused(.stateIsPresent(keychain: storeWords(store), state: name))
+            case .none(nil):
+                .refused(
+                    Refusal(
+                        .notFound, "no earlier state of \(storeWords(store)) is kept",
+                        hint: "one is kept before each command that changes items",
+                        "'kcbackup restore ARCHIVE\(keyringOption(store))' restores a backup"))
+            case .none(.some):
+                .refused(
+                    Refusal(
+                        .notFound, "there is no such state of \(storeWords(store))",
+                        hint: "'kcbackup undo \(OptionName.list.spelling)\(keyringOption(store))' shows those that are "
+                            + "kept"))
+            case .present(let name):
+                .refused(
+                    Refusal(
+                        .notFound,
+                        "there is nothing to take back: \(storeWords(store)) is as in the state of "
+                            + "\(displayed(name, limit: 100))",
+                        hint: "'kcbackup undo \(OptionName.list.spelling)' shows all states that are kept"))
             case .unreadable(let state, let cause):
                 .ofState(Failure(cause, Subjects(path: state.path)), state: state.name, of: store)
-            case .otherPasscode(let path): .refused(.stateOfOtherPasscode(path: path))
+            case .otherPasscode(let path):
+                .refused(
+                    Refusal(
+                        .refused,
+                        "the passcode was changed since that state was kept, so it cannot be brought back as it is",
+                        hint: "with the passcode it had then, 'kcbackup create \(OptionName.keychain.spelling) "
+                            + "\(shellWord(path))' makes an archive of it"))
             case .notKept(let cause): .notKept(Failure(cause, Subjects()))
-            case .unkeepable(let label): .refused(.unkeepable(label: label))
+            case .unkeepable(let label):
+                .refused(Refusal(.damaged, "item \(quoted(label)) is too large to be kept"))
             }
     }
 }

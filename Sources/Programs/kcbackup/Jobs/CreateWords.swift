@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCConsole
+internal import KCItemStores
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
@@ -28,6 +29,7 @@ extension CreateOptions {
         if folder.ifChanged { words.append(OptionName.ifChanged.spelling) }
         if skipLocked { words.append(OptionName.skipLocked.spelling) }
         if unencrypted { words.append(OptionName.unencrypted.spelling) }
+        if folder.metadataReadable { words.append(OptionName.metadataReadable.spelling) }
         if let name = keychain.keychain {
             let isPath = name.exact.contains("/") || FileOfItems.path(name) != nil
             words += [OptionName.keychain.spelling, isPath ? session.absolute(keychain: name) : name]
@@ -72,7 +74,7 @@ extension CreateOptions {
     /// Warns of keychains with a passcode that the job does not have: it fails while they are locked.
     func warnOfLocks(of job: String, in session: Session) {
         do {
-            if let name = keychain.keychain, FileOfItems.path(name) != nil || DesktopKeyring(name) != nil { return }
+            if !folder.all, try BackupSubjects.named(keychain.keychain, in: session.world).kind != .keychain { return }
             let names: [String?] =
                 folder.all ? try LocalKeychain.names(in: session.world.dataFolder) : [keychain.keychain]
             for name in names {

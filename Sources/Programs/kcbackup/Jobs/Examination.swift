@@ -1,7 +1,9 @@
 internal import KCBackupCatalogue
+internal import KCBackupJobs
 internal import KCByteStreams
 internal import KCConsole
 internal import KCDeviceIdentity
+internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
@@ -23,11 +25,6 @@ struct Examination {
     private(set) var count = 0
     private let session: Session
     private var job: String?
-
-    // In bytes. Making an archive needs twice the size of the last one, and this much more.
-    private static let spareRoom: UInt64 = 16 << 20
-    // The maximum number of days without a trial restore.
-    private static let drillLimit: Int64 = 90
 
     /// Creates an examination that never asks anything, because a job cannot ask either.
     init(_ session: Session) {
@@ -62,10 +59,10 @@ struct Examination {
         openKeychains()
         guard let state else { return }
         if !state.jobs.isEmpty { lookForDesktop(state) }
-        for keychain in state.keychains {
+        for keychain in state.stores {
             count += 1
             // A job that cannot be read may be that of the keychain; of the desktop keyring, there is a warning.
-            guard DesktopKeyring(keychain.name) == nil, keychain.jobs.isEmpty, !names.isEmpty, state.unreadable.isEmpty
+            guard !keychain.isDesktop, keychain.jobs.isEmpty, !names.isEmpty, state.unreadable.isEmpty
             else { continue }
             report(
                 Explanation(
@@ -153,7 +150,7 @@ struct Examination {
     /// - Parameter known: the number of problems that were found before those of this job.
     private mutating func reportLastRun(_ state: BackupState.JobState, after known: Int) {
         count += 1
-        if let unreadable = state.unreadableRecord { return report(unreadable.explanation) }
+        if let unreadable = state.recordFailure { return report(unreadable.explanation) }
         guard let record = state.record, !state.isRunning else { return }
         let last: Explanation
         if record.ended == nil {
@@ -178,7 +175,7 @@ struct Examination {
                 warnings.append((state.job.name, "\(past); 'kcbackup run \(state.job.name) -v' runs it now"))
                 return
             }
-            last = Explanation(record.status, "its last run failed: \(record.message)").adding(record.hints)
+            last = Explanation(record.status, "\(record.failureWords): \(record.message)").adding(record.hints)
         } else {
             return
         }
@@ -207,18 +204,21 @@ struct Examination {
             try options?.check(in: session)
         }
         guard let options else { return }
+        check { session in if !options.unencrypted { _ = try options.keys.recipients(in: session) } }
         check { session in
-            if !options.unencrypted { _ = try options.keys.recipients(in: session) }
+            try Jobs(session.world).requireFolder(of: state.job, hadBackups: state.good != nil)
+            try session.requireOutsideOfData(state.job.folder)
+            try state.job.checkFolder(session.catalogue(of: state.job.folder))
         }
+        check { _ in try state.job.checkIdentities() }
         check { session in
-            try state.job.requireFolder(hadBackups: state.good != nil, in: session)
-            try Self.checkFolder(state.job.folder, session)
+            try state.job.checkDrill(
+                session.catalogueIfAny(of: state.job.folder), now: session.now, day: session.calendar.day)
         }
-        check { session in try Self.checkIdentities(beside: state.job.folder) }
-        check { session in try Self.checkDrill(state.job.folder, session) }
+        for to in state.job.copyTo { check { session in try state.job.look(at: to, in: session) } }
         let names: [String?]
-        let named = [options.keychain.keychain]
         do {
+            let named = [options.keychain.keychain]
             names = try options.folder.all ? LocalKeychain.names(in: session.world.dataFolder) : named
         } catch {
             return report(Failure(error, session.subjects).explanation)
@@ -227,68 +227,7 @@ struct Examination {
         if let source = options.keys.passphrase {
             check { session in try Self.checkSource(source, .passphrase, session) }
         }
-        // The desktop keyring is open only while its user is logged in.
-        if state.job.isOfDesktop { return }
-        let user = session.world.environment["USER"] ?? ""
-        check { session in
-            let timer = SystemdUnits.userPaths(of: state.job.name, in: session).timer
-            guard try Path.exists(timer), user != "root", !user.isEmpty,
-                try !Path.exists("/var/lib/systemd/linger/\(user)")
-            else { return }
-            throw Refusal.noLinger
-        }
-    }
-
-    private static func checkFolder(_ path: String, _ session: Session) throws {
-        try session.requireOutsideOfData(path)
-        let known = try session.catalogue(of: path)
-        guard Path.isFolder(path) else {
-            let archives = known?.complete.count ?? 0
-            if archives == 0 { throw CatalogueFailure.folderMissing(folder: path) }
-            throw CatalogueFailure.folderGone(folder: path, archives: archives)
-        }
-        try PrivateFolder.require(path)
-        if let known, try known.hasLostAll(in: path) {
-            throw CatalogueFailure.folderGone(folder: path, archives: known.complete.count)
-        }
-        // Creating an unnamed file shows whether the folder is writable.
-        _ = try UnnamedFile(inFolder: path)
-        let wanted = (known?.complete.last?.file.size ?? 0) * 2 + spareRoom
-        if let free = Path.freeSpace(in: path), free < wanted {
-            throw Refusal.littleRoom(folder: path, free: free, wanted: wanted)
-        }
-    }
-
-    /// Valid checksums do not prove that a restore works, so trial restores must be recent.
-    private static func checkDrill(_ folder: String, _ session: Session) throws {
-        guard let known = try session.catalogueIfAny(of: folder), let newest = known.complete.last,
-            let since = known.undrilledSince,
-            since < session.now.advanced(byMicroseconds: -drillLimit * 86_400_000_000)
-        else { return }
-        throw Refusal.notDrilled(
-            folder: folder, since: session.calendar.day(since), archive: "\(folder)/\(newest.name)",
-            needsKey: newest.mode == .encrypted)
-    }
-
-    /// A thief who takes the folder must not get the key along with it.
-    private static func checkIdentities(beside folder: String) throws {
-        guard Path.isFolder(folder) else { return }
-        for name in try Path.names(in: folder).sorted(by: { $0.exact < $1.exact })
-        where !name.exact.hasSuffix(ArchiveName.ending) {
-            let text: SecretBytes
-            do throws(FileFailure) {
-                text = try PrivateFile.readPublic("\(folder)/\(name)")
-            } catch {
-                // Not a file, or larger than any identity file.
-                continue
-            }
-            var isIdentity = false
-            text.withBytes { bytes in
-                // A private key must not leave wiped memory, so it is not converted to a String.
-                bytes.forEachLine { line, _ in if line.starts(with: "AGE-SECRET-KEY-1") { isIdentity = true } }
-            }
-            if isIdentity { throw Refusal.identityBesideArchives(path: "\(folder)/\(name)") }
-        }
+        if !state.job.isOfDesktop { check { session in try state.job.checkLinger(in: session.surroundings) } }
     }
 
     private static func checkKeychain(

@@ -1,8 +1,10 @@
 internal import ArgumentParser
 internal import KCBackupCatalogue
+internal import KCBackupJobs
 internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
+internal import KCReportText
 
 /// One run of a job: create archives, verify those that have not been verified for a while, prune.
 struct JobRun {
@@ -26,13 +28,40 @@ struct JobRun {
         var archives = 0
         var verified = 0
         var removed = 0
+        var copies: [JobCopies.Outcome] = []
     }
 
     /// The number of days after which an archive is verified again.
     private static let verifyAfter: Int64 = 7
 
-    /// Runs all steps, up to the first one that fails.
+    /// Backs up, and copies what is not on the remotes yet.
     func run() -> Report {
+        var report = backUp()
+        if job.copyTo.isEmpty { return report }
+        do {
+            let jobs = Jobs(session.world)
+            // A folder that may be another one is not copied.
+            if !mayChange { try jobs.requireFolder(of: job, hadBackups: hadBackups || report.isBackedUp) }
+            report.copies = try JobCopies(job: job, jobs: jobs, session: session).run()
+            for outcome in report.copies {
+                for name in outcome.gone {
+                    session.warn("\(quoted(name)) had been copied to \(quoted(outcome.to)), and was gone from there")
+                }
+            }
+            guard report.status == .ok, let explanation = report.copies.explanation else { return report }
+            report.explanation = explanation
+            report.status = explanation.status
+        } catch  where report.status == .ok {
+            report.explanation = Failure(error, session.subjects).explanation.prefixed("the backup is done, but ")
+            report.status = report.explanation?.status ?? .internal
+        } catch {
+            session.warn(Failure(error, session.subjects).explanation.message)
+        }
+        return report
+    }
+
+    /// Runs all steps of the backup, up to the first one that fails.
+    private func backUp() -> Report {
         var report = Report()
         do {
             try back(up: &report)
@@ -52,7 +81,7 @@ struct JobRun {
         options.folder.acceptShrink = acceptsShrink
         options.folder.change = mayChange
         try options.check(in: session)
-        if !mayChange { try job.requireFolder(hadBackups: hadBackups, in: session) }
+        if !mayChange { try Jobs(session.world).requireFolder(of: job, hadBackups: hadBackups) }
         // A disk that is not mounted must not be replaced by a new folder in its place.
         let summary = try FolderBackup(
             options: options, unlocking: .none(), path: job.folder, session: session, makesFolder: mayChange
@@ -80,23 +109,4 @@ struct JobRun {
             plan.keeping { !isComplete && $0.isComplete != false }, now: session.now)
         _ = try folder.emptyTrash(now: session.now)
     }
-}
-
-/// A terminal for unattended work; it never asks anything.
-struct NoTerminal: Terminal {
-    var isAttended: Bool { false }
-    var showsOutput: Bool { false }
-    var showsMessages: Bool { false }
-    var width: Int? { nil }
-    var messageWidth: Int? { nil }
-
-    func readSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes { throw .unavailable }
-    func readAnswer(_ prompt: String) throws(TerminalFailure) -> String { throw .unavailable }
-    func quietly<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result { try body() }
-    func show(_ text: borrowing SecretBytes) throws(TerminalFailure) { throw .unavailable }
-}
-
-/// Discards all messages.
-struct NoOutput: TextOutput {
-    func write(_ bytes: borrowing Span<UInt8>) {}
 }

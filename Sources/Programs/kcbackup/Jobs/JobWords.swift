@@ -1,3 +1,4 @@
+internal import KCBackupJobs
 internal import KCByteStreams
 
 /// The options of a job, in their order, as they are merged with others.
@@ -5,17 +6,18 @@ struct JobWords {
     private var entries: [(option: OptionName, value: String?)] = []
 
     /// The options of a job that have no value.
-    private static let flags: Set<OptionName> = [.all, .ifChanged, .skipLocked, .unencrypted]
+    private static let flags: Set<OptionName> = [.all, .ifChanged, .metadataReadable, .skipLocked, .unencrypted]
     private static let keys: [OptionName] = [
         .passphrase, .recipient, .recipientsFile, .recipientsPassphrase, .inspectRecipient,
     ]
 
     /// The options of a job.
     ///
-    /// - Throws: `Jobs.Problem.damaged` if one of them is not an option.
-    init(of job: Job) throws(Jobs.Problem) {
+    /// - Throws: `JobFailure.damaged` if one of them is not an option.
+    init(of job: Job) throws(JobFailure) {
         guard add(job.arguments + job.keep) else { throw .damaged(job: job.name, path: nil) }
         entries.append((.at, job.time))
+        entries += job.copyTo.map { (.copyTo, $0) }
         add([(.onSuccess, job.onSuccess), (.onFailure, job.onFailure), (.hookTimeout, job.hookTimeout)])
     }
 
@@ -27,6 +29,7 @@ struct JobWords {
         guard add(try options.create.otherWords(in: session) + options.rules.words) else {
             preconditionFailure("the words of options are options")
         }
+        entries += options.copyTo.map { (.copyTo, $0) }
         add([
             (.at, options.at), (.onSuccess, options.onSuccess), (.onFailure, options.onFailure),
             (.hookTimeout, options.hookTimeout),

@@ -2,10 +2,11 @@ internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCLocalKeychains
+internal import KCReportText
 
 extension World {
     /// The folder that contains the catalogues of backup folders.
-    var catalogues: String { dataFolder.path + "/backups" }
+    var catalogues: String { dataFolder.catalogues }
 }
 
 extension Session {
@@ -28,7 +29,11 @@ extension Session {
         let folder = world.resolve(path)
         guard let data = Path.real(world.dataFolder.path) else { return }
         let real = Path.real(folder) ?? Path.real(Path.split(folder).folder).map { $0 + "/" } ?? folder
-        if real.exact == data.exact || real.exact.hasPrefix(data + "/") { throw .backupsInDataFolder(path) }
+        if real.exact == data.exact || real.exact.hasPrefix(data + "/") {
+            throw Refusal(
+                .refused, "\(quoted(path)) is where kcbackup keeps keychains and keys",
+                hint: "choose another folder, preferably on another disk, so that no single failure takes both")
+        }
     }
 
     /// Returns the catalogue of a backup folder in which this device has made backups.

@@ -58,27 +58,7 @@ extension BackupSubject {
     }
 
     /// The first part of its archives' names, made safe for a file name: visible, on one line, and not an option.
-    var fileStem: String {
-        var text = ""
-        // The label of a collection can contain a slash.
-        for scalar in stem.unicodeScalars {
-            text.unicodeScalars.append(isVisible(scalar) && scalar != "/" ? scalar : "_")
-        }
-        var fit = text.drop { ".- ".contains($0) }
-        // The date, a number and the extension follow, and a file name has at most 255 bytes.
-        while fit.utf8.count > 200 { fit.removeLast() }
-        return fit.isEmpty ? plainStem : String(fit)
-    }
-}
-
-/// False for characters that file listings show as nothing, or as something else.
-private func isVisible(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    // Joiners are part of the spelling in some languages.
-    case .format: scalar == "\u{200c}" || scalar == "\u{200d}"
-    case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse: false
-    default: true
-    }
+    var fileStem: String { ArchiveName.fileStem(of: stem) ?? plainStem }
 }
 
 extension LocalKeychain: BackupSubject {
@@ -104,9 +84,8 @@ extension LocalKeychain: BackupSubject {
 }
 
 extension DesktopKeyring: BackupSubject {
-    var recorded: (kind: String, name: String) { (Self.kind, label) }
-    var stem: String { Self.kind + (label.isEmpty ? "" : "-" + label) }
-    var plainStem: String { Self.kind }
+    var recorded: (kind: String, name: String) { (ArchiveSource.desktopKeyring, label) }
+    var plainStem: String { ArchiveSource.desktopKeyring }
     var kind: SubjectKind { .keyring }
 
     func opened(_ options: SubjectOptions, in session: Session) throws -> OpenSubject {
@@ -161,25 +140,9 @@ struct FileSubject: BackupSubject {
 extension ImportText {
     /// The file as a source of items.
     func subject(identity: String) -> OpenSubject {
-        let holds = Self.contents(reading.contents)
+        let holds = reading.contents.json
         return OpenSubject(
             source: FileBackup(reading.contents, identity: identity), title: contentLines,
             members: [("file", .text(path)), ("format", .text(reading.format.name)), ("holds", holds)], holds: holds)
-    }
-}
-
-extension CollectionSummary {
-    fileprivate var words: String {
-        let marks = [isDefault ? "default" : nil, isLocked ? "locked" : nil].compactMap { $0 }
-        return "collection \(quoted(label)): "
-            + (isLocked && items == 0 ? "number of items unknown" : counted(items, "item"))
-            + (marks.isEmpty ? "" : " (\(marks.joined(separator: ", ")))")
-    }
-
-    fileprivate var json: JSONValue {
-        .members([
-            ("label", .text(label)), ("default", .flag(isDefault)), ("locked", .flag(isLocked)),
-            ("items", .number(items)),
-        ])
     }
 }

@@ -1,49 +1,15 @@
 internal import KCBackupArchive
 internal import KCByteStreams
 internal import KCConsole
+internal import KCItemStores
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
 internal import KCSecretService
 
-/// The desktop's Secret Service, as named by the user: `secret-service:` or `secret-service:LABEL`.
-struct DesktopKeyring: Hashable {
-    /// The selected collections.
-    let scope: ServiceScope
-
-    private static let prefix = "secret-service:"
-
-    /// The kind of source recorded in its archives.
-    static let kind = ArchiveSource.desktopKeyring
-
-    /// All collections.
-    static let all = DesktopKeyring(scope: .all)
-
-    /// True if no collection was named.
-    var isAll: Bool { scope == .all }
-
-    init(scope: ServiceScope) { self.scope = scope }
-
-    /// Parses a name; nil if it names something else.
-    init?(_ given: String?) {
-        guard let label = given?.exact.removingPrefix(Self.prefix) else { return nil }
-        scope = label.isEmpty ? .all : .collection(label)
-    }
-
-    /// Creates an instance from the source recorded in an archive; nil for any other source.
-    init?(archived source: ArchiveSource) {
-        guard source.kind == Self.kind else { return nil }
-        scope = source.name.isEmpty ? .all : .collection(source.name)
-    }
-
+extension DesktopKeyring {
     /// The name for use in a sentence.
     var words: String { desktopWords(collection: label) }
-
-    /// The name as the user would type it.
-    var name: String { Self.prefix + label }
-
-    /// The label of the only selected collection; empty if all are selected.
-    var label: String { if case .collection(let label) = scope { label } else { "" } }
 
     /// Connects to the service.
     ///
@@ -128,12 +94,6 @@ struct DesktopKeyring: Hashable {
     }
 }
 
-/// What is said of items that could not be read.
-enum LeftOut: String {
-    case ofArchive = "not in the archive"
-    case ofList = "left out"
-}
-
 /// A password that a run reads once.
 final class KeptPassword {
     let password: SecretBytes
@@ -173,28 +133,5 @@ extension World {
             return .unreachable
         }
         return try SecretServiceClient.presence(on: bus)
-    }
-}
-
-extension Unreadable {
-    func words(_ leftOut: LeftOut) -> String {
-        let missing = leftOut.rawValue
-        return switch self {
-        case .lockedCollection(let label, let items):
-            "collection \(quoted(label)) is locked: "
-                + (items == 0 ? "its items are" : items == 1 ? "its item is" : "its \(items) items are")
-                + " \(missing)"
-        case .lockedItem(let collection, let label):
-            "\(missing), since it is locked: \(quoted(label)) in collection \(quoted(collection))"
-        case .hashedItem(let collection, let label):
-            "\(missing), since its attributes are hashes: \(quoted(label)) in collection \(quoted(collection))"
-        case .attributeTwice(let label): "\(missing), since it has an attribute twice: \(quoted(label))"
-        case .missingItem(let collection, let item):
-            "\(missing), since the Secret Service lists it and does not return it: \(quoted(item)) in collection "
-                + quoted(collection)
-        case .missingCollection(let path):
-            "the Secret Service lists collection \(quoted(path)), and does not return it: its items are \(missing)"
-        case .unfit(let label): "\(missing), since it is over a limit: \(quoted(label))"
-        }
     }
 }

@@ -2,6 +2,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import Glibc
 internal import KCItemSources
+internal import KCItemStores
 internal import KCKeychainModel
 internal import KCRemotes
 internal import KCReportText
@@ -79,16 +80,8 @@ extension World {
     }
 }
 
-/// Files of items, one JSON object per line.
-enum FileOfItems {
-    private static let prefix = "file:"
-
-    /// Returns the path in `file:PATH`; nil for any other name.
-    static func path(_ given: String) -> String? {
-        given.exact.removingPrefix(prefix)
-    }
-
-    /// Opens a file, and warns if others can read it.
+extension FileOfItems {
+    /// Opens a file of items, one JSON object per line, and warns if others can read it.
     ///
     /// Its secrets are unencrypted, so a pipe is read directly and never copied to disk.
     ///

@@ -12,7 +12,7 @@ struct KeychainMove {
 
     /// Finds the keychains.
     ///
-    /// - Throws: `Refusal.deviceKeyNeeded` if one cannot be opened, since it could not be moved either.
+    /// - Throws: `Refusal` if one cannot be opened, since it could not be moved either.
     init(in session: Session) throws {
         defer { session.subjects.keychain = nil }
         var keychains: [(LocalKeychain, Keychain)] = []
@@ -28,7 +28,15 @@ struct KeychainMove {
                 stuck.append(name)
             }
         }
-        guard stuck.isEmpty else { throw Refusal.deviceKeyNeeded(keychains: stuck) }
+        guard stuck.isEmpty else {
+            let names = stuck.map(quoted).joined(separator: ", ")
+            throw Refusal(
+                .exists,
+                "this device has another key, which \(stuck.count == 1 ? "keychain" : "keychains") \(names) may need, and "
+                    + "cannot be opened to be moved",
+                hint: "mend it, or delete it: 'kcbackup keychain info' says what is wrong, 'kcbackup keychain delete'",
+                "in another data folder ('XDG_DATA_HOME=~/other kcbackup …') the other key can be used")
+        }
         self.keychains = keychains
     }
 

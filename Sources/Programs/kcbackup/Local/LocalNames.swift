@@ -1,6 +1,8 @@
+internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCDeviceIdentity
+internal import KCItemStores
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
@@ -46,7 +48,7 @@ extension LocalKeychain {
     /// How to name the desktop keyring, where this keychain is missing; nil if nothing suggests that it is meant.
     private func keyringHint(in session: Session) throws -> KeyringHint? {
         if session.keyringUse == .none { return nil }
-        let isMisspelled = name == DesktopKeyring.kind
+        let isMisspelled = name == ArchiveSource.desktopKeyring
         if isMisspelled { return .misspelled }
         if try !LocalKeychain.names(in: session.world.dataFolder).isEmpty { return nil }
         let presence = try session.world.desktopKeyring()

@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCConsole
+internal import KCItemStores
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
@@ -27,6 +28,19 @@ enum StandardStore {
             let hasKeychains = try Path.exists(local.path) || !LocalKeychain.names(in: world.dataFolder).isEmpty
             self = try !hasKeychains && world.desktopKeyring() == .running ? .desktop : .keychain(local)
         }
+    }
+
+    /// The store that the user names; nil if it is none that can be used where no keychain is named.
+    ///
+    /// - Throws: `LocalKeychainFailure`.
+    init?(choosing given: String, in session: Session) throws {
+        if DesktopKeyring(given) == .all {
+            self = .desktop
+            return
+        }
+        if DesktopKeyring(given) != nil || FileOfItems.path(given) != nil { return nil }
+        let named = given.exact.contains("/") ? session.absolute(given) : given
+        self = .keychain(try LocalKeychain(named, in: session.world))
     }
 
     /// The store as something to back up.

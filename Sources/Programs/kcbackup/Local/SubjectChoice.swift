@@ -2,6 +2,7 @@ internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCCryptography
 internal import KCDeviceIdentity
+internal import KCItemStores
 internal import KCKeychainStore
 internal import KCLocalKeychains
 

@@ -17,16 +17,6 @@ extension ItemClass: ExpressibleByArgument {
 
     /// The words and the codes, for help and completion.
     package static var allValueStrings: [String] { allCases.map(\.word) + allCases.map(\.rawValue) }
-
-    /// The word for `--class`.
-    var word: String {
-        switch self {
-        case .genericPassword: "generic"
-        case .internetPassword: "internet"
-        case .certificate: "certificate"
-        case .key: "key"
-        }
-    }
 }
 
 extension Accessibility: ExpressibleByArgument {

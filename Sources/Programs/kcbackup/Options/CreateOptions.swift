@@ -37,18 +37,33 @@ struct CreateOptions: ParsableArguments {
 
     /// Refuses contradictory options.
     ///
-    /// - Throws: `UsageProblem` (`unencryptedWith`, `together`, `malformed`), `Refusal` (`clock`).
+    /// - Throws: `UsageProblem`, `Refusal` for a clock that an archive cannot tell.
     func check(in session: Session) throws {
         if folder.all, keychain.keychain != nil { throw UsageProblem.together(.all, .keychain) }
         if let escrow {
             if keychain.passcode != nil { throw UsageProblem.together(.escrow, .passcode) }
             if escrow.source == nil { throw UsageProblem.malformed(.escrow, form: EscrowSource.forms) }
         }
-        if unencrypted, let option = keys.firstGiven { throw UsageProblem.unencryptedWith(option) }
+        if unencrypted, let option = keys.firstGiven {
+            throw UsageProblem(
+                "'\(option.spelling)' has no meaning for an unencrypted archive",
+                hint: "leave out '\(OptionName.unencrypted.spelling)' to encrypt it")
+        }
         // The date of a tar member is 11 octal digits of seconds since 1970.
         guard (0..<(1 << 33)).contains(session.now.seconds) else {
-            throw Refusal.clock(day: session.calendar.day(session.now))
+            throw Refusal(
+                .refused,
+                "the clock says \(session.calendar.day(session.now)), and an archive can hold dates from 1970 to 2241",
+                hint: "set the clock, and try again")
         }
+    }
+
+    /// Refuses options that need a folder of this machine, and what others could read on a remote.
+    ///
+    /// - Throws: `UsageProblem.notOfRemote`, `Refusal.readableRemote`.
+    func checkForRemote() throws {
+        if let option = folder.firstGiven { throw UsageProblem.notOfRemote(option) }
+        if unencrypted, !folder.metadataReadable { throw Refusal.readableRemote }
     }
 
     /// The options about what is backed up.

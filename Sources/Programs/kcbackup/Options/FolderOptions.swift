@@ -26,11 +26,16 @@ struct FolderOptions: ParsableArguments {
         help: "Use the folder for another keychain, other keys or another mode from now on.")
     var change = false
 
+    @Flag(
+        name: OptionName.metadataReadable.name,
+        help: "Let a remote have unencrypted archives: everyone who can read it can read the names in them.")
+    var metadataReadable = false
+
     @OptionGroup
     var lock: LockWaitOption
 
-    /// The first option given that requires `--to`.
-    private var firstGiven: OptionName? {
+    /// The first option given that requires a folder of this machine.
+    var firstGiven: OptionName? {
         if all { return .all }
         if ifChanged { return .ifChanged }
         if acceptShrink { return .acceptShrink }
@@ -42,6 +47,7 @@ struct FolderOptions: ParsableArguments {
     func folder(output: String?) throws(UsageProblem) -> String? {
         guard let to else {
             if let firstGiven { throw .needs(firstGiven, .to) }
+            if metadataReadable { throw .needs(.metadataReadable, .to) }
             return nil
         }
         if to.isEmpty { throw .empty(.to) }

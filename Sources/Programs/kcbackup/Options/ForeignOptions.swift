@@ -31,9 +31,9 @@ struct ForeignOptions: ParsableArguments {
 
     /// Refuses contradictory options, before anything is read.
     ///
-    /// - Throws: `SecretProblem` (`notASource`), `UsageProblem` (`malformed`, `inputTwice`, `empty`, `noFile`).
+    /// - Throws: `SecretProblem` (`notASource`), `UsageProblem`.
     func check(with path: String, passcode: SecretSource? = nil) throws {
-        if path.isEmpty { throw UsageProblem.noFile }
+        if path.isEmpty { throw UsageProblem("the name of the file is empty") }
         if keyFile?.isEmpty == true { throw UsageProblem.empty(.keyFile) }
         if password == .unknown { throw SecretProblem.notASource(.password) }
         _ = try format()

@@ -22,7 +22,7 @@ struct IdentityOptions: ParsableArguments {
 
     /// Refuses contradictory options, before anything is read.
     ///
-    /// - Throws: `SecretProblem` (`notASource`), `UsageProblem` (`needs`, `inputTwice`).
+    /// - Throws: `SecretProblem` (`notASource`), `UsageProblem`.
     func check(with archives: [String], passphrase: SecretSource? = nil) throws {
         if identityPassphrase == .unknown { throw SecretProblem.notASource(.identityPassphrase) }
         if identityPassphrase != nil, identity.isEmpty { throw UsageProblem.needs(.identityPassphrase, .identity) }

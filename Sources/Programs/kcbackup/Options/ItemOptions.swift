@@ -34,15 +34,19 @@ struct AttributeOptions: ParsableArguments {
 
     /// Returns all given attributes by code.
     ///
-    /// - Throws: `UsageProblem` (`malformed`, `attributeTwice`, `serverIsURL`), `ItemProblem` (`unknownAttribute`, `wrongKind`,
-    ///   `unknownAccessibility`).
+    /// - Throws: `UsageProblem`, `ItemProblem` (`unknownAttribute`, `wrongKind`, `unknownAccessibility`).
     func collected() throws -> Attributes {
         var attributes = Attributes()
         let named: [(AttributeCode, String?)] = [
             (.svce, service), (.srvr, server), (.acct, account), (.labl, label), (.agrp, group),
             (.pdmn, accessible?.rawValue),
         ]
-        if let server, server.exact.contains("://") { throw UsageProblem.serverIsURL }
+        if let server, server.exact.contains("://") {
+            throw UsageProblem(
+                "the value of '\(OptionName.server.spelling)' is a URL, and a server is a name, as in 'example.org'",
+                hint: "protocol, port and path are attributes of their own: "
+                    + "'\(OptionName.attribute.spelling) protocol=htps \(OptionName.attribute.spelling) path=/login'")
+        }
         for (code, text) in named { attributes[code] = text.map { .text($0) } }
         for word in attribute {
             let assignment = try AttributeAssignment(word, of: .attribute)
@@ -81,7 +85,7 @@ struct QueryOptions: ParsableArguments {
 
     /// Returns the condition that one of an item's names contains `text`; with nil, every item passes.
     static func search(_ text: String?) throws(UsageProblem) -> ItemFilter {
-        if text == "" { throw .emptyQuery }
+        if text == "" { throw UsageProblem("the text to search for is empty") }
         var filter = ItemFilter()
         filter.text = text
         return filter
@@ -90,7 +94,7 @@ struct QueryOptions: ParsableArguments {
     /// Returns the same conditions as a filter for items in memory, with the additional condition `text`; nil if there
     /// are no conditions.
     ///
-    /// - Throws: as `query`, and `UsageProblem.emptyQuery`.
+    /// - Throws: as `query`, and `UsageProblem` for an empty text.
     func filter(_ text: String? = nil) throws -> ItemFilter? {
         var filter = try Self.search(text)
         filter.itemClass = itemClass

@@ -1,9 +1,13 @@
 internal import ArgumentParser
+internal import KCBackupArchive
 internal import KCBackupCatalogue
+internal import KCBackupJobs
 internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
 internal import KCLocalKeychains
+internal import KCRemotes
+internal import KCReportText
 
 /// The options of a job: those of `create --to`, what to keep, when it runs, and what runs after it.
 struct JobOptions: ParsableArguments {
@@ -17,6 +21,13 @@ struct JobOptions: ParsableArguments {
         name: OptionName.at.name,
         help: ArgumentHelp("When it runs, as systemd.time(7) has it. (default: daily)", valueName: "time"))
     var at: String?
+
+    @Option(
+        name: OptionName.copyTo.name,
+        help: ArgumentHelp(
+            "After each run, copy new archives to this folder, as 'kcbackup copy' does; may be repeated.",
+            valueName: "remote:path"))
+    var copyTo: [String] = []
 
     @Option(
         name: OptionName.onSuccess.name,
@@ -51,6 +62,11 @@ struct JobOptions: ParsableArguments {
         var subject: String?
         var kind = SubjectKind.keychain
         guard let to = create.folder.to, !to.isEmpty else { throw UsageProblem.needsFolder }
+        if try session.world.remote(to) != nil {
+            throw UsageProblem(
+                "a job keeps its backups in a folder of this machine; \(quoted(to)) is on a remote",
+                hint: "use '\(OptionName.to.spelling) FOLDER \(OptionName.copyTo.spelling) \(shellWord(to))'")
+        }
         if !create.folder.all {
             let found = try BackupSubjects.chosen(
                 create.keychain.keychain, for: create.folder, at: session.absolute(to), in: session)
@@ -68,11 +84,31 @@ struct JobOptions: ParsableArguments {
         job.onSuccess = onSuccess
         job.onFailure = onFailure
         job.hookTimeout = hookTimeout
+        job.copyTo = copyTo
         try requireHooks()
+        try requireRemotes(in: session)
         try job.requireTime(in: session)
         try create.requireSources(in: session)
-        guard job.hasOnlyLines else { throw Jobs.Problem.severalLines }
+        guard job.hasOnlyLines else { throw JobFailure.severalLines }
         return CheckedJob(job: job, create: create, subject: subject ?? "every keychain", switches: switches != nil)
+    }
+
+    /// - Throws: `UsageProblem` (`malformed`, `needs`), `Refusal.readableRemote`, and as `RemoteFolder.init`.
+    private func requireRemotes(in session: Session) throws {
+        if copyTo.isEmpty {
+            if create.folder.metadataReadable { throw UsageProblem.needs(.metadataReadable, .copyTo) }
+            return
+        }
+        if Set(copyTo.map(\.exact)).count < copyTo.count {
+            throw UsageProblem("'\(OptionName.copyTo.spelling)' names a folder twice")
+        }
+        if create.unencrypted, !create.folder.metadataReadable { throw Refusal.readableRemote }
+        for to in copyTo {
+            guard let location = RemoteLocation(to) else {
+                throw UsageProblem.malformed(.copyTo, form: RemoteLocation.form)
+            }
+            _ = try RemoteFolder(location, session.world.rclone())
+        }
     }
 
     private func requireHooks() throws(UsageProblem) {

@@ -96,7 +96,11 @@ struct PasscodeOption: ParsableArguments {
             guard session.world.terminal.isAttended else {
                 let name = session.subjects.keychain ?? LocalKeychain.defaultName
                 if let job = session.job { throw Refusal.jobWithoutPasscode(job: job, keychain: name, isLocked: true) }
-                throw Refusal.locked(keychain: name)
+                throw Refusal(
+                    .locked, "keychain \(quoted(name)) is locked, and there is no terminal to ask for its passcode on",
+                    hint: "'kcbackup keychain unlock' opens it for later commands",
+                    "'\(OptionName.passcode.spelling) SOURCE' opens it for this one, where SOURCE is "
+                        + "\(SecretSource.forms)")
             }
         }
         let wanted = WantedSecret(

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCBackupJobs
 internal import KCDeviceIdentity
 internal import KCLocalKeychains
 internal import KCReportText

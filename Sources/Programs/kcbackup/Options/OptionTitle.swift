@@ -41,11 +41,12 @@ extension OptionName {
             .folder
         case .keepDaily, .keepHourly, .keepLast, .keepMonthly, .keepWeekly, .keepWithin, .keepYearly:
             .retention
-        case .at, .crontab, .encryptedCredentials, .failureUnit, .hookTimeout, .onFailure, .onSuccess, .system:
+        case .at, .copyTo, .crontab, .encryptedCredentials, .failureUnit, .hookTimeout, .onFailure, .onSuccess, .system:
             .job
-        case .acceptOrigin, .drill, .forDevice, .giveUpDeviceBinding, .maxAge, .metadataReadable, .onConflict,
+        case .acceptOrigin, .days, .drill, .forDevice, .giveUpDeviceBinding, .inventory, .maxAge, .metadataReadable,
+            .onConflict, .sample,
             .plaintext, .replace,
-            .replaceUnarchived, .requireAll, .staysBehind:
+            .replaceUnarchived, .requireAll, .signers, .staysBehind:
             .rules
         case .confirm, .dryRun, .keepKey, .list, .listUndo, .newKey, .noUndo, .undo, .yes:
             .questions

@@ -31,7 +31,7 @@ struct RecipientOptions: ParsableArguments {
     /// Returns the public keys, in the order in which they were given.
     ///
     /// - Parameter others: the sources of other secrets, which may include standard input.
-    /// - Throws: `AgeFailure`, `FileFailure`, `UsageProblem` (`needs`, `inputTwice`), and errors of reading secrets.
+    /// - Throws: `AgeFailure`, `FileFailure`, `UsageProblem`, and errors of reading secrets.
     func recipients(_ others: SecretSource?..., in session: Session) throws -> [X25519Recipient] {
         if recipientsPassphrase == .unknown { throw SecretProblem.notASource(.recipientsPassphrase) }
         if recipientsPassphrase != nil, recipientsFile.isEmpty {

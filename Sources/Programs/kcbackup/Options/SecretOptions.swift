@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
+internal import KCPasscodeStrength
 internal import KCReportText
 
 /// The options for the secret of a new item.
@@ -37,7 +38,12 @@ struct NewSecretOptions: ParsableArguments {
         if given.isGiven { return .given }
         if let length { return .generated(length: length) }
         let isPassword = itemClass == .genericPassword || itemClass == .internetPassword
-        guard isPassword, session.world.terminal.isAttended else { throw .secretNeeded }
+        guard isPassword, session.world.terminal.isAttended else {
+            throw UsageProblem(
+                "no secret is given for the item",
+                hint: "use '\(OptionName.secret.spelling) SOURCE', '\(OptionName.secretFile.spelling) FILE', "
+                    + "'\(OptionName.generate.spelling)' or '\(OptionName.noSecret.spelling)'")
+        }
         return .asked
     }
 

@@ -14,10 +14,8 @@ struct StyleOptions: ParsableArguments {
 
     var style: OutputStyle { OutputStyle(isJSON: json, isQuiet: quiet, isVerbose: verbose) }
 
-    func validate() throws {
-        if quiet, verbose {
-            throw ValidationError(
-                "'\(OptionName.quiet.spelling)' and '\(OptionName.verbose.spelling)' exclude each other")
-        }
+    /// Refuses contradictory options.
+    func check() throws(UsageProblem) {
+        if quiet, verbose { throw .together(.quiet, .verbose) }
     }
 }

@@ -22,7 +22,10 @@ enum SubjectKind {
             switch (kinds, self) {
             case ([.file], _): throw .needsFile(option)
             case ([.keyring], _): throw .needsDesktop(option)
-            case (_, .file): throw .needsKeychain(option)
+            case (_, .file):
+                throw UsageProblem(
+                    "'\(option.spelling)' needs a keychain, and 'file:…' names a file of items",
+                    hint: "leave out '\(option.spelling)', or import the file first: 'kcbackup import'")
             case (_, .keyring), (_, .keychain): throw .notOfDesktop(option)
             }
         }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCBackupJobs
 internal import KCByteStreams
 internal import KCReportText
 
@@ -19,9 +20,16 @@ struct UnitOptions: ParsableArguments {
 
     /// Returns the systemd units of a job.
     func units(of job: Job, in session: Session) throws(Refusal) -> SystemdUnits {
-        if system, job.isOfDesktop { throw .noBusInSystemUnit(job: job.name) }
+        if system, job.isOfDesktop {
+            throw Refusal(
+                .usage,
+                "'\(OptionName.system.spelling)' is not for job \(quoted(job.name)): a system unit has no session bus, and "
+                    + "so no desktop keyring",
+                hint: "'kcbackup schedule install \(shellWord(job.name))' installs it for its user, while they are "
+                    + "logged in")
+        }
         let units = SystemdUnits(
-            of: job, in: session, isOfSystem: system, failureUnit: failureUnit,
+            of: job, in: session.surroundings, isOfSystem: system, failureUnit: failureUnit,
             credentialsAreEncrypted: encryptedCredentials)
         if system, units.isSandboxed, !Path.isFolder(job.folder) {
             session.warn(

@@ -19,6 +19,9 @@ extension World {
         if let file = rcloneConfiguration() { _ = try PrivateFile.read(file, limit: Self.configurationLimit) }
         var variables = environment.filter { Self.isForRclone($0.key) }
         variables["HOME"] = home
+        variables.merge(Rclone.settings) { $1 }
+        // Times in listings are local ones.
+        variables["TZ"] = "UTC"
         return Rclone(environment: variables) { arguments, receive in
             do {
                 let ending = try ChildProgram(path: path, arguments: arguments, environment: variables).run(receive)
@@ -70,6 +73,11 @@ extension World {
             return try sink.finish().file
         }
     }
+}
+
+extension RemoteLocation {
+    /// What an option takes.
+    static let form = "a folder of a remote, as in 'nas:backups'"
 }
 
 /// The archives that `REMOTE:PATH` names: one, or those in a folder.

@@ -23,7 +23,7 @@ struct HelpText {
     private var verb: (any Verb.Type)? {
         guard let usage = lines.first(where: { $0.hasPrefix(Self.usage) }) else { return nil }
         let words = usage.dropFirst(Self.usage.count).split(separator: " ").dropFirst()
-        return command(words.prefix { $0.first?.isLetter == true }.map(String.init)) as? any Verb.Type
+        return CommandPath(words.map(String.init)).command as? any Verb.Type
     }
 
     /// Lists the options under titles, those that most people need first.

@@ -70,51 +70,12 @@ final class ItemListing {
     }
 }
 
-/// The columns of items in `item list` and `inspect`.
-///
-/// The column that tells where an item restores is never cut or left out; of the others, the names are left out last.
-enum ItemColumns {
-    static let all: [Table.Column] = [
-        Table.Column(title: "CLASS", yields: 7), Table.Column(title: "SERVICE", least: 24, fewest: 8),
-        Table.Column(title: "ACCOUNT", least: 18, fewest: 7),
-        Table.Column(title: "LABEL", least: 18, fewest: 8, yields: 8, repeats: "SERVICE"),
-        Table.Column(title: "COLLECTION", least: 10, yields: 7),
-        Table.Column(title: "GROUP", least: 8, yields: 4), Table.Column(title: "TRAVELS"),
-        Table.Column(title: "ACCESSIBLE", yields: 0), Table.Column(title: "SYNC", yields: 3),
-        Table.Column(title: "CREATED", yields: 2), Table.Column(title: "MODIFIED", yields: 1),
-        Table.Column(title: "SIZE", alignment: .right, yields: 5),
-        // Apple's codes for the class and the accessibility.
-        Table.Column(title: "CODE", isForWide: true), Table.Column(title: "PDMN", isForWide: true),
-    ]
-
-    /// The default order: by service or server, then by account.
-    static let usualOrder = ["service", "account"]
-
+extension ItemColumns {
     /// The note if there are too many rows to sort by default.
     static let notSorted = "in the order of archives: '\(OptionName.sort.spelling) service,account' sorts them"
 
     /// Names the columns that a table has left out.
     static func left(out table: StreamedTable) -> String {
         "'\(OptionName.wide.spelling)' shows \(table.leftOut.joined(separator: ", ")) too"
-    }
-
-    /// - Parameter mode: the mode of the archive that contains the item; nil for an item in a keychain.
-    static func cells(_ item: Item, _ calendar: LocalCalendar, in mode: ArchiveMode? = nil) -> [String] {
-        let attributes = item.attributes
-        return [
-            item.itemClass.word, attributes.shown(.svce) ?? attributes.shown(.srvr) ?? "",
-            attributes.shown(.acct) ?? "", attributes.shown(.labl) ?? "",
-            item.collection ?? "", item.accessGroup,
-            travels(item.accessibility, in: mode ?? .encrypted), item.accessibility.name,
-            item.isSynchronizable ? "yes" : "", calendar.day(item.created), calendar.day(item.modified),
-            item.secretSize.map { byteCount(UInt64($0)) } ?? "none", item.itemClass.rawValue,
-            item.accessibility.rawValue,
-        ]
-    }
-
-    /// Returns where an item restores, from the verdicts for the device that made the archive and for another device.
-    private static func travels(_ accessibility: Accessibility, in mode: ArchiveMode) -> String {
-        if Verdict.decide(accessibility, in: mode, onSameDevice: false) == .restores { return "anywhere" }
-        return Verdict.decide(accessibility, in: mode, onSameDevice: true) == .restores ? "this device" : "nowhere"
     }
 }

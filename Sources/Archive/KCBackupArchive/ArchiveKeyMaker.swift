@@ -1,0 +1,70 @@
+package import KCAgeEncryption
+package import KCByteStreams
+package import KCCryptography
+
+/// Makes the keys for new archives; each archive has its own.
+package final class ArchiveKeyMaker {
+    private let recipients: GivenRecipients
+    private let passphrase: SecretBytes
+    private let cost: ScryptCost?
+    private let quietly: (() throws -> ArchiveKeys) throws -> ArchiveKeys
+
+    /// Creates a maker of keys without a passphrase.
+    package init(_ recipients: GivenRecipients) {
+        self.recipients = recipients
+        passphrase = SecretBytes(capacity: 0)
+        cost = nil
+        quietly = { make in try make() }
+    }
+
+    /// Creates a maker of keys that also open with a passphrase.
+    ///
+    /// - Parameter quietly: runs what derives keys from it.
+    package init(
+        _ recipients: GivenRecipients, passphrase: consuming SecretBytes, cost: ScryptCost,
+        quietly: @escaping (() throws -> ArchiveKeys) throws -> ArchiveKeys
+    ) {
+        self.recipients = recipients
+        self.passphrase = passphrase
+        self.cost = cost
+        self.quietly = quietly
+    }
+
+    /// Returns keys for an existing archive.
+    ///
+    /// - Throws: `ArchiveFailure`, and what `quietly` throws.
+    package func make(of archiveID: [UInt8]) throws -> ArchiveKeys {
+        guard let cost else {
+            return try ArchiveKeys(
+                of: archiveID, recipients: recipients.restoring, inspectors: recipients.inspecting)
+        }
+        return try quietly {
+            try ArchiveKeys(
+                of: archiveID, passphrase: passphrase, cost: cost, recipients: recipients.restoring,
+                inspectors: recipients.inspecting)
+        }
+    }
+
+    /// Returns keys for a new archive.
+    ///
+    /// - Throws: `ArchiveFailure`, and what `quietly` throws.
+    package func make() throws -> ArchiveKeys {
+        guard let cost else {
+            return try ArchiveKeys(recipients: recipients.restoring, inspectors: recipients.inspecting)
+        }
+        return try quietly {
+            try ArchiveKeys(
+                passphrase: passphrase, cost: cost, recipients: recipients.restoring, inspectors: recipients.inspecting)
+        }
+    }
+}
+
+/// The given public keys, without duplicates.
+package struct GivenRecipients {
+    /// Public keys that open the whole archive.
+    package var restoring: [X25519Recipient] = []
+    /// Public keys that open only the metadata.
+    package var inspecting: [X25519Recipient] = []
+
+    package init() {}
+}

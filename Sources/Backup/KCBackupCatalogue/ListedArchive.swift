@@ -1,0 +1,82 @@
+internal import KCBackupArchive
+package import KCBackupEngine
+internal import KCByteStreams
+package import KCKeychainModel
+
+/// An archive in a backup folder or its catalogue, as far as it is visible without a key.
+package struct ListedArchive {
+    package let name: String
+    /// Nil if the catalogue does not know it.
+    package let entry: CatalogueEntry?
+    /// Nil if there is no file with its name, or none that is an archive.
+    package let outline: ArchiveOutline?
+    package let state: State
+
+    /// The state of an archive; the raw value is its name in JSON.
+    package enum State: String {
+        case ok, incomplete, damaged, replaced, missing, trashed, unlisted
+        case noArchive = "no-archive"
+    }
+
+    /// Returns the archives in the catalogue and in the folder, sorted by date and name.
+    ///
+    /// - Throws: `FileFailure` if the folder cannot be read, and as `CatalogueEntry.fileState`.
+    package static func all(in path: String, _ catalogue: Catalogue?) throws -> [ListedArchive] {
+        var rows: [ListedArchive] = []
+        let names = try Catalogue.archiveNames(in: path)
+        var unlisted = names
+        for entry in catalogue?.entries ?? [] {
+            // A file under the name of an archive in the trash is another one, unless a user took it back.
+            if entry.state == .trashed, try !isTakenBack(entry, in: path) {
+                rows.append(ListedArchive(name: entry.name, entry: entry, outline: nil, state: .trashed))
+                continue
+            }
+            unlisted.remove(entry.name.exact)
+            guard names.contains(entry.name.exact) else {
+                rows.append(ListedArchive(name: entry.name, entry: entry, outline: nil, state: .missing))
+                continue
+            }
+            let outline = outline("\(path)/\(entry.name)")
+            let state: State =
+                switch outline.map(entry.state) {
+                case .recorded: entry.isComplete == false ? .incomplete : .ok
+                case .replaced: .replaced
+                case .damaged, .missing, nil: .damaged
+                }
+            rows.append(ListedArchive(name: entry.name, entry: entry, outline: outline, state: state))
+        }
+        for name in unlisted.map(\.string) {
+            let outline = outline("\(path)/\(name)")
+            rows.append(
+                ListedArchive(
+                    name: name, entry: nil, outline: outline,
+                    state: outline == nil ? .noArchive : .unlisted))
+        }
+        return rows.sorted { ($0.created ?? .reference, $0.name) < ($1.created ?? .reference, $1.name) }
+    }
+
+    /// True if the next run will find that an archive in the trash was taken back.
+    private static func isTakenBack(_ entry: CatalogueEntry, in path: String) throws -> Bool {
+        try Path.kind(of: "\(path)/\(BackupFolder.trashName)/\(entry.name)") != .file
+            && entry.fileState(at: "\(path)/\(entry.name)") == .recorded
+    }
+
+    private static func outline(_ path: String) -> ArchiveOutline? {
+        do {
+            return try ArchiveOutline(ArchiveFile(path: path))
+        } catch {
+            // The state of the row shows that the archive cannot be read.
+            return nil
+        }
+    }
+
+    /// When it was made.
+    package var created: Timestamp? { entry?.created ?? outline?.header.created }
+    package var mode: ArchiveMode? { entry?.mode ?? outline?.header.mode }
+    /// In bytes.
+    package var size: UInt64? { outline?.size ?? entry?.file.size }
+    /// The number of its items, if that is known.
+    package var items: Int? {
+        entry?.content?.counts.total ?? outline?.header.store?.counts.total
+    }
+}

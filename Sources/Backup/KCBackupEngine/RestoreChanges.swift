@@ -1,0 +1,41 @@
+package import KCKeychainModel
+
+/// The items that a restore changes, or keeps although the archive's version differs.
+///
+/// An archive may have a million items, so only as many are held as will be shown.
+package struct RestoreChanges {
+    package private(set) var created: [Item] = []
+    package private(set) var replaced: [Item] = []
+    package private(set) var kept: [Item] = []
+    package private(set) var same: [Item] = []
+    private let namesCreated: Bool
+    private let namesSame: Bool
+    private let limit: Int
+
+    /// Creates empty lists.
+    ///
+    /// - Parameters:
+    ///   - namesCreated: true if the items that are created without a loss are to be named.
+    ///   - namesSame: true if those that are there already are to be named.
+    ///   - limit: how many items a list can have.
+    package init(namesCreated: Bool, namesSame: Bool, limit: Int) {
+        self.namesCreated = namesCreated
+        self.namesSame = namesSame
+        self.limit = limit
+    }
+
+    /// Notes the decision about an item.
+    package mutating func add(_ item: Item, _ action: RestoreAction) {
+        switch action {
+        case .create: if namesCreated { append(item, to: &created) }
+        case .update: append(item, to: &replaced)
+        case .keep: append(item, to: &kept)
+        case .same: if namesSame { append(item, to: &same) }
+        case .staysBehind, .fail, .notSelected: break
+        }
+    }
+
+    private func append(_ item: Item, to list: inout [Item]) {
+        if list.count < limit { list.append(item) }
+    }
+}

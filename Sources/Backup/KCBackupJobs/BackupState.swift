@@ -1,0 +1,231 @@
+package import KCBackupCatalogue
+internal import KCByteStreams
+internal import KCItemStores
+package import KCKeychainModel
+package import KCLocalKeychains
+
+/// The state of all backups of a user, for each job and each keychain.
+package struct BackupState {
+    /// A job and its last runs.
+    package struct JobState {
+        package let job: Job
+        /// Nil if it never ran, or if the record is unreadable.
+        package let record: RunRecord?
+        /// Why the record of its last run cannot be read.
+        package let unreadableRecord: (any Error)?
+        /// True if a run has begun and is still in progress.
+        package let isRunning: Bool
+        /// The copies on each remote of the job.
+        package let copies: [CopyState]
+
+        /// When the last successful run ended.
+        package var good: Timestamp? { record?.good }
+
+        /// True if the last run ended well.
+        package var isGood: Bool { record?.outcome == .good && record?.ended != nil }
+
+        /// True if the job has not ended well for longer than its calendar allows; false if that is not known.
+        package func isLate(at now: Timestamp) -> Bool {
+            guard let good, let hours = job.longestPause else { return false }
+            return now.seconds - good.seconds > hours * 3_600
+        }
+    }
+
+    /// The copies of a job in one folder of a remote.
+    package struct CopyState {
+        package let to: String
+        /// Nil if no run has tried to copy, or if the records are unreadable.
+        package let record: CopyRecord?
+        /// Why the records cannot be read.
+        package let unreadable: (any Error)?
+
+        /// When all archives that were due were last there.
+        package var good: Timestamp? { record?.good }
+    }
+
+    /// A job whose file is damaged, or cannot be read.
+    package struct UnreadableJob {
+        package let name: String
+        package let error: any Error
+
+        package init(name: String, error: any Error) {
+            self.name = name
+            self.error = error
+        }
+    }
+
+    /// A keychain or keyring, and its archives in all folders.
+    package struct StoreState {
+        /// The name, as `--keychain` takes it.
+        package let name: String
+        /// Its complete archives in all folders.
+        package let entries: [CatalogueEntry]
+        /// The jobs that back it up.
+        package let jobs: [String]
+
+        /// When a backup of it last succeeded.
+        package var good: Timestamp? { entries.map(\.lastGood).max() }
+
+        /// The series of its archives.
+        package var series: String { ArchiveName.series(of: DesktopKeyring(name)?.stem ?? name) }
+
+        /// True if it is the desktop keyring, or a part of it.
+        package var isDesktop: Bool { DesktopKeyring(name) != nil }
+    }
+
+    /// The newest backup of a keychain or keyring in a folder, if its file is not the recorded one.
+    package struct Lost {
+        package let series: String
+        /// What it is of, as `--keychain` names it.
+        package let name: String
+        package let path: String
+        package let state: CatalogueEntry.FileState
+    }
+
+    /// What has had no successful backup for a while.
+    package enum Stale: Hashable, Sendable {
+        case job(String)
+        case copies(job: String, to: String)
+        case store(String)
+    }
+
+    package let jobs: [JobState]
+    /// The jobs whose files are damaged, or cannot be read.
+    package let unreadable: [UnreadableJob]
+    package let stores: [StoreState]
+    package let catalogues: [Catalogue]
+    /// Why other catalogues cannot be read.
+    package let failures: [CatalogueFailure]
+    /// The newest backups whose files are not the recorded ones, at most one for each folder and keychain.
+    package let lost: [Lost]
+
+    /// Collects the state; changes nothing.
+    ///
+    /// - Parameters:
+    ///   - storeID: returns the ID of a keychain file; nil if the keychain cannot be opened.
+    ///   - desktopHasItems: true if a desktop keyring is running and has items; asked only where there is nothing else.
+    /// - Throws: `CatalogueFailure`, `FileFailure`, the errors of `LocalDevice.keyIfAny`, and what `desktopHasItems`
+    ///   throws.
+    package init(
+        of store: Jobs, storeID: (LocalKeychain) -> String?, desktopHasItems: () throws -> Bool
+    ) throws {
+        (jobs, unreadable) = try Self.jobs(in: store)
+        let folders = jobs.map(\.job.folder) + jobs.map(\.job.place)
+        let known = try store.device.keyIfAny().map {
+            try CatalogueFile.all(in: store.dataFolder.catalogues, device: $0, likelyOf: folders)
+        }
+        catalogues = known?.found ?? []
+        failures = known?.failures ?? []
+        // Where a link has replaced a folder, the files there are those of another catalogue.
+        lost = try Self.lost(in: catalogues.filter { CatalogueFile.place(of: $0.folder).exact == $0.folder.exact })
+        var stores: [StoreState] = []
+        for name in try LocalKeychain.names(in: store.dataFolder) {
+            let local = try LocalKeychain(name, in: store.dataFolder)
+            var entries: [CatalogueEntry] = []
+            if let storeID = storeID(local) {
+                for catalogue in catalogues {
+                    let series = catalogue.pin?.subjects.filter { $0.value.exact == storeID.exact }.keys
+                    entries += catalogue.complete.filter {
+                        series?.contains($0.series.exact) == true && $0.isComplete != false
+                    }
+                }
+            }
+            stores.append(
+                StoreState(name: name, entries: entries, jobs: jobs.filter { $0.job.covers(local) }.map(\.job.name)))
+        }
+        let shows = try stores.isEmpty && jobs.isEmpty && desktopHasItems()
+        self.stores = stores + Self.desktops(in: catalogues, jobs, always: shows ? [.all] : [])
+    }
+
+    private static func jobs(in store: Jobs) throws -> ([JobState], [UnreadableJob]) {
+        var states: [JobState] = []
+        var unreadable: [UnreadableJob] = []
+        for name in try store.names() {
+            do {
+                let job = try store.job(name)
+                var record: RunRecord?
+                var unreadableRecord: (any Error)?
+                do {
+                    record = try store.record(name)
+                } catch {
+                    unreadableRecord = error
+                }
+                let isRunning = try record.map { $0.ended == nil } == true && store.isRunning(name)
+                states.append(
+                    JobState(
+                        job: job, record: record, unreadableRecord: unreadableRecord, isRunning: isRunning,
+                        copies: copies(of: job, in: store)))
+            } catch {
+                unreadable.append(UnreadableJob(name: name, error: error))
+            }
+        }
+        return (states, unreadable)
+    }
+
+    /// Returns the copies of a job on each of its remotes.
+    private static func copies(of job: Job, in store: Jobs) -> [CopyState] {
+        do {
+            let records = try store.copies(job.name)
+            return job.copyTo.map { to in
+                CopyState(to: to, record: records.first { $0.to.exact == to.exact }, unreadable: nil)
+            }
+        } catch {
+            return job.copyTo.map { CopyState(to: $0, record: nil, unreadable: error) }
+        }
+    }
+
+    /// Returns the desktop keyrings that have a backup or are in a job, and others that are always shown.
+    private static func desktops(
+        in catalogues: [Catalogue], _ jobs: [JobState], always: [DesktopKeyring]
+    ) -> [StoreState] {
+        var entries: [ExactText: [CatalogueEntry]] = [:]
+        for keyring in always + jobs.compactMap({ DesktopKeyring($0.job.keychain) }) {
+            entries[keyring.name.exact] = []
+        }
+        for catalogue in catalogues {
+            for (series, name) in catalogue.pin?.subjects ?? [:] where DesktopKeyring(name) != nil {
+                entries[name.exact, default: []] += catalogue.complete.filter {
+                    $0.series.exact == series && $0.isComplete != false
+                }
+            }
+        }
+        return entries.sorted { $0.key < $1.key }.map { name, entries in
+            StoreState(
+                name: name.string, entries: entries,
+                jobs: jobs.filter { $0.job.keychain?.exact == name }.map(\.job.name))
+        }
+    }
+
+    private static func lost(in catalogues: [Catalogue]) throws -> [Lost] {
+        var lost: [Lost] = []
+        for catalogue in catalogues {
+            var newest: [ExactText: CatalogueEntry] = [:]
+            for entry in catalogue.complete { newest[entry.series.exact] = entry }
+            for (series, entry) in newest.sorted(by: { $0.key < $1.key }) {
+                let path = "\(catalogue.folder)/\(entry.name)"
+                let state = try entry.fileState(at: path)
+                if state == .recorded { continue }
+                // What a keychain was called is the beginning of its archives' names.
+                let identity = catalogue.pin?.subjects[series]
+                let name = identity.flatMap { DesktopKeyring($0)?.name } ?? series.string
+                lost.append(Lost(series: series.string, name: name, path: path, state: state))
+            }
+        }
+        return lost
+    }
+
+    /// Returns the jobs, and the keychains that are in a job or have had a backup, without a successful backup since a
+    /// time, and the remotes without all copies since then.
+    package func stale(since limit: Timestamp, at now: Timestamp) -> [Stale] {
+        // A date in the future is not trusted, except from a clock that was slightly fast.
+        let latest = now.advanced(byMicroseconds: 3_600_000_000)
+        func isOld(_ good: Timestamp) -> Bool { good < limit || good > latest }
+        let copies = jobs.flatMap { job in
+            job.copies.filter { $0.good.map(isOld) ?? true }.map { Stale.copies(job: job.job.name, to: $0.to) }
+        }
+        let jobs = (jobs.filter { $0.good.map(isOld) ?? true }.map(\.job.name) + unreadable.map(\.name))
+            .map(Stale.job)
+        let stores = stores.filter { $0.good.map(isOld) ?? !$0.jobs.isEmpty }
+        return jobs + copies + stores.map { .store($0.name) }
+    }
+}

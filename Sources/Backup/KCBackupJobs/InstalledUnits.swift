@@ -1,0 +1,69 @@
+package import KCByteStreams
+
+/// The units of a job that `schedule install` wrote for the user.
+package struct InstalledUnits {
+    /// The texts of the service and the timer; nil for one that is not there.
+    private let texts: [(path: String, text: String?)]
+
+    /// Reads the units; nil if there are none.
+    package init?(of job: String, in surroundings: JobSurroundings) throws(FileFailure) {
+        let paths = SystemdUnits.userPaths(of: job, in: surroundings)
+        var texts: [(path: String, text: String?)] = []
+        for path in [paths.service, paths.timer] {
+            texts.append((path, try Path.exists(path) ? Self.text(path) : nil))
+        }
+        if texts.allSatisfy({ $0.text == nil }) { return nil }
+        self.texts = texts
+    }
+
+    /// The units of a changed job, made with the options that these were made with.
+    ///
+    /// - Returns: nil if these units are not what `schedule install` writes for `old`: they were changed by hand, or
+    ///   another version wrote them.
+    package func units(
+        of job: Job, insteadOf old: Job, in surroundings: JobSurroundings
+    ) throws(JobFailure) -> SystemdUnits? {
+        let marker = "OnFailure="
+        let lines = (texts[0].text ?? "").exact.split(separator: "\n")
+        let failureUnit = lines.first { $0.exact.hasPrefix(marker) }?.exact.removingPrefix(marker)
+        for areEncrypted in [false, true] {
+            func units(of job: Job) -> SystemdUnits {
+                SystemdUnits(
+                    of: job, in: surroundings, failureUnit: failureUnit, credentialsAreEncrypted: areEncrypted)
+            }
+            let made = try units(of: old).files()
+            if zip(made, texts).allSatisfy({ $0.text.exact == $1.text?.exact }) { return units(of: job) }
+        }
+        return nil
+    }
+
+    /// Writes the units of a changed job, and then runs `body`; if one of both fails, these units are put back.
+    ///
+    /// - Parameter notRestored: is called with the failure to put a unit back.
+    /// - Throws: `JobFailure.unwritable`, `FileFailure`, and what `body` throws.
+    package func replace(
+        with units: SystemdUnits, notRestored: (FileFailure) -> Void, _ body: () throws -> Void
+    ) throws {
+        let files = try units.files()
+        do {
+            for (file, old) in zip(files, texts) { try PrivateFile.replace(old.path, file.text.utf8.span) }
+            try body()
+        } catch {
+            for (path, text) in texts {
+                guard let text else { continue }
+                do throws(FileFailure) {
+                    try PrivateFile.replace(path, text.utf8.span)
+                } catch {
+                    notRestored(error)
+                }
+            }
+            throw error
+        }
+    }
+
+    private static func text(_ path: String) throws(FileFailure) -> String {
+        try PrivateFile.readPublic(path).withBytes { span in
+            String(decoding: span.indices.map { span[$0] }, as: UTF8.self)
+        }
+    }
+}

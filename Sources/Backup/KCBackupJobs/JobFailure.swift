@@ -1,0 +1,27 @@
+package import KCByteStreams
+package import KCDeviceIdentity
+
+/// Why a job cannot be used.
+package enum JobFailure: Error, Hashable, Sendable {
+    case invalidName
+    case notFound(String)
+    case exists(String)
+    /// The file of the job was not written by this program.
+    case damaged(job: String, path: String?)
+    /// The record of its last run was not written by this program.
+    case recordDamaged(job: String, path: String)
+    /// Another device added the job.
+    case otherDevice(job: String, DeviceID)
+    /// Another version of the program added the job.
+    case otherFormat(job: String)
+    /// Links lead to another folder than when the job was added.
+    case folderElsewhere(job: String, folder: String, was: String, now: String)
+    /// The job had good runs, and no backup is known in its folder.
+    case noBackups(job: String, folder: String)
+    /// An argument contains a line feed.
+    case severalLines
+    /// No line of a crontab can have the time of the job.
+    case notOfCron(time: String)
+    /// A path or name cannot be part of a systemd unit, or of a line of a crontab.
+    case unwritable(Quoted.Failure, isCrontab: Bool)
+}

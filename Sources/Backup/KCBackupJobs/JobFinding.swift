@@ -1,0 +1,11 @@
+/// Something that will make a job fail, or its backups worth less, which shows before it runs.
+package enum JobFinding: Error, Hashable, Sendable {
+    /// There has been no trial restore of a backup in the folder since that day.
+    case notDrilled(folder: String, since: String, archive: String, needsKey: Bool)
+    /// The user's systemd units stop when the user logs out.
+    case noLinger
+    /// The disk has less free space than making a new archive needs.
+    case littleRoom(folder: String, free: UInt64, wanted: UInt64)
+    /// A key is stored next to the archives that it may open.
+    case identityBesideArchives(path: String)
+}

@@ -1,0 +1,37 @@
+internal import KCByteStreams
+internal import KCItemStores
+package import KCLocalKeychains
+
+// What a job backs up.
+
+extension Job {
+    /// True if the job backs up a keychain.
+    package func covers(_ keychain: LocalKeychain) -> Bool {
+        if create.contains(where: { $0.exact == Option.all.exact }) { return true }
+        return [keychain.name.exact, keychain.path.exact].contains(self.keychain?.exact)
+    }
+
+    /// The keychain that the job names; nil for all.
+    package var keychain: String? {
+        let option = create.firstIndex { $0.exact == Option.keychain.exact }
+        guard let option, option + 1 < create.count else { return nil }
+        return create[option + 1]
+    }
+
+    /// True if the job backs up the desktop keyring, which is reached over the session bus of its user.
+    package var isOfDesktop: Bool { DesktopKeyring(keychain) != nil }
+
+    /// True if remotes may have unencrypted archives.
+    package var copiesReadable: Bool { create.contains { $0.exact == Option.metadataReadable.exact } }
+
+    /// True if the job starts other programs: the commands that it was given, rclone, and gpg for a store of pass.
+    package var startsPrograms: Bool {
+        if !copyTo.isEmpty { return true }
+        if onSuccess != nil || onFailure != nil || create.contains(where: { $0.exact.hasPrefix("cmd:") }) {
+            return true
+        }
+        guard let path = keychain.flatMap(FileOfItems.path) else { return false }
+        // What is not there now may be a store, on another disk.
+        return Path.isFile(path + "/.gpg-id") || !(Path.isFile(path) || Path.isFolder(path))
+    }
+}

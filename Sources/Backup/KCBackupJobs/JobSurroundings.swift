@@ -1,0 +1,43 @@
+/// Where jobs are run, and by which program: what their units and lines of cron are made from.
+package struct JobSurroundings: Sendable {
+    /// The path of the program that runs the jobs.
+    let program: String
+    /// The data folder, absolute.
+    let data: String
+    /// The folder of the user's units.
+    let userUnits: String
+    /// The folder of the units that a user's packages install.
+    let packagedUnits: String
+    /// The variables by which the programs that a job starts find their files, with absolute paths.
+    let variables: [(name: String, path: String)]
+    /// The name of the user.
+    let user: String?
+    /// The folder with the configuration of the system.
+    let system: String
+    /// The folder with a file for each user whose units run while the user is logged out.
+    let lingering: String
+
+    /// - Parameters:
+    ///   - program: the path of the program that runs the jobs.
+    ///   - data: the data folder, absolute.
+    ///   - home: the home folder of the user.
+    ///   - configuration: the folder with the user's configuration, absolute, if it is not the usual one.
+    ///   - variables: those by which gpg and rclone find their files, with absolute paths, as far as they are set.
+    ///   - user: the name of the user, if it is known.
+    ///   - system: the folder with the configuration of the system.
+    ///   - lingering: the folder with a file for each user whose units run while the user is logged out.
+    package init(
+        program: String, data: String, home: String, configuration: String? = nil,
+        variables: [(name: String, path: String)] = [], user: String? = nil, system: String = "/etc",
+        lingering: String = "/var/lib/systemd/linger"
+    ) {
+        self.program = program
+        self.data = data
+        userUnits = (configuration ?? home + "/.config") + "/systemd/user"
+        packagedUnits = home + "/.local/share/systemd/user"
+        self.variables = variables
+        self.user = user
+        self.system = system
+        self.lingering = lingering
+    }
+}

@@ -1,0 +1,40 @@
+internal import KCByteStreams
+
+extension Job {
+    /// Returns the crontab(5) line that runs the job.
+    ///
+    /// - Throws: `JobFailure` (`notOfCron` for a time that cron cannot express, `unwritable` for a path).
+    package func crontabLine(in surroundings: JobSurroundings) throws(JobFailure) -> String {
+        guard let when = Self.namedTimes[time.exact]?.cron else { throw .notOfCron(time: time) }
+        // Absolute paths, since cron's environment is minimal and its home folder may be another one.
+        let data = Path.split(surroundings.data).folder
+        do throws(Quoted.Failure) {
+            var settings = "XDG_DATA_HOME=" + (try Quoted.crontabCommand([data]))
+            for variable in startsPrograms ? surroundings.variables : [] {
+                settings += " \(variable.name)=" + (try Quoted.crontabCommand([variable.path]))
+            }
+            return "\(when) \(settings) \(try Quoted.crontabCommand([surroundings.program, "run", name]))"
+        } catch {
+            throw .unwritable(error, isCrontab: true)
+        }
+    }
+
+    /// True if a line of a crontab can have the time of the job.
+    package var isOfCron: Bool { Self.namedTimes[time.exact] != nil }
+
+    /// When a timer starts the job.
+    var calendar: String { Self.namedTimes[time.exact]?.timer ?? time }
+
+    /// The longest time between two good runs, in hours; nil if that is not known.
+    var longestPause: Int64? { Self.namedTimes[time.exact]?.pause }
+
+    /// The times with names.
+    ///
+    /// By itself, systemd would use midnight, when many machines may be off. The pause is the longest time between two
+    /// runs, and some for the run itself and a machine that is started in the morning.
+    private static let namedTimes: [ExactText: (cron: String, timer: String, pause: Int64)] = [
+        "hourly".exact: ("17 * * * *", "*-*-* *:17:00", 3), "daily".exact: ("17 3 * * *", "*-*-* 03:17:00", 36),
+        "weekly".exact: ("17 3 * * 1", "Mon *-*-* 03:17:00", 8 * 24),
+        "monthly".exact: ("17 3 1 * *", "*-*-01 03:17:00", 33 * 24),
+    ]
+}

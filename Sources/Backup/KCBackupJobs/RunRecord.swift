@@ -1,0 +1,76 @@
+internal import KCByteStreams
+package import KCDeviceIdentity
+package import KCKeychainModel
+
+/// How a run ended: the exit status of the program, whose numbers never change their meaning.
+package struct RunOutcome: Hashable, Sendable {
+    /// The number; 0 for success.
+    package let code: Int32
+
+    package static let good = RunOutcome(code: 0)
+
+    package init(code: Int32) { self.code = code }
+}
+
+/// The results of a job's last runs.
+package struct RunRecord: Hashable, Sendable {
+    /// When the last run began.
+    package var began: Timestamp
+    /// When it ended; nil if it is still running or was killed.
+    package var ended: Timestamp?
+    /// How it ended.
+    package var outcome = RunOutcome.good
+    /// The error, in one line.
+    package var message = ""
+    /// What would fix it, one hint per line.
+    package var hints: [String] = []
+    /// When the last successful run ended.
+    package var good: Timestamp?
+    /// The number of items in its archives.
+    package var items = 0
+
+    package init(began: Timestamp) {
+        self.began = began
+    }
+
+    package var fields: StateFields {
+        var fields = StateFields()
+        fields.add("began", began.description)
+        if let ended {
+            fields.add("ended", ended.description)
+            fields.add("status", String(outcome.code))
+        }
+        if !message.isEmpty { fields.add("message", Self.oneLine(message)) }
+        fields.add("hint", hints.map(Self.oneLine))
+        if let good {
+            fields.add("good", good.description)
+            fields.add("items", String(items))
+        }
+        return fields
+    }
+
+    /// Parses what `fields` returns; nil for anything else.
+    package init?(_ fields: StateFields) {
+        func time(_ name: String) -> Timestamp? { fields.values(name).first.flatMap(Timestamp.init) }
+        guard let began = time("began") else { return nil }
+        self.began = began
+        ended = time("ended")
+        if ended != nil {
+            guard let code = fields.values("status").first.flatMap(Int32.init) else { return nil }
+            outcome = RunOutcome(code: code)
+        }
+        message = fields.values("message").first ?? ""
+        hints = fields.values("hint")
+        good = time("good")
+        if good != nil {
+            guard let items = fields.values("items").first.flatMap(Int.init) else { return nil }
+            self.items = items
+        }
+        guard self.fields == fields else { return nil }
+    }
+
+    static func oneLine(_ text: String) -> String {
+        let bytes = text.utf8.map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: " ") : $0 }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,159 @@
+internal import KCBackupCatalogue
+internal import KCByteStreams
+
+/// The systemd service and timer of a job.
+package struct SystemdUnits {
+    private let job: Job
+    private let surroundings: JobSurroundings
+    private let isOfSystem: Bool
+    private let failureUnit: String?
+    private let credentialsAreEncrypted: Bool
+
+    /// A unit file.
+    package struct File {
+        package let name: String
+        package let text: String
+    }
+
+    /// Creates the units of a job.
+    ///
+    /// - Parameters:
+    ///   - isOfSystem: true for the system's service manager, false for the user's.
+    ///   - failureUnit: the unit to start when the job fails.
+    ///   - credentialsAreEncrypted: true for credentials encrypted with `systemd-creds encrypt`.
+    package init(
+        of job: Job, in surroundings: JobSurroundings, isOfSystem: Bool = false, failureUnit: String? = nil,
+        credentialsAreEncrypted: Bool = false
+    ) {
+        self.job = job
+        self.surroundings = surroundings
+        self.isOfSystem = isOfSystem
+        self.failureUnit = failureUnit
+        self.credentialsAreEncrypted = credentialsAreEncrypted
+    }
+
+    private var name: String { Self.name(of: job.name) }
+
+    private static func name(of job: String) -> String { "kcbackup-\(job)" }
+
+    /// Returns the service and the timer that starts it.
+    ///
+    /// - Throws: `JobFailure.unwritable` for a path with a control character, which would end a line.
+    package func files() throws(JobFailure) -> [File] {
+        do throws(Quoted.Failure) {
+            return [File(name: "\(name).service", text: try service()), File(name: "\(name).timer", text: timer)]
+        } catch {
+            throw .unwritable(error, isCrontab: false)
+        }
+    }
+
+    /// The folder in which the units are installed.
+    package var folder: String {
+        isOfSystem ? surroundings.system + "/systemd/system" : surroundings.userUnits
+    }
+
+    /// Returns the paths of the service and the timer that may have been installed for the user.
+    package static func userPaths(
+        of job: String, in surroundings: JobSurroundings
+    ) -> (service: String, timer: String) {
+        let stem = "\(surroundings.userUnits)/\(name(of: job))"
+        return (stem + ".service", stem + ".timer")
+    }
+
+    /// The shell command that starts the timer.
+    package var startCommand: String {
+        let manager = isOfSystem ? "systemctl" : "systemctl --user"
+        return "\(manager) daemon-reload && \(manager) enable --now \(name).timer"
+    }
+
+    private func service() throws(Quoted.Failure) -> String {
+        var unit = ["[Unit]", "Description=kcbackup: job \(job.name)"]
+        if let failureUnit { unit.append("OnFailure=\(try Quoted.unitWord(failureUnit))") }
+        var service = ["", "[Service]", "Type=oneshot"]
+        if isOfSystem, let user = surroundings.user { service.append("User=\(try Quoted.unitValue(user))") }
+        service.append("Environment=XDG_DATA_HOME=\(try Quoted.unitWord(Path.split(surroundings.data).folder))")
+        let setting = credentialsAreEncrypted ? "LoadCredentialEncrypted" : "LoadCredential"
+        for name in credentials {
+            let name = try Quoted.unitValue(name)
+            service.append("\(setting)=\(name):\(isOfSystem ? "/etc" : "%E")/kcbackup/\(name)")
+        }
+        service.append("ExecStart=\(try Quoted.unitWord(surroundings.program)) run \(job.name)")
+        service += ["Nice=10", "IOSchedulingClass=idle"] + Self.settings
+        if isSandboxed {
+            service += Self.sandbox
+            // A session bus is a socket.
+            service.append("RestrictAddressFamilies=\(job.isOfDesktop ? "AF_UNIX" : "none")")
+            if isOfSystem {
+                service += Self.systemSandbox
+                if !isInTemporaryFolder { service.append("PrivateTmp=yes") }
+                var places: [String] = []
+                for place in [CatalogueFile.place(of: surroundings.data)] + writtenFolders.map({ "-" + $0 }) {
+                    places.append(try Quoted.unitWord(place))
+                }
+                service.append("ReadWritePaths=\(places.joined(separator: " "))")
+            }
+        } else {
+            for variable in surroundings.variables {
+                service.append("Environment=\(variable.name)=\(try Quoted.unitWord(variable.path))")
+            }
+        }
+        return (unit + service).map { $0 + "\n" }.joined()
+    }
+
+    /// False if the job starts other programs, which may need anything: setgid rights to send mail, memory for compiled
+    /// code, a device, a socket, a folder of their own.
+    package var isSandboxed: Bool { !job.startsPrograms }
+
+    /// The folders outside the data folder that the job writes to; they may not exist yet.
+    ///
+    /// systemd ignores a path with a `..` in it.
+    private var writtenFolders: [String] {
+        guard let keychain = job.keychain, keychain.exact.hasPrefix("/") else { return [job.place] }
+        // SQLite makes files next to that of a keychain.
+        return [job.place, CatalogueFile.place(of: Path.split(keychain).folder)]
+    }
+
+    private var timer: String {
+        """
+        [Unit]
+        Description=kcbackup: when job \(job.name) runs
+
+        [Timer]
+        OnCalendar=\(job.calendar)
+        Persistent=true
+        RandomizedDelaySec=10m
+
+        [Install]
+        WantedBy=timers.target
+
+        """
+    }
+
+    /// True if a private temporary folder would hide a file or folder of the job.
+    private var isInTemporaryFolder: Bool {
+        (job.arguments + [surroundings.data]).contains { word in
+            ["/tmp/", "/var/tmp/"].contains { word.exact.hasPrefix($0) || word.exact.hasPrefix("file:" + $0) }
+        }
+    }
+
+    /// The names of the credentials that the job reads.
+    private var credentials: [String] {
+        job.create.compactMap { $0.exact.removingPrefix("cred:") }
+    }
+
+    // Settings of every job.
+    private static let settings = ["UMask=0077", "LimitCORE=0", "LimitMEMLOCK=16M", "KeyringMode=shared"]
+    // Restrictions that a user's service manager can apply without privileges.
+    private static let sandbox = [
+        "NoNewPrivileges=yes", "LockPersonality=yes", "MemoryDenyWriteExecute=yes", "RestrictRealtime=yes",
+        "RestrictSUIDSGID=yes", "RestrictNamespaces=yes", "SystemCallArchitectures=native",
+        "SystemCallFilter=@system-service", "SystemCallFilter=~@privileged @resources", "SystemCallErrorNumber=EPERM",
+    ]
+    private static let systemSandbox = [
+        "CapabilityBoundingSet=", "AmbientCapabilities=", "ProtectSystem=strict", "ProtectHome=read-only",
+        "PrivateDevices=yes", "ProtectClock=yes",
+        "ProtectControlGroups=yes", "ProtectHostname=yes", "ProtectKernelLogs=yes", "ProtectKernelModules=yes",
+        "ProtectKernelTunables=yes", "ProtectProc=invisible", "ProcSubset=pid", "RemoveIPC=yes",
+        "PrivateNetwork=yes", "IPAddressDeny=any",
+    ]
+}

@@ -1,0 +1,45 @@
+internal import KCByteStreams
+internal import KCCryptography
+
+/// The name of a copy until it is complete: `login.kcb.RANDOM.HASH.part`.
+///
+/// HASH is the start of the SHA-256 of the file, by which a run finds what earlier ones of the same file have left.
+/// RANDOM keeps two runs from writing into one file, and decides which of several goes on.
+struct PartName: Hashable, Comparable {
+    /// The name.
+    let text: String
+    /// The part of it that stands for the content.
+    private let content: String
+
+    // In characters.
+    private static let (randomLength, hashLength) = (8, 16)
+
+    /// Creates a name for a new copy of a file.
+    init(of name: String, _ digest: SHA256Digest) throws(CryptographyFailure) {
+        content = Self.content(digest)
+        let random = Hexadecimal.encode(try RandomBytes.bytes(count: Self.randomLength / 2))
+        text = "\(name).\(random).\(content).part"
+    }
+
+    /// Parses the name of a copy of a file with this name; nil for anything else.
+    init?(_ text: String, of name: String) {
+        let parts = text.exact.removingPrefix(name + ".")?.exact.removingSuffix(".part")?.exact.split(
+            separator: ".", omittingEmptySubsequences: false)
+        guard let parts, parts.count == 2, Self.isHexadecimal(parts[0], Self.randomLength),
+            Self.isHexadecimal(parts[1], Self.hashLength)
+        else { return nil }
+        self.text = text
+        content = parts[1]
+    }
+
+    /// True if this is a copy of a file with this SHA-256.
+    func hasContent(_ digest: SHA256Digest) -> Bool { content.exact == Self.content(digest).exact }
+
+    static func < (left: PartName, right: PartName) -> Bool { left.text.exact < right.text.exact }
+
+    private static func content(_ digest: SHA256Digest) -> String { String(digest.hex.prefix(hashLength)) }
+
+    private static func isHexadecimal(_ text: String, _ length: Int) -> Bool {
+        text.utf8.count == length && text.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
+    }
+}

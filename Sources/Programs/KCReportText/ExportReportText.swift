@@ -1,0 +1,52 @@
+internal import KCBackupArchive
+package import KCItemSources
+internal import KCKeychainModel
+
+extension ItemExport {
+    /// The number of items that were imported as parts of one record with another exported item.
+    package var separated: Int {
+        var records: Set<[String]> = []
+        return exported.count { item in
+            let names = ["source.format", "source.id"].compactMap { name in item.extra.first { $0.name == name }?.value
+            }
+            return names.count == 2 && !records.insert(names).inserted
+        }
+    }
+
+    /// The JSON object of `export`.
+    ///
+    /// - Parameters:
+    ///   - path: the file, as the user named it.
+    ///   - format: the name of its format.
+    ///   - size: the size of the file in bytes.
+    package func json(path: String, format: String, isEncrypted: Bool, size: UInt64) -> JSONValue {
+        var counts = ItemCounts()
+        for item in exported { counts[item.itemClass] += 1 }
+        return .members([
+            (
+                "export",
+                [
+                    "path": .text(path), "format": .text(format), "encrypted": .flag(isEncrypted),
+                    "size": .number(Int(size)),
+                ]
+            ), ("exported", .counts { counts[$0] }),
+            (
+                "staysBehind",
+                .list(
+                    staying.map { JSONValue.item($0.item).adding([("reason", .text($0.reason.rawValue))]) })
+            ),
+            (
+                "unheld",
+                .list(
+                    unheld.map { JSONValue.item($0.item).adding([("reason", .text($0.problem.rawValue))]) })
+            ),
+            (
+                "altered",
+                .list(
+                    altered.map {
+                        JSONValue.item($0.item).adding([("lost", .list($0.lost.map { .text($0.code) }))])
+                    })
+            ), ("damaged", .list(damaged.map { $0.map { .item($0) } ?? [:] })),
+        ])
+    }
+}

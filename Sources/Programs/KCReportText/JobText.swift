@@ -1,0 +1,69 @@
+internal import KCBackupCatalogue
+package import KCBackupJobs
+internal import KCByteStreams
+internal import KCKeychainModel
+
+extension Job {
+    /// The JSON object "job".
+    package var json: JSONValue {
+        .members([
+            ("name", .text(name)), ("folder", .text(folder)), ("time", .text(time)),
+            ("create", .list(arguments.map { .text($0) })), ("keep", .list(keep.map { .text($0) })),
+            ("copyTo", copyTo.isEmpty ? nil : .list(copyTo.map { .text($0) })),
+            ("onSuccess", onSuccess.map { .text($0) }), ("onFailure", onFailure.map { .text($0) }),
+            ("hookTimeout", hookTimeout.map { .text($0) }),
+        ])
+    }
+}
+
+extension BackupState {
+    /// The metrics of copies; none if no job copies.
+    private var copyMetrics: [String] {
+        let name = "kcbackup_copies_last_good_timestamp_seconds"
+        let values = jobs.flatMap { job in
+            job.copies.map { copies in
+                "\(name){job=\"\(Quoted.metricLabel(job.job.name))\",to=\"\(Quoted.metricLabel(copies.to))\"} "
+                    + "\(copies.good?.seconds ?? 0)\n"
+            }
+        }
+        if values.isEmpty { return [] }
+        return [
+            "# HELP \(name) When all copies of a job were last on a remote; 0 for never.\n", "# TYPE \(name) gauge\n",
+        ]
+            + values
+    }
+
+    /// The metrics in Prometheus's text format.
+    package var metrics: [String] {
+        func metric(_ name: String, _ help: String, _ values: [(label: String, name: String, value: Int64)]) -> [String]
+        {
+            ["# HELP \(name) \(help)\n", "# TYPE \(name) gauge\n"]
+                + values.map { "\(name){\($0.label)=\"\(Quoted.metricLabel($0.name))\"} \($0.value)\n" }
+        }
+        return metric(
+            "kcbackup_last_good_timestamp_seconds", "End of the last run of a job that ended well; 0 for never.",
+            jobs.map { ("job", $0.job.name, $0.good?.seconds ?? 0) } + unreadable.map { ("job", $0.name, 0) })
+            + metric(
+                "kcbackup_last_exit_code", "Exit code of the last run of a job.",
+                jobs.compactMap { state in
+                    state.record.flatMap { $0.ended == nil ? nil : ("job", state.job.name, Int64($0.outcome.code)) }
+                })
+            + metric(
+                "kcbackup_items", "Items in the archives of the last good run of a job.",
+                jobs.map { ("job", $0.job.name, Int64($0.record?.items ?? 0)) })
+            + copyMetrics
+            + metric(
+                "kcbackup_keychain_last_good_timestamp_seconds", "Last good backup of a keychain; 0 for never.",
+                stores.map { ("keychain", $0.name, $0.good?.seconds ?? 0) })
+            + metric(
+                "kcbackup_newest_missing", "Folders where the newest backup of a keychain is gone or replaced.",
+                stores.map { state in
+                    ("keychain", state.name, Int64(lost.count { $0.series.exact == state.series.exact }))
+                })
+            + [
+                "# HELP kcbackup_unreadable_catalogues Folders of backups whose catalogues cannot be read.\n",
+                "# TYPE kcbackup_unreadable_catalogues gauge\n",
+                "kcbackup_unreadable_catalogues \(failures.count)\n",
+            ]
+    }
+}

@@ -1,0 +1,101 @@
+package import KCBackupEngine
+internal import KCKeychainModel
+
+extension DrillReport {
+    /// The line that reports the result.
+    package var line: String { "drilled: \(counted(compared, "item")) restored and compared\n" }
+
+    /// The JSON object "drill".
+    package var json: JSONValue {
+        [
+            "compared": .number(compared),
+            "staysBehind": .list(
+                stayingBehind.map { JSONValue.item($0.item).adding([("reason", .text($0.reason.rawValue))]) }),
+            "failing": .list(
+                failing.map { JSONValue.item($0.item).adding([("problem", .text($0.problem.rawValue))]) }),
+        ]
+    }
+}
+
+extension DrillReport.Difference {
+    /// The difference as text.
+    package var words: String {
+        switch self {
+        case .missing: "it is missing"
+        case .attributes: "its attributes are others"
+        case .secret: "its secret is another"
+        case .unexpected: "it should have stayed behind"
+        }
+    }
+}
+
+extension RestoreCounts {
+    /// The JSON object "plan".
+    package var json: JSONValue {
+        [
+            "create": .number(create), "update": .number(update), "same": .number(same), "keep": .number(keep),
+            "stay-behind": .number(stayBehind), "fail": .number(fail), "not-selected": .number(notSelected),
+            "remove": .number(remove),
+        ]
+    }
+}
+
+extension RestoreReport {
+    /// The numbers of items, by what becomes of them.
+    ///
+    /// - Parameters:
+    ///   - target: what is restored into, as text.
+    ///   - isMade: false if the keychain did not exist, and none of the selected items could be written to it.
+    package func summary(into target: String, isMade: Bool) -> String {
+        let counts = counts
+        // The words for what will be done, and for what was done.
+        let parts: [(Int, String, String)] = [
+            (counts.remove, "to remove", "removed"), (counts.create, "to create", "created"),
+            (counts.update, "to replace", "replaced"), (counts.same, "the same", "the same"),
+            (counts.keep, "to keep", "kept"), (counts.stayBehind, "to stay behind", "stayed behind"),
+            (counts.fail, "to fail", "failed"), (counts.notSelected, "not asked for", "not asked for"),
+        ]
+        let told = parts.filter { $0.0 > 0 }.map { "\($0.0) \(isDryRun ? $0.1 : $0.2)" }
+            .joined(separator: ", ")
+        let what = told.isEmpty ? "nothing to restore" : told
+        if !isMade {
+            return "\(target) \(isDryRun ? "would not be" : "was not") made: \(what)"
+        }
+        let isNothing = counts.create + counts.update + counts.remove == 0
+        let done =
+            isDryRun
+            ? "would restore" + (isNothing ? " nothing" : "") : isNothing ? "nothing restored" : "restored"
+        return "\(done) into \(target): \(what)"
+    }
+
+    /// The JSON object of `restore`.
+    ///
+    /// - Parameters:
+    ///   - archive: the JSON object "archive".
+    ///   - keychain: the name of what is restored into.
+    ///   - changes: the items that are changed or kept.
+    ///   - unmapped: what the target does not store.
+    package func json(
+        archive: JSONValue, origin: Origin, keychain: String, _ changes: RestoreChanges, unmapped: JSONValue
+    ) -> JSONValue {
+        .members([
+            ("archive", archive), ("origin", origin.json), ("keychain", .text(keychain)),
+            ("dryRun", .flag(isDryRun)), ("contents", contents.json),
+            ("notOpened", .number(notOpened)),
+            ("plan", counts.json), ("unmapped", unmapped),
+            ("vanishing", .list(vanishing.map { .item($0) })),
+            ("created", .list(changes.created.map { .item($0) })),
+            ("replaced", .list(changes.replaced.map { .item($0) })), ("kept", .list(changes.kept.map { .item($0) })),
+            (
+                "staysBehind",
+                .list(
+                    stayingBehind.map { JSONValue.item($0.item).adding([("reason", .text($0.reason.rawValue))]) }
+                )
+            ),
+            (
+                "failing",
+                .list(failing.map { JSONValue.item($0.item).adding([("problem", .text($0.problem.rawValue))]) })
+            ),
+        ])
+    }
+}

@@ -1,0 +1,85 @@
+package import KCBackupCatalogue
+package import KCItemStores
+internal import KCKeychainModel
+
+/// Describes what bringing a state back does, as text and in JSON.
+package struct UndoText {
+    let plan: UndoPlan
+    /// The store as the user named it, and in a sentence.
+    let store: (name: String, words: String)
+    let calendar: LocalCalendar
+
+    /// - Parameter store: the store as the user named it, and in a sentence.
+    package init(plan: UndoPlan, store: (name: String, words: String), calendar: LocalCalendar) {
+        self.plan = plan
+        self.store = store
+        self.calendar = calendar
+    }
+
+    /// What changes; nil if the file is replaced.
+    package var changes: UndoneChanges? { if case .changes(let changes) = plan.effect { changes } else { nil } }
+
+    /// What is taken back: the command after the state and, with an earlier state, what followed.
+    private var undone: String {
+        let time = calendar.moment(plan.state.date)
+        let words = plan.state.command.map { "'\($0)' of \(time)" } ?? "what changed since \(time)"
+        return plan.isOlder ? "\(words), and what followed," : words
+    }
+
+    /// The question to ask before a file is replaced, or anything is lost that the undone command did not write; nil if
+    /// nothing is.
+    package var question: String? {
+        guard let changes else {
+            return "Replace the file of \(store.words) by its state of \(calendar.moment(plan.state.date)), "
+                + "\(counted(plan.itemsAfter, "item"))?"
+        }
+        let (added, changed) = (changes.addedSince, changes.changedSince)
+        func since(_ items: [Item], _ change: String) -> String {
+            changes.since == nil ? "" : " that \(items.count == 1 ? "was" : "were") \(change) since"
+        }
+        let losses = [
+            added.isEmpty
+                ? nil
+                : "\(changes.since == nil ? "removing" : "without") \(counted(added.count, "item"))"
+                    + since(added, "added"),
+            changed.isEmpty ? nil : "setting back \(counted(changed.count, "item"))" + since(changed, "changed"),
+        ].compactMap { $0 }
+        return losses.isEmpty ? nil : "Take back \(undone), \(listed(losses))?"
+    }
+
+    /// What was done.
+    package var done: String { changes == nil ? "brought back, in \(summary)" : "took back \(summary)" }
+
+    /// What would be done.
+    package var planned: String {
+        changes == nil ? "would bring back, in \(summary) (now it does not open)" : "would take back \(summary)"
+    }
+
+    private var summary: String {
+        guard let changes else {
+            return "\(store.words): the state of \(calendar.moment(plan.state.date)), "
+                + counted(plan.itemsAfter, "item")
+        }
+        let counts = [
+            (changes.vanishing.count, "removed"), (changes.changing.count, "set back"),
+            (changes.returning.count, "brought back"),
+        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        return "\(undone) in \(store.words): \(counts.isEmpty ? "damaged items changed" : counts)"
+    }
+
+    /// The JSON object of `undo`.
+    ///
+    /// - Parameter oldFile: where the file is that did not open; nil if there is none.
+    package func json(isDryRun: Bool, oldFile: String?) -> JSONValue {
+        func items(_ items: [Item]?) -> JSONValue? { items.map { .list($0.map { .item($0) }) } }
+        return .members([
+            ("keychain", .text(store.name)), ("state", .text(plan.state.name)),
+            ("made", .text(plan.state.date.description)),
+            ("command", plan.state.command.map { .text($0) }), ("dryRun", .flag(isDryRun)),
+            ("items", .number(plan.itemsAfter)), ("itemsBefore", changes.map { .number($0.itemsBefore) }),
+            ("vanishing", items(changes?.vanishing)), ("changing", items(changes?.changing)),
+            ("returning", items(changes?.returning)), ("changedSince", items(changes?.changedSince)),
+            ("oldFile", oldFile.map { .text($0) }),
+        ])
+    }
+}

@@ -1,0 +1,79 @@
+internal import KCBackupJobs
+internal import KCByteStreams
+internal import KCDeviceIdentity
+internal import KCReportText
+
+/// Explains a problem with a job.
+func explainJob(_ problem: JobFailure) -> Explanation {
+    switch problem {
+    case .invalidName:
+        Explanation(
+            .usage, "that cannot be the name of a job", hint: "a name has 1 to 40 letters, digits, '-' and '_'")
+    case .notFound(let name):
+        Explanation(
+            .notFound, "there is no job \(quoted(name))", hint: "'kcbackup schedule list' shows the jobs")
+    case .exists(let name):
+        Explanation(
+            .exists, "there is a job \(quoted(name)) already",
+            hint: "'kcbackup schedule edit \(shellWord(name))' changes it",
+            "'kcbackup schedule remove \(shellWord(name))' removes it; its backups stay")
+    case .damaged(let job, let path):
+        Explanation(
+            .damaged,
+            "the file of job \(quoted(job)) is damaged, or was edited by hand" + (path.map { ": \(quoted($0))" } ?? ""),
+            hint: "'kcbackup schedule remove \(shellWord(job))', then add it again")
+    case .recordDamaged(let job, let path):
+        Explanation(
+            .damaged, "the record of the last run of job \(quoted(job)) is damaged: \(quoted(path))",
+            hint: "'kcbackup run \(shellWord(job)) -v' runs the job, and writes a new one")
+    case .otherDevice(let job, let device):
+        Explanation(
+            .refused, "job \(quoted(job)) was added on device \(device), and this is another one",
+            hint: "'kcbackup schedule remove \(shellWord(job))', then add it again",
+            "'kcbackup device show' shows this device")
+    case .folderElsewhere(let job, let folder, let was, let now):
+        Explanation(
+            .refused,
+            "\(quoted(folder)) leads to \(quoted(now)), and led to \(quoted(was)) when job \(quoted(job)) was added",
+            hint:
+                "if it is meant to, 'kcbackup run \(shellWord(job)) \(OptionName.change.spelling)' uses it from now on; "
+                + "if not, mend the link")
+    case .noBackups(let job, let folder):
+        Explanation(
+            .notFound, "job \(quoted(job)) had backups, and none of them is known in \(quoted(folder))",
+            hint: "is the disk mounted?",
+            "if they are there, 'kcbackup list \(OptionName.rebuild.spelling) \(shellWord(folder))' enters them",
+            "if they were removed on purpose, 'kcbackup run \(shellWord(job)) \(OptionName.change.spelling)' starts over"
+        )
+    case .otherFormat(let job):
+        Explanation(
+            .limit, "another version of kcbackup added job \(quoted(job))",
+            hint: "use that version, or 'kcbackup schedule remove \(shellWord(job))', and add it again")
+    case .severalLines: Explanation(.usage, "a word of the job has a line feed")
+    case .notOfCron:
+        UsageProblem.malformed(.at, form: "one that a line of a crontab can have: hourly, daily, weekly or monthly")
+            .explanation
+    case .unwritable(let failure, let isCrontab): UsageProblem.unwritable(failure, isCrontab: isCrontab).explanation
+    }
+}
+
+/// Explains what will make a job fail.
+func explainFinding(_ finding: JobFinding) -> Explanation {
+    switch finding {
+    case .notDrilled(let folder, let since, let archive, let needsKey):
+        Explanation(
+            .stale, "no backup in \(quoted(folder)) has had a trial restore since \(since)",
+            hint: "'kcbackup verify \(OptionName.drill.spelling) \(shellWord(archive))\(needsKey ? " -i FILE" : "")'")
+    case .noLinger:
+        Explanation(
+            .refused, "the user's timers stop at logout", hint: "run 'loginctl enable-linger'")
+    case .littleRoom(let folder, let free, let wanted):
+        Explanation(
+            .io, "\(byteCount(free)) are left in \(quoted(folder)), and the next archive may take \(byteCount(wanted))",
+            hint: "make room, or keep fewer archives: 'kcbackup prune'")
+    case .identityBesideArchives(let path):
+        Explanation(
+            .refused, "\(quoted(path)) is an identity file, and lies beside the archives",
+            hint: "keep it where someone who steals the archives will not find it: 'mv \(shellWord(path)) …'")
+    }
+}

@@ -1,0 +1,104 @@
+internal import ArgumentParser
+internal import KCBackupJobs
+internal import KCByteStreams
+internal import KCConsole
+internal import KCLocalKeychains
+internal import KCReportText
+
+// The jobs of `KCBackupJobs`, with the options, the environment and the words of this program.
+
+extension Jobs {
+    /// The jobs in this world's data folder.
+    init(_ world: World) {
+        self.init(in: world.dataFolder, of: LocalDevice(world))
+    }
+}
+
+extension Job {
+    /// The options of `create`.
+    ///
+    /// - Throws: `JobFailure.damaged` if they cannot be parsed: the file was changed, or another version wrote it.
+    func options() throws(JobFailure) -> CreateOptions {
+        do {
+            return try CreateOptions.parse(arguments)
+        } catch {
+            throw .damaged(job: name, path: nil)
+        }
+    }
+
+    /// Returns the retention rules.
+    ///
+    /// - Throws: as `options`.
+    func rules() throws(JobFailure) -> RetentionOptions {
+        do {
+            return try RetentionOptions.parse(keep)
+        } catch {
+            throw .damaged(job: name, path: nil)
+        }
+    }
+
+    /// The commands that let the job run by itself.
+    var startingWords: String {
+        let timer = "'kcbackup schedule install \(name)' (systemd)"
+        return isOfCron ? "\(timer) or 'kcbackup schedule show \(name) --crontab' (cron)" : timer
+    }
+}
+
+extension RunRecord {
+    /// How the run ended; a number that only a newer version knows is a failure without a name.
+    var status: ExitStatus {
+        get { ExitStatus(rawValue: outcome.code) ?? .internal }
+        set { outcome = RunOutcome(code: newValue.code) }
+    }
+}
+
+extension CopyRecord.Failed {
+    /// How the try ended.
+    var status: ExitStatus { ExitStatus(rawValue: outcome.code) ?? .internal }
+}
+
+extension Session {
+    /// Where jobs are run, and by which program.
+    var surroundings: JobSurroundings {
+        JobSurroundings(
+            program: world.program, data: absolute(world.dataFolder.path), home: world.home,
+            configuration: world.environment["XDG_CONFIG_HOME"].flatMap { $0.exact.hasPrefix("/") ? $0 : nil },
+            variables: variables, user: world.environment["USER"])
+    }
+
+    /// Where gpg and rclone have their files, if not at their usual places.
+    private var variables: [(name: String, path: String)] {
+        func path(_ name: String) -> String? {
+            world.environment[name].flatMap { $0.isEmpty ? nil : absolute($0) }
+        }
+        let found = [
+            ("GNUPGHOME", path("GNUPGHOME")),
+            ("RCLONE_CONFIG", path("RCLONE_CONFIG") ?? path("XDG_CONFIG_HOME").map { $0 + "/rclone/rclone.conf" }),
+        ]
+        return found.compactMap { name, path in path.map { (name, $0) } }
+    }
+}
+
+extension JobStarter {
+    /// Looks for what starts a job; changes nothing.
+    init(of job: Job, in session: Session) {
+        self.init(of: job, in: session.surroundings) { Self.crontab(in: session) }
+    }
+
+    /// Returns the user's crontab, which is empty without cron; nil if it cannot be read.
+    private static func crontab(in session: Session) -> String? {
+        // crontab(1) fails if there is no crontab, and says so in the language of the user.
+        let script = ShellScript(
+            """
+            command -v crontab > /dev/null || exit 0
+            text=$(LC_ALL=C crontab -l 2>&1) && printf '%s\\n' "$text" && exit
+            case $text in *'no crontab for'*) ;; *) exit 1 ;; esac
+            """)
+        do throws(ShellCommand.Failure) {
+            let text = try ShellCommand.output(of: script, environment: session.world.environment, limit: 1 << 20)
+            return text.withBytes { span in String(decoding: span.indices.map { span[$0] }, as: UTF8.self) }
+        } catch {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,67 @@
+internal import KCBackupCatalogue
+internal import KCBackupJobs
+internal import KCCryptography
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCReportText
+
+// The state of backups, with the keychains of this world and the words of this program.
+
+typealias UnreadableJob = BackupState.UnreadableJob
+
+extension BackupState {
+    /// Collects the state; changes nothing.
+    ///
+    /// - Throws: as `init(of:storeID:desktopHasItems:)`.
+    init(in session: Session) throws {
+        try self.init(of: Jobs(session.world)) { local in
+            do {
+                return Hexadecimal.encode(try local.open(in: session).storeID)
+            } catch {
+                session.warn(Failure(error, session.subjects).explanation.message)
+                return nil
+            }
+        } desktopHasItems: {
+            try session.world.desktopKeyringHasItems() == true
+        }
+    }
+}
+
+extension UnreadableJob {
+    /// Why it cannot be read.
+    var failure: Failure { Failure(error, Failure.Subjects()) }
+
+    /// The JSON object "unreadable job".
+    var json: JSONValue { ["name": .text(name), "error": failure.explanation.jsonBody] }
+}
+
+extension BackupState.JobState {
+    /// Why the record of its last run cannot be read.
+    var recordFailure: Failure? { unreadableRecord.map { Failure($0, Failure.Subjects()) } }
+}
+
+extension BackupState.StoreState {
+    /// The keychain or keyring in a sentence.
+    var words: String { storeWords(name) }
+}
+
+extension BackupState.Lost {
+    var failure: Failure {
+        switch state {
+        case .recorded, .missing: .refused(.newestGone(keychain: name, path: path))
+        case .damaged: .catalogue(.notWhole(name: path), job: nil)
+        case .replaced(let difference): .catalogue(.replaced(name: path, difference), job: nil)
+        }
+    }
+}
+
+extension BackupState.Stale {
+    /// The job, keychain or keyring in a sentence.
+    var words: String {
+        switch self {
+        case .job(let name): "job \(quoted(name))"
+        case .copies(let job, let to): "copies of job \(quoted(job)) on \(quoted(to))"
+        case .store(let name): storeWords(name)
+        }
+    }
+}

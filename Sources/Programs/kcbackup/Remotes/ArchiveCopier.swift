@@ -1,0 +1,31 @@
+internal import KCBackupArchive
+internal import KCBackupCatalogue
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCKeychainModel
+internal import KCLocalKeychains
+internal import KCRemotes
+
+/// Copies archives to a folder of a remote, if they are genuine as far as can be told without a key.
+struct ArchiveCopier {
+    let folder: RemoteFolder
+    /// True if unencrypted archives may be copied, which show the names of their items.
+    let copiesReadable: Bool
+    let session: Session
+
+    /// - Throws: `Refusal.readableCopy`, `CatalogueFailure.replaced` if the file is not that of `entry`, `ArchiveFailure`,
+    ///   `FileFailure`, and as `RemoteFolder.put`.
+    func copy(_ path: String, of entry: CatalogueEntry? = nil) throws -> RemoteFolder.Outcome {
+        let (folder, name) = Path.split(session.absolute(path))
+        guard let real = Path.real(folder) else { throw FileFailure(path, .notFound) }
+        // A link is not followed: the copy has the name that was given.
+        let file = try OpenFile.reading("\(real)/\(name)")
+        let archive = try ArchiveFile(file)
+        if archive.header.mode == .unencrypted, !copiesReadable { throw Refusal.readableCopy(path: path) }
+        let proven = try ProvenOutside(archive, local: LocalDevice(session.world).identity())
+        if let difference = entry?.difference(proven.outline, origin: proven.origin, fingerprint: nil) {
+            throw CatalogueFailure.replaced(name: path, difference)
+        }
+        return try self.folder.put(file)
+    }
+}

@@ -1,0 +1,79 @@
+internal import KCByteStreams
+internal import KCCryptography
+internal import KCKeychainModel
+internal import KCLocalKeychains
+internal import KCRemotes
+internal import KCReportText
+
+/// `doctor REMOTE:PATH`: what somebody with the credentials of this machine could do to the copies in a folder.
+struct RemoteExamination {
+    private let location: RemoteLocation
+    private let session: Session
+
+    /// - Throws: `UsageProblem.malformed`.
+    init(_ remote: String, in session: Session) throws {
+        guard let location = RemoteLocation(remote) else {
+            throw UsageProblem("\(quoted(remote)) is not \(RemoteLocation.form)")
+        }
+        self.location = location
+        self.session = session
+    }
+
+    /// Tries it, and reports what was found.
+    ///
+    /// - Throws: `RemoteFailure`, `FileFailure`, `CryptographyFailure`.
+    func run() throws -> ExitStatus {
+        let folder = try RemoteFolder(location, session.world.rclone())
+        try Path.makeFolder(session.world.dataFolder.path)
+        let staging = try StagingFolder(in: session.world.dataFolder.path)
+        func file(_ name: String, _ text: String) throws -> OpenFile {
+            let path = "\(staging.path)/\(name)"
+            try PrivateFile.create(path, text.utf8.span)
+            return try OpenFile.reading(path)
+        }
+        let name = "kcbackup-canary-\(Hexadecimal.encode(try RandomBytes.bytes(count: 8))).txt"
+        let findings = try withExtendedLifetime(staging) {
+            try RemoteCanary(name: name, in: folder).run(
+                file("first", "A file of 'kcbackup doctor', which may be deleted.\n"), file("second", "Replaced.\n"))
+        }
+        try session.result(json(findings), table(findings).lines(width: session.tableWidth))
+        if !findings.left.isEmpty {
+            session.note("left there: \(findings.left.map { quoted($0) }.joined(separator: ", "))")
+        }
+        let what = "whoever takes over this machine"
+        if findings.canDestroy {
+            session.warn("\(what) can destroy the copies in \(quoted(location.text))")
+        } else {
+            session.note("\(what) cannot destroy the copies in \(quoted(location.text))")
+        }
+        return .ok
+    }
+
+    private func table(_ findings: RemoteCanary.Findings) -> Table {
+        var table = Table([Table.Column(title: "WITH THIS MACHINE'S CREDENTIALS", least: 20), Table.Column(title: "")])
+        func add(_ what: String, _ answer: Bool) { table.append([what, answer ? "yes" : "no"]) }
+        add("a copy can be replaced", findings.canReplace)
+        add("a copy can be deleted", findings.canDelete)
+        guard let versions = findings.versions else {
+            table.append(["earlier versions are kept", "not known"])
+            return table
+        }
+        add("earlier versions are kept", versions.areKept)
+        if versions.areKept {
+            add("an earlier version can be deleted", versions.canDelete)
+            add("keeping versions can be switched off", versions.canSwitchOff)
+        }
+        return table
+    }
+
+    private func json(_ findings: RemoteCanary.Findings) -> JSONValue {
+        .members([
+            ("remote", .text(location.text)), ("canReplace", .flag(findings.canReplace)),
+            ("canDelete", .flag(findings.canDelete)),
+            ("keepsVersions", findings.versions.map { .flag($0.areKept) }),
+            ("canDeleteVersions", findings.versions.map { .flag($0.canDelete) }),
+            ("canSwitchVersionsOff", findings.versions.map { .flag($0.canSwitchOff) }),
+            ("canDestroy", .flag(findings.canDestroy)), ("left", .list(findings.left.map { .text($0) })),
+        ])
+    }
+}

@@ -1,0 +1,123 @@
+import KCByteStreams
+import KCTestSupport
+import Testing
+
+@testable import KCBackupJobs
+
+@Suite("Texts of units and of lines of cron")
+struct UnitTextTests {
+    private func surroundings(_ folder: String = "/home/ada", user: String? = "ada") -> JobSurroundings {
+        JobSurroundings(
+            program: "/usr/bin/kcbackup", data: "\(folder)/.local/share/kcbackup", home: folder, user: user)
+    }
+
+    private func job(_ words: [String] = ["--all"], at time: String = "daily") -> Job {
+        var job = Job(name: "x", create: words, folder: "/mnt/b", place: "/mnt/b")
+        job.time = time
+        return job
+    }
+
+    private func service(_ job: Job, isOfSystem: Bool = false, isEncrypted: Bool = false) throws -> [Substring] {
+        let units = SystemdUnits(
+            of: job, in: surroundings(), isOfSystem: isOfSystem, failureUnit: "mail@%n.service",
+            credentialsAreEncrypted: isEncrypted)
+        return try units.files()[0].text.split(separator: "\n")
+    }
+
+    @Test(
+        "A time with a name is the same for cron and for a timer, and cron has no others",
+        arguments: [
+            ("hourly", "*-*-* *:17:00", "17 * * * * "), ("daily", "*-*-* 03:17:00", "17 3 * * * "),
+            ("weekly", "Mon *-*-* 03:17:00", "17 3 * * 1 "), ("monthly", "*-*-01 03:17:00", "17 3 1 * * "),
+        ])
+    func times(name: String, timer: String, cron: String) throws {
+        let job = job(at: name)
+        #expect(job.isOfCron)
+        #expect(try job.crontabLine(in: surroundings()).hasPrefix(cron))
+        let files = try SystemdUnits(of: job, in: surroundings()).files()
+        #expect(files.map(\.name) == ["kcbackup-x.service", "kcbackup-x.timer"])
+        #expect(files[1].text.contains("\nOnCalendar=\(timer)\n"))
+        let other = self.job(at: "Mon..Fri 12:00")
+        #expect(!other.isOfCron)
+        #expect(throws: JobFailure.notOfCron(time: "Mon..Fri 12:00")) { try other.crontabLine(in: surroundings()) }
+        #expect(try SystemdUnits(of: other, in: surroundings()).files()[1].text.contains("OnCalendar=Mon..Fri 12:00\n"))
+    }
+
+    @Test("Only a system unit names its user and what it writes to")
+    func manager() throws {
+        let ofUser = try service(job())
+        #expect(!ofUser.contains { $0.hasPrefix("User=") || $0.hasPrefix("ReadWritePaths=") })
+        #expect(ofUser.contains("Environment=XDG_DATA_HOME=/home/ada/.local/share"))
+        #expect(ofUser.contains("NoNewPrivileges=yes"))
+        let ofSystem = try service(job(), isOfSystem: true)
+        #expect(ofSystem.contains("User=ada"))
+        #expect(ofSystem.contains { $0.hasPrefix("ReadWritePaths=") && $0.hasSuffix(" -/mnt/b") })
+        #expect(ofSystem.contains("RestrictAddressFamilies=none"))
+    }
+
+    @Test("Credentials are loaded by their names, and a job that starts programs has no sandbox")
+    func credentials() throws {
+        let words = ["--keychain", "work", "--passcode", "cred:work"]
+        #expect(try service(job(words)).contains("LoadCredential=work:%E/kcbackup/work"))
+        #expect(
+            try service(job(words), isOfSystem: true, isEncrypted: true)
+                .contains("LoadCredentialEncrypted=work:/etc/kcbackup/work"))
+        #expect(try !service(job(["--all", "--passcode", "cmd:pass"])).contains("NoNewPrivileges=yes"))
+    }
+
+    @Test("rclone finds the configuration that the job was added with, and gets the network")
+    func remotes() throws {
+        var job = job()
+        job.copyTo = ["nas:backups"]
+        let here = JobSurroundings(
+            program: "/usr/bin/kcbackup", data: "/home/ada/.local/share/kcbackup", home: "/home/ada",
+            variables: [("RCLONE_CONFIG", "/home/ada/my rclone.conf")])
+        let text = try SystemdUnits(of: job, in: here).files()[0].text
+        #expect(text.contains("\nEnvironment=RCLONE_CONFIG=\"/home/ada/my rclone.conf\"\n"))
+        #expect(!text.contains("RestrictAddressFamilies"))
+        #expect(try job.crontabLine(in: here).contains(" RCLONE_CONFIG='/home/ada/my rclone.conf' "))
+    }
+
+    @Test("A path that would end a line of a unit or a crontab is refused")
+    func controlCharacters() {
+        let path = "/home/a\nb"
+        #expect(throws: JobFailure.unwritable(.controlCharacter("\(path)/.local/share"), isCrontab: false)) {
+            try SystemdUnits(of: job(), in: surroundings(path)).files()
+        }
+        #expect(throws: JobFailure.self) { try job().crontabLine(in: surroundings(path)) }
+    }
+
+    @Test("The units of an edited job keep their options, and units that were changed by hand are left alone")
+    func installed() throws {
+        let folder = try TemporaryFolder()
+        let here = surroundings(folder.path)
+        let old = job(["--keychain", "work", "--passcode", "cred:work"])
+        #expect(try InstalledUnits(of: "x", in: here) == nil)
+        let units = SystemdUnits(of: old, in: here, failureUnit: "mail.service", credentialsAreEncrypted: true)
+        try Path.makeFolder(units.folder)
+        for file in try units.files() {
+            try PrivateFile.replace("\(units.folder)/\(file.name)", file.text.utf8.span)
+        }
+        let found = try #require(try InstalledUnits(of: "x", in: here))
+        let new = job(old.create, at: "hourly")
+        let made = try #require(try found.units(of: new, insteadOf: old, in: here))
+        let text = try made.files()[0].text
+        #expect(text.contains("\nOnFailure=mail.service\n") && text.contains("\nLoadCredentialEncrypted=work:"))
+        struct Refused: Error {}
+        let timer = SystemdUnits.userPaths(of: "x", in: here).timer
+        #expect(throws: Refused.self) {
+            try found.replace(with: made, notRestored: { _ in }) { throw Refused() }
+        }
+        #expect(try contents(of: timer).contains("OnCalendar=*-*-* 03:17:00"))
+        try found.replace(with: made, notRestored: { _ in }) {}
+        #expect(try contents(of: timer).contains("OnCalendar=*-*-* *:17:00"))
+        // These are those of another job than this one.
+        #expect(try InstalledUnits(of: "x", in: here)?.units(of: new, insteadOf: old, in: here) == nil)
+    }
+
+    private func contents(of path: String) throws -> String {
+        try PrivateFile.readPublic(path).withBytes { span in
+            String(decoding: span.indices.map { span[$0] }, as: UTF8.self)
+        }
+    }
+}

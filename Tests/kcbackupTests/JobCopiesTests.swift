@@ -1,0 +1,152 @@
+import Foundation
+import KCByteStreams
+import KCTestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("The copies of a job", .waitsForPrograms)
+struct JobCopiesTests {
+    private let home: TestHome
+    private let rclone: FakeRclone
+
+    init() throws {
+        home = try TestHome()
+        rclone = try FakeRclone(home)
+        try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"a"},"secret":"x"}"# + "\n")
+        for line in [
+            "keychain create --no-passcode", "import items.jsonl",
+            "schedule add x --unencrypted --metadata-readable --to b --copy-to nas:x",
+        ] { #expect(run(line).status == .ok, "\(line)") }
+    }
+
+    private func run(_ line: String) -> TestHome.Outcome {
+        home.run(line.split(separator: " ").map(String.init), environment: rclone.environment)
+    }
+
+    private func names(_ folder: String) throws -> Set<String> {
+        let path = home.path(folder)
+        return Path.isFolder(path) ? Set(try Path.names(in: path).filter { $0.hasSuffix(".kcb") }) : []
+    }
+
+    /// Makes the remote answer nothing but a failure, or answer again.
+    private func cut(_ isCut: Bool) throws {
+        let (path, other) = (home.path("bin/rclone"), home.path("bin/away"))
+        if isCut {
+            try FileManager.default.moveItem(atPath: path, toPath: other)
+            try home.write(
+                "bin/rclone", "#!/bin/sh\n[ $1 = config ] && exec \(other) \"$@\"\necho 'no such host' >&2; exit 1\n",
+                mode: 0o700)
+        } else {
+            try FileManager.default.removeItem(atPath: path)
+            try FileManager.default.moveItem(atPath: other, toPath: path)
+        }
+    }
+
+    @Test("Each run copies its archive, and status says so")
+    func copies() throws {
+        #expect(run("status").text.contains("never ran"))
+        for _ in 0..<2 { #expect(run("run x").status == .ok) }
+        #expect(try names("remote/x") == names("b") && names("b").count == 2)
+        let status = run("status").text
+        #expect(status.contains(/nas:x +x +20\d\d/), "\(status)")
+        #expect(
+            run("status --prometheus").text.contains(
+                #"kcbackup_copies_last_good_timestamp_seconds{job="x",to="nas:x"} 1"#))
+        #expect(run("doctor").text.contains("nas") == false)
+        #expect(run("status --html status.html").status == .ok)
+        let page = String(decoding: try home.folder.read("work/status.html"), as: UTF8.self)
+        #expect(page.contains(#"<tr><td class="path">nas:x</td><td>x</td>"#) && page.contains("<h2>Copies</h2>"))
+    }
+
+    @Test(
+        "A failed copy has an exit code and a line of its own, and the backup counts; the next run copies what is missing"
+    )
+    func failure() throws {
+        #expect(run("run x").status == .ok)
+        try cut(true)
+        let failed = run("run x")
+        #expect(failed.status == .notCopied)
+        #expect(
+            failed.messages.hasPrefix(
+                "kcbackup: error: job 'x': the backup is good, but is not copied to 'nas:x': 'nas:x' cannot be reached"),
+            "\(failed.messages)")
+        #expect(run("run x --json").text.contains(#""result":"not-copied""#))
+        #expect(run("status").text.contains("io: 'nas:x' cannot be reached"))
+        #expect(run("status --json").text.contains(#""result":"not-copied""#))
+        #expect(run("status --max-age 1h").status == .ok, "it was copied a moment ago")
+        #expect(run("doctor").text.contains("cannot be reached"))
+        try cut(false)
+        #expect(run("run x").status == .ok)
+        #expect(try names("remote/x") == names("b") && names("b").count == 4)
+    }
+
+    @Test("Copies that are too old make status fail, as backups do; those that never were do, too")
+    func stale() throws {
+        try cut(true)
+        #expect(run("run x").status == .notCopied)
+        let stale = run("status --max-age 1h")
+        #expect(stale.status == .stale && stale.messages.contains("copies of job 'x' on 'nas:x'"), "\(stale.messages)")
+    }
+
+    @Test("The first run copies the newest archive, not all that there ever were")
+    func first() throws {
+        #expect(run("schedule edit x --remove copy-to --remove metadata-readable").status == .ok)
+        for _ in 0..<3 { #expect(run("run x").status == .ok) }
+        #expect(run("schedule edit x --copy-to nas:x --metadata-readable").status == .ok)
+        #expect(run("run x").status == .ok)
+        #expect(try names("remote/x").count == 1 && names("remote/x").isSubset(of: names("b")))
+    }
+
+    @Test("A newest copy that somebody deleted is made again; one that somebody changed is left, and reported")
+    func tampering() throws {
+        #expect(run("schedule edit x --if-changed").status == .ok)
+        #expect(run("run x").status == .ok)
+        let name = try #require(names("remote/x").first)
+        try FileManager.default.removeItem(atPath: home.path("remote/x/\(name)"))
+        let again = run("run x -v")
+        #expect(again.status == .ok && again.messages.contains("was gone from there"), "\(again.messages)")
+        #expect(try names("remote/x") == [name])
+        try home.write("remote/x/\(name)", "other")
+        try FileManager.default.removeItem(atPath: home.home + "/.local/share/kcbackup/jobs/x.copies")
+        #expect(run("run x").status == .notCopied)
+        #expect(try home.folder.read("work/remote/x/\(name)") == Array("other".utf8))
+    }
+
+    @Test("A copy is read back once a week, and one that was changed on the remote is reported")
+    func weekly() throws {
+        #expect(run("schedule edit x --if-changed").status == .ok)
+        #expect(run("run x").status == .ok)
+        let name = try #require(names("remote/x").first)
+        var bytes = try home.folder.read("work/remote/x/\(name)")
+        bytes[bytes.count / 2] ^= 1
+        try home.write("remote/x/\(name)", bytes)
+        #expect(run("run x").status == .ok, "the same name and size")
+        home.pass(hours: 8 * 24)
+        let found = run("run x")
+        #expect(
+            found.status == .notCopied && found.messages.contains("exists and is another file"), "\(found.messages)")
+    }
+
+    @Test("Copying goes on after records that are damaged, which status reports")
+    func damagedRecords() throws {
+        #expect(run("run x").status == .ok)
+        try Data("x".utf8).write(to: URL(fileURLWithPath: home.home + "/.local/share/kcbackup/jobs/x.copies"))
+        #expect(run("status").text.contains(/nas:x.*damaged/))
+        #expect(run("run x").status == .ok)
+        #expect(try names("remote/x") == names("b"))
+    }
+
+    @Test("A job is refused if its remote is none, is given twice, or would get what others can read")
+    func refusals() throws {
+        for (line, status) in [
+            ("schedule add y --unencrypted --to c --copy-to nas:x", kcbackup.ExitStatus.refused),
+            ("schedule add y --unencrypted --metadata-readable --to c", .usage),
+            ("schedule add y --unencrypted --metadata-readable --to c --copy-to far:x", .notFound),
+            ("schedule add y --unencrypted --metadata-readable --to c --copy-to /tmp", .usage),
+            ("schedule add y --unencrypted --metadata-readable --to c --copy-to nas:x --copy-to nas:x", .usage),
+            ("schedule add y --unencrypted --to nas:x", .usage),
+        ] { #expect(run(line).status == status, "\(line)") }
+        #expect(run("schedule list").text.contains("\ny ") == false)
+    }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import KCTestSupport
+
+@testable import kcbackup
+
+/// The messages of `UsageProblem` and `Refusal` that are written where they are thrown, read from the sources.
+///
+/// Such a message is one string for the text and one for each hint, so that this can read them.
+struct ThrownMessages {
+    /// The explanations, with an example in place of each value.
+    private(set) var explanations: [Explanation] = []
+    /// The calls that are not of this form, the values without an example, and the examples that no message needs.
+    private(set) var faults: [String] = []
+
+    static let folder = "Sources/Programs/kcbackup"
+    /// The files with the messages that have a name, which `FailureExamples` lists.
+    static let named = ["Failures/UsageProblem.swift", "Failures/Refusal.swift"]
+
+    /// Examples of what messages contain, by file and expression; the names of options need none.
+    private static let examples: [String: [String: String]] = [
+        "Run.swift": ["flag.spelling": "--keychain"],
+        "Archives/ArchiveDrill.swift": ["differing": "2 items"],
+        "Archives/ArchiveOptions.swift": [
+            "quoted(archive)": "'laptop'", "shellWord(archive)": "laptop", "format.title": "CSV file",
+            "quoted(path)": "'-'",
+        ],
+        "Archives/ArchiveOutput.swift": [
+            "quoted(given)": "'login'", "shellWord(given)": "login", #"shellWord("./" + given)"#: "./login",
+        ],
+        "Archives/ArchiveText.swift": ["quoted(source.name)": "'login'"],
+        "Commands/DeviceAdoptCommand.swift": ["status.device": "KC-ABCD-EFGH-IJKL-MNOP-QRST"],
+        "Commands/DeviceTransferCommands.swift": ["quoted(file)": "'laptop.kcb'", "shellWord(file)": "laptop.kcb"],
+        "Commands/ExportCommand.swift": [#"counted(missing, "item")"#: "3 items", "format.rawValue": "csv"],
+        "Commands/InspectCommand.swift": ["option.spelling": "--html"],
+        "Commands/ItemAddCommand.swift": ["code.word": "sync", "quoted(path)": "'ca.der'"],
+        "Commands/ItemUpdateCommand.swift": ["found.items.count": "2", "error.code.code": "acct"],
+        "Commands/KeychainLockCommand.swift": [
+            "refusal.reason": "this process may not use the kernel's key service, as in many containers"
+        ],
+        "Commands/StatusCommand.swift": [
+            "displayed(maxAge)": "26h", #"stale.joined(separator: ", ")"#: "job 'nightly'",
+        ],
+        "Commands/TrustCommands.swift": ["id": "KC-ABCD-EFGH-IJKL-MNOP-QRST"],
+        "Failures/StateExplanations.swift": [
+            "storeWords(store)": "keychain 'login'", "keyringOption(store)": "",
+            "displayed(name, limit: 100)": "20261121T030000.000000Z", "shellWord(path)": "undo/state.keychain",
+            "quoted(label)": "'Bank'",
+        ],
+        "Local/BackupFolders.swift": ["quoted(path)": "'~/.local/share/kcbackup'"],
+        "Local/KeychainMove.swift": [#"stuck.count == 1 ? "keychain" : "keychains""#: "keychain", "names": "'login'"],
+        "Remotes/RemoteExamination.swift": [
+            "quoted(remote)": "'/tmp'", "RemoteLocation.form": "a folder of a remote, as in 'nas:backups'",
+        ],
+        "Options/CreateOptions.swift": [
+            "option.spelling": "--recipient", "session.calendar.day(session.now)": "1969-12-31",
+        ],
+        "Options/JobOptions.swift": ["quoted(to)": "'nas:backups'", "shellWord(to)": "nas:backups"],
+        "Options/KeychainOptions.swift": ["quoted(name)": "'login'", "SecretSource.forms": SecretSource.forms],
+        "Options/SubjectOptions.swift": ["option.spelling": "--escrow"],
+        "Options/UnitOptions.swift": ["quoted(job.name)": "'desk'", "shellWord(job.name)": "desk"],
+    ]
+
+    /// Reads all sources of the program.
+    init() throws {
+        let folder = Project.folder.appending(path: Self.folder)
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()
+        for path in paths where path.hasSuffix(".swift") && !Self.named.contains(path) {
+            read(try Project.text("\(Self.folder)/\(path)"), of: path)
+        }
+    }
+
+    /// Reads one text in place of a file.
+    init(_ text: String, path: String) {
+        read(text, of: path)
+    }
+
+    private mutating func read(_ text: String, of path: String) {
+        let examples = Self.examples[path, default: [:]]
+        var used: Set<String> = []
+        // The type has to be named, so that the call is found.
+        if text.contains("throw .init(") { faults.append("\(path): 'throw .init(' does not name the type") }
+        for type in ["UsageProblem(", "Refusal("] {
+            for start in text.ranges(of: type) {
+                if let before = text[..<start.lowerBound].last, before.isLetter { continue }
+                var reader = ArgumentReader(text: text[start.upperBound...], examples: examples)
+                if let explanation = reader.explanation() {
+                    explanations.append(explanation)
+                } else {
+                    let line = text[..<start.lowerBound].count { $0 == "\n" } + 1
+                    faults.append("\(path):\(line): \(reader.fault)")
+                }
+                used.formUnion(reader.used)
+            }
+        }
+        faults += Set(examples.keys).subtracting(used).sorted().map { "\(path): no message has '\($0)'" }
+    }
+}
+
+/// Reads the arguments of one call: `.status` if there is one, then strings.
+private struct ArgumentReader {
+    var text: Substring
+    let examples: [String: String]
+    var used: Set<String> = []
+    /// What is wrong, after `explanation` has returned nil.
+    var fault = "a message is one string, and each hint is one"
+
+    mutating func explanation() -> Explanation? {
+        var status = ExitStatus.usage
+        var strings = [""]
+        while let character = text.popFirst() {
+            switch character {
+            case " ", "\n", "+": break
+            case ",": strings.append("")
+            case "\"":
+                guard let string = string() else { return nil }
+                strings[strings.count - 1] += string
+            case ".":
+                let name = text.prefix { $0.isLetter }
+                guard strings == [""], let found = ExitStatus.allCases.first(where: { "\($0)" == name })
+                else { return nil }
+                text = text.dropFirst(name.count)
+                status = found
+                // The message follows the comma.
+                strings = []
+            case "h" where text.hasPrefix("int:") && strings.last == "": text = text.dropFirst(4)
+            case ")":
+                guard let message = strings.first, !strings.contains("") else { return nil }
+                return Explanation(status, message, hints: Array(strings.dropFirst()))
+            default: return nil
+            }
+        }
+        return nil
+    }
+
+    /// Reads a string after its first quotation mark.
+    private mutating func string() -> String? {
+        var string = ""
+        while let character = text.popFirst(), character != "\"" {
+            guard character == "\\" else {
+                string.append(character)
+                continue
+            }
+            guard text.popFirst() == "(", let value = value() else { return nil }
+            string += value
+        }
+        return string
+    }
+
+    /// Reads an expression up to the parenthesis that ends it, and returns its example.
+    private mutating func value() -> String? {
+        var expression = ""
+        var depth = 0
+        var isInString = false
+        while let character = text.popFirst() {
+            if character == "\"" { isInString.toggle() }
+            if !isInString, character == ")", depth == 0 { break }
+            if !isInString { depth += character == "(" ? 1 : character == ")" ? -1 : 0 }
+            expression.append(character)
+        }
+        if let option = OptionName.allCases.first(where: { "OptionName.\($0).spelling" == expression }) {
+            return option.spelling
+        }
+        used.insert(expression)
+        fault = "'\(expression)' has no example"
+        return examples[expression]
+    }
+}
