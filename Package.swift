@@ -183,10 +183,13 @@ let package = Package(
                 "KCBackupEngine", "KCBackupCatalogue", "KCReportText",
             ]),
         library("KCRemotes", in: "Backup", ["KCByteStreams", "KCCryptography"]),
+        library(
+            "KCFleet", in: "Backup",
+            ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCRemotes"]),
         .executableTarget(
             name: "kcbackup",
             dependencies: [
-                "KCItemStores", "KCBackupJobs", "KCRemotes", "KCReportText", "KCReportPages",
+                "KCItemStores", "KCBackupJobs", "KCRemotes", "KCFleet", "KCReportText", "KCReportPages",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
                 "KCKeychainKeys",
                 "KCKeychainStore", "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains",
@@ -285,7 +288,7 @@ let package = Package(
         tests("KCReportText", ["KCByteStreams", "KCConsole"]),
         tests("KCReportPages", ["KCKeychainModel"]),
         tests("KCRemotes", ["KCByteStreams"]),
-        tests(["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel"]),
+        tests("KCFleet", ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel"]),
         .target(
             name: "KCArchiveForgery",
             dependencies: [
@@ -327,7 +330,7 @@ let package = Package(
                 "KCAgeEncryption", "KCKeychainModel", "KCKeychainStore",
                 "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains", "KCKernelKeyring",
                 "KCBackupArchive",
-                "KCBackupEngine", "KCBackupCatalogue", "KCConsole", "KCRemotes", "KCReportText",
+                "KCBackupEngine", "KCBackupCatalogue", "KCConsole", "KCRemotes", "KCFleet", "KCReportText",
                 "KCReportPages",
                 argumentParser,
             ],

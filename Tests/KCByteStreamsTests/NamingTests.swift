@@ -57,6 +57,20 @@ struct NamingTests {
         withExtendedLifetime((held, passing)) {}
     }
 
+    @Test("A staging folder can be where others have files, in which no other user can put any, and is removed")
+    func stagingBesideOthers() throws {
+        #expect(unsafe chmod(folder.path, 0o1777) == 0)
+        #expect(throws: FileFailure(folder.path, .sharedFolder(mode: 0o1777))) { try StagingFolder(in: folder.path) }
+        var staging: StagingFolder? = try StagingFolder(inTemporaryFolder: folder.path)
+        let path = try #require(staging?.path)
+        try PrivateFile.create(path + "/receipt", [1].span)
+        staging = nil
+        #expect(try folder.list() == [])
+        #expect(unsafe chmod(folder.path, 0o777) == 0)
+        #expect(throws: FileFailure.self) { try StagingFolder(inTemporaryFolder: folder.path) }
+        #expect(try folder.list() == [])
+    }
+
     @Test("The extra name left by a kill between link and unlink is removed by the next cleanup")
     func finishesNaming() throws {
         try folder.write("login.keychain", [1])

@@ -84,7 +84,7 @@ struct LostOutputTests {
 
     /// The verbs whose only result is what they print, and those that note nothing but that they looked.
     static let reading: Set<[String]> = [
-        ["inspect"], ["verify"], ["diff"], ["doctor"], ["status"], ["list"], ["item", "list"],
+        ["inspect"], ["verify"], ["diff"], ["doctor"], ["status"], ["fleet", "status"], ["list"], ["item", "list"],
         ["item", "find"], ["keychain", "list"], ["keychain", "info"], ["device", "show"],
         ["device", "list"], ["schedule", "list"], ["schedule", "show"],
     ]

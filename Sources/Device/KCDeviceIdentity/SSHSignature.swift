@@ -3,8 +3,13 @@ package import KCCryptography
 
 /// Signatures that `ssh-keygen -Y verify -n kcbackup` can check: Ed25519, SHA-512 (OpenSSH, `PROTOCOL.sshsig`).
 package enum SSHSignature {
-    /// The signature namespace; signatures made for other programs are not valid here.
-    package static let namespace = "kcbackup"
+    /// What a signature is for; one that was made for something else, or by another program, is not valid.
+    package enum Namespace: String, CaseIterable, Sendable {
+        /// The checksums of an archive.
+        case archive = "kcbackup"
+        /// What a machine says about a run.
+        case receipt = "kcbackup-receipt"
+    }
 
     private static let keyType = "ssh-ed25519"
     private static let hashName = "sha512"
@@ -15,8 +20,11 @@ package enum SSHSignature {
     private static let lineLength = 70
 
     /// Signs `message` as `device`, in OpenSSH's armor; deterministic.
-    package static func sign(message: [UInt8], with device: DeviceKey) throws(CryptographyFailure) -> [UInt8] {
-        armor(blob(publicKey: device.signingPublicKey, signature: try device.sign(signedBytes(message))))
+    package static func sign(
+        message: [UInt8], with device: DeviceKey, as namespace: Namespace = .archive
+    ) throws(CryptographyFailure) -> [UInt8] {
+        let signature = try device.sign(signedBytes(message, namespace))
+        return armor(blob(publicKey: device.signingPublicKey, signature: signature, namespace))
     }
 
     /// Verifies that `armored` is a signature of `message`.
@@ -25,10 +33,13 @@ package enum SSHSignature {
     /// and OpenSSH produce is accepted.
     ///
     /// - Returns: the 32-byte Ed25519 public key of the signer.
-    package static func verify(_ armored: [UInt8], message: [UInt8]) throws(SSHSignatureFailure) -> [UInt8] {
-        guard let (publicKey, signature) = parse(armored) else { throw .malformed }
+    package static func verify(
+        _ armored: [UInt8], message: [UInt8], as namespace: Namespace = .archive
+    ) throws(SSHSignatureFailure) -> [UInt8] {
+        guard let (publicKey, signature) = parse(armored, namespace) else { throw .malformed }
         do throws(CryptographyFailure) {
-            guard try Ed25519.isValid(signature: signature, of: signedBytes(message).span, publicKey: publicKey)
+            let signed = signedBytes(message, namespace)
+            guard try Ed25519.isValid(signature: signature, of: signed.span, publicKey: publicKey)
             else { throw CryptographyFailure.authentication }
         } catch {
             throw error == .authentication ? .doesNotFit : .cryptography(error)
@@ -36,17 +47,20 @@ package enum SSHSignature {
         return publicKey
     }
 
-    /// Returns the line of an `allowed_signers` file (ssh-keygen(1)) that lets a device sign under its ID, in this
-    /// namespace only.
+    /// Returns the line of an `allowed_signers` file (ssh-keygen(1)) that lets a device sign archives under its ID, and
+    /// nothing else.
     package static func allowedSignersLine(publicKey: [UInt8]) -> String {
         let key = Base64.encode(encoded(publicKey: publicKey))
-        return "\(DeviceID(publicKey: publicKey)) namespaces=\"\(namespace)\" \(keyType) \(key)"
+        return "\(DeviceID(publicKey: publicKey)) namespaces=\"\(Namespace.archive.rawValue)\" \(keyType) \(key)"
     }
 
     /// Extracts key and signature at their fixed offsets; comparing with the re-encoded signature checks everything
     /// else.
-    private static func parse(_ armored: [UInt8]) -> (publicKey: [UInt8], signature: [UInt8])? {
-        let model = blob(publicKey: [UInt8](repeating: 0, count: 32), signature: [UInt8](repeating: 0, count: 64))
+    private static func parse(
+        _ armored: [UInt8], _ namespace: Namespace
+    ) -> (publicKey: [UInt8], signature: [UInt8])? {
+        let (noKey, noSignature) = ([UInt8](repeating: 0, count: 32), [UInt8](repeating: 0, count: 64))
+        let model = blob(publicKey: noKey, signature: noSignature, namespace)
         guard armored.count == armor(model).count else { return nil }
         let body = armored.dropFirst(header.utf8.count).dropLast(footer.utf8.count)
         let text = body.filter { $0 != UInt8(ascii: "\n") }
@@ -56,20 +70,20 @@ package enum SSHSignature {
         let keyStart = magic.count + 4 + 4 + 4 + keyType.utf8.count + 4
         let publicKey = Array(bytes[keyStart..<keyStart + 32])
         let signature = Array(bytes.suffix(64))
-        guard armor(blob(publicKey: publicKey, signature: signature)) == armored else { return nil }
+        guard armor(blob(publicKey: publicKey, signature: signature, namespace)) == armored else { return nil }
         return (publicKey, signature)
     }
 
     /// Returns the signed data: namespace, hash algorithm and message hash, but not the key.
-    private static func signedBytes(_ message: [UInt8]) -> [UInt8] {
+    private static func signedBytes(_ message: [UInt8], _ namespace: Namespace) -> [UInt8] {
         let hash = HashFunction.sha512.digest(of: message.span)
-        return magic + field(namespace) + field("") + field(hashName) + field(hash)
+        return magic + field(namespace.rawValue) + field("") + field(hashName) + field(hash)
     }
 
-    private static func blob(publicKey: [UInt8], signature: [UInt8]) -> [UInt8] {
+    private static func blob(publicKey: [UInt8], signature: [UInt8], _ namespace: Namespace) -> [UInt8] {
         let version: [UInt8] = [0, 0, 0, 1]
         let key = field(encoded(publicKey: publicKey))
-        return magic + version + key + field(namespace) + field("") + field(hashName)
+        return magic + version + key + field(namespace.rawValue) + field("") + field(hashName)
             + field(field(keyType) + field(signature))
     }
 
@@ -98,7 +112,7 @@ package enum SSHSignature {
 
 /// Why a signature is not valid.
 package enum SSHSignatureFailure: Error, Hashable, Sendable {
-    /// Not an Ed25519 signature in this program's namespace and OpenSSH's format.
+    /// Not an Ed25519 signature in this namespace and OpenSSH's format.
     case malformed
     /// Not a signature of this message by this key.
     case doesNotFit

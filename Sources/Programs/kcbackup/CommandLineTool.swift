@@ -41,6 +41,7 @@ struct CommandLineTool: ParsableCommand {
                 subcommands: [
                     ScheduleCommand.self, RunCommand.self, StatusCommand.self, DoctorCommand.self,
                 ]),
+            CommandGroup(name: "Many machines", subcommands: [FleetCommand.self]),
             CommandGroup(
                 name: "Keychains",
                 subcommands: [

@@ -2,10 +2,12 @@ import KCAgeEncryption
 import KCBackupArchive
 import KCBackupCatalogue
 import KCBackupEngine
+import KCBackupJobs
 import KCByteStreams
 import KCConsole
 import KCCryptography
 import KCDeviceIdentity
+import KCFleet
 import KCItemSources
 import KCKernelKeyring
 import KCKeychainKeys
@@ -21,8 +23,7 @@ import KCSecretService
 enum FailureExamples {
     /// The types whose every case must be among the examples, with the files that declare them.
     static let types: [(type: String, file: String)] = [
-        ("UsageProblem", "Programs/kcbackup/Failures/UsageProblem.swift"),
-        ("Refusal", "Programs/kcbackup/Failures/Refusal.swift"),
+        ("CommandLineProblem", "Programs/kcbackup/CommandLine/CommandLineProblem.swift"),
         ("SecretProblem", "Programs/kcbackup/Secrets/SecretSource.swift"),
         ("TerminalFailure", "Programs/KCConsole/Terminal.swift"),
         ("Problem", "Base/KCByteStreams/FileFailure.swift"),
@@ -39,10 +40,13 @@ enum FailureExamples {
         ("ArchiveFailure", "Archive/KCBackupArchive/ArchiveFailure.swift"),
         ("RestoreRefusal", "Backup/KCBackupEngine/RestoreBackup.swift"),
         ("ForeignFailure", "Importers/KCItemSources/ForeignFailure.swift"),
-        ("Problem", "Programs/kcbackup/Jobs/Jobs.swift"),
+        ("JobFailure", "Backup/KCBackupJobs/JobFailure.swift"),
+        ("JobFinding", "Backup/KCBackupJobs/JobFinding.swift"),
         ("CatalogueFailure", "Backup/KCBackupCatalogue/CatalogueFailure.swift"),
         ("CryptographyFailure", "Base/KCCryptography/LibCrypto.swift"),
         ("RemoteFailure", "Backup/KCRemotes/RemoteFailure.swift"),
+        ("FleetProblem", "Programs/kcbackup/Failures/FleetExplanations.swift"),
+        ("FleetListFailure", "Backup/KCFleet/FleetLists.swift"),
     ]
 
     static let device = DeviceID(publicKey: [UInt8](repeating: 0, count: 32))
@@ -58,7 +62,10 @@ enum FailureExamples {
     }()
 
     static let all: [Failure] =
-        [.commandLine(message: "unknown option '--jsno'", command: "kcbackup create"), .unforeseen(type: "SomeError")]
+        commandLines.map { .commandLine($0, command: "kcbackup item list") } + [.unforeseen(type: "SomeError")]
+        + [.commandLine(.surplus(2), command: "kcbackup item add")]
+        + [.commandLine(.surplus(1), command: "kcbackup item delete")]
+        + [.commandLine(.unknownOption("--port"), command: "kcbackup item add")]
         + [.argumentsMissing] + usage.map { .usage($0) } + refusals.map { .refused($0) } + secrets.map { .secret($0) }
         + terminal.map { .terminal($0) } + files.map { .file(FileFailure("laptop.kcb", $0)) }
         + streams.map { .stream(StreamFailure(.reading, $0), path: "laptop.kcb") }
@@ -85,7 +92,21 @@ enum FailureExamples {
         + ages.map { .age($0, path: "restore-key.txt") } + archives.map { .archive($0, path: "laptop.kcb") }
         + restores.map { .restore($0) } + foreign.map { .foreign($0, path: "logins.csv") }
         + catalogues.map { .catalogue($0, job: nil) } + jobs.map { .job($0) }
+        + findings.map { .found($0) }
         + cryptography.map { .cryptography($0) } + remotes.map { .remote($0) }
+        + fleets.map { .fleet($0) }
+
+    private static let commandLines: [CommandLineProblem] = [
+        .noCommand(["item", "lits"], meant: "list"), .unknownOption("--jsno", meant: "--json"),
+        .unknownLetters(beginning: "-T"), .takesNoValue("--json"), .noValue("--keychain", value: "name"),
+        .wrongValue(of: "--class", form: "one of generic, internet"), .missing("<device-id>"), .surplus(1), .surplus(2),
+        .other("the command line cannot be understood"),
+    ]
+
+    /// All explanations, with those that are written where they are thrown.
+    static func explanations() throws -> [Explanation] {
+        try all.map(\.explanation) + ThrownMessages().explanations
+    }
 
     private static let desktops: [SecretServiceFailure] = [
         .libraryMissing("libsecret-1.so.0"), .noBus(lookedAt: ["/run/user/1000/bus"]),
@@ -102,12 +123,20 @@ enum FailureExamples {
         .interrupted,
     ]
 
-    private static let jobs: [Jobs.Problem] = [
+    private static let jobs: [JobFailure] = [
         .invalidName, .notFound("nightly"), .exists("nightly"), .damaged(job: "nightly", path: "jobs/nightly.job"),
         .recordDamaged(job: "nightly", path: "jobs/nightly.last"), .otherDevice(job: "nightly", device),
         .otherFormat(job: "nightly"), .severalLines,
         .folderElsewhere(job: "nightly", folder: "backups", was: "disk/backups", now: "stick/backups"),
-        .noBackups(job: "nightly", folder: "backups"),
+        .noBackups(job: "nightly", folder: "backups"), .notOfCron(time: "Mon..Fri"),
+        .unwritable(.controlCharacter("/mnt/back\nups"), isCrontab: false),
+        .unwritable(.backslash("/mnt/back\\ups"), isCrontab: true),
+    ]
+
+    private static let findings: [JobFinding] = [
+        .noLinger, .notDrilled(folder: "backups", since: "2026-01-01", archive: "backups/login.kcb", needsKey: true),
+        .littleRoom(folder: "backups", free: 1_000_000, wanted: 20_000_000),
+        .identityBesideArchives(path: "backups/key.txt"),
     ]
 
     private static let catalogues: [CatalogueFailure] = [
@@ -143,56 +172,43 @@ enum FailureExamples {
         ]
     }()
 
+    private static let fleets: [FleetProblem] = {
+        guard let folder = RemoteLocation("nas:fleet") else { return [] }
+        let lists: [FleetListFailure] = [
+            .inventoryLine(3), .listedTwice(4), .signerLine(1), .signerOption(2), .notText,
+        ]
+        return [
+            .notARemote, .noReceipts(folder, days: 2), .stale(["laptop-17", "desk-3"], absent: 1),
+            .stale((1...7).map { "laptop-\($0)" }, absent: 7), .shrunk(["laptop-17"]),
+        ] + lists.map { .list($0, path: "machines.txt") }
+    }()
+
     private static let usage: [UsageProblem] = [
-        .repeated(.keychain), .empty(.output), .together(.passcode, .noPasscode), .needs(.json, .output),
-        .malformed(.set, form: "NAME=VALUE or NAME:base64=VALUE"), .keychainTwice,
-        .outputTwice, .outputIsSource("login"), .newDesktopAttribute("sync"), .needsKeychain(.escrow),
-        .needsFile(.password),
-        .needsArchive(.html), .notAKeychain,
-        .desktopKeyring, .importIntoDesktop, .desktopAttribute("acct"), .needsDesktop(.skipLocked),
-        .notOfDesktop(.escrow),
-        .attributeTwice(.svce), .noCondition, .serverIsURL, .noPasswordColumn,
-        .noChange, .generatedForSeveral(2),
-        .severalSecrets(2, ofEveryCollection: true), .noSecret, .deviceID, .noRestoreKey, .inputTwice("-"),
-        .oneArchive(.html), .outsideItems,
-        .recipientInspects, .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all),
-        .noSetting(use: "'--lock-after TIME'"), .emptyQuery,
-        .undoWithRules, .noNewKey, .comparesOne, .needsFolder, .notUnattended(.passphrase), .notUnattended(.change),
-        .secretNeeded,
-        .nameless, .noFile,
-        .folderForArchive("backups"), .fileForFolder("laptop.kcb"), .noArchive, .undoOfItems(.undo), .replaceWithQuery,
-        .needsTerminal(.suggest), .notOfFormat(.password, "csv"), .inTheClear("csv"),
-        .opensNothing(.password, path: "logins.csv"), .notAStandardStore,
-        .twoStores(keychain: "login", .bothHaveItems), .twoStores(keychain: "login", .keychainIsEmpty),
+        .empty(.output), .together(.passcode, .noPasscode), .needs(.json, .output),
+        .malformed(.set, form: "NAME=VALUE or NAME:base64=VALUE"), .needsFile(.password), .notAKeychain,
+        .desktopKeyring, .needsDesktop(.skipLocked), .notOfDesktop(.escrow), .attributeTwice(.svce), .noCondition,
+        .severalSecrets(2, ofEveryCollection: true), .severalSecrets(2, ofEveryCollection: false), .deviceID,
+        .noRestoreKey, .emptyArchive, .noSetting(use: "'--lock-after TIME'"), .comparesOne, .needsFolder,
+        .notUnattended(.passphrase), .notUnattended(.change), .fileForFolder("laptop.kcb"), .undoOfItems(.undo),
+        .needsTerminal(.suggest), .notOfFormat(.password, "csv"), .opensNothing(.password, path: "logins.csv"),
+        .notAStandardStore, .twoStores(keychain: "login", .bothHaveItems),
+        .twoStores(keychain: "login", .keychainIsEmpty),
         .twoStores(keychain: "login", .desktopIsEmpty), .notOfRemote(.rebuild),
         .unwritable(.controlCharacter("/mnt/back\nups"), isCrontab: false),
         .unwritable(.backslash("/mnt/back\\ups"), isCrontab: true),
     ]
 
     private static let refusals: [Refusal] = [
-        .noKeychains(isDesktopRunning: true), .jobRuns("nightly"), .stale(what: ["job 'nightly'"], limit: "26h"),
-        .noLinger, .noBusInSystemUnit(job: "desk"), .drillDiffers(2),
+        .noKeychains(isDesktopRunning: true), .jobRuns("nightly"),
         .newestGone(keychain: "login", path: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb"),
-        .backupsInDataFolder("~/.local/share/kcbackup"),
-        .notDrilled(folder: "backups", since: "2026-01-01", archive: "backups/login.kcb", needsKey: true),
-        .littleRoom(folder: "backups", free: 1_000_000, wanted: 20_000_000),
-        .identityBesideArchives(path: "backups/key.txt"),
         .unattended(question: "Delete 2 items?", .yes), .unattended(question: "Type the name:", .confirm), .declined,
-        .clock(day: "1969-12-31"), .otherName(keychain: "login"), .archiveOnTerminal,
-        .noKeychainNamed("login", needsPasscode: true),
-        .noKeychainNamed("login", needsPasscode: false),
-        .keychainByPath("login"), .nothingLeaves(2, archiveCarries: true), .nothingLeaves(1, archiveCarries: false),
-        .archiveForKey(path: "laptop.kcb"), .foreignForArchive(path: "chrome.csv", title: "CSV file"),
-        .notACertificate(path: "ca.der"), .readableCopy(path: "laptop.kcb"), .notExported(3),
-        .noState(nil, of: "secret-service:"), .noState("20261121T030000Z", of: "secret-service:"),
-        .noState(nil, of: "login"), .noState("20261121T030000.000000Z", of: "login"), .unkeepable(label: "Bank"),
-        .stateIsPresent(keychain: "keychain 'login'", state: "20261121T030000.000000Z"),
+        .otherName(keychain: "login"), .noKeychainNamed("login", needsPasscode: true),
+        .noKeychainNamed("login", needsPasscode: false), .nothingLeaves(2, archiveCarries: true),
+        .nothingLeaves(1, archiveCarries: false), .readableCopy(path: "laptop.kcb"), .readableRemote,
         .retiredKey(keychain: "login", device: device, path: "device.key.retired"),
-        .stateOfOtherPasscode(path: "undo/state.keychain"),
-        .locked(keychain: "login"), .jobWithoutPasscode(job: "nightly", keychain: "login", isLocked: true),
-        .jobWithoutPasscode(job: "nightly", keychain: "login", isLocked: false), .deviceKeyNeeded(keychains: ["login"]),
+        .jobWithoutPasscode(job: "nightly", keychain: "login", isLocked: true),
+        .jobWithoutPasscode(job: "nightly", keychain: "login", isLocked: false),
         .itemExists(keychain: "login", selection: "--service forum --account ada"), .nothingToLock(keychain: "scripts"),
-        .whichDevice(device), .notTrusted(device: "KC-ABCD-EFGH-IJKL-MNOP-QRST"), .nothingIsKept(.refused(1)),
     ]
     private static let secrets: [SecretProblem] = [
         .noSource(what: "passcode of keychain 'login'", .passcode), .notASource(.passphrase),
@@ -237,6 +253,7 @@ enum FailureExamples {
     ]
     private static let imports: [ItemLines.Problem] = [
         .line(.malformed(MalformedLine("the string does not end", at: 17))), .line(.brokenSeal),
+        .line(.secretMissing),
         .tooLong(limit: 10), .sameKey(line: 2), .sameUUID(line: 2),
     ]
     private static let devices: [DeviceKeyFailure] = [
@@ -285,7 +302,7 @@ enum FailureExamples {
         .damaged("it ends too early"), .damagedLine(3, "a quotation mark is not closed"),
         .unknownVariant("version 5"), .limit("rounds", found: 20, allowed: 10),
         .refused(title: "a KeePass 1 database", hint: "open it with KeePassXC, which makes a .kdbx of it"),
-        .own(title: "a kcbackup archive", hint: "'kcbackup restore FILE' restores it"),
+        .own(.archive), .own(.keychain), .own(.deviceKey), .age(hasPassphrase: true), .age(hasPassphrase: false),
         .needsProgram("gpg", problem: "it is not installed"), .empty,
         .folderOfFiles(name: "logins.csv", title: "CSV file"), .unknownFormat, .notUTF8(line: 3),
         .unknownColumns, .noSuchColumn("Pasword", columns: ["Site", "Login", "Password"]), .columnTwice("password"),

@@ -36,6 +36,7 @@ struct JSONManual {
         "notEntered": "not entered", "unreadable": "unreadable job", "kept": "item", "unclear": "item",
         "replaced": "item", "beside": "item", "leftBehind": "left behind",
         "holds": "foreign file", "parts": "kind", "leftOut": "kind", "refused": "refused", "marked": "item",
+        "jobCopies": "job copies", "machines": "machine", "runs": "machine run", "rejected": "rejected file",
         "removed": "item", "changed": "change", "before": "item", "after": "item",
     ]
 
@@ -102,6 +103,8 @@ struct JSONHome {
         var damagedJob: String?
         /// A backup folder whose archives are removed before the step.
         var gone: String?
+        /// True to run the step where rclone is not installed.
+        var lacksRclone = false
     }
 
     let home: TestHome
@@ -154,6 +157,7 @@ struct JSONHome {
             {"class":"genp","attributes":{"svce":"Chat","acct":"ada"},"secret":"travels"}
 
             """)
+        try FleetFiles(home).writeOfEveryKind()
         for (name, content) in try Self.archiveOfAnotherDevice() { try home.folder.write("work/" + name, content) }
     }
 
@@ -216,6 +220,7 @@ struct JSONHome {
             step("copy", "copy laptop.kcb --to nas:backups"),
             step("copy", "copy backups --to nas:backups --metadata-readable"),
             step("list REMOTE:PATH", "list nas:backups"),
+            step("fleet status", "fleet status bucket:fleet --inventory machines.txt", 17),
             step("create --to", "create --unencrypted --to backups --if-changed"),
             step("list", "list backups"),
             step("prune", "prune backups --keep-last 1"),
@@ -238,6 +243,15 @@ struct JSONHome {
             step("schedule install", "schedule install nightly"),
             step("run", "run nightly"),
             step("status", "status"),
+            step("schedule add", "schedule add far --unencrypted --metadata-readable --to far --copy-to nas:far"),
+            step("status", "status"),
+            step("run of a job that copies", "run far"),
+            Step(row: "run of a job that copies", line: ["run", "far"], gone: "remote/far"),
+            Step(row: "run whose copies failed", line: ["run", "far"], status: 19, lacksRclone: true),
+            step("status", "status"),
+            step("schedule remove", "schedule remove far"),
+            step("doctor REMOTE:PATH", "doctor nas:backups"),
+            step("doctor REMOTE:PATH of a bucket", "doctor bucket:backups"),
             step("schedule add", "schedule add locked --to locked \(passphrase)"),
             step("run that failed", "run locked", 14),
             step("status", "status"),

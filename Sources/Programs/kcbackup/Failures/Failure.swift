@@ -53,6 +53,7 @@ enum Failure: Error, Hashable, Sendable {
     case found(JobFinding)
     case cryptography(CryptographyFailure)
     case remote(RemoteFailure)
+    case fleet(FleetProblem)
     /// A secret is wrong; the doubts may say why.
     indirect case wrongSecret(Failure, kind: String, [SecretDoubt])
     /// A temporary file cannot be written to the temporary folder.
@@ -117,6 +118,7 @@ enum Failure: Error, Hashable, Sendable {
             case let finding as JobFinding: .found(finding)
             case let failure as CryptographyFailure: .cryptography(failure)
             case let failure as RemoteFailure: .remote(failure)
+            case let problem as FleetProblem: .fleet(problem)
             default: .unforeseen(type: "\(type(of: error))")
             }
         if let trash = subjects.trash, isOfFullDisk { self = .full(self, trash: trash) }
@@ -177,6 +179,7 @@ enum Failure: Error, Hashable, Sendable {
         case .found(let finding): explainFinding(finding)
         case .cryptography(let failure): explainCryptography(failure)
         case .remote(let failure): explainRemote(failure)
+        case .fleet(let problem): explainFleet(problem)
         case .wrongSecret(let failure, let kind, let doubts):
             failure.explanation.adding(doubts.map { $0.words(kind) })
         case .temporaryFolder(let failure, let path): explainTemporaryFolder(failure.explanation, path)

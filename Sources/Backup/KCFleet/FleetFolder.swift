@@ -1,0 +1,110 @@
+internal import KCByteStreams
+internal import KCCryptography
+package import KCDeviceIdentity
+internal import KCKeychainModel
+package import KCRemotes
+
+/// A folder of a remote with the archives and the receipts of many machines (docs/fleet.md).
+///
+/// Every file has a name that is used once. A machine writes only below its own ID and its own names, and reads only what
+/// it wrote; whoever watches the fleet reads the receipts of a day at once.
+package struct FleetFolder {
+    /// Where it is.
+    package let location: RemoteLocation
+    private let rclone: Rclone
+    private let temporaryFolder: String
+
+    /// Looks at how the remote is configured.
+    ///
+    /// - Parameter temporaryFolder: where copies are kept while they are read or written.
+    /// - Throws: `RemoteFailure` (`unknownRemote`, `unpinnedHost`), and as the runner.
+    package init(_ location: RemoteLocation, _ rclone: Rclone, temporaryFolder: String) throws {
+        self.location = try RemoteFolder(location, rclone).location
+        self.rclone = rclone
+        self.temporaryFolder = temporaryFolder
+    }
+
+    /// The folder with the archives of a device.
+    ///
+    /// - Throws: as `init`.
+    package func archives(of device: DeviceID) throws -> RemoteFolder {
+        try RemoteFolder(location.appending("archives").appending(device.description), rclone)
+    }
+
+    /// Signs a receipt, writes it, and reads it back.
+    ///
+    /// - Returns: where it is.
+    /// - Throws: `RemoteFailure`, `CryptographyFailure`, `FileFailure`, and as the runner.
+    package func report(_ receipt: Receipt, signedBy key: DeviceKey) throws -> RemoteLocation {
+        let bytes = try receipt.signed(by: key)
+        let name = receipt.name
+        let staging = try StagingFolder(inTemporaryFolder: temporaryFolder)
+        let path = "\(staging.path)/\(name)"
+        try PrivateFile.create(path, bytes.span)
+        let file = receipts(of: name.day).appending(name.description)
+        try withExtendedLifetime(staging) { try rclone.create(file, from: path, bytes) }
+        return file
+    }
+
+    /// An observer for this folder.
+    ///
+    /// - Throws: as `init`.
+    package func observer(of members: FleetMembers) throws -> FleetObserver {
+        FleetObserver(members: members, hasServerTimes: try rclone.traits(of: location).hasServerTimes)
+    }
+
+    /// Shows an observer the receipts of a day.
+    ///
+    /// If some of them cannot be fetched, the others are shown, and these as unread.
+    ///
+    /// - Returns: why some could not be fetched, if that is so.
+    /// - Throws: `RemoteFailure` if the day cannot be listed, or if nothing can be fetched; `FileFailure`, and as the
+    ///   runner.
+    package func show(_ day: ReceiptDay, to observer: inout FleetObserver) throws -> RemoteFailure? {
+        let folder = receipts(of: day)
+        // A receipt that is being written is none yet.
+        let files = try rclone.datedFiles(in: folder).filter { !$0.name.exact.hasSuffix(".part") }
+        if files.isEmpty { return nil }
+        let staging = try StagingFolder(inTemporaryFolder: temporaryFolder)
+        var failure: RemoteFailure?
+        do {
+            try rclone.download(folder, endingWith: ReceiptName.ending, limit: Receipt.sizeLimit, to: staging.path)
+        } catch let error as RemoteFailure {
+            failure = error
+        }
+        var isAnyRead = false
+        for file in files {
+            // A name that is none of ours must not lead out of the folder.
+            let isNamed = ReceiptName(file.name, on: day) != nil
+            let contents = isNamed ? try contents(of: "\(staging.path)/\(file.name)") : nil
+            isAnyRead = isAnyRead || contents != nil
+            observer.see(file.name, on: day, written: Self.time(file.modified), contents: contents)
+        }
+        withExtendedLifetime(staging) {}
+        if let failure, !isAnyRead { throw failure }
+        return failure
+    }
+
+    private func receipts(of day: ReceiptDay) -> RemoteLocation {
+        location.appending("receipts").appending(day.description)
+    }
+
+    /// The bytes of a file that was fetched; nil if it was not.
+    private func contents(of path: String) throws(FileFailure) -> [UInt8]? {
+        do throws(FileFailure) {
+            return try PrivateFile.readPublic(path, limit: Receipt.sizeLimit).withBytes { bytes in
+                bytes.indices.map { bytes[$0] }
+            }
+        } catch {
+            switch error.problem {
+            case .notFound, .notRegular, .tooLarge: return nil
+            default: throw error
+            }
+        }
+    }
+
+    /// Parses a time of a listing, as `2026-11-24 03:15:02`.
+    private static func time(_ text: String) -> Timestamp? {
+        Timestamp("\(text.exact.replacing(" ", with: "T")).000000Z")
+    }
+}

@@ -1,0 +1,185 @@
+internal import KCByteStreams
+internal import KCCryptography
+internal import KCDeviceIdentity
+package import KCKeychainModel
+
+/// Takes in receipts, in any order, and makes a `FleetReport` of them.
+///
+/// ```swift
+/// var observer = FleetObserver(members: members, hasServerTimes: true)
+/// observer.see("KC-…-031502Z-142.json", on: day, written: time, contents: bytes)
+/// let report = observer.report(days: [day], maximumAge: age, now: now)
+/// ```
+package struct FleetObserver {
+    /// By how much a clock may be wrong, in seconds; servers such as S3 refuse a machine whose clock is more.
+    package static let skewLimit: Int64 = 900
+    // A shrinkage by more than this percentage is told, as for a folder of backups.
+    private static let allowance = 20
+    // Of files that are named in a report; more would only fill the screen.
+    private static let rejectedLimit = 1_000
+
+    private let members: FleetMembers
+    private let hasServerTimes: Bool
+    private var seen: [DeviceID: [Seen]] = [:]
+    private var jobs: [ExactText] = []
+    private var jobNumbers: [ExactText: Int] = [:]
+    private var rejected: [FleetReport.Rejected] = []
+    private var rejectedCount = 0
+
+    /// What is kept of a receipt: a fleet has tens of thousands.
+    private struct Seen {
+        let time: Timestamp
+        /// By the server's clock, if that is known.
+        let written: Timestamp?
+        let sequence: Int64
+        let job: Int
+        let result: Int32
+        let good: Timestamp?
+        let keySet: [UInt8]
+        let counts: ItemCounts
+        let archives: Int
+        let size: UInt64
+        let verified: Timestamp?
+
+        /// When it was written, as far as is known.
+        var reported: Timestamp { written ?? time }
+        /// When a backup last ended well.
+        var lastGood: Timestamp? { result == 0 ? reported : good.map { min($0, reported) } }
+    }
+
+    /// Creates an observer that has seen nothing.
+    ///
+    /// - Parameter hasServerTimes: true if the times of files are those of the server.
+    package init(members: FleetMembers, hasServerTimes: Bool) {
+        self.members = members
+        self.hasServerTimes = hasServerTimes
+    }
+
+    /// Takes in a file.
+    ///
+    /// - Parameters:
+    ///   - file: its name.
+    ///   - day: that of its folder.
+    ///   - written: its time on the remote.
+    ///   - contents: nil if it could not be read.
+    package mutating func see(_ file: String, on day: ReceiptDay, written: Timestamp?, contents: [UInt8]?) {
+        guard let name = ReceiptName(file, on: day) else { return reject(file, day, .name) }
+        guard let contents else { return reject(file, day, .receipt(.unread)) }
+        do throws(ReceiptProblem) {
+            let receipt = try Receipt(verifying: contents)
+            let stated = receipt.name
+            guard stated == name else { throw .otherName(stated) }
+            keep(receipt, hasServerTimes ? written : nil)
+        } catch {
+            reject(file, day, .receipt(error))
+        }
+    }
+
+    private mutating func keep(_ receipt: Receipt, _ written: Timestamp?) {
+        let name = receipt.job.exact
+        let job = jobNumbers[name] ?? jobs.count
+        if job == jobs.count {
+            jobs.append(name)
+            jobNumbers[name] = job
+        }
+        seen[receipt.device, default: []].append(
+            Seen(
+                time: receipt.time, written: written, sequence: receipt.sequence, job: job, result: receipt.result,
+                good: receipt.good, keySet: receipt.keySet.bytes, counts: receipt.counts,
+                archives: receipt.archiveCount, size: receipt.size, verified: receipt.verified))
+    }
+
+    private mutating func reject(_ file: String, _ day: ReceiptDay, _ problem: FleetReport.Problem) {
+        rejectedCount += 1
+        if rejected.count < Self.rejectedLimit {
+            rejected.append(FleetReport.Rejected(file: "\(day)/\(file)", problem: problem))
+        }
+    }
+
+    /// The report of what was seen.
+    ///
+    /// - Parameters:
+    ///   - days: those of which everything was seen.
+    ///   - maximumAge: for machines whose line in the inventory has none; nil for any age.
+    package func report(days: [ReceiptDay], maximumAge: MaximumAge?, now: Timestamp) -> FleetReport {
+        let devices = Set(members.inventory.keys).union(seen.keys)
+        let machines = devices.map { machine($0, maximumAge, now) }
+        // Machines without a name come last.
+        let sorted = machines.sorted { left, right in
+            let names = (left.name?.exact, right.name?.exact)
+            if let name = names.0, let other = names.1, name != other { return name < other }
+            if (names.0 == nil) != (names.1 == nil) { return names.0 != nil }
+            return left.device.description.exact < right.device.description.exact
+        }
+        return FleetReport(
+            days: days, machines: sorted, rejected: rejected, rejectedCount: rejectedCount,
+            hasServerTimes: hasServerTimes)
+    }
+
+    private func machine(_ device: DeviceID, _ usual: MaximumAge?, _ now: Timestamp) -> FleetReport.Machine {
+        var machine = FleetReport.Machine(device: device, name: members.name(of: device))
+        let receipts = (seen[device] ?? []).sorted { ($0.reported, $0.sequence) < ($1.reported, $1.sequence) }
+        machine.receipts = receipts.count
+        var states: Set<FleetReport.State> = []
+        let expectation = members.inventory[device]?.expectation
+        guard let newest = receipts.last else {
+            machine.states = expectation == .nothing ? [] : [.absent]
+            return machine
+        }
+        if members.known[device] == nil { states.insert(.unknown) }
+        machine.reported = newest.reported
+        machine.good = receipts.compactMap(\.lastGood).max()
+        let age: MaximumAge? =
+            switch expectation {
+            case .within(let age): age
+            case .nothing: nil
+            case .usual, nil: usual
+            }
+        if let age {
+            let since = now.advanced(byMicroseconds: -age.microseconds)
+            if machine.good.map({ $0 < since }) ?? true { states.insert(.late) }
+        }
+        machine.skew = newest.written.map { newest.time.seconds - $0.seconds }
+        let skew = machine.skew.map(abs) ?? max(0, newest.time.seconds - now.seconds)
+        if skew > Self.skewLimit { states.insert(.clock) }
+        if zip(receipts, receipts.dropFirst()).contains(where: { $0.sequence >= $1.sequence }) {
+            states.insert(.replayed)
+        }
+        for job in Set(receipts.map(\.job)) {
+            let (state, result) = self.job(receipts.filter { $0.job == job })
+            states.formUnion(state)
+            machine.jobs.append(result)
+        }
+        machine.jobs.sort { $0.name.exact < $1.name.exact }
+        machine.states = states.sorted()
+        return machine
+    }
+
+    /// Judges the runs of one job, of which there is at least one, in their order.
+    private func job(_ runs: [Seen]) -> (Set<FleetReport.State>, FleetReport.Job) {
+        let newest = runs[runs.count - 1]
+        let before = runs.dropLast().last
+        var states: Set<FleetReport.State> = []
+        if newest.result != 0 { states.insert(newest.result == Self.shrunk ? .shrunk : .failed) }
+        // Within the days that were read, a loss does not disappear with the next run.
+        for (earlier, later) in zip(runs, runs.dropFirst()) {
+            if earlier.keySet != later.keySet { states.insert(.keys) }
+            if Self.isFarLess(later.counts, than: earlier.counts) { states.insert(.shrunk) }
+        }
+        return (
+            states,
+            FleetReport.Job(
+                name: jobs[newest.job].string, result: newest.result, items: newest.counts.total,
+                before: before?.counts.total, archives: newest.archives, size: newest.size, verified: newest.verified)
+        )
+    }
+
+    // The exit status of a run that would have saved far fewer items (README, "Exit codes").
+    private static let shrunk: Int32 = 15
+
+    /// True if many items, or all of a kind, are gone.
+    private static func isFarLess(_ counts: ItemCounts, than before: ItemCounts) -> Bool {
+        (before.total - counts.total) * 100 > before.total * allowance
+            || ItemClass.allCases.contains { before[$0] > 0 && counts[$0] == 0 }
+    }
+}

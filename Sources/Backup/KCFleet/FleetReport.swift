@@ -1,0 +1,121 @@
+internal import KCByteStreams
+package import KCDeviceIdentity
+package import KCKeychainModel
+
+/// What the receipts of a fleet say about its machines.
+package struct FleetReport: Sendable {
+    /// What may be wrong with a machine, from the gravest on.
+    package enum State: String, CaseIterable, Comparable, Sendable {
+        /// There is no receipt of an expected machine in the days that were read.
+        case absent
+        /// Its last good backup is too old.
+        case late
+        /// Far fewer items than in the receipt before, or its run ended for that reason.
+        case shrunk
+        /// The newest run of a job did not end well.
+        case failed
+        /// Two receipts have the same number, or a later one has a smaller number: the device was copied or put back.
+        case replayed
+        /// Its signature is valid, and nobody said that the device is one of the fleet.
+        case unknown
+        /// The archives open with other keys than in the receipt before.
+        case keys
+        /// The clock of the machine differs from the server's.
+        case clock
+
+        package static func < (left: State, right: State) -> Bool {
+            (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
+        }
+    }
+
+    /// One machine.
+    package struct Machine: Sendable {
+        package let device: DeviceID
+        /// What people call it; nil if no list says.
+        package let name: String?
+        /// What is wrong, the gravest first; empty if all is well.
+        package var states: [State] = []
+        /// When its newest receipt was written: by the clock of the server if that is known, else by its own.
+        package var reported: Timestamp?
+        /// When a backup last ended well.
+        package var good: Timestamp?
+        /// By how many seconds its clock is ahead of the server's; nil if that is unknown.
+        package var skew: Int64?
+        /// The number of receipts that were read.
+        package var receipts = 0
+        /// Its jobs, by name.
+        package var jobs: [Job] = []
+    }
+
+    /// The newest run of a job.
+    package struct Job: Sendable {
+        package let name: String
+        /// The exit status.
+        package let result: Int32
+        /// The number of items in its newest archives.
+        package let items: Int
+        /// The number of items in the receipt before; nil if there is none in the days that were read.
+        package let before: Int?
+        /// The number of its newest archives, one for each keychain.
+        package let archives: Int
+        /// Their size in bytes.
+        package let size: UInt64
+        /// When the archive that was not verified for the longest time was verified.
+        package let verified: Timestamp?
+    }
+
+    /// A file that is no receipt of the machine and the day that it is filed under.
+    package struct Rejected: Hashable, Sendable {
+        /// The folder and the name of the file.
+        package let file: String
+        package let problem: Problem
+    }
+
+    /// Why a file says nothing.
+    package enum Problem: Hashable, Sendable {
+        /// Its name is not one of a receipt.
+        case name
+        case receipt(ReceiptProblem)
+    }
+
+    /// The days that were read.
+    package let days: [ReceiptDay]
+    /// The machines that are expected or have reported, by name and ID.
+    package let machines: [Machine]
+    /// The first of the files that say nothing.
+    package let rejected: [Rejected]
+    /// The number of all of them.
+    package let rejectedCount: Int
+    /// True if times are those of the server, which no machine can choose.
+    package let hasServerTimes: Bool
+
+    /// The number of machines in a state.
+    package func count(_ state: State) -> Int { machines.count { $0.states.contains(state) } }
+
+    /// The number of machines with which all is well.
+    package var goodCount: Int { machines.count { $0.states.isEmpty } }
+}
+
+/// Who may be believed, and who is expected.
+package struct FleetMembers: Sendable {
+    /// The devices that are believed, with their names; an ID is a hash of the key, so nothing else is needed.
+    let known: [DeviceID: String]
+    /// The machines that should report.
+    let inventory: [DeviceID: Inventory.Machine]
+
+    /// Describes the members of a fleet.
+    ///
+    /// - Parameters:
+    ///   - signers: the only devices that are believed; nil to believe those of the inventory and of `trusted`.
+    ///   - trusted: devices that the user trusts, with their names.
+    package init(inventory: Inventory?, signers: AllowedSigners?, trusted: [DeviceID: String]) {
+        self.inventory = inventory?.machines ?? [:]
+        known = signers?.devices ?? trusted.merging(self.inventory.mapValues(\.name)) { $1 }
+    }
+
+    /// What people call a machine.
+    func name(of device: DeviceID) -> String? {
+        if let machine = inventory[device] { return machine.name }
+        return known[device].flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
