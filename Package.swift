@@ -162,11 +162,15 @@ let package = Package(
                 "KCSecretService", "KCBackupArchive",
                 "KCBackupEngine",
             ]),
+        library("KCRemotes", in: "Backup", ["KCByteStreams", "KCCryptography"]),
+        library(
+            "KCFleet", in: "Backup",
+            ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCRemotes"]),
         library(
             "KCBackupJobs", in: "Backup",
             [
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCLocalKeychains",
-                "KCBackupArchive", "KCBackupCatalogue", "KCItemStores",
+                "KCBackupArchive", "KCBackupCatalogue", "KCItemStores", "KCRemotes", "KCFleet",
             ]),
         library(
             "KCReportText", in: "Programs",
@@ -182,10 +186,6 @@ let package = Package(
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCBackupArchive",
                 "KCBackupEngine", "KCBackupCatalogue", "KCReportText",
             ]),
-        library("KCRemotes", in: "Backup", ["KCByteStreams", "KCCryptography"]),
-        library(
-            "KCFleet", in: "Backup",
-            ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCRemotes"]),
         .executableTarget(
             name: "kcbackup",
             dependencies: [

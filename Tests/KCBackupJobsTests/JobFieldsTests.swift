@@ -12,6 +12,7 @@ struct JobFieldsTests {
             name: "nightly", create: ["--all", "\u{301}"], folder: "/b", place: "/mnt/b", keep: ["--keep-daily", "7"])
         job.onFailure = "mail -s 'no backup' ada"
         job.hookTimeout = "30s"
+        job.fleet = "nas:fleet"
         #expect(Job(name: "nightly", job.fields) == job)
         #expect(StateFields(parsing: job.fields.encoded) == job.fields)
         for (name, value) in [("more", "x"), ("time", "daily"), ("folder", "/c")] {
@@ -31,6 +32,32 @@ struct JobFieldsTests {
         var fields = record.fields
         fields.add("more", "x")
         #expect(RunRecord(fields) == nil)
+    }
+
+    @Test("A record of receipts is read as it was written, and other lines are not")
+    func receipts() throws {
+        var record = ReceiptRecord(to: "nas:my fleet", tried: .reference)
+        #expect(ReceiptRecord(record.fields) == record)
+        record.good = .reference
+        record.failed = CopyRecord.Failed(RunOutcome(code: 74), message: "no such host", hints: ["one", "two"])
+        record.written = ReceiptRecord.Written(time: .reference, file: "nas:my fleet/receipts/2026-11-24/x.json")
+        #expect(ReceiptRecord(record.fields) == record)
+        for (name, value) in [("more", "x"), ("to", "nas:x"), ("written", "x")] {
+            var fields = record.fields
+            fields.add(name, value)
+            #expect(ReceiptRecord(fields) == nil, "\(name)")
+        }
+    }
+
+    @Test("A job copies to its remotes and to the folder of its device in the fleet, to each once")
+    func copyFolders() throws {
+        let device = try #require(DeviceID("KC-ABCD-EFGH-IJKL-MNOP-QRST"))
+        var job = Job(name: "x", create: [], folder: "/b", place: "/b")
+        #expect(job.copyFolders(of: device) == [] && !job.startsPrograms)
+        job.fleet = "nas:fleet"
+        #expect(job.copyFolders(of: device) == ["nas:fleet/archives/\(device)"] && job.startsPrograms)
+        job.copyTo = ["nas:b", "nas:fleet/archives/\(device)"]
+        #expect(job.copyFolders(of: device) == job.copyTo)
     }
 
     @Test("What a job backs up is read from the words that 'create' gets")

@@ -53,6 +53,26 @@ struct FleetReportTests {
         #expect(try states([Fleet.file(lately, by: ada)]) == [.failed])
     }
 
+    @Test("A run that failed before it found its archives is no loss of items, and none of keys")
+    func nothingFound() throws {
+        let files = try [
+            Fleet.file(Fleet.receipt(ada, hoursAgo: 8), by: ada),
+            Fleet.file(
+                Fleet.receipt(
+                    ada, hoursAgo: 6, sequence: 2, result: 74, good: Fleet.now, items: 0, keys: [], archives: 0),
+                by: ada),
+            Fleet.file(Fleet.receipt(ada, hoursAgo: 5, sequence: 3), by: ada),
+        ]
+        #expect(try states(Array(files[..<2])) == [.failed])
+        #expect(try states(files) == [])
+        let report = try Fleet.report(Array(files[..<2]))
+        #expect(report.machines[0].jobs[0].items == 40 && report.machines[0].jobs[0].archives == 1)
+        // A run that says it was good with nothing in it is a loss.
+        let empty = try Fleet.file(
+            Fleet.receipt(ada, hoursAgo: 4, sequence: 4, items: 0, keys: ["age1a"], archives: 0), by: ada)
+        #expect(try states(files + [empty]) == [.shrunk])
+    }
+
     @Test("A machine that claims a good run in the future is as old as its receipt")
     func goodInTheFuture() throws {
         let future = Fleet.now.advanced(byMicroseconds: 90 * 3_600_000_000)

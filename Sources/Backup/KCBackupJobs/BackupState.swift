@@ -1,5 +1,6 @@
 package import KCBackupCatalogue
 internal import KCByteStreams
+internal import KCDeviceIdentity
 internal import KCItemStores
 package import KCKeychainModel
 package import KCLocalKeychains
@@ -17,6 +18,8 @@ package struct BackupState {
         package let isRunning: Bool
         /// The copies on each remote of the job.
         package let copies: [CopyState]
+        /// Its receipts in the fleet; nil if it is in none.
+        package let receipts: ReceiptState?
 
         /// When the last successful run ended.
         package var good: Timestamp? { record?.good }
@@ -41,6 +44,18 @@ package struct BackupState {
 
         /// When all archives that were due were last there.
         package var good: Timestamp? { record?.good }
+    }
+
+    /// The receipts of a job in the folder of its fleet.
+    package struct ReceiptState {
+        package let to: String
+        /// Nil if no run has tried to write one, or if the record is unreadable.
+        package let record: ReceiptRecord?
+        /// Why the record cannot be read.
+        package let unreadable: (any Error)?
+
+        /// When the newest receipt was written.
+        package var written: Timestamp? { record?.written?.time }
     }
 
     /// A job whose file is damaged, or cannot be read.
@@ -86,6 +101,7 @@ package struct BackupState {
     package enum Stale: Hashable, Sendable {
         case job(String)
         case copies(job: String, to: String)
+        case receipts(job: String, to: String)
         case store(String)
     }
 
@@ -154,7 +170,7 @@ package struct BackupState {
                 states.append(
                     JobState(
                         job: job, record: record, unreadableRecord: unreadableRecord, isRunning: isRunning,
-                        copies: copies(of: job, in: store)))
+                        copies: try copies(of: job, in: store), receipts: receipts(of: job, in: store)))
             } catch {
                 unreadable.append(UnreadableJob(name: name, error: error))
             }
@@ -163,14 +179,27 @@ package struct BackupState {
     }
 
     /// Returns the copies of a job on each of its remotes.
-    private static func copies(of job: Job, in store: Jobs) -> [CopyState] {
+    private static func copies(of job: Job, in store: Jobs) throws -> [CopyState] {
+        let folders = try job.copyFolders(of: store.device.key().id)
         do {
             let records = try store.copies(job.name)
-            return job.copyTo.map { to in
+            return folders.map { to in
                 CopyState(to: to, record: records.first { $0.to.exact == to.exact }, unreadable: nil)
             }
         } catch {
-            return job.copyTo.map { CopyState(to: $0, record: nil, unreadable: error) }
+            return folders.map { CopyState(to: $0, record: nil, unreadable: error) }
+        }
+    }
+
+    /// Returns the receipts of a job in its fleet.
+    private static func receipts(of job: Job, in store: Jobs) -> ReceiptState? {
+        guard let to = job.fleet else { return nil }
+        do {
+            let record = try store.receipts(job.name)
+            // Another fleet knows nothing of the receipts in this one.
+            return ReceiptState(to: to, record: record?.to.exact == to.exact ? record : nil, unreadable: nil)
+        } catch {
+            return ReceiptState(to: to, record: nil, unreadable: error)
         }
     }
 
@@ -215,7 +244,7 @@ package struct BackupState {
     }
 
     /// Returns the jobs, and the keychains that are in a job or have had a backup, without a successful backup since a
-    /// time, and the remotes without all copies since then.
+    /// time, and the remotes without all copies or a receipt since then.
     package func stale(since limit: Timestamp, at now: Timestamp) -> [Stale] {
         // A date in the future is not trusted, except from a clock that was slightly fast.
         let latest = now.advanced(byMicroseconds: 3_600_000_000)
@@ -223,9 +252,14 @@ package struct BackupState {
         let copies = jobs.flatMap { job in
             job.copies.filter { $0.good.map(isOld) ?? true }.map { Stale.copies(job: job.job.name, to: $0.to) }
         }
+        let receipts = jobs.compactMap { job in
+            job.receipts.flatMap { state in
+                state.written.map(isOld) ?? true ? Stale.receipts(job: job.job.name, to: state.to) : nil
+            }
+        }
         let jobs = (jobs.filter { $0.good.map(isOld) ?? true }.map(\.job.name) + unreadable.map(\.name))
             .map(Stale.job)
         let stores = stores.filter { $0.good.map(isOld) ?? !$0.jobs.isEmpty }
-        return jobs + copies + stores.map { .store($0.name) }
+        return jobs + copies + receipts + stores.map { .store($0.name) }
     }
 }

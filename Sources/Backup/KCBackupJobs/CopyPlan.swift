@@ -6,7 +6,8 @@ package import KCKeychainModel
 /// Which archives of a folder a run copies to a remote.
 ///
 /// Those that were made since the newest copy; at first, only the newest of each series. If the newest copy is not there
-/// anymore, its archive is copied again; if it has not been read back for a week and is still the newest, it is compared.
+/// anymore, its archive is copied again; if it has another size, or has not been read back for a week, and is still the
+/// newest, it is compared.
 package struct CopyPlan {
     /// The archives to copy or to compare, oldest first.
     package let due: [CatalogueEntry]
@@ -18,8 +19,9 @@ package struct CopyPlan {
 
     /// - Parameters:
     ///   - entries: the complete archives of the folder.
-    ///   - names: the names of the files on the remote.
-    package init(_ entries: [CatalogueEntry], onRemote names: Set<ExactText>, _ record: CopyRecord, now: Timestamp) {
+    ///   - sizes: the files on the remote with their sizes in bytes.
+    package init(_ entries: [CatalogueEntry], onRemote sizes: [ExactText: UInt64], _ record: CopyRecord, now: Timestamp)
+    {
         let limit = now.advanced(byMicroseconds: -Self.verifyAfter * 86_400_000_000)
         var due: [CatalogueEntry] = []
         var gone: [String] = []
@@ -31,10 +33,12 @@ package struct CopyPlan {
             }
             due += entries.filter { $0.created > copied.created }
             let name = copied.name.fileName
-            if !names.contains(name.exact) {
+            if sizes[name.exact] == nil {
                 due += entries.filter { $0.name.exact == name.exact }
                 gone.append(name)
-            } else if last.name.exact == name.exact, copied.verified < limit, last.file.checksum == copied.checksum {
+            } else if last.name.exact == name.exact, last.file.checksum == copied.checksum,
+                copied.verified < limit || sizes[name.exact] != copied.size
+            {
                 due.append(last)
             }
         }

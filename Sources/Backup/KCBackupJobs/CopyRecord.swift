@@ -1,7 +1,7 @@
 package import KCBackupArchive
 package import KCBackupCatalogue
 package import KCByteStreams
-internal import KCCryptography
+package import KCCryptography
 package import KCDeviceIdentity
 package import KCKeychainModel
 
@@ -16,13 +16,40 @@ package struct CopyRecord: Hashable, Sendable {
         package let created: Timestamp
         /// When the copy was last read back and compared.
         package var verified: Timestamp
+        /// 32 bytes, unique to the archive.
+        package let archiveID: [UInt8]
+        /// The size of the copy in bytes, as it was read back.
+        package let size: UInt64
+        /// The SHA-256 of the copy, as it was read back.
+        package let digest: SHA256Digest
+        /// What opens the copy, as in `CatalogueEntry.File`; empty if that was not known.
+        package let keys: [String]
+        /// The items in it; nil if that was not known.
+        package let counts: ItemCounts?
 
-        /// Creates a description of a copy.
-        package init(name: ArchiveName, checksum: ArchiveChecksum, created: Timestamp, verified: Timestamp) {
+        /// Describes a copy that has just been read back.
+        package init(
+            _ entry: CatalogueEntry, named name: ArchiveName, size: UInt64, digest: SHA256Digest, verified: Timestamp
+        ) {
+            self.init(
+                name: name, checksum: entry.file.checksum, created: entry.created, verified: verified,
+                archiveID: entry.archiveID, size: size, digest: digest, keys: entry.file.keys,
+                counts: entry.content?.counts)
+        }
+
+        fileprivate init(
+            name: ArchiveName, checksum: ArchiveChecksum, created: Timestamp, verified: Timestamp,
+            archiveID: [UInt8], size: UInt64, digest: SHA256Digest, keys: [String], counts: ItemCounts?
+        ) {
             self.name = name
             self.checksum = checksum
             self.created = created
             self.verified = verified
+            self.archiveID = archiveID
+            self.size = size
+            self.digest = digest
+            self.keys = keys
+            self.counts = counts
         }
     }
 
@@ -37,6 +64,13 @@ package struct CopyRecord: Hashable, Sendable {
             self.outcome = outcome
             self.message = message
             self.hints = hints
+        }
+
+        /// Parses a line with the number of a status and a message; nil for anything else.
+        init?(_ line: String, hints: [String]) {
+            let parts = line.exact.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let code = Int32(parts[0]) else { return nil }
+            self.init(RunOutcome(code: code), message: parts[1], hints: hints)
         }
     }
 
@@ -61,13 +95,17 @@ package struct CopyRecord: Hashable, Sendable {
     package var verified: Timestamp? { newest.values.map(\.verified).min() }
 }
 
-/// The lines of the records in their `StateFile`, each beginning with `to`.
+/// The lines of the records in their `StateFile`, each beginning with `to`; `file` has the size of the copy, its SHA-256
+/// and the ID of the archive.
 ///
 /// ```
 /// to nas:backups
 /// tried 2026-11-21T03:00:07.120000Z
 /// good 2026-11-21T03:00:07.120000Z
 /// newest 2026-11-21T03:00:00.250000Z 2026-11-21T03:00:07.120000Z 4be0… login-KC-BXI34FJM-20261121T030000Z.kcb
+/// file 91230 93b8… f1c0…
+/// items {"genp":400,"inet":12,"cert":0,"keys":0}
+/// key age1…
 /// ```
 extension CopyRecord {
     package static func fields(_ records: [CopyRecord]) -> StateFields {
@@ -80,27 +118,15 @@ extension CopyRecord {
                 fields.add("hint", failed.hints.map(RunRecord.oneLine))
             }
             fields.add("good", record.good?.description)
-            for (_, newest) in record.newest.sorted(by: { $0.key < $1.key }) {
-                fields.add(
-                    "newest",
-                    "\(newest.created) \(newest.verified) \(newest.checksum.digest.hex) \(newest.name.fileName)")
-            }
+            for (_, newest) in record.newest.sorted(by: { $0.key < $1.key }) { newest.add(to: &fields) }
         }
         return fields
     }
 
     /// Parses what `fields` returns; nil for anything else.
     package static func records(_ fields: StateFields) -> [CopyRecord]? {
-        var groups: [[StateFields.Field]] = []
-        for field in fields.fields {
-            if field.name.exact == "to" {
-                groups.append([field])
-            } else if groups.isEmpty {
-                return nil
-            } else {
-                groups[groups.count - 1].append(field)
-            }
-        }
+        let (before, groups) = parts(of: fields.fields, beginningWith: "to")
+        guard before.isEmpty else { return nil }
         var records: [CopyRecord] = []
         for group in groups {
             guard let record = CopyRecord(group) else { return nil }
@@ -110,29 +136,69 @@ extension CopyRecord {
         return records
     }
 
+    /// The lines before the first with a name, and those from each line with that name on.
+    private static func parts(
+        of fields: [StateFields.Field], beginningWith name: String
+    ) -> (before: [StateFields.Field], parts: [[StateFields.Field]]) {
+        let starts = fields.indices.filter { fields[$0].name.exact == name.exact }
+        let ends = starts.dropFirst() + [fields.endIndex]
+        return (
+            Array(fields[..<(starts.first ?? fields.endIndex)]),
+            zip(starts, ends).map { Array(fields[$0..<$1]) }
+        )
+    }
+
     private init?(_ group: [StateFields.Field]) {
-        func values(_ name: String) -> [String] { group.filter { $0.name.exact == name.exact }.map(\.value) }
+        let (own, parts) = Self.parts(of: group, beginningWith: "newest")
+        func values(_ name: String) -> [String] { own.filter { $0.name.exact == name.exact }.map(\.value) }
         guard let to = values("to").first, let tried = values("tried").first.flatMap(Timestamp.init) else { return nil }
         self.init(to: to, tried: tried)
         good = values("good").first.flatMap(Timestamp.init)
         if let failed = values("failed").first {
-            let parts = failed.exact.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, let code = Int32(parts[0]) else { return nil }
-            self.failed = Failed(RunOutcome(code: code), message: parts[1], hints: values("hint"))
+            guard let failed = Failed(failed, hints: values("hint")) else { return nil }
+            self.failed = failed
         }
-        for line in values("newest") {
-            guard let copied = Newest(line) else { return nil }
+        for part in parts {
+            guard let copied = Newest(part) else { return nil }
             newest[copied.name.series.exact] = copied
         }
     }
 }
 
 extension CopyRecord.Newest {
-    fileprivate init?(_ line: String) {
-        let parts = line.exact.split(separator: " ", maxSplits: 3)
-        guard parts.count == 4, let created = Timestamp(parts[0]), let verified = Timestamp(parts[1]),
-            let digest = SHA256Digest(hex: parts[2]), let name = ArchiveName(parts[3])
+    fileprivate func add(to fields: inout StateFields) {
+        fields.add("newest", "\(created) \(verified) \(checksum.digest.hex) \(name.fileName)")
+        fields.add("file", "\(size) \(digest.hex) \(Hexadecimal.encode(archiveID))")
+        if let counts {
+            var line: [UInt8] = []
+            counts.encode(into: &line)
+            fields.add("items", String(decoding: line, as: UTF8.self))
+        }
+        fields.add("key", keys)
+    }
+
+    fileprivate init?(_ fields: [StateFields.Field]) {
+        func values(_ name: String) -> [String] { fields.filter { $0.name.exact == name.exact }.map(\.value) }
+        guard let parts = values("newest").first?.exact.split(separator: " ", maxSplits: 3), parts.count == 4,
+            let created = Timestamp(parts[0]), let verified = Timestamp(parts[1]),
+            let checksum = SHA256Digest(hex: parts[2]), let name = ArchiveName(parts[3]),
+            let file = values("file").first?.exact.split(separator: " "), file.count == 3,
+            let size = UInt64(file[0]), let digest = SHA256Digest(hex: file[1]),
+            let archiveID = Hexadecimal.decode(file[2])
         else { return nil }
-        self.init(name: name, checksum: ArchiveChecksum(digest), created: created, verified: verified)
+        var counts: ItemCounts?
+        if let line = values("items").first {
+            do throws(MalformedLine) {
+                var scanner = CanonicalScanner()
+                let bytes = Array(line.utf8)
+                counts = try ItemCounts(&scanner, in: bytes.span)
+                try scanner.end(in: bytes.span)
+            } catch {
+                return nil
+            }
+        }
+        self.init(
+            name: name, checksum: ArchiveChecksum(checksum), created: created, verified: verified,
+            archiveID: archiveID, size: size, digest: digest, keys: values("key"), counts: counts)
     }
 }

@@ -17,6 +17,8 @@ package struct Job: Hashable, Sendable {
     package var keep: [String] = []
     /// The folders of remotes that new archives are copied to, as `REMOTE:PATH`.
     package var copyTo: [String] = []
+    /// The folder of the fleet that the machine is in, as `REMOTE:PATH`, which gets copies and receipts; nil for none.
+    package var fleet: String?
     /// When it runs, in the format of systemd.time(7).
     package var time = "daily"
     /// Shell commands that are run after success or failure.
@@ -70,7 +72,7 @@ package struct Job: Hashable, Sendable {
 extension Job {
     /// True if a line can hold each setting.
     package var hasOnlyLines: Bool {
-        (create + keep + copyTo + [folder, place, time] + [onSuccess, onFailure, hookTimeout].compactMap { $0 })
+        (create + keep + copyTo + [folder, place, time] + [fleet, onSuccess, onFailure, hookTimeout].compactMap { $0 })
             .allSatisfy(StateFields.isOneLine)
     }
 
@@ -82,6 +84,7 @@ extension Job {
         fields.add("create", create)
         fields.add("keep", keep)
         fields.add("copy-to", copyTo)
+        fields.add("fleet", fleet)
         fields.add("on-success", onSuccess)
         fields.add("on-failure", onFailure)
         fields.add("hook-timeout", hookTimeout)
@@ -97,6 +100,7 @@ extension Job {
         self.time = time
         keep = fields.values("keep")
         copyTo = fields.values("copy-to")
+        fleet = fields.values("fleet").first
         onSuccess = fields.values("on-success").first
         onFailure = fields.values("on-failure").first
         hookTimeout = fields.values("hook-timeout").first

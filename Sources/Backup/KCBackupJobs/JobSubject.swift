@@ -1,6 +1,9 @@
 internal import KCByteStreams
+package import KCDeviceIdentity
+internal import KCFleet
 internal import KCItemStores
 package import KCLocalKeychains
+internal import KCRemotes
 
 // What a job backs up.
 
@@ -24,9 +27,22 @@ extension Job {
     /// True if remotes may have unencrypted archives.
     package var copiesReadable: Bool { create.contains { $0.exact == Option.metadataReadable.exact } }
 
+    /// The folders of remotes that it copies to, among them that of the device in the fleet.
+    package func copyFolders(of device: DeviceID) -> [String] {
+        guard let own = fleetArchives(of: device), !copyTo.contains(where: { $0.exact == own.exact }) else {
+            return copyTo
+        }
+        return copyTo + [own]
+    }
+
+    /// The folder of the device in the fleet; nil for none.
+    package func fleetArchives(of device: DeviceID) -> String? {
+        fleet.flatMap { RemoteLocation($0) }.map { FleetFolder.archives(in: $0, of: device).text }
+    }
+
     /// True if the job starts other programs: the commands that it was given, rclone, and gpg for a store of pass.
     package var startsPrograms: Bool {
-        if !copyTo.isEmpty { return true }
+        if !copyTo.isEmpty || fleet != nil { return true }
         if onSuccess != nil || onFailure != nil || create.contains(where: { $0.exact.hasPrefix("cmd:") }) {
             return true
         }

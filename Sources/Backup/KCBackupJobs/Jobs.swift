@@ -12,6 +12,7 @@ package struct Jobs: Sendable {
     private static let kind = StateFile.Kind("job", version: 2)
     private static let runKind = StateFile.Kind("run", version: 1)
     private static let copyKind = StateFile.Kind("copies", version: 1)
+    private static let receiptKind = StateFile.Kind("receipts", version: 1)
 
     /// Creates an instance for a data folder.
     ///
@@ -111,7 +112,9 @@ package struct Jobs: Sendable {
         guard Job.isName(name) else { throw JobFailure.invalidName }
         try PrivateFolder.require(folder, mayBeMissing: true)
         guard try Path.exists(path(name)) else { throw JobFailure.notFound(name) }
-        for ending in [Self.ending, ".last", ".copies", ".lock"] { try Path.remove("\(folder)/\(name)\(ending)") }
+        for ending in [Self.ending, ".last", ".copies", ".receipts", ".lock"] {
+            try Path.remove("\(folder)/\(name)\(ending)")
+        }
     }
 
     /// Returns the record of a job's last runs; nil if it never ran.
@@ -148,6 +151,25 @@ package struct Jobs: Sendable {
     /// - Throws: `FileFailure`, `CryptographyFailure`, and the errors of `LocalDevice.key`.
     package func save(_ records: [CopyRecord], of name: String) throws {
         try write(CopyRecord.fields(records), to: copiesFile(of: name))
+    }
+
+    /// Returns the record of a job's receipts; nil if it never wrote one.
+    ///
+    /// - Throws: as `record`.
+    package func receipts(_ name: String) throws -> ReceiptRecord? {
+        let file = try receiptsFile(of: name)
+        guard let fields = try fields(in: file, of: name) else { return nil }
+        guard let record = ReceiptRecord(fields) else {
+            throw JobFailure.recordDamaged(job: name, path: file.path)
+        }
+        return record
+    }
+
+    /// Saves the record of a job's receipts.
+    ///
+    /// - Throws: `FileFailure`, `CryptographyFailure`, and the errors of `LocalDevice.key`.
+    package func save(_ record: ReceiptRecord, of name: String) throws {
+        try write(record.fields, to: receiptsFile(of: name))
     }
 
     /// The lines of a record; nil if there is no file.
@@ -198,6 +220,10 @@ package struct Jobs: Sendable {
 
     private func copiesFile(of name: String) throws -> StateFile {
         StateFile("\(folder)/\(name).copies", Self.copyKind, about: name, of: try device.key())
+    }
+
+    private func receiptsFile(of name: String) throws -> StateFile {
+        StateFile("\(folder)/\(name).receipts", Self.receiptKind, about: name, of: try device.key())
     }
 
     private func recordFile(of name: String) throws -> StateFile {

@@ -28,7 +28,12 @@ package struct FleetFolder {
     ///
     /// - Throws: as `init`.
     package func archives(of device: DeviceID) throws -> RemoteFolder {
-        try RemoteFolder(location.appending("archives").appending(device.description), rclone)
+        try RemoteFolder(Self.archives(in: location, of: device), rclone)
+    }
+
+    /// Where the archives of a device are in the folder of a fleet.
+    package static func archives(in fleet: RemoteLocation, of device: DeviceID) -> RemoteLocation {
+        fleet.appending("archives").appending(device.description)
     }
 
     /// Signs a receipt, writes it, and reads it back.

@@ -158,19 +158,22 @@ package struct FleetObserver {
     /// Judges the runs of one job, of which there is at least one, in their order.
     private func job(_ runs: [Seen]) -> (Set<FleetReport.State>, FleetReport.Job) {
         let newest = runs[runs.count - 1]
-        let before = runs.dropLast().last
+        // A run that failed before it found any archive says nothing about what is in them.
+        let found = runs.filter { $0.archives > 0 || $0.result == 0 }
+        let before = found.dropLast().last
+        let last = found.last ?? newest
         var states: Set<FleetReport.State> = []
         if newest.result != 0 { states.insert(newest.result == Self.shrunk ? .shrunk : .failed) }
         // Within the days that were read, a loss does not disappear with the next run.
-        for (earlier, later) in zip(runs, runs.dropFirst()) {
+        for (earlier, later) in zip(found, found.dropFirst()) {
             if earlier.keySet != later.keySet { states.insert(.keys) }
             if Self.isFarLess(later.counts, than: earlier.counts) { states.insert(.shrunk) }
         }
         return (
             states,
             FleetReport.Job(
-                name: jobs[newest.job].string, result: newest.result, items: newest.counts.total,
-                before: before?.counts.total, archives: newest.archives, size: newest.size, verified: newest.verified)
+                name: jobs[newest.job].string, result: newest.result, items: last.counts.total,
+                before: before?.counts.total, archives: last.archives, size: last.size, verified: last.verified)
         )
     }
 

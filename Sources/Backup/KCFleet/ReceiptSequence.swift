@@ -10,6 +10,9 @@ package struct ReceiptSequence: Sendable {
 
     private let file: StateFile
 
+    /// The path of the file.
+    package var path: String { file.path }
+
     /// Locates the file that `device` keeps next to the key file at `keyPath`.
     package init(besideKeyAt keyPath: String, of device: DeviceKey) {
         file = StateFile(
@@ -20,17 +23,20 @@ package struct ReceiptSequence: Sendable {
     package func next() throws(StateFileFailure) -> Int64 {
         let lock = try failing(as: StateFileFailure.file, FileLock.ofFolder(Path.split(file.path).folder))
         defer { withExtendedLifetime(lock) {} }
-        var last: Int64 = 0
-        if let body = try file.read() {
-            guard let values = StateFields(parsing: body)?.values("last"), values.count == 1,
-                let number = Int64(values[0]),
-                0..<Int64.max ~= number
-            else { throw .otherFormat(path: file.path) }
-            last = number
-        }
+        let number = try last() + 1
         var fields = StateFields()
-        fields.add("last", String(last + 1))
+        fields.add("last", String(number))
         try file.write(fields.encoded)
-        return last + 1
+        return number
+    }
+
+    /// Returns the last number that was used; 0 for none.
+    package func last() throws(StateFileFailure) -> Int64 {
+        guard let body = try file.read() else { return 0 }
+        guard let values = StateFields(parsing: body)?.values("last"), values.count == 1,
+            let number = Int64(values[0]),
+            0..<Int64.max ~= number
+        else { throw .otherFormat(path: file.path) }
+        return number
     }
 }

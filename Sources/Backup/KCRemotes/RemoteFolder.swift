@@ -1,5 +1,5 @@
 package import KCByteStreams
-internal import KCCryptography
+package import KCCryptography
 
 /// A folder of a remote, in which no file is ever replaced.
 ///
@@ -20,6 +20,16 @@ package struct RemoteFolder {
         case copied
         /// The same file is there already.
         case present
+    }
+
+    /// A file on the remote, as it was read back.
+    package struct Copy: Hashable, Sendable {
+        /// What became of it.
+        package let outcome: Outcome
+        /// The size in bytes.
+        package let size: UInt64
+        /// The SHA-256 of its bytes.
+        package let digest: SHA256Digest
     }
 
     /// Looks at how the remote is configured.
@@ -78,7 +88,12 @@ package struct RemoteFolder {
     /// - Parameter file: the file, opened by its absolute path; the copy gets its name.
     /// - Throws: `RemoteFailure` (`unusableName` and others), `FileFailure`, `StreamFailure`, `CryptographyFailure`, and as
     ///   the runner.
-    package func put(_ file: OpenFile) throws -> Outcome {
+    package func put(_ file: OpenFile) throws -> Outcome { try copy(file).outcome }
+
+    /// Does the same, and says what was read back.
+    ///
+    /// - Throws: as `put`.
+    package func copy(_ file: OpenFile) throws -> Copy {
         let wanted = try wanted(file)
         let target = location.appending(wanted.name)
         // One name with a line break would make every later listing of the folder unclear.
@@ -88,7 +103,7 @@ package struct RemoteFolder {
         for part in Self.parts(of: wanted.name, in: before) where part.hasContent(wanted.digest) { try discard(part) }
         if let entry = Self.entry(wanted.name, in: before) {
             try require(entry, toBe: wanted)
-            return .present
+            return Copy(outcome: .present, size: wanted.size, digest: wanted.digest)
         }
         if writing == .parts {
             try writePart(of: wanted, from: file)
@@ -98,7 +113,7 @@ package struct RemoteFolder {
         guard let entry = try self.file(named: wanted.name), try isCopy(entry, of: wanted) else {
             throw RemoteFailure.differs(target)
         }
-        return .copied
+        return Copy(outcome: .copied, size: wanted.size, digest: wanted.digest)
     }
 
     /// A file as it should be on the remote.

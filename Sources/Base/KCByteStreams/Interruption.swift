@@ -23,6 +23,16 @@ package enum Interruption {
         return try work()
     }
 
+    /// Does work that says how a run ended, although a signal has ended the run; another signal ends this work.
+    package static func afterwards<Result, Failure>(
+        _ work: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let earlier = signal
+        request(0)
+        defer { if !isRequested { request(earlier) } }
+        return try work()
+    }
+
     /// The signal that arrived, or 0.
     package static var signal: Int32 { signalNumber.load(ordering: .relaxed) }
 

@@ -101,9 +101,12 @@ package enum ShellCommand {
     package static func run(
         _ script: ShellScript, environment: [String: String], timeLimit: Duration
     ) throws(RunFailure) {
-        let earlier = Interruption.signal
-        Interruption.request(0)
-        defer { if !Interruption.isRequested { Interruption.request(earlier) } }
+        try Interruption.afterwards { () throws(RunFailure) in try runNow(script, environment, timeLimit) }
+    }
+
+    private static func runNow(
+        _ script: ShellScript, _ environment: [String: String], _ timeLimit: Duration
+    ) throws(RunFailure) {
         let clock = ContinuousClock()
         let deadline = clock.now + timeLimit
         let status: Int32?

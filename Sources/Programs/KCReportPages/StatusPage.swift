@@ -29,7 +29,7 @@ package struct StatusPage {
         <body>
         <header><p class="kind">kcbackup</p><h1>Backups</h1></header>
         <main>
-        \(verdict)\(keychains)\(jobs)\(copies)</main>
+        \(verdict)\(keychains)\(jobs)\(copies)\(receipts)</main>
         <footer><p>Made by kcbackup on \(shown: report.calendar.moment(report.made)). It names keychains and folders, and holds no secret.</p></footer>
         </body>
         </html>
@@ -89,7 +89,7 @@ package struct StatusPage {
         }
         return """
             <h2>Jobs</h2>
-            <table>
+            <table class="jobs">
             <thead><tr><th>Job</th><th>Runs</th><th>Last good</th><th class="number">Items</th><th>Last run</th>\
             <th>Folder</th></tr></thead>
             <tbody>
@@ -112,8 +112,29 @@ package struct StatusPage {
         }
         return """
             <h2>Copies</h2>
-            <table>
+            <table class="copies">
             <thead><tr><th>On</th><th>Job</th><th>Last good</th><th>Read back</th><th>Last try</th></tr></thead>
+            <tbody>
+            \(rows)</tbody>
+            </table>
+
+            """
+    }
+
+    private var receipts: HTML {
+        if report.receipts.isEmpty { return "" }
+        let rows = report.receipts.map { receipts in
+            """
+            <tr><td class="path">\(receipts.to)</td><td>\(receipts.job)</td>\
+            <td>\(Self.time(receipts.written, at: report.made, report.calendar))</td>\
+            <td class="\(receipts.isGood ? "good" : "bad" as HTML)">\(receipts.lastTry)</td></tr>
+
+            """ as HTML
+        }
+        return """
+            <h2>Fleet</h2>
+            <table class="fleet">
+            <thead><tr><th>Fleet</th><th>Job</th><th>Last receipt</th><th>Last try</th></tr></thead>
             <tbody>
             \(rows)</tbody>
             </table>

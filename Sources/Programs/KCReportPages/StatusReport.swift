@@ -71,6 +71,27 @@ package struct StatusReport {
         }
     }
 
+    /// The receipts of a job in the folder of its fleet; the texts are not displayed ones.
+    package struct Receipts {
+        let to: String
+        let job: String
+        let written: Timestamp?
+        let lastTry: String
+        let isGood: Bool
+
+        /// - Parameters:
+        ///   - written: when the newest one was written.
+        ///   - lastTry: how the last try ended.
+        ///   - isGood: true if it ended well.
+        package init(to: String, job: String, written: Timestamp?, lastTry: String, isGood: Bool) {
+            self.to = to
+            self.job = job
+            self.written = written
+            self.lastTry = lastTry
+            self.isGood = isGood
+        }
+    }
+
     /// A keychain or keyring and its archives.
     package struct Store {
         let name: String
@@ -104,6 +125,7 @@ package struct StatusReport {
     let stores: [Store]
     let jobs: [Job]
     let copies: [Copies]
+    let receipts: [Receipts]
     /// The jobs that cannot be read, and why, as displayed text.
     let unreadable: [(name: String, words: String)]
     /// When the page is made.
@@ -113,13 +135,14 @@ package struct StatusReport {
 
     /// Creates a report; the properties describe the parameters.
     package init(
-        problems: [Problem], stores: [Store], jobs: [Job], copies: [Copies],
+        problems: [Problem], stores: [Store], jobs: [Job], copies: [Copies], receipts: [Receipts],
         unreadable: [(name: String, words: String)], made: Timestamp, calendar: LocalCalendar
     ) {
         self.problems = problems
         self.stores = stores
         self.jobs = jobs
         self.copies = copies
+        self.receipts = receipts
         self.unreadable = unreadable
         self.made = made
         self.calendar = calendar

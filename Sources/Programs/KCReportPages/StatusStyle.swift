@@ -64,12 +64,19 @@ extension StatusPage {
           tbody tr + tr { border-top: 1px solid var(--line); }
           td { display: contents; }
           td::before { color: var(--faint); font-weight: 400; }
-          td:nth-child(1)::before { content: "Job"; }
-          td:nth-child(2)::before { content: "Runs"; }
-          td:nth-child(3)::before { content: "Last good"; }
-          td:nth-child(4)::before { content: "Items"; }
-          td:nth-child(5)::before { content: "Last run"; }
-          td:nth-child(6)::before { content: "Folder"; }
+          .jobs td:nth-child(1)::before { content: "Job"; }
+          .jobs td:nth-child(2)::before { content: "Runs"; }
+          .jobs td:nth-child(3)::before { content: "Last good"; }
+          .jobs td:nth-child(4)::before { content: "Items"; }
+          .jobs td:nth-child(5)::before { content: "Last run"; }
+          .jobs td:nth-child(6)::before { content: "Folder"; }
+          .copies td:nth-child(1)::before { content: "On"; }
+          .fleet td:nth-child(1)::before { content: "Fleet"; }
+          .copies td:nth-child(2)::before, .fleet td:nth-child(2)::before { content: "Job"; }
+          .copies td:nth-child(3)::before { content: "Last good"; }
+          .fleet td:nth-child(3)::before { content: "Last receipt"; }
+          .copies td:nth-child(4)::before { content: "Read back"; }
+          .copies td:nth-child(5)::before, .fleet td:nth-child(4)::before { content: "Last try"; }
           td:empty { display: none; }
         }
         @media print {

@@ -10,6 +10,7 @@ extension Job {
             ("name", .text(name)), ("folder", .text(folder)), ("time", .text(time)),
             ("create", .list(arguments.map { .text($0) })), ("keep", .list(keep.map { .text($0) })),
             ("copyTo", copyTo.isEmpty ? nil : .list(copyTo.map { .text($0) })),
+            ("fleet", fleet.map { .text($0) }),
             ("onSuccess", onSuccess.map { .text($0) }), ("onFailure", onFailure.map { .text($0) }),
             ("hookTimeout", hookTimeout.map { .text($0) }),
         ])
@@ -33,6 +34,22 @@ extension BackupState {
             + values
     }
 
+    /// The metrics of receipts; none if no job is in a fleet.
+    private var receiptMetrics: [String] {
+        let name = "kcbackup_last_receipt_timestamp_seconds"
+        let values = jobs.compactMap { job in
+            job.receipts.map { receipts in
+                "\(name){job=\"\(Quoted.metricLabel(job.job.name))\",fleet=\"\(Quoted.metricLabel(receipts.to))\"} "
+                    + "\(receipts.written?.seconds ?? 0)\n"
+            }
+        }
+        if values.isEmpty { return [] }
+        return [
+            "# HELP \(name) When a job last wrote a receipt into its fleet; 0 for never.\n", "# TYPE \(name) gauge\n",
+        ]
+            + values
+    }
+
     /// The metrics in Prometheus's text format.
     package var metrics: [String] {
         func metric(_ name: String, _ help: String, _ values: [(label: String, name: String, value: Int64)]) -> [String]
@@ -51,7 +68,7 @@ extension BackupState {
             + metric(
                 "kcbackup_items", "Items in the archives of the last good run of a job.",
                 jobs.map { ("job", $0.job.name, Int64($0.record?.items ?? 0)) })
-            + copyMetrics
+            + copyMetrics + receiptMetrics
             + metric(
                 "kcbackup_keychain_last_good_timestamp_seconds", "Last good backup of a keychain; 0 for never.",
                 stores.map { ("keychain", $0.name, $0.good?.seconds ?? 0) })

@@ -26,6 +26,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case encryptedCredentials = "encrypted-credentials"
     case escrow
     case failureUnit = "failure-unit"
+    case fleet
     case from
     case forDevice = "for-device"
     case generate

@@ -200,6 +200,7 @@ enum FailureExamples {
 
     private static let refusals: [Refusal] = [
         .noKeychains(isDesktopRunning: true), .jobRuns("nightly"),
+        .receiptNumberLost(path: "/home/ada/.local/share/kcbackup/receipt-sequence-KC-ABCD-EFGH-IJKL-MNOP-QRST"),
         .newestGone(keychain: "login", path: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb"),
         .unattended(question: "Delete 2 items?", .yes), .unattended(question: "Type the name:", .confirm), .declined,
         .otherName(keychain: "login"), .noKeychainNamed("login", needsPasscode: true),

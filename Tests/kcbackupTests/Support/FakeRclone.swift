@@ -8,10 +8,12 @@ struct FakeRclone {
     /// The environment of a run that finds it.
     let environment: [String: String]
 
-    init(_ home: TestHome) throws {
+    /// - Parameter remote: the folder that the remotes are, if not one of this home.
+    init(_ home: TestHome, remote: String? = nil) throws {
         self.home = home
         environment = ["PATH": "\(home.path("bin")):/usr/bin:/bin", "TMPDIR": home.path("bin")]
-        try home.write("bin/rclone", Self.script.replacing("REMOTE_FOLDER", with: home.path("remote")), mode: 0o700)
+        try home.write(
+            "bin/rclone", Self.script.replacing("REMOTE_FOLDER", with: remote ?? home.path("remote")), mode: 0o700)
         // Another test may just be starting a program, and until it runs, it has the script open for writing.
         while try !Self.starts(home.path("bin/rclone")) {}
     }

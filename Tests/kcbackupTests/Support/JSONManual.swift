@@ -36,7 +36,8 @@ struct JSONManual {
         "notEntered": "not entered", "unreadable": "unreadable job", "kept": "item", "unclear": "item",
         "replaced": "item", "beside": "item", "leftBehind": "left behind",
         "holds": "foreign file", "parts": "kind", "leftOut": "kind", "refused": "refused", "marked": "item",
-        "jobCopies": "job copies", "machines": "machine", "runs": "machine run", "rejected": "rejected file",
+        "jobCopies": "job copies", "jobReceipt": "job receipt", "machines": "machine", "runs": "machine run",
+        "rejected": "rejected file",
         "removed": "item", "changed": "change", "before": "item", "after": "item",
     ]
 
@@ -250,6 +251,11 @@ struct JSONHome {
             Step(row: "run whose copies failed", line: ["run", "far"], status: 19, lacksRclone: true),
             step("status", "status"),
             step("schedule remove", "schedule remove far"),
+            step("schedule add", "schedule add many --unencrypted --metadata-readable --to many --fleet nas:many"),
+            step("run of a job of a fleet", "run many"),
+            Step(row: "run without a receipt", line: ["run", "many"], status: 19, lacksRclone: true),
+            step("status", "status"),
+            step("schedule remove", "schedule remove many"),
             step("doctor REMOTE:PATH", "doctor nas:backups"),
             step("doctor REMOTE:PATH of a bucket", "doctor bucket:backups"),
             step("schedule add", "schedule add locked --to locked \(passphrase)"),

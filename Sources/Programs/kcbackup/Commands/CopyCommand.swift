@@ -54,7 +54,7 @@ struct CopyCommand: Verb {
         let paths = try archives.flatMap { try self.paths($0, session) }
         var copied = 0
         let status = try session.forEach(paths, named: \.self) { path in
-            let outcome = try copier.copy(path)
+            let outcome = try copier.copy(path).outcome
             if outcome == .copied {
                 copied += 1
                 session.done = "\(counted(copied, "archive")) copied"

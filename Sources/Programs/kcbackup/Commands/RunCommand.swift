@@ -17,7 +17,8 @@ struct RunCommand: Verb {
             For cron and systemd. Nothing is asked; success is silent, and a failure is one line, with hints on a \
             terminal. Archives that have not been read for a week are read again. Old ones are removed only after a \
             good backup. Then new archives are copied to the remotes of the job ('--copy-to'); if the backup is good and \
-            a copy failed, the run ends with 19, and the next one copies what is missing.
+            a copy failed, the run ends with 19, and the next one copies what is missing. A job of a fleet ('--fleet') \
+            ends by writing a signed receipt of its result there, whatever the result is.
 
             The commands of the job get KCBACKUP_JOB, KCBACKUP_RESULT (the name of the exit code), KCBACKUP_CODE, \
             KCBACKUP_ITEMS, KCBACKUP_ARCHIVES and KCBACKUP_REMOVED in their environment, and no names of items. Their \
@@ -161,7 +162,7 @@ struct RunCommand: Verb {
                     ("archives", .number(report.archives)), ("verifiedAgain", .number(report.verified)),
                     ("removed", .number(report.removed)),
                     ("jobCopies", report.copies.isEmpty ? nil : .list(report.copies.map(\.json))),
-                    ("error", report.explanation?.jsonBody),
+                    ("jobReceipt", report.receipt?.json), ("error", report.explanation?.jsonBody),
                 ]), [])
         }
     }
@@ -177,6 +178,15 @@ struct RunCommand: Verb {
                     + "\(report.removed) removed"
                     + report.copies.map { ", \($0.copied) copied to \(quoted($0.to))" }.joined())
         }
+        warnOfReceipt(report, of: job, session)
+    }
+
+    /// Tells why there is no receipt, where the result does not.
+    private func warnOfReceipt(_ report: JobRun.Report, of job: Job, _ session: Session) {
+        guard let receipt = report.receipt, let warning = receipt.warning,
+            report.explanation?.message != receipt.refusal?.unattended.message
+        else { return }
+        session.warn("job \(quoted(job.name)): \(warning)")
     }
 
     private func callHook(of job: Job, _ report: JobRun.Report, _ session: Session) {
@@ -211,6 +221,15 @@ struct RunCommand: Verb {
                 }
             session.warn("job \(quoted(job.name)): the command of '\(option.spelling)' \(reason)")
         }
+    }
+}
+
+extension JobReceipts.Outcome {
+    /// The JSON object "job receipt".
+    fileprivate var json: JSONValue {
+        .members([
+            ("to", .text(to)), ("receipt", file.map { .text($0) }), ("error", explanation?.unattended.jsonBody),
+        ])
     }
 }
 

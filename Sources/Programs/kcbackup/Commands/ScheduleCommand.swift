@@ -3,6 +3,7 @@ internal import KCBackupCatalogue
 internal import KCBackupJobs
 internal import KCByteStreams
 internal import KCConsole
+internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCReportText
@@ -59,6 +60,9 @@ struct ScheduleAddCommand: Verb {
             "job \(quoted(job.name)) added, which backs up \(checked.subject); "
                 + "try it: kcbackup run \(job.name) -v")
         checked.create.warnOfLocks(of: job.name, in: session)
+        if job.fleet != nil {
+            session.note("the fleet knows this machine as \(try LocalDevice(session.world).key().id)")
+        }
         session.note("then let it run by itself: \(job.startingWords)")
         if style.json { try session.result(["jobs": [job.json]], []) }
         return .ok

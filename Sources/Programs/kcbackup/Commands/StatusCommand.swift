@@ -114,7 +114,7 @@ struct StatusCommand: Verb {
             }
             lines += table.lines(width: session.tableWidth) + ["\n"]
         }
-        lines += copyLines(state, in: session)
+        lines += copyLines(state, in: session) + receiptLines(state, in: session)
         var table = Table([
             Table.Column(title: "KEYCHAIN", least: 8), Table.Column(title: "LAST GOOD", yields: 1, zone: session.zones),
             Table.Column(title: "AGE"), Table.Column(title: "ARCHIVES", alignment: .right, yields: 2),
@@ -150,6 +150,50 @@ extension StatusCommand {
             }
         }
         return table.isEmpty ? [] : table.lines(width: session.tableWidth) + ["\n"]
+    }
+}
+
+extension StatusCommand {
+    /// The receipts of all jobs that are in a fleet, if there are any.
+    private func receiptLines(_ state: BackupState, in session: Session) -> [String] {
+        var table = Table([
+            Table.Column(title: "FLEET", least: 8), Table.Column(title: "JOB", least: 8),
+            Table.Column(title: "LAST RECEIPT", yields: 1, zone: session.zones), Table.Column(title: "AGE"),
+            Table.Column(title: "LAST TRY", least: 12),
+        ])
+        for job in state.jobs {
+            guard let receipts = job.receipts else { continue }
+            table.append([
+                receipts.to, job.job.name, receipts.written.map { session.calendar.minute($0) } ?? "never",
+                receipts.written.map { age($0, at: session.now) } ?? "-", receipts.words,
+            ])
+        }
+        return table.isEmpty ? [] : table.lines(width: session.tableWidth) + ["\n"]
+    }
+}
+
+extension BackupState.ReceiptState {
+    /// The result of the last try, as text.
+    var words: String {
+        record == nil && unreadable == nil
+            ? "never ran" : result + (record?.failed.map { ": \($0.message)" } ?? "")
+    }
+
+    /// How the last try ended, as the name of a status.
+    private var result: String {
+        if let unreadable { return Failure(unreadable, Failure.Subjects()).explanation.status.name }
+        guard let record else { return "never" }
+        return record.failed?.status.name ?? ExitStatus.ok.name
+    }
+
+    /// The JSON object "job receipt".
+    fileprivate var json: JSONValue {
+        .members([
+            ("to", .text(to)), ("result", .text(result)), ("tried", record.map { .text($0.tried.description) }),
+            ("written", written.map { .text($0.description) }),
+            ("receipt", record?.written.map { .text($0.file) }),
+            ("message", record?.failed.map { .text($0.message) }),
+        ])
     }
 }
 
@@ -222,6 +266,7 @@ extension BackupState {
                         ("items", state.record.map { .number($0.items) }),
                         ("message", state.record.flatMap { $0.message.isEmpty ? nil : .text($0.message) }),
                         ("jobCopies", state.copies.isEmpty ? nil : .list(state.copies.map(\.json))),
+                        ("jobReceipt", state.receipts?.json),
                     ])
                 }),
             "unreadable": .list(unreadable.map(\.json)),

@@ -3,6 +3,7 @@ internal import KCBackupJobs
 internal import KCByteStreams
 internal import KCConsole
 internal import KCDeviceIdentity
+internal import KCFleet
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
@@ -215,7 +216,13 @@ struct Examination {
             try state.job.checkDrill(
                 session.catalogueIfAny(of: state.job.folder), now: session.now, day: session.calendar.day)
         }
-        for to in state.job.copyTo { check { session in try state.job.look(at: to, in: session) } }
+        for copies in state.copies { check { session in try state.job.look(at: copies.to, in: session) } }
+        if state.job.fleet != nil {
+            check { session in
+                let key = try LocalDevice(session.world).key()
+                try ReceiptSequence(besideKeyAt: session.world.dataFolder.deviceKey, of: key).check()
+            }
+        }
         let names: [String?]
         do {
             let named = [options.keychain.keychain]

@@ -3,7 +3,9 @@ internal import KCBackupCatalogue
 internal import KCBackupJobs
 internal import KCByteStreams
 internal import KCConsole
+internal import KCDeviceIdentity
 internal import KCKeychainModel
+internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
 
@@ -20,6 +22,8 @@ struct JobCopies {
         var copied = 0
         /// Those that had been copied and were gone.
         var gone: [String] = []
+        /// The newest copies that were read back or listed; those of keychains that are not backed up anymore are not.
+        var found: [CopyRecord.Newest] = []
         /// Why not all that were due are there; nil if they are.
         var explanation: Explanation?
     }
@@ -28,19 +32,20 @@ struct JobCopies {
     ///
     /// - Throws: errors of reading the catalogue and of keeping the records.
     func run() throws -> [Outcome] {
-        guard !job.copyTo.isEmpty, let catalogue = try session.catalogueIfAny(of: job.folder) else { return [] }
+        let folders = try job.copyFolders(of: LocalDevice(session.world).key().id)
+        guard !folders.isEmpty, let catalogue = try session.catalogueIfAny(of: job.folder) else { return [] }
         var records = try recordsIfReadable()
         var outcomes: [Outcome] = []
-        for to in job.copyTo {
+        for to in folders {
             var record = records.first { $0.to.exact == to.exact } ?? CopyRecord(to: to, tried: session.now)
             record.tried = session.now
-            outcomes.append(copy(catalogue.complete, &record))
+            outcomes.append(copy(catalogue, &record))
             records.removeAll { $0.to.exact == to.exact }
             records.append(record)
             try Interruption.withheld { try jobs.save(records, of: job.name) }
         }
         // A folder that was removed from the job begins anew if it comes back.
-        let current = records.filter { record in job.copyTo.contains { $0.exact == record.to.exact } }
+        let current = records.filter { record in folders.contains { $0.exact == record.to.exact } }
         if current.count < records.count { try jobs.save(current, of: job.name) }
         return outcomes
     }
@@ -54,37 +59,49 @@ struct JobCopies {
         }
     }
 
-    private func copy(_ entries: [CatalogueEntry], _ record: inout CopyRecord) -> Outcome {
+    private func copy(_ catalogue: Catalogue, _ record: inout CopyRecord) -> Outcome {
         var outcome = Outcome(to: record.to)
         do {
             let folder = try job.remote(record.to, in: session)
-            let names = try Set(folder.filesIfAny().map(\.name.exact))
-            let plan = CopyPlan(entries, onRemote: names, record, now: session.now)
+            let files = try folder.filesIfAny()
+            let sizes = Dictionary(files.map { ($0.name.exact, $0.size) }) { first, _ in first }
+            let plan = CopyPlan(catalogue.complete, onRemote: sizes, record, now: session.now)
             outcome.gone = plan.gone
             let copier = ArchiveCopier(folder: folder, copiesReadable: job.copiesReadable, session: session)
             var failed: Set<ExactText> = []
+            var doubtful: Set<ExactText> = []
+            var readBack: Set<ExactText> = []
             for entry in plan.due {
+                let copy: RemoteFolder.Copy
                 do {
-                    if try copier.copy("\(job.folder)/\(entry.name)", of: entry) == .copied { outcome.copied += 1 }
+                    copy = try copier.copy("\(job.folder)/\(entry.name)", of: entry)
+                    if copy.outcome == .copied { outcome.copied += 1 }
                 } catch {
                     let explanation = Failure(error, session.subjects).explanation
                     outcome.explanation = outcome.explanation ?? explanation
                     failed.insert(entry.series.exact)
+                    doubtful.insert(entry.name.exact)
                     // What stands in the way of one archive may leave the others alone; a remote out of reach does not.
-                    if explanation.status == .io || explanation.status == .interrupted { break }
+                    if [.io, .interrupted, .terminated].contains(explanation.status) { break }
                     continue
                 }
                 // Those after one that failed stay due, so that none is passed over.
                 guard !failed.contains(entry.series.exact), let name = ArchiveName(entry.name) else { continue }
                 record.newest[entry.series.exact] = CopyRecord.Newest(
-                    name: name, checksum: entry.file.checksum, created: entry.created, verified: session.now)
+                    entry, named: name, size: copy.size, digest: copy.digest, verified: session.now)
+                readBack.insert(entry.series.exact)
             }
+            let current = catalogue.pin?.subjects
+            outcome.found = record.newest.filter { series, copy in
+                let name = copy.name.fileName.exact
+                let isThere = readBack.contains(series) || !doubtful.contains(name) && sizes[name] == copy.size
+                return isThere && (current == nil || current?[series] != nil)
+            }.map(\.value)
         } catch {
             outcome.explanation = Failure(error, session.subjects).explanation
         }
-        if let explanation = outcome.explanation?.unattended {
-            record.failed = CopyRecord.Failed(
-                RunOutcome(code: explanation.status.code), message: explanation.message, hints: explanation.hints)
+        if let explanation = outcome.explanation {
+            record.failed = CopyRecord.Failed(explanation)
         } else {
             record.failed = nil
             record.good = session.now
@@ -103,6 +120,13 @@ extension [JobCopies.Outcome] {
             .notCopied,
             "the backup is good, but is not copied to \(quoted(first.to))\(others): \(first.explanation.message)"
         ).adding(first.explanation.hints)
+    }
+}
+
+extension CopyRecord.Failed {
+    init(_ explanation: Explanation) {
+        let told = explanation.unattended
+        self.init(RunOutcome(code: told.status.code), message: told.message, hints: told.hints)
     }
 }
 

@@ -29,15 +29,28 @@ struct JobRun {
         var verified = 0
         var removed = 0
         var copies: [JobCopies.Outcome] = []
+        /// What became of the receipt in the fleet; nil if the job is in none.
+        var receipt: JobReceipts.Outcome?
     }
 
     /// The number of days after which an archive is verified again.
     private static let verifyAfter: Int64 = 7
 
-    /// Backs up, and copies what is not on the remotes yet.
+    /// Backs up, copies what is not on the remotes yet, and writes a receipt of that into the fleet.
     func run() -> Report {
         var report = backUp()
-        if job.copyTo.isEmpty { return report }
+        let backup = report.status
+        if !job.copyTo.isEmpty || job.fleet != nil { copy(after: &report) }
+        report.receipt = JobReceipts(job: job, jobs: Jobs(session.world), session: session)
+            .run(backup: backup, status: report.status, copies: report.copies)
+        if report.status == .ok, let refusal = report.receipt?.refusal {
+            report.explanation = refusal
+            report.status = refusal.status
+        }
+        return report
+    }
+
+    private func copy(after report: inout Report) {
         do {
             let jobs = Jobs(session.world)
             // A folder that may be another one is not copied.
@@ -48,7 +61,7 @@ struct JobRun {
                     session.warn("\(quoted(name)) had been copied to \(quoted(outcome.to)), and was gone from there")
                 }
             }
-            guard report.status == .ok, let explanation = report.copies.explanation else { return report }
+            guard report.status == .ok, let explanation = report.copies.explanation else { return }
             report.explanation = explanation
             report.status = explanation.status
         } catch  where report.status == .ok {
@@ -57,7 +70,6 @@ struct JobRun {
         } catch {
             session.warn(Failure(error, session.subjects).explanation.message)
         }
-        return report
     }
 
     /// Runs all steps of the backup, up to the first one that fails.

@@ -18,7 +18,10 @@ struct JobWords {
         guard add(job.arguments + job.keep) else { throw .damaged(job: job.name, path: nil) }
         entries.append((.at, job.time))
         entries += job.copyTo.map { (.copyTo, $0) }
-        add([(.onSuccess, job.onSuccess), (.onFailure, job.onFailure), (.hookTimeout, job.hookTimeout)])
+        add([
+            (.fleet, job.fleet), (.onSuccess, job.onSuccess), (.onFailure, job.onFailure),
+            (.hookTimeout, job.hookTimeout),
+        ])
     }
 
     /// The options that were given.
@@ -31,8 +34,8 @@ struct JobWords {
         }
         entries += options.copyTo.map { (.copyTo, $0) }
         add([
-            (.at, options.at), (.onSuccess, options.onSuccess), (.onFailure, options.onFailure),
-            (.hookTimeout, options.hookTimeout),
+            (.at, options.at), (.fleet, options.fleet), (.onSuccess, options.onSuccess),
+            (.onFailure, options.onFailure), (.hookTimeout, options.hookTimeout),
         ])
     }
 

@@ -61,6 +61,7 @@ extension BackupState.Stale {
         switch self {
         case .job(let name): "job \(quoted(name))"
         case .copies(let job, let to): "copies of job \(quoted(job)) on \(quoted(to))"
+        case .receipts(let job, let to): "receipts of job \(quoted(job)) in \(quoted(to))"
         case .store(let name): storeWords(name)
         }
     }

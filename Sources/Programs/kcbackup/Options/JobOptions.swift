@@ -30,6 +30,13 @@ struct JobOptions: ParsableArguments {
     var copyTo: [String] = []
 
     @Option(
+        name: OptionName.fleet.name,
+        help: ArgumentHelp(
+            "After each run, put new archives and a signed receipt into this folder of many machines.",
+            valueName: "remote:path"))
+    var fleet: String?
+
+    @Option(
         name: OptionName.onSuccess.name,
         help: ArgumentHelp("A shell command to run after a successful run.", valueName: "command"))
     var onSuccess: String?
@@ -86,29 +93,32 @@ struct JobOptions: ParsableArguments {
         job.hookTimeout = hookTimeout
         job.copyTo = copyTo
         try requireHooks()
-        try requireRemotes(in: session)
+        job.fleet = try requireRemotes(in: session)
         try job.requireTime(in: session)
         try create.requireSources(in: session)
         guard job.hasOnlyLines else { throw JobFailure.severalLines }
         return CheckedJob(job: job, create: create, subject: subject ?? "every keychain", switches: switches != nil)
     }
 
+    /// - Returns: the folder of the fleet in the spelling that a job has; nil for none.
     /// - Throws: `UsageProblem` (`malformed`, `needs`), `Refusal.readableRemote`, and as `RemoteFolder.init`.
-    private func requireRemotes(in session: Session) throws {
-        if copyTo.isEmpty {
+    private func requireRemotes(in session: Session) throws -> String? {
+        if copyTo.isEmpty, fleet == nil {
             if create.folder.metadataReadable { throw UsageProblem.needs(.metadataReadable, .copyTo) }
-            return
+            return nil
         }
         if Set(copyTo.map(\.exact)).count < copyTo.count {
             throw UsageProblem("'\(OptionName.copyTo.spelling)' names a folder twice")
         }
         if create.unencrypted, !create.folder.metadataReadable { throw Refusal.readableRemote }
-        for to in copyTo {
+        func location(_ to: String, of option: OptionName) throws -> RemoteLocation {
             guard let location = RemoteLocation(to) else {
-                throw UsageProblem.malformed(.copyTo, form: RemoteLocation.form)
+                throw UsageProblem.malformed(option, form: RemoteLocation.form)
             }
-            _ = try RemoteFolder(location, session.world.rclone())
+            return try RemoteFolder(location, session.world.rclone()).location
         }
+        for to in copyTo { _ = try location(to, of: .copyTo) }
+        return try fleet.map { try location($0, of: .fleet).text }
     }
 
     private func requireHooks() throws(UsageProblem) {

@@ -41,7 +41,8 @@ extension OptionName {
             .folder
         case .keepDaily, .keepHourly, .keepLast, .keepMonthly, .keepWeekly, .keepWithin, .keepYearly:
             .retention
-        case .at, .copyTo, .crontab, .encryptedCredentials, .failureUnit, .hookTimeout, .onFailure, .onSuccess, .system:
+        case .at, .copyTo, .crontab, .encryptedCredentials, .failureUnit, .fleet, .hookTimeout, .onFailure, .onSuccess,
+            .system:
             .job
         case .acceptOrigin, .days, .drill, .forDevice, .giveUpDeviceBinding, .inventory, .maxAge, .metadataReadable,
             .onConflict, .sample,

@@ -15,7 +15,7 @@ struct ArchiveCopier {
 
     /// - Throws: `Refusal.readableCopy`, `CatalogueFailure.replaced` if the file is not that of `entry`, `ArchiveFailure`,
     ///   `FileFailure`, and as `RemoteFolder.put`.
-    func copy(_ path: String, of entry: CatalogueEntry? = nil) throws -> RemoteFolder.Outcome {
+    func copy(_ path: String, of entry: CatalogueEntry? = nil) throws -> RemoteFolder.Copy {
         let (folder, name) = Path.split(session.absolute(path))
         guard let real = Path.real(folder) else { throw FileFailure(path, .notFound) }
         // A link is not followed: the copy has the name that was given.
@@ -26,6 +26,6 @@ struct ArchiveCopier {
         if let difference = entry?.difference(proven.outline, origin: proven.origin, fingerprint: nil) {
             throw CatalogueFailure.replaced(name: path, difference)
         }
-        return try self.folder.put(file)
+        return try self.folder.copy(file)
     }
 }

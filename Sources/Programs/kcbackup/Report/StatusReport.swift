@@ -14,6 +14,7 @@ extension StatusReport {
             stores: state.stores.map { Store($0, in: state, at: now) },
             jobs: state.jobs.map { Job($0, calendar) },
             copies: state.jobs.flatMap { job in job.copies.map { Copies($0, of: job.job.name) } },
+            receipts: state.jobs.compactMap { job in job.receipts.map { Receipts($0, of: job.job.name) } },
             unreadable: state.unreadable.map { ($0.name, $0.failure.explanation.message) }, made: now,
             calendar: calendar)
     }
@@ -94,6 +95,14 @@ extension StatusReport.Copies {
         self.init(
             to: state.to, job: job, good: state.good, readBack: state.record?.verified, lastTry: state.words,
             isGood: state.good != nil && state.record?.failed == nil)
+    }
+}
+
+extension StatusReport.Receipts {
+    fileprivate init(_ state: BackupState.ReceiptState, of job: String) {
+        self.init(
+            to: state.to, job: job, written: state.written, lastTry: state.words,
+            isGood: state.written != nil && state.record?.failed == nil)
     }
 }
 
