@@ -186,10 +186,14 @@ let package = Package(
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCBackupArchive",
                 "KCBackupEngine", "KCBackupCatalogue", "KCReportText",
             ]),
+        library(
+            "KCRecoveryKits", in: "Backup",
+            ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel"]),
         .executableTarget(
             name: "kcbackup",
             dependencies: [
-                "KCItemStores", "KCBackupJobs", "KCRemotes", "KCFleet", "KCReportText", "KCReportPages",
+                "KCItemStores", "KCBackupJobs", "KCRemotes", "KCFleet", "KCRecoveryKits", "KCReportText",
+                "KCReportPages",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
                 "KCKeychainKeys",
                 "KCKeychainStore", "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains",
@@ -288,6 +292,9 @@ let package = Package(
         tests("KCReportText", ["KCByteStreams", "KCConsole"]),
         tests("KCReportPages", ["KCKeychainModel"]),
         tests("KCRemotes", ["KCByteStreams"]),
+        tests(
+            "KCRecoveryKits",
+            ["KCByteStreams", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel"]),
         tests("KCFleet", ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel"]),
         .target(
             name: "KCArchiveForgery",

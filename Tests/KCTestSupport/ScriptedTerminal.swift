@@ -51,6 +51,11 @@ package final class ScriptedTerminal: Terminal {
     }
 
     /// See `Terminal`.
+    package func readVisibleSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes {
+        SecretBytes(copying: Array(try answer(prompt).utf8))
+    }
+
+    /// See `Terminal`.
     package func readAnswer(_ prompt: String) throws(TerminalFailure) -> String { try answer(prompt) }
 
     /// See `Terminal`.

@@ -74,6 +74,8 @@ struct LostOutputTests {
         Case("item update --service a --set account=b"),
         Case("item delete --service a"),
         Case("keygen -o key.txt"),
+        Case("recovery make -o kit.txt"),
+        Case(["recovery make -o kit.txt"], "recovery retire KIT"),
         Case("schedule add nightly --to backups --unencrypted"),
         Case(["schedule add nightly --to backups --unencrypted"], "schedule install nightly"),
         Case(["schedule add nightly --to backups --unencrypted"], "schedule edit nightly --at hourly"),
@@ -84,7 +86,8 @@ struct LostOutputTests {
 
     /// The verbs whose only result is what they print, and those that note nothing but that they looked.
     static let reading: Set<[String]> = [
-        ["inspect"], ["verify"], ["diff"], ["doctor"], ["status"], ["fleet", "status"], ["list"], ["item", "list"],
+        ["inspect"], ["verify"], ["diff"], ["doctor"], ["status"], ["fleet", "status"], ["list"],
+        ["recovery", "list"], ["recovery", "check"], ["item", "list"],
         ["item", "find"], ["keychain", "list"], ["keychain", "info"], ["device", "show"],
         ["device", "list"], ["schedule", "list"], ["schedule", "show"],
     ]
@@ -111,7 +114,8 @@ struct LostOutputTests {
         let messages = CollectedOutput()
         world.messages = messages
         world.output = FailingOutput(code: 28)
-        let words = tried.line.split(separator: " ").map(String.init)
+        let kit = home.run("recovery list").text.firstMatch(of: /[0-9a-f]{4}-[0-9a-f]{4}/).map { String($0.0) }
+        let words = tried.line.replacing("KIT", with: kit ?? "").split(separator: " ").map(String.init)
         let status = kcbackup.run(words + (asJSON ? ["--json"] : []), in: world)
         // Without '--json', most verbs print nothing if no user is watching.
         if status == .ok, !asJSON { return }

@@ -36,11 +36,11 @@ package final class ArchiveKeyMaker {
     package func make(of archiveID: [UInt8]) throws -> ArchiveKeys {
         guard let cost else {
             return try ArchiveKeys(
-                of: archiveID, recipients: recipients.restoring, inspectors: recipients.inspecting)
+                of: archiveID, recipients: recipients.opening, inspectors: recipients.inspecting)
         }
         return try quietly {
             try ArchiveKeys(
-                of: archiveID, passphrase: passphrase, cost: cost, recipients: recipients.restoring,
+                of: archiveID, passphrase: passphrase, cost: cost, recipients: recipients.opening,
                 inspectors: recipients.inspecting)
         }
     }
@@ -50,11 +50,11 @@ package final class ArchiveKeyMaker {
     /// - Throws: `ArchiveFailure`, and what `quietly` throws.
     package func make() throws -> ArchiveKeys {
         guard let cost else {
-            return try ArchiveKeys(recipients: recipients.restoring, inspectors: recipients.inspecting)
+            return try ArchiveKeys(recipients: recipients.opening, inspectors: recipients.inspecting)
         }
         return try quietly {
             try ArchiveKeys(
-                passphrase: passphrase, cost: cost, recipients: recipients.restoring, inspectors: recipients.inspecting)
+                passphrase: passphrase, cost: cost, recipients: recipients.opening, inspectors: recipients.inspecting)
         }
     }
 }
@@ -66,5 +66,13 @@ package struct GivenRecipients {
     /// Public keys that open only the metadata.
     package var inspecting: [X25519Recipient] = []
 
+    /// Recovery kits of this device that open the whole archive too, without being given.
+    package var kits: [X25519Recipient] = []
+    /// The names of all recovery kits of this device, also of those for which no more archives are made.
+    package var knownKits: Set<ExactText> = []
+
     package init() {}
+
+    /// Everything that opens the whole archive.
+    package var opening: [X25519Recipient] { restoring + kits }
 }

@@ -196,7 +196,7 @@ package final class BackupFolder {
                     folder: name, archives: earlier.complete.count, was: earlier.folder, now: file.folder)
             }
         }
-        pin = catalogue.pin?.following(run) ?? run
+        pin = (catalogue.pin ?? run).following(run)
     }
 
     /// Unpins a keychain that no longer exists.

@@ -114,14 +114,19 @@ package struct BackupPin: Hashable, Sendable {
     package var mode: ArchiveMode
     /// What opens the archives, sorted: public keys, `inspect:` with a public key, `passphrase`.
     package var keys: [String]
+    /// Those that come and go without a switch, since the device itself keeps the list of them; known for a run alone.
+    package var kits: Set<ExactText> = []
     /// The subject of each series: the ID of a keychain file, in hexadecimal, or the path of a file of items.
     package var subjects: [ExactText: String]
 
     /// Creates the pin for a run.
-    package init(isOfAll: Bool, mode: ArchiveMode, keys: [String], subjects: [ExactText: String]) {
+    package init(
+        isOfAll: Bool, mode: ArchiveMode, keys: [String], kits: Set<ExactText> = [], subjects: [ExactText: String]
+    ) {
         self.isOfAll = isOfAll
         self.mode = mode
         self.keys = keys.sorted()
+        self.kits = kits
         self.subjects = subjects
     }
 
@@ -130,9 +135,10 @@ package struct BackupPin: Hashable, Sendable {
     /// If all keychains are backed up, a new keychain is not a difference.
     package func difference(from run: BackupPin) -> Difference? {
         if mode != run.mode { return .mode(was: mode) }
-        if keys != run.keys {
-            return .keys(
-                lost: keys.filter { !run.keys.contains($0) }.count, added: run.keys.filter { !keys.contains($0) }.count)
+        let was = keys.filter { !run.kits.contains($0.exact) }
+        let now = run.keys.filter { !run.kits.contains($0.exact) }
+        if was != now {
+            return .keys(lost: was.filter { !now.contains($0) }.count, added: now.filter { !was.contains($0) }.count)
         }
         // In a run over all keychains, a replaced keychain fails on its own, not the whole run.
         if isOfAll, run.isOfAll { return nil }

@@ -67,6 +67,9 @@ package struct LocalDevice: Sendable {
         TrustedDevices(besideKeyAt: folder.deviceKey, of: key)
     }
 
+    /// The path of the key, beside which are the lists that its device keeps.
+    package var keyPath: String { folder.deviceKey }
+
     /// Distinguishes a lost key from one that was never made.
     private func refusingOrphans<R>(_ body: () throws(DeviceKeyFailure) -> R) throws -> R {
         do throws(DeviceKeyFailure) {

@@ -30,6 +30,11 @@ package struct ControllingTerminal: Terminal {
     }
 
     /// See `Terminal`.
+    package func readVisibleSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes {
+        try ask(prompt, echoes: true)
+    }
+
+    /// See `Terminal`.
     package func readAnswer(_ prompt: String) throws(TerminalFailure) -> String {
         let line = try ask(prompt, echoes: true)
         return line.withBytes { span in String(decoding: span.indices.map { span[$0] }, as: UTF8.self) }

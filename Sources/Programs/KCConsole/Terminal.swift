@@ -15,6 +15,8 @@ package protocol Terminal: Sendable {
 
     /// Shows `prompt` and reads a line without echo.
     func readSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes
+    /// Shows `prompt` and reads a line that is shown as it is typed, although it is a secret: too long to type blind.
+    func readVisibleSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes
     /// Shows `prompt` and reads a line.
     func readAnswer(_ prompt: String) throws(TerminalFailure) -> String
     /// Runs `body`, which asks for a secret and checks it, and shows nothing that is typed meanwhile except answers to

@@ -11,6 +11,7 @@ package struct NoTerminal: Terminal {
     package var messageWidth: Int? { nil }
 
     package func readSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes { throw .unavailable }
+    package func readVisibleSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes { throw .unavailable }
     package func readAnswer(_ prompt: String) throws(TerminalFailure) -> String { throw .unavailable }
     package func quietly<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result { try body() }
     package func show(_ text: borrowing SecretBytes) throws(TerminalFailure) { throw .unavailable }

@@ -22,6 +22,11 @@ package struct WrappingTerminal: Terminal {
         return try terminal.readSecret(fitted(prompt))
     }
 
+    package func readVisibleSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes {
+        notice.end()
+        return try terminal.readVisibleSecret(fitted(prompt))
+    }
+
     package func readAnswer(_ prompt: String) throws(TerminalFailure) -> String {
         notice.end()
         return try terminal.readAnswer(fitted(prompt))

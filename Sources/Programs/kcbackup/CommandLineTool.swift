@@ -31,7 +31,7 @@ struct CommandLineTool: ParsableCommand {
                 name: "Backups",
                 subcommands: [
                     CreateCommand.self, RestoreCommand.self, InspectCommand.self, VerifyCommand.self, DiffCommand.self,
-                    KeygenCommand.self,
+                    KeygenCommand.self, RecoveryCommand.self,
                 ]),
             CommandGroup(
                 name: "Folders of backups",

@@ -36,6 +36,7 @@ enum FailureExamples {
         ("Problem", "Importers/KCItemSources/ItemLines.swift"),
         ("DeviceKeyFailure", "Device/KCDeviceIdentity/DeviceKeyFailure.swift"),
         ("TrustedDevicesFailure", "Device/KCDeviceIdentity/TrustedDevices.swift"),
+        ("KitProblem", "Programs/kcbackup/Failures/KitExplanations.swift"),
         ("AgeFailure", "Formats/KCAgeEncryption/AgeFailure.swift"),
         ("ArchiveFailure", "Archive/KCBackupArchive/ArchiveFailure.swift"),
         ("RestoreRefusal", "Backup/KCBackupEngine/RestoreBackup.swift"),
@@ -95,6 +96,14 @@ enum FailureExamples {
         + findings.map { .found($0) }
         + cryptography.map { .cryptography($0) } + remotes.map { .remote($0) }
         + fleets.map { .fleet($0) }
+        + kits.map { .kit($0) }
+
+    private static let kits: [KitProblem] = [
+        .unattended, .mistyped(times: 20), .comment, .tooMany(limit: 100), .otherKey(kits: 2), .unknown,
+        .alreadyRetired(fingerprint: "3f9a-01bc"), .opensMetadataAlone(archive: "laptop.kcb"),
+        .unencrypted(archive: "laptop.kcb"), .list(.altered(path: "recovery-kits-KC-…")),
+        .list(.otherFormat(path: "recovery-kits-KC-…")),
+    ]
 
     private static let commandLines: [CommandLineProblem] = [
         .noCommand(["item", "lits"], meant: "list"), .unknownOption("--jsno", meant: "--json"),

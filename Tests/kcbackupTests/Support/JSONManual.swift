@@ -38,6 +38,7 @@ struct JSONManual {
         "holds": "foreign file", "parts": "kind", "leftOut": "kind", "refused": "refused", "marked": "item",
         "jobCopies": "job copies", "jobReceipt": "job receipt", "machines": "machine", "runs": "machine run",
         "rejected": "rejected file",
+        "kit": "kit", "kits": "kit", "archives": "opened archive",
         "removed": "item", "changed": "change", "before": "item", "after": "item",
     ]
 
@@ -185,6 +186,15 @@ struct JSONHome {
         return String(try #require(text.firstMatch(of: /age1\w+/)).0)
     }
 
+    /// Makes a kit and writes its key into a file; its fingerprint.
+    private func typedKit() throws -> String {
+        #expect(home.run("recovery make -o first-kit").status == .ok)
+        let sheet = String(decoding: try home.folder.read("work/first-kit"), as: UTF8.self)
+        let lines = sheet.matches(of: /(?m)^  [1-4]   ([A-Z0-9 ]+)   [A-Z0-9]$/).map { $0.1.replacing(" ", with: "") }
+        try home.write("kit-key", "AGE-SECRET-KEY-1\(lines.joined())\n")
+        return String(try #require(home.run("recovery list").text.firstMatch(of: /[0-9a-f]{4}-[0-9a-f]{4}/)).0)
+    }
+
     func steps() throws -> [Step] {
         let far = String(decoding: try home.folder.read("work/far-device"), as: UTF8.self)
         #expect(home.run("keygen -o inspect-key").status == .ok)
@@ -218,6 +228,11 @@ struct JSONHome {
                 "create -o keys.kcb \(passcode) -r \(try Self.recipient(of: "far-key", in: home)) --inspect-recipient \(inspector)"
             ),
             step("create --to", "create --unencrypted --to backups"),
+            step("recovery make", "recovery make -o kit --comment safe"),
+            step("recovery list", "recovery list"),
+            step("recovery check", "recovery check -i kit-key"),
+            step("recovery check of another machine's kit", "recovery check -i far-key far.kcb"),
+            step("recovery retire", "recovery retire \(try typedKit())"),
             step("copy", "copy laptop.kcb --to nas:backups"),
             step("copy", "copy backups --to nas:backups --metadata-readable"),
             step("list REMOTE:PATH", "list nas:backups"),

@@ -5,6 +5,7 @@ internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCCryptography
+internal import KCRecoveryKits
 
 /// The options for the keys that open a new archive.
 struct ArchiveKeyOptions: ParsableArguments {
@@ -28,9 +29,9 @@ struct ArchiveKeyOptions: ParsableArguments {
         return inspectRecipient.isEmpty ? nil : .inspectRecipient
     }
 
-    /// Returns the given public keys, without duplicates.
+    /// Returns the given public keys, without duplicates, and those of the recovery kits of this device.
     ///
-    /// - Throws: `AgeFailure`, `FileFailure`, `ArchiveFailure`, `UsageProblem`.
+    /// - Throws: `AgeFailure`, `FileFailure`, `ArchiveFailure`, `UsageProblem`, `KitProblem`, `DeviceKeyFailure`.
     func recipients(in session: Session) throws -> GivenRecipients {
         var given = GivenRecipients()
         var seen: Set<X25519Recipient> = []
@@ -51,6 +52,9 @@ struct ArchiveKeyOptions: ParsableArguments {
         // An archive that only inspect keys open could never be restored.
         let asks = passphrase != nil || session.world.terminal.isAttended
         if given.restoring.isEmpty, !inspectRecipient.isEmpty, !asks { throw UsageProblem.noRestoreKey }
+        let kits = try session.recoveryKits()
+        given.knownKits = Set(kits.map(\.recipient.description.exact))
+        given.kits = kits.filter { $0.retired == nil && !seen.contains($0.recipient) }.map(\.recipient)
         return given
     }
 
@@ -85,7 +89,7 @@ struct ArchiveKeyOptions: ParsableArguments {
 
     /// Returns the names of the keys as recorded in a catalogue.
     func names(_ given: GivenRecipients) -> [String] {
-        given.restoring.map(\.description) + given.inspecting.map { BackupPin.inspecting + $0.description }
+        given.opening.map(\.description) + given.inspecting.map { BackupPin.inspecting + $0.description }
             + (asks(given) ? [BackupPin.passphrase] : [])
     }
 }

@@ -151,6 +151,7 @@ struct FolderBackup {
         let pin = BackupPin(
             isOfAll: rules.all, mode: options.unencrypted ? .unencrypted : .encrypted,
             keys: given.map { options.keys.names($0) } ?? [],
+            kits: given?.knownKits ?? [],
             subjects: Dictionary(uniqueKeysWithValues: parts.map { ($0.series.exact, $0.source.identity) }))
         try folder.use(for: pin, maySwitch: rules.change)
         var maker: ArchiveKeyMaker?
@@ -247,6 +248,7 @@ struct FolderBackup {
         }
         let saved = results.count { if case .done(.saved, _, _) = $0.result { true } else { false } }
         if saved > 0 { session.done = "\(counted(saved, "archive")) saved in \(displayed(path))" }
+        if saved > 0, !options.unencrypted { try session.noteKits() }
         if session.style.isJSON { try session.result(["folder": .text(path), "results": .list(json)], []) }
     }
 

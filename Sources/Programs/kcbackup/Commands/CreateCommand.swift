@@ -113,6 +113,7 @@ struct CreateCommand: Verb {
         }
         session.did("\(target.words): \(counted(total, "item")) of \(subject.words), \(byteCount(report.size))")
         session.note(options.travelWords(report))
+        if !options.unencrypted { try session.noteKits() }
         if report.notOpened > 0 {
             // Not a warning: a nightly run without the passcode should stay silent.
             session.note("\(counted(report.notOpened, "item")) not opened: the keychain is locked")

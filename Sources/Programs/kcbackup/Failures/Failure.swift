@@ -54,6 +54,7 @@ enum Failure: Error, Hashable, Sendable {
     case cryptography(CryptographyFailure)
     case remote(RemoteFailure)
     case fleet(FleetProblem)
+    case kit(KitProblem)
     /// A secret is wrong; the doubts may say why.
     indirect case wrongSecret(Failure, kind: String, [SecretDoubt])
     /// A temporary file cannot be written to the temporary folder.
@@ -119,6 +120,7 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as CryptographyFailure: .cryptography(failure)
             case let failure as RemoteFailure: .remote(failure)
             case let problem as FleetProblem: .fleet(problem)
+            case let problem as KitProblem: .kit(problem)
             default: .unforeseen(type: "\(type(of: error))")
             }
         if let trash = subjects.trash, isOfFullDisk { self = .full(self, trash: trash) }
@@ -180,6 +182,7 @@ enum Failure: Error, Hashable, Sendable {
         case .cryptography(let failure): explainCryptography(failure)
         case .remote(let failure): explainRemote(failure)
         case .fleet(let problem): explainFleet(problem)
+        case .kit(let problem): explainKit(problem)
         case .wrongSecret(let failure, let kind, let doubts):
             failure.explanation.adding(doubts.map { $0.words(kind) })
         case .temporaryFolder(let failure, let path): explainTemporaryFolder(failure.explanation, path)

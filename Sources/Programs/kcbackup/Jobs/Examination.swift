@@ -8,6 +8,7 @@ internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
+internal import KCRecoveryKits
 internal import KCReportText
 internal import KCSecretService
 
@@ -58,6 +59,7 @@ struct Examination {
         job = nil
         session.job = nil
         openKeychains()
+        lookAtKits()
         guard let state else { return }
         if !state.jobs.isEmpty { lookForDesktop(state) }
         for keychain in state.stores {
@@ -144,6 +146,16 @@ struct Examination {
             return report(Failure(error, session.subjects).explanation)
         }
         warnings.append((nil, "the desktop keyring is in no job: \(Self.desktopJob)"))
+    }
+
+    /// Warns of recovery kits that nobody has tried lately.
+    private mutating func lookAtKits() {
+        var kits: [RecoveryKit] = []
+        check { session in kits = try session.recoveryKits() }
+        for kit in kits where kit.retired == nil {
+            count += 1
+            if let doubt = kit.doubt(at: session.now) { warnings.append((nil, doubt)) }
+        }
     }
 
     /// Reports how the last run ended; a failure whose cause is still there is reported together with it.

@@ -5,7 +5,8 @@ internal import KCAgeEncryption
 struct IdentityOptions: ParsableArguments {
     @Option(
         name: OptionName.identity.name,
-        help: ArgumentHelp("An age identity file that opens it; may be repeated.", valueName: "file"),
+        help: ArgumentHelp(
+            "An age identity file that opens it, or 'tty' to type a recovery kit; may be repeated.", valueName: "file"),
         completion: .file())
     var identity: [String] = []
 

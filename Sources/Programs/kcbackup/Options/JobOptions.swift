@@ -161,14 +161,17 @@ extension CreateOptions {
     /// - Throws: `UsageProblem.noRestoreKey`, `Refusal`, `CatalogueFailure`, and errors of reading recipients.
     fileprivate func difference(in folder: String, _ session: Session) throws -> BackupPin.Difference? {
         var keys: [String] = []
+        var kits: Set<ExactText> = []
         if !unencrypted {
             let given = try self.keys.recipients(in: session)
             if given.restoring.isEmpty, self.keys.passphrase == nil { throw UsageProblem.noRestoreKey }
             keys = self.keys.names(given)
+            kits = given.knownKits
         }
         try session.requireOutsideOfData(folder)
         let run = BackupPin(
-            isOfAll: self.folder.all, mode: unencrypted ? .unencrypted : .encrypted, keys: keys, subjects: [:])
+            isOfAll: self.folder.all, mode: unencrypted ? .unencrypted : .encrypted, keys: keys, kits: kits,
+            subjects: [:])
         return try session.catalogueIfAny(of: folder)?.pin?.difference(from: run)
     }
 }

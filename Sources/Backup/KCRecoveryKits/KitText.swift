@@ -1,0 +1,55 @@
+package import KCAgeEncryption
+package import KCByteStreams
+internal import KCCryptography
+
+/// An identity as a recovery kit prints it: numbered lines of groups, each with a check character at its end.
+///
+/// ```
+///   1   QPZR Y9X8 GF2T VDW0   K
+/// ```
+///
+/// The characters are those of the identity after `AGE-SECRET-KEY-1`, so whoever leaves out numbers, blanks and check
+/// characters has an identity for any age. The check character says in which line a mistake is; it is the first five bits
+/// of the SHA-256 of number and characters, `1QPZRY9X8GF2TVDW0`. It misses one wrong line of 32, and the identity's own
+/// checksum decides about all lines.
+package enum KitText {
+    /// What the first line begins with; it may be left out.
+    package static let prefix = "AGE-SECRET-KEY-1"
+    /// The number of characters in each line, without its check character.
+    package static let lineLengths = [16, 16, 16, 10]
+
+    static let groupLength = 4
+    static let alphabet = Array("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L".utf8)
+
+    /// The lines of an identity, each with a line feed.
+    package static func lines(of identity: X25519Identity) -> SecretBytes {
+        var key = SecretBytes(capacity: 128)
+        identity.encode(into: &key)
+        key.removeFirst(prefix.utf8.count)
+        var text = SecretBytes(capacity: 256)
+        var start = 0
+        for (index, length) in lineLengths.enumerated() {
+            key.withBytes { bytes in
+                let line = bytes.extracting(start..<start + length)
+                text.append("  \(index + 1)   ".utf8.span)
+                for position in line.indices {
+                    if position > 0, position % groupLength == 0 { text.append(UInt8(ascii: " ")) }
+                    text.append(line[position])
+                }
+                text.append("   ".utf8.span)
+                text.append(check(of: line, number: index + 1))
+                text.append(UInt8(ascii: "\n"))
+            }
+            start += length
+        }
+        return text
+    }
+
+    /// The check character of a line.
+    static func check(of line: borrowing Span<UInt8>, number: Int) -> UInt8 {
+        var hash = SHA256()
+        hash.update(String(number).utf8.span)
+        hash.update(line)
+        return alphabet[Int(hash.finalize().bytes[0] >> 3)]
+    }
+}

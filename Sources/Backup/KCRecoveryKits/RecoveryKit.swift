@@ -1,0 +1,61 @@
+package import KCAgeEncryption
+internal import KCByteStreams
+internal import KCCryptography
+package import KCKeychainModel
+
+/// A sheet of paper with an identity that opens backups; what is known about it without the sheet.
+package struct RecoveryKit: Hashable, Sendable {
+    /// The longest comment, in bytes of UTF-8.
+    package static let commentLimit = 100
+
+    /// Whether somebody has lately shown that the sheet is there and legible.
+    package enum Rehearsal: Hashable, Sendable {
+        case never
+        /// The last time is more than a year ago.
+        case old
+        case recent
+    }
+
+    /// The public half of its identity.
+    package let recipient: X25519Recipient
+    package let made: Timestamp
+    /// What its owner wants to know about it, such as where it lies; may be empty.
+    package let comment: String
+    /// When it was last typed in and found right; nil for never.
+    package var checked: Timestamp?
+    /// When backups stopped to be made for it; nil if they are.
+    package var retired: Timestamp?
+
+    /// Describes a new kit.
+    package init(_ recipient: X25519Recipient, made: Timestamp, comment: String) {
+        self.recipient = recipient
+        self.made = made
+        self.comment = comment
+    }
+
+    /// Eight digits that distinguish it from other kits: `3f9a-01bc`, the start of the SHA-256 of its recipient.
+    package var fingerprint: String {
+        let digits = SHA256.hash(recipient.description.utf8.span).hex.prefix(8)
+        return "\(digits.prefix(4))-\(digits.suffix(4))"
+    }
+
+    /// Whether it counts as checked.
+    package func rehearsal(at now: Timestamp) -> Rehearsal {
+        guard let checked else { return .never }
+        return checked < now.advanced(byMicroseconds: -Self.year) ? .old : .recent
+    }
+
+    // A year and a day, in microseconds, so that a check on the same day each year is in time.
+    private static let year: Int64 = 366 * 86_400_000_000
+
+    /// True if a text can be a comment.
+    package static func isComment(_ text: String) -> Bool {
+        text.utf8.count <= commentLimit
+            && text.unicodeScalars.allSatisfy { scalar in
+                switch scalar.properties.generalCategory {
+                case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
+                default: true
+                }
+            }
+    }
+}

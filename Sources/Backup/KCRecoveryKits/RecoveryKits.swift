@@ -1,0 +1,84 @@
+internal import KCAgeEncryption
+internal import KCByteStreams
+package import KCDeviceIdentity
+internal import KCKeychainModel
+
+/// The recovery kits of this device, in a `StateFile` next to the device key.
+///
+/// ```
+/// kit age1…
+/// made 2026-11-21T03:00:07.120000Z
+/// checked 2026-11-22T10:00:00.000000Z
+/// comment in the safe
+/// ```
+package struct RecoveryKits: Sendable {
+    /// The maximum number of kits, retired ones included.
+    package static let countLimit = 100
+
+    private static let kind = StateFile.Kind("recovery-kits", version: 1)
+    private let file: StateFile
+
+    /// Locates the file that `device` keeps next to the key file at `keyPath`.
+    package init(besideKeyAt keyPath: String, of device: DeviceKey) {
+        let folder = Path.split(keyPath).folder
+        file = StateFile("\(folder)/recovery-kits-\(device.id)", Self.kind, about: "", of: device)
+    }
+
+    /// The kits, oldest first; none if the file is missing.
+    package func list() throws(StateFileFailure) -> [RecoveryKit] {
+        guard let body = try file.read() else { return [] }
+        guard let fields = StateFields(parsing: body), let kits = Self.kits(fields) else {
+            throw .otherFormat(path: file.path)
+        }
+        return kits
+    }
+
+    /// Reads the kits, changes them, and writes them, under a lock.
+    ///
+    /// - Parameter body: what it throws leaves the file as it was.
+    /// - Throws: `StateFileFailure`, and what `body` throws.
+    package func change<Result>(_ body: (inout [RecoveryKit]) throws -> Result) throws -> Result {
+        let lock = try failing(as: StateFileFailure.file, FileLock.ofFolder(Path.split(file.path).folder))
+        defer { withExtendedLifetime(lock) {} }
+        let before = try list()
+        var kits = before
+        let result = try body(&kits)
+        if kits != before { try file.write(Self.fields(kits).encoded) }
+        return result
+    }
+
+    static func fields(_ kits: [RecoveryKit]) -> StateFields {
+        var fields = StateFields()
+        for kit in kits {
+            fields.add("kit", kit.recipient.description)
+            fields.add("made", kit.made.description)
+            fields.add("checked", kit.checked?.description)
+            fields.add("retired", kit.retired?.description)
+            if !kit.comment.isEmpty { fields.add("comment", kit.comment) }
+        }
+        return fields
+    }
+
+    /// Parses what `fields` returns; nil for anything else.
+    static func kits(_ fields: StateFields) -> [RecoveryKit]? {
+        var kits: [RecoveryKit] = []
+        var groups: [[StateFields.Field]] = []
+        for field in fields.fields {
+            if field.name.exact == "kit" { groups.append([]) }
+            guard !groups.isEmpty else { return nil }
+            groups[groups.count - 1].append(field)
+        }
+        for group in groups {
+            func value(_ name: String) -> String? { group.first { $0.name.exact == name.exact }?.value }
+            guard let recipient = value("kit").flatMap(X25519Recipient.init),
+                let made = value("made").flatMap(Timestamp.init)
+            else { return nil }
+            var kit = RecoveryKit(recipient, made: made, comment: value("comment") ?? "")
+            kit.checked = value("checked").flatMap(Timestamp.init)
+            kit.retired = value("retired").flatMap(Timestamp.init)
+            kits.append(kit)
+        }
+        // Every list has exactly one spelling, so this detects lines that were not read.
+        return self.fields(kits) == fields ? kits : nil
+    }
+}

@@ -1,0 +1,95 @@
+internal import ArgumentParser
+internal import KCAgeEncryption
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCKeychainModel
+internal import KCLocalKeychains
+internal import KCRecoveryKits
+internal import KCReportText
+
+/// `kcbackup recovery check`.
+struct RecoveryCheckCommand: Verb {
+    static let mainOptions: [OptionName] = [.identity]
+
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Type a recovery kit in, and prove that it is legible and opens archives.",
+        discussion: """
+            Each line is checked as it is typed; a wrong one is asked for again. Each archive is read to its last byte, \
+            and nothing is written but the date of the check. Without an archive, the key is compared with the public \
+            keys of this device's kits.
+
+            Do this when a kit is printed, and once a year. On another machine, an archive has to be named.
+
+            EXAMPLES:
+              kcbackup recovery check
+              kcbackup recovery check nas:backups
+            """)
+
+    @Argument(
+        help: ArgumentHelp("Archives that it is to open.", valueName: "archive"),
+        completion: .file(extensions: ["kcb"]))
+    var archives: [String] = []
+
+    @Option(
+        name: OptionName.identity.name,
+        help: ArgumentHelp("A file with the key, instead of typing it.", valueName: "file"), completion: .file())
+    var identity = Session.typedIdentity
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        if archives.contains(where: \.isEmpty) { throw UsageProblem.emptyArchive }
+        if identity.isEmpty { throw UsageProblem.empty(.identity) }
+        try requireOneInput(archives + [identity], [])
+        let local = LocalDevice(session.world)
+        let kits = try local.keyIfAny().map { LocalKits(of: $0, at: local) }
+        let known = try kits?.list() ?? []
+        let keys = try session.identities(in: identity, passphrase: nil)
+        let kit = known.first { kit in keys.contains { $0.recipient == kit.recipient } }
+        if kit == nil, archives.isEmpty { throw KitProblem.otherKey(kits: known.count) }
+        var results: [JSONValue] = []
+        let status = try session.forEach(archives, named: \.self) { archive in
+            let report = try check(archive, keys, session)
+            let total = report.contents.counts.total
+            let opened = "opens \(quoted(archive)): \(counted(total, "item")), \(report.opened) of them here"
+            session.note(opened)
+            results.append(
+                .members([
+                    ("path", .text(archive)), ("items", .number(total)), ("opened", .number(report.opened)),
+                ]))
+            return report.broken.isEmpty ? .ok : .incomplete
+        }
+        guard status == .ok else { return status }
+        if let kit, let kits {
+            let checked = try kits.change { list -> RecoveryKit in
+                guard let index = list.firstIndex(where: { $0.recipient == kit.recipient }) else {
+                    throw KitProblem.otherKey(kits: list.count)
+                }
+                list[index].checked = session.now
+                return list[index]
+            }
+            session.did("recovery kit \(kit.fingerprint) is right")
+            try session.result(
+                ["kit": checked.json(at: session.now), "archives": .list(results)], [])
+        } else {
+            session.note("the key is that of no kit of this device, so no date is kept")
+            try session.result(["archives": .list(results)], [])
+        }
+        return .ok
+    }
+
+    /// Reads an archive to its last byte with the key alone.
+    private func check(_ archive: String, _ keys: [X25519Identity], _ session: Session) throws -> VerifyReport {
+        let file = try ArchiveOptions.parse([]).open(archive, in: session)
+        if file.header.mode == .unencrypted { throw KitProblem.unencrypted(archive: archive) }
+        let opened = try file.prove().open(identities: keys)
+        guard opened.opensSecrets else { throw KitProblem.opensMetadataAlone(archive: archive) }
+        let proven = try ProvenArchive(opened, local: LocalDevice(session.world).identity())
+        let progress = Progress("verifying items", in: session, reading: proven.opened, 1, metadata: 0)
+        defer { progress.finish() }
+        return try proven.verify { progress.step() }
+    }
+}

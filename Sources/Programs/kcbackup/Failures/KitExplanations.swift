@@ -1,0 +1,76 @@
+internal import KCByteStreams
+internal import KCDeviceIdentity
+internal import KCKeychainModel
+internal import KCRecoveryKits
+internal import KCReportText
+
+/// Why a recovery kit cannot be made, typed or found.
+enum KitProblem: Error, Hashable, Sendable {
+    /// There is no terminal to type a kit on.
+    case unattended
+    /// Lines were typed wrong this many times.
+    case mistyped(times: Int)
+    /// The comment is too long, or is not one line.
+    case comment
+    /// There are as many kits as are kept.
+    case tooMany(limit: Int)
+    /// The key is that of no kit of this device.
+    case otherKey(kits: Int)
+    /// No kit has the fingerprint that was given.
+    case unknown
+    case alreadyRetired(fingerprint: String)
+    /// The key opens the names of the items alone.
+    case opensMetadataAlone(archive: String)
+    /// An archive that needs no key proves nothing about one.
+    case unencrypted(archive: String)
+    /// The list of kits cannot be read or written.
+    case list(StateFileFailure)
+}
+
+/// Explains a failure of a recovery kit.
+func explainKit(_ problem: KitProblem) -> Explanation {
+    switch problem {
+    case .unattended:
+        Explanation(
+            .usage, "the key of a recovery kit is typed, and there is no terminal to type it on",
+            hint: "put it into a file that only you can read, in one line from '\(KitText.prefix)' on, and give "
+                + "'\(OptionName.identity.spelling) FILE'")
+    case .mistyped(let times):
+        Explanation(
+            .wrongKey, "the lines of the recovery kit were typed wrong \(times) times",
+            hint: "the first line is '\(KitText.prefix)'; then come \(KitText.lineLengths.count) lines with numbers")
+    case .comment:
+        Explanation(
+            .usage, "a comment is one line of at most \(RecoveryKit.commentLimit) bytes, without control characters")
+    case .tooMany(let limit): Explanation(.limit, "there are \(limit) recovery kits already, which is the limit")
+    case .otherKey(let kits):
+        Explanation(
+            .wrongKey, "this is the key of none of the \(counted(kits, "recovery kit")) of this device",
+            hint: "'kcbackup recovery list' shows their fingerprints, which are on the sheets",
+            "of another machine's kit, 'kcbackup recovery check ARCHIVE' finds out whether it opens an archive")
+    case .unknown:
+        Explanation(
+            .notFound, "no recovery kit has this fingerprint",
+            hint: "'kcbackup recovery list' shows those of this device")
+    case .alreadyRetired(let fingerprint): Explanation(.exists, "recovery kit \(fingerprint) is retired already")
+    case .opensMetadataAlone(let archive):
+        Explanation(.wrongKey, "the key opens the names of the items in \(quoted(archive)), and no secret")
+    case .unencrypted(let archive):
+        Explanation(
+            .usage, "\(quoted(archive)) is unencrypted, so it needs no key, and a recovery kit cannot be tried on it")
+    case .list(let failure): explainKitList(failure)
+    }
+}
+
+private func explainKitList(_ failure: StateFileFailure) -> Explanation {
+    switch failure {
+    case .altered(let path), .otherDevice(let path, _):
+        Explanation(
+            .damaged, "the list of recovery kits was changed by another program: \(quoted(path))",
+            hint: "remove the file; sheets keep opening what was made for them, and new kits start a new list")
+    case .otherFormat(let path):
+        Explanation(.limit, "another version of kcbackup wrote the list of recovery kits: \(quoted(path))")
+    case .file(let failure): explainFile(failure)
+    case .cryptography(let failure): explainCryptography(failure)
+    }
+}

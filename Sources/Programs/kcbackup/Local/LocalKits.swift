@@ -1,0 +1,63 @@
+internal import KCDeviceIdentity
+internal import KCKeychainModel
+internal import KCLocalKeychains
+internal import KCRecoveryKits
+
+/// The recovery kits of this device, with failures of their list told apart from those of other lists.
+struct LocalKits {
+    private let kits: RecoveryKits
+
+    /// Locates the list of the owner of `key`.
+    init(of key: DeviceKey, at device: LocalDevice) {
+        kits = RecoveryKits(besideKeyAt: device.keyPath, of: key)
+    }
+
+    /// The kits, oldest first.
+    func list() throws(KitProblem) -> [RecoveryKit] {
+        do throws(StateFileFailure) {
+            return try kits.list()
+        } catch {
+            throw .list(error)
+        }
+    }
+
+    /// Reads the kits, changes them, and writes them; what `body` throws leaves them as they were.
+    func change<Result>(_ body: (inout [RecoveryKit]) throws -> Result) throws -> Result {
+        do {
+            return try kits.change(body)
+        } catch let failure as StateFileFailure {
+            throw KitProblem.list(failure)
+        }
+    }
+}
+
+extension Session {
+    /// The recovery kits of this device; none if it has no key yet.
+    ///
+    /// - Throws: `DeviceKeyFailure`, `KitProblem`.
+    func recoveryKits() throws -> [RecoveryKit] {
+        let device = LocalDevice(world)
+        return try device.keyIfAny().map { try LocalKits(of: $0, at: device).list() } ?? []
+    }
+
+    /// Says which recovery kits open a new archive, and which of them nobody has tried lately.
+    ///
+    /// - Throws: as `recoveryKits`.
+    func noteKits() throws {
+        for kit in try recoveryKits() where kit.retired == nil {
+            note("recovery kit \(kit.fingerprint) opens it too")
+            if let doubt = kit.doubt(at: now) { warn(doubt) }
+        }
+    }
+}
+
+extension RecoveryKit {
+    /// Why nobody should rely on it; nil if somebody has tried it lately.
+    func doubt(at now: Timestamp) -> String? {
+        switch rehearsal(at: now) {
+        case .recent: nil
+        case .never: "recovery kit \(fingerprint) was never tried: 'kcbackup recovery check'"
+        case .old: "recovery kit \(fingerprint) was not tried for more than a year: 'kcbackup recovery check'"
+        }
+    }
+}

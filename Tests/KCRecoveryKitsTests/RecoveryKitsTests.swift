@@ -1,0 +1,95 @@
+import KCAgeEncryption
+import KCByteStreams
+import KCDeviceIdentity
+import KCKeychainModel
+import KCTestSupport
+import Testing
+
+@testable import KCRecoveryKits
+
+@Suite("The list of recovery kits")
+struct RecoveryKitsTests {
+    private let now = Timestamp.reference
+
+    private func kit(_ comment: String = "") throws -> RecoveryKit {
+        RecoveryKit(try X25519Identity.generate().recipient, made: now, comment: comment)
+    }
+
+    private func device(_ byte: UInt8) throws -> DeviceKey {
+        try DeviceKey(secret: SecretBytes(copying: [UInt8](repeating: byte, count: 32)))
+    }
+
+    @Test("Kits are read as they were written, and another device's list is empty")
+    func kept() throws {
+        let folder = try TemporaryFolder()
+        let kits = RecoveryKits(besideKeyAt: folder.path("device.key"), of: try device(1))
+        #expect(try kits.list().isEmpty)
+        var first = try kit("in the safe, \u{201e}blau\u{201c}")
+        first.checked = now.advanced(byMicroseconds: 5)
+        var second = try kit()
+        second.retired = now
+        try kits.change { $0 += [first, second] }
+        #expect(try kits.list() == [first, second])
+        #expect(try RecoveryKits(besideKeyAt: folder.path("device.key"), of: device(2)).list().isEmpty)
+    }
+
+    @Test("A list that something else has changed is refused, and nothing is written if a change fails")
+    func altered() throws {
+        let folder = try TemporaryFolder()
+        let device = try device(1)
+        let kits = RecoveryKits(besideKeyAt: folder.path("device.key"), of: device)
+        try kits.change { $0.append(try kit()) }
+        let before = try kits.list()
+        #expect(throws: CancellationError.self) {
+            try kits.change { kits in
+                kits.removeAll()
+                throw CancellationError()
+            }
+        }
+        #expect(try kits.list() == before)
+        let name = "recovery-kits-\(device.id)"
+        var text = try folder.read(name)
+        text[text.count / 2] ^= 1
+        try folder.write(name, text, mode: 0o600)
+        #expect(throws: StateFileFailure.altered(path: folder.path(name))) { try kits.list() }
+    }
+
+    @Test("Lines in another order, or of another version, are not taken for kits")
+    func form() throws {
+        let fields = RecoveryKits.fields([try kit("a"), try kit()])
+        #expect(RecoveryKits.kits(fields)?.count == 2)
+        let text = String(decoding: fields.encoded, as: UTF8.self)
+        for (part, other) in [
+            ("kit age1", "kit age2"), ("made 2", "made x"), ("comment a", "colour a"), ("kit ", "x "),
+        ] {
+            let changed = try #require(StateFields(parsing: Array(text.replacing(part, with: other).utf8)))
+            #expect(RecoveryKits.kits(changed) == nil, "\(other)")
+        }
+    }
+
+    @Test("A kit is to be checked once a year, the same day counts")
+    func rehearsal() throws {
+        var kit = try kit()
+        let day: Int64 = 86_400_000_000
+        #expect(kit.rehearsal(at: now) == .never)
+        kit.checked = now
+        #expect(kit.rehearsal(at: now.advanced(byMicroseconds: 366 * day)) == .recent)
+        #expect(kit.rehearsal(at: now.advanced(byMicroseconds: 366 * day + 1)) == .old)
+    }
+
+    @Test("A sheet is no wider than a page of a typewriter, and has the key in it and nothing of the device's")
+    func sheet() throws {
+        let identity = try X25519Identity.generate()
+        let kit = RecoveryKit(identity.recipient, made: now, comment: "safe")
+        let device = try device(1)
+        let text = KitSheet(kit, by: device, on: "2026-11-24", version: "0.1.0").text(identity)
+        let lines = String(decoding: text.bytesForTest(), as: UTF8.self).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.allSatisfy { $0.utf8.count <= 78 && !$0.hasSuffix(" ") }, "\(lines.filter { $0.count > 78 })")
+        #expect(lines.count < 66)
+        #expect(lines.contains { $0.contains(kit.fingerprint) } && lines.contains { $0.contains("\(device.id)") })
+        // The line is folded, so only its words stay as they are.
+        let words = Set(lines.flatMap { $0.split(separator: " ") })
+        #expect(words.isSuperset(of: device.allowedSignersLine.split(separator: " ")))
+    }
+}

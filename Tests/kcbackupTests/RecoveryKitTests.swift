@@ -1,0 +1,254 @@
+import Foundation
+import KCByteStreams
+import KCRecoveryKits
+import KCTestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("Recovery kits")
+struct RecoveryKitTests {
+    private let home: TestHome
+
+    init() throws {
+        home = try TestHome()
+        try home.write(
+            "items.jsonl",
+            """
+            {"class":"genp","attributes":{"svce":"Chat","acct":"ada"},"secret":"travels"}
+            {"class":"genp","attributes":{"svce":"Bank","acct":"ada","pdmn":"aku"},"secret":"bound"}
+
+            """)
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        #expect(home.run("import items.jsonl").status == .ok)
+    }
+
+    /// Makes a kit; its public key, and the four lines that are printed.
+    private func make(_ name: String = "kit.txt") throws -> (recipient: String, lines: [String]) {
+        let outcome = home.run("recovery make -o \(name)")
+        #expect(outcome.status == .ok, "\(outcome.messages)")
+        let sheet = String(decoding: try home.folder.read("work/\(name)"), as: UTF8.self)
+        let recipient = String(try #require(sheet.firstMatch(of: /age1\w+/)).0)
+        #expect(outcome.messages.contains(recipient))
+        return (recipient, sheet.matches(of: /(?m)^  [1-4]   [A-Z0-9 ]+$/).map { String($0.0) })
+    }
+
+    /// Runs a command line at a terminal.
+    private func run(_ line: String, in home: TestHome, at terminal: ScriptedTerminal) -> TestHome.Outcome {
+        home.run(line.split(separator: " ").map(String.init), terminal: terminal)
+    }
+
+    private func fingerprint() throws -> String {
+        String(try #require(home.run("recovery list").text.firstMatch(of: /[0-9a-f]{4}-[0-9a-f]{4}/)).0)
+    }
+
+    @Test(
+        "After the laptop is lost, the printed lines restore its backup on a new machine, all but ThisDeviceOnly items")
+    func newMachine() throws {
+        let kit = try make()
+        #expect(kit.lines.count == 4)
+        #expect(home.run("create -r \(kit.recipient) -o laptop.kcb").status == .ok)
+        let other = try TestHome()
+        try other.folder.write("work/laptop.kcb", home.folder.read("work/laptop.kcb"), mode: 0o600)
+        #expect(other.run("keychain create --no-passcode").status == .ok)
+        let terminal = ScriptedTerminal(answers: kit.lines.map { $0.lowercased() } + ["y"])
+        let outcome = run("restore laptop.kcb -i tty", in: other, at: terminal)
+        #expect(outcome.status == .ok, "\(outcome.messages)")
+        #expect(terminal.unasked == 0)
+        let items = other.run("item list")
+        #expect(items.text.contains("Chat") && !items.text.contains("Bank"))
+    }
+
+    @Test("A check types the kit in, reads archives with it to their ends, and keeps the date")
+    func checked() throws {
+        let kit = try make()
+        #expect(home.run("create -r \(kit.recipient) -o laptop.kcb").status == .ok)
+        #expect(home.run("recovery list").text.contains("never"))
+        let outcome = run("recovery check laptop.kcb", in: home, at: ScriptedTerminal(answers: kit.lines))
+        #expect(outcome.status == .ok, "\(outcome.messages)")
+        #expect(!home.run("recovery list").text.contains("never"))
+        home.pass(hours: 24 * 400)
+        #expect(home.run("recovery list").text.contains("due"))
+    }
+
+    @Test("A line with a mistake is asked for again, with what is wrong, and without repeating what was typed")
+    func mistakes() throws {
+        let kit = try make()
+        let second = kit.lines[1]
+        var swapped = Array(second)
+        // That of the end of the line is always noticed.
+        swapped[swapped.count - 1] = swapped.last == "Q" ? "P" : "Q"
+        let terminal = ScriptedTerminal(
+            answers: [
+                kit.lines[0], String(swapped), "2 OOOO", String(second.dropFirst(4).dropLast(2)), second, kit.lines[2],
+                kit.lines[3],
+            ])
+        let outcome = run("recovery check", in: home, at: terminal)
+        #expect(outcome.status == .ok, "\(outcome.messages)")
+        let asked = terminal.asked.joined()
+        #expect(
+            asked.contains("does not fit") && asked.contains("'0' looks like it") && asked.contains("16 characters"))
+        for line in kit.lines { #expect(!asked.contains(String(line.dropFirst(6).prefix(9)))) }
+        #expect(terminal.asked.count == 7)
+    }
+
+    @Test("Lines of two kits are no key, and whoever mistypes for ever is told so with the exit code of a wrong key")
+    func twoKits() throws {
+        let (one, two) = (try make("one.txt"), try make("two.txt"))
+        let mixed = [one.lines[0], one.lines[1], two.lines[2], one.lines[3]]
+        let terminal = ScriptedTerminal(answers: mixed + one.lines)
+        #expect(run("recovery check", in: home, at: terminal).status == .ok)
+        #expect(terminal.asked.contains { $0.contains("not the key of one kit") })
+        let stubborn = ScriptedTerminal(answers: Array(repeating: "QQQQ", count: 30))
+        #expect(run("recovery check", in: home, at: stubborn).status == .wrongKey)
+    }
+
+    @Test("A check fails if the kit opens none of it, no secret of it, or if the archive is damaged, and keeps no date")
+    func failing() throws {
+        #expect(home.run("keygen -o other").status == .ok)
+        let other = String(try #require(home.run("keygen").text.firstMatch(of: /age1\w+/)).0)
+        #expect(home.run("create -r \(other) -o other.kcb").status == .ok)
+        let kit = try make()
+        #expect(home.run("create -r \(other) --inspect-recipient \(kit.recipient) -o names.kcb").status == .ok)
+        #expect(home.run("create --unencrypted -o here.kcb").status == .ok)
+        #expect(home.run("create -r \(kit.recipient) -o cut.kcb").status == .ok)
+        let whole = try home.folder.read("work/cut.kcb")
+        try home.folder.write("work/cut.kcb", Array(whole.dropLast(2_000)), mode: 0o600)
+        for (archive, status) in [
+            ("other.kcb", ExitStatus.wrongKey), ("names.kcb", .wrongKey), ("here.kcb", .usage), ("cut.kcb", .damaged),
+            ("missing.kcb", .notFound),
+        ] {
+            let outcome = run("recovery check \(archive)", in: home, at: ScriptedTerminal(answers: kit.lines))
+            #expect(outcome.status == status, "\(archive): \(outcome.messages)")
+        }
+        #expect(home.run("recovery list").text.contains("never"))
+        #expect(home.run("recovery check -i other").status == .wrongKey)
+    }
+
+    @Test("On a machine that knows no kit, an archive shows what the key opens")
+    func elsewhere() throws {
+        let kit = try make()
+        #expect(home.run("create -r \(kit.recipient) -o laptop.kcb").status == .ok)
+        let other = try TestHome()
+        try other.folder.write("work/laptop.kcb", home.folder.read("work/laptop.kcb"), mode: 0o600)
+        let outcome = run("recovery check laptop.kcb", in: other, at: ScriptedTerminal(answers: kit.lines))
+        #expect(outcome.status == .ok, "\(outcome.messages)")
+        #expect(run("recovery check", in: other, at: ScriptedTerminal(answers: kit.lines)).status == .wrongKey)
+    }
+
+    @Test("A kit is in the list until for ever, and is retired once")
+    func retired() throws {
+        _ = try make()
+        let fingerprint = try fingerprint()
+        #expect(home.run("recovery retire 0000-0000").status == .notFound)
+        #expect(home.run("recovery retire \(fingerprint.uppercased())").status == .ok)
+        #expect(home.run("recovery retire \(fingerprint)").status == .exists)
+        #expect(home.run("recovery list").text.contains("retired"))
+    }
+
+    @Test("The key is on the sheet alone, which nobody else can read and which replaces no file")
+    func onSheetAlone() throws {
+        try home.write("taken", "mine")
+        #expect(home.run("recovery make -o taken").status == .exists)
+        #expect(home.run("recovery list").text == "")
+        let kit = try make()
+        let attributes = try FileManager.default.attributesOfItem(atPath: home.path("kit.txt"))
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        let start = Array(kit.lines[0].dropFirst(6).filter { $0 != " " }.utf8)
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: home.folder.path("home"))
+        var count = 0
+        for path in paths.map({ home.folder.path("home/\($0)") }) where Path.isFile(path) {
+            let bytes = try Data(contentsOf: URL(filePath: path))
+            #expect(bytes.firstRange(of: Data(start)) == nil, "\(path)")
+            count += 1
+        }
+        #expect(count > 2)
+    }
+
+    @Test("With what the sheet says, Debian's age opens an archive without kcbackup", .waitsForPrograms)
+    func withoutProgram() throws {
+        let kit = try make()
+        #expect(home.run("create -r \(kit.recipient) -o laptop.kcb").status == .ok)
+        let key = kit.lines.map { line in
+            line.split(separator: " ").dropFirst().dropLast().joined()
+        }.joined()
+        #expect(key.utf8.count == KitText.lineLengths.reduce(0, +))
+        try home.write("key.txt", KitText.prefix + key + "\n")
+        let script = "tar -xf laptop.kcb && age -d -i key.txt secrets.jsonl.gz.age | gzip -dc"
+        let outcome = try ExternalProgram.run("/bin/sh", ["-c", script], in: home.workingFolder)
+        #expect(outcome.status == 0)
+        // "travels" in base64.
+        #expect(String(decoding: outcome.output, as: UTF8.self).contains("dHJhdmVscw"))
+    }
+
+    @Test("Archives are made for live kits beside any other key, and a folder's nightly run goes on without a question")
+    func madeForKits() throws {
+        let other = String(try #require(home.run("keygen").text.firstMatch(of: /age1\w+/)).0)
+        #expect(home.run("create -r \(other) --to backups").status == .ok)
+        #expect(home.run("schedule add nightly -r \(other) --to backups").status == .ok)
+        let kit = try make()
+        let nightly = home.run("run nightly -v")
+        #expect(nightly.status == .ok, "\(nightly.messages)")
+        #expect(!nightly.messages.contains("never tried"))
+        try home.write("passphrase", "orbit velvet\n")
+        let created = home.run("create laptop.kcb --passphrase file:passphrase -v")
+        #expect(created.status == .ok)
+        #expect(created.messages.contains("was never tried"))
+        let names = try Path.names(in: home.path("backups")).filter { $0.hasSuffix(".kcb") }.sorted()
+        let newest = try #require(names.last)
+        for archive in ["laptop.kcb", "backups/\(newest)"] {
+            let outcome = run("recovery check \(archive)", in: home, at: ScriptedTerminal(answers: kit.lines))
+            #expect(outcome.status == .ok, "\(archive): \(outcome.messages)")
+        }
+        #expect(!home.run("create again.kcb --passphrase file:passphrase -v").messages.contains("never tried"))
+    }
+
+    @Test("A passphrase is still asked for where only a kit would open the archive, and a retired kit opens no new one")
+    func notAlone() throws {
+        let kit = try make()
+        #expect(home.run("create laptop.kcb").status == .usage)
+        try home.write("passphrase", "orbit velvet\n")
+        #expect(home.run("recovery retire \(try fingerprint())").status == .ok)
+        #expect(home.run("create later.kcb --passphrase file:passphrase").status == .ok)
+        let outcome = run("recovery check later.kcb", in: home, at: ScriptedTerminal(answers: kit.lines))
+        #expect(outcome.status == .wrongKey, "\(outcome.messages)")
+    }
+
+    @Test("With '--if-changed', a new kit makes a new archive of what has not changed, and a rekey keeps it")
+    func existing() throws {
+        let other = String(try #require(home.run("keygen -o key").messages.firstMatch(of: /age1\w+/)).0)
+        #expect(home.run("create -r \(other) --to backups --if-changed").status == .ok)
+        let kit = try make()
+        #expect(home.run("create -r \(other) --to backups --if-changed").status == .ok)
+        #expect(home.run("create -r \(other) --to backups --if-changed").status == .ok)
+        let names = try Path.names(in: home.path("backups")).filter { $0.hasSuffix(".kcb") }.sorted()
+        #expect(names.count == 2)
+        let rekeyed = home.run("rekey backups -i key -r \(other)")
+        #expect(rekeyed.status == .ok, "\(rekeyed.messages)")
+        for name in names {
+            let outcome = run("recovery check backups/\(name)", in: home, at: ScriptedTerminal(answers: kit.lines))
+            #expect(outcome.status == .ok, "\(outcome.messages)")
+        }
+    }
+
+    @Test("A list of kits that something else changed ends 'create', so that no archive is made without them")
+    func alteredList() throws {
+        _ = try make()
+        let folder = home.folder.path("home/.local/share/kcbackup")
+        let name = try #require(try Path.names(in: folder).first { $0.hasPrefix("recovery-kits-") })
+        var text = try home.folder.read("home/.local/share/kcbackup/\(name)")
+        text[text.count / 2] ^= 1
+        try home.folder.write("home/.local/share/kcbackup/\(name)", text, mode: 0o600)
+        let outcome = home.run("create laptop.kcb -r \(X25519Key.any)")
+        #expect(outcome.status == .damaged, "\(outcome.messages)")
+        #expect(!Path.isFile(home.path("laptop.kcb")))
+        #expect(
+            home.run("doctor").messages.contains("list of recovery kits") || home.run("doctor").text.contains("list of")
+        )
+    }
+}
+
+/// A public key to which nobody has the identity.
+private enum X25519Key {
+    static let any = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
+}
