@@ -35,7 +35,7 @@ help:
 	@echo 'make test-debug  the same with an unoptimized build, for a debugger'
 	@echo 'make test-packages  build packages that use the libraries beside packages of others'
 	@echo 'make wrappers   type-check the keychain wrappers in the folder WRAPPERS=, and print a table'
-	@echo 'make test-html  the page of inspect --html in a browser, which is installed for it'
+	@echo 'make test-html  the pages of --html in a browser, which is installed for it'
 	@echo 'make faults     kill and disturb the program at every system call that changes a file'
 	@echo 'make proof      make faults, and every other test that `make test` takes a sample of'
 	@echo 'make desktop    back up and restore a desktop keyring with 2,000 items, KeePassXC, KWallet'

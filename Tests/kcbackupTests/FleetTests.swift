@@ -155,6 +155,28 @@ struct FleetTests {
         ] { #expect(text.contains(line + "\n"), "\(line)") }
     }
 
+    @Test("The page has what is wrong first, the files that are no receipts, and replaces an earlier page alone")
+    func page() throws {
+        try fleet.writeOfEveryKind()
+        try home.write("machines.txt", "\(fleet.keys[0].id) ada\n\(fleet.keys[1].id) <b>bob</b>\n")
+        for _ in 0..<2 {
+            let outcome = status("--inventory machines.txt --html f.html")
+            #expect(outcome.status == .stale && outcome.text.isEmpty, "\(outcome.messages)")
+        }
+        let page = String(decoding: try home.folder.read("work/f.html"), as: UTF8.self)
+        let names = page.matches(of: #/<tr><td>([^<]*)<td class="(yes|no)">([^<]*)/#).map { "\($0.1): \($0.2) \($0.3)" }
+        #expect(
+            names == ["&lt;b&gt;bob&lt;/b&gt;: no absent", "\(fleet.keys[2].id): no unknown", "ada: yes well"])
+        #expect(page.contains("<b>3</b> machines") && page.contains("<b>1</b> file that is no receipt"))
+        #expect(page.contains("no valid signature") && page.contains("2026-02-28 to 2026-03-02 (UTC)"))
+        #expect(page.contains(##"href="#state=absent""##) && !page.contains("http:") && !page.contains("https:"))
+        try home.write("f.html", "mine")
+        #expect(status("--inventory machines.txt --html f.html").status == .exists)
+        #expect(status("--html g.html --json").status == .usage)
+        #expect(status("--html g.html", of: "far:fleet").status == .notFound)
+        #expect(try !home.folder.list().contains("work/g.html"))
+    }
+
     @Test("What a machine reports is read as it was written, and never replaces anything")
     func report() throws {
         let location = try #require(RemoteLocation("nas:fleet"))

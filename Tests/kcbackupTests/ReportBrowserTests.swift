@@ -1,4 +1,5 @@
 import Foundation
+import KCDeviceIdentity
 import KCKeychainModel
 import KCReportPages
 import KCTestSupport
@@ -8,7 +9,7 @@ import Testing
 
 /// `make test-html` installs the browser first; without one, the suite is skipped.
 @Suite(
-    "The HTML page of inspect in a browser", .waitsForPrograms, .serialized,
+    "The HTML pages with tables in a browser", .waitsForPrograms, .serialized,
     .enabled(if: ExternalProgram.locate("chromium") != nil, "chromium is not installed: make test-html"))
 struct ReportBrowserTests {
     /// A page as the browser rendered it.
@@ -109,6 +110,37 @@ struct ReportBrowserTests {
         // A printed page has about twenty rows: all matches are printed, not only those on the screen.
         #expect(try pages(path, "#q=SERVICE+1499", in: home.home) < 6)
         #expect(try pages(path, "#group=group2&verdict=stays", in: home.home) > 30)
+    }
+
+    @Test(
+        "The page of a fleet shows what is wrong first, and is searched, sorted, and filtered by any state of several")
+    func fleet() throws {
+        let home = try TestHome()
+        let rclone = try FakeRclone(home)
+        let fleet = try FleetFiles(home)
+        try fleet.write(0, hoursAgo: 6)
+        try fleet.write(1, hoursAgo: 30)
+        try fleet.write(1, hoursAgo: 5, sequence: 2, result: 13)
+        let hostile = "<script>document.documentElement.dataset.canary=1</script>"
+        try home.write(
+            "machines.txt", "\(fleet.keys[0].id) ada\n\(fleet.keys[1].id) bob\n\(fleet.keys[2].id) \(hostile)\n")
+        let outcome = home.run(
+            ["fleet", "status", "bucket:fleet", "--inventory", "machines.txt", "--html", "f.html"],
+            environment: rclone.environment)
+        #expect(outcome.status == .stale, "\(outcome.messages)")
+        let path = home.path("f.html")
+        let all = try browse(path)
+        #expect(all.messages == [] && all.count == "3 machines" && !all.document.contains("data-canary"))
+        #expect(all.rows.map { $0[0] } == [hostile, "bob", "ada"])
+        #expect(all.rows.map { $0[1] } == ["absent", "late, failed", "well"])
+        for (end, count, names) in [
+            ("#state=failed", "1 of 3 machines", ["bob"]), ("#q=ADA", "1 of 3 machines", ["ada"]),
+            ("#sort=machine&order=down", "3 machines", ["bob", "ada", hostile]),
+            ("#sort=reported", "3 machines", ["ada", "bob", hostile]),
+        ] {
+            let shown = try browse(path, end)
+            #expect(shown.count == count && shown.rows.map { $0[0] } == names, "\(end)")
+        }
     }
 
     /// The number of printed pages.

@@ -85,8 +85,12 @@ package struct ReportPage {
     }
 
     /// The content security policy; it contains no URLs, not even the page's own origin.
-    package static let policy: HTML =
+    package static let policy: HTML = policy(style)
+
+    /// The policy of a page with the same script and a style.
+    static func policy(_ style: HTML) -> HTML {
         "default-src 'none'; script-src 'sha256-\(digest(script))'; style-src 'sha256-\(digest(style))'; base-uri 'none'; form-action 'none'"
+    }
 
     private static func digest(_ text: HTML) -> String {
         Base64.encode(SHA256.hash(text.text.utf8.span).bytes)

@@ -15,6 +15,9 @@ extension ReportPage {
           const body = table.tBodies[0];
           const heads = Array.from(table.tHead.rows[0].cells);
           const column = new Map(heads.map((head, number) => [head.dataset.key, number]));
+          // Columns whose cells have several words, of which each can be picked.
+          const lists = new Set(heads.filter((head) => "list" in head.dataset).map((head) => head.dataset.key));
+          const noun = table.dataset.noun ?? "items";
           const selects = Array.from(document.querySelectorAll("[data-condition]"));
           const search = find("search"), count = find("count"), rest = find("rest");
           const links = Array.from(document.querySelectorAll("main a[href^='#']"));
@@ -29,6 +32,7 @@ extension ReportPage {
           });
           const cell = (item, key) =>
             key === "year" ? cell(item, "changed").slice(0, 4) : item.cells[column.get(key)];
+          const words = (item, key) => lists.has(key) ? cell(item, key).split(", ") : [cell(item, key)];
           const value = (item, key) =>
             key === "size" ? Number(item.row.cells[column.get(key)].dataset.bytes ?? -1) : cell(item, key);
 
@@ -62,15 +66,15 @@ extension ReportPage {
           };
 
           const apply = () => {
-            const words = fold(state.get("q") ?? "").split(/\s+/).filter((word) => word);
+            const wantedWords = fold(state.get("q") ?? "").split(/\s+/).filter((word) => word);
             const conditions = selects.map((select) => [select.dataset.condition, state.get(select.dataset.condition)])
               .filter((condition) => condition[1]);
             const key = state.get("sort") ?? "";
             const isDown = state.get("order") === "down";
             sort(key);
             found = sorted.rows.filter((item) =>
-              words.every((word) => item.folded.includes(word))
-                && conditions.every(([name, wanted]) => cell(item, name) === wanted));
+              wantedWords.every((word) => item.folded.includes(word))
+                && conditions.every(([name, wanted]) => words(item, name).includes(wanted)));
             if (isDown && column.has(key)) found.reverse();
             for (const head of heads) {
               const isKey = head.dataset.key === key;
@@ -85,7 +89,7 @@ extension ReportPage {
             for (const select of selects) select.value = state.get(select.dataset.condition) ?? "";
             const number = (n) => n.toLocaleString("en");
             count.textContent = found.length === rows.length
-              ? `${number(rows.length)} items` : `${number(found.length)} of ${number(rows.length)} items`;
+              ? `${number(rows.length)} ${noun}` : `${number(found.length)} of ${number(rows.length)} ${noun}`;
             show();
           };
 
@@ -104,7 +108,7 @@ extension ReportPage {
 
           for (const select of selects) {
             const name = select.dataset.condition;
-            const values = [...new Set(rows.map((item) => cell(item, name)))].sort(collator.compare);
+            const values = [...new Set(rows.flatMap((item) => words(item, name)))].sort(collator.compare);
             select.append(new Option("all", ""));
             // A list of thousands is useless to pick from; the search finds it.
             for (const text of values.slice(0, 1000)) if (text) select.append(new Option(text, text));

@@ -1,6 +1,33 @@
 extension ReportPage {
     /// The style of the page, for light and dark mode, wide and narrow windows, and print.
     package static let style: HTML = """
+        \(commonStyle)
+        .cards section:nth-child(2) dl { display: block; }
+        .cards section:nth-child(2) dd { margin-bottom: .6rem; }
+        th:nth-child(1) { width: 8%; } th:nth-child(2) { width: 15%; } th:nth-child(3) { width: 14%; }
+        th:nth-child(4) { width: 12%; } th:nth-child(5) { width: 10%; } th:nth-child(6) { width: 11%; }
+        th:nth-child(7), th:nth-child(8) { width: 8.4%; } th:nth-child(n+9) { width: 6.6%; }
+        td:nth-child(n+7) { overflow-wrap: normal; font-variant-numeric: tabular-nums; }
+        td:nth-child(7), td:nth-child(8), td:nth-child(9) { white-space: nowrap; }
+        td:nth-child(2) { font-weight: 600; }
+        @media screen and (max-width: 46rem) {
+          td:nth-child(1), td:nth-child(2), td:nth-child(3) { grid-column: 1 / -1; }
+          td:nth-child(1) { color: var(--faint); }
+          td:nth-child(2) { order: -1; font-size: .95rem; }
+          td:nth-child(n+4)::before { display: block; color: var(--faint); font-size: .7rem; }
+          td:nth-child(4)::before { content: "Label"; }
+          td:nth-child(5)::before { content: "Group"; }
+          td:nth-child(6)::before { content: "Accessible"; }
+          td:nth-child(7)::before { content: "Created"; }
+          td:nth-child(8)::before { content: "Changed"; }
+          td:nth-child(9)::before { content: "Secret"; }
+          td:nth-child(10)::before { content: "Verdict"; }
+        }
+
+        """
+
+    /// The style of all pages with a table that is searched.
+    static let commonStyle: HTML = """
 
         :root {
           color-scheme: light dark;
@@ -49,8 +76,6 @@ extension ReportPage {
         dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .3rem 1rem; }
         dt { color: var(--faint); }
         dd { overflow-wrap: anywhere; }
-        .cards section:nth-child(2) dl { display: block; }
-        .cards section:nth-child(2) dd { margin-bottom: .6rem; }
 
         .chart { font-size: .9rem; }
         .line {
@@ -82,17 +107,12 @@ extension ReportPage {
         th, td { padding: .5rem .55rem; text-align: left; vertical-align: top; overflow-wrap: anywhere; unicode-bidi: plaintext; }
         td { border-top: 1px solid var(--line); }
         tbody tr:hover td { background: var(--hover); }
-        th { position: sticky; top: 0; background: var(--card); border-bottom: 1px solid var(--line); border-radius: .7rem; }
+        th { position: sticky; top: 0; background: var(--card); border-bottom: 1px solid var(--line); }
+        th:first-child { border-top-left-radius: .7rem; } th:last-child { border-top-right-radius: .7rem; }
         th button { padding: 0; border: 0; background: none; color: inherit; font: inherit; text-align: left; }
         th button:hover { text-decoration: underline; }
         th[aria-sort="ascending"] button::after { content: " \\2191"; color: var(--accent); }
         th[aria-sort="descending"] button::after { content: " \\2193"; color: var(--accent); }
-        th:nth-child(1) { width: 8%; } th:nth-child(2) { width: 15%; } th:nth-child(3) { width: 14%; }
-        th:nth-child(4) { width: 12%; } th:nth-child(5) { width: 10%; } th:nth-child(6) { width: 11%; }
-        th:nth-child(7), th:nth-child(8) { width: 8.4%; } th:nth-child(n+9) { width: 6.6%; }
-        td:nth-child(n+7) { overflow-wrap: normal; font-variant-numeric: tabular-nums; }
-        td:nth-child(7), td:nth-child(8), td:nth-child(9) { white-space: nowrap; }
-        td:nth-child(2) { font-weight: 600; }
         footer { margin-top: 2.5rem; color: var(--faint); font-size: .85rem; }
 
         @media screen and (min-width: 46rem) and (max-width: 70rem) {
@@ -112,17 +132,6 @@ extension ReportPage {
           tbody tr { display: grid; grid-template-columns: 1fr 1fr; gap: .3rem .9rem; padding: .7rem .9rem; border-top: 1px solid var(--line); }
           td { border: 0; padding: 0; }
           td:empty { display: none; }
-          td:nth-child(1), td:nth-child(2), td:nth-child(3) { grid-column: 1 / -1; }
-          td:nth-child(1) { color: var(--faint); }
-          td:nth-child(2) { order: -1; font-size: .95rem; }
-          td:nth-child(n+4)::before { display: block; color: var(--faint); font-size: .7rem; }
-          td:nth-child(4)::before { content: "Label"; }
-          td:nth-child(5)::before { content: "Group"; }
-          td:nth-child(6)::before { content: "Accessible"; }
-          td:nth-child(7)::before { content: "Created"; }
-          td:nth-child(8)::before { content: "Changed"; }
-          td:nth-child(9)::before { content: "Secret"; }
-          td:nth-child(10)::before { content: "Verdict"; }
         }
         @media print {
           @page { size: A4 landscape; margin: 12mm; }

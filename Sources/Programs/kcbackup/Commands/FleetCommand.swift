@@ -6,6 +6,7 @@ internal import KCFleet
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRemotes
+internal import KCReportPages
 internal import KCReportText
 
 /// `kcbackup fleet`: looks after many machines that share a folder of a remote.
@@ -34,6 +35,7 @@ struct FleetStatusCommand: Verb {
             EXAMPLES:
               kcbackup fleet status nas:fleet --inventory machines.txt
               kcbackup fleet status nas:fleet --prometheus > fleet.prom
+              kcbackup fleet status nas:fleet --inventory machines.txt --html fleet.html
             """)
 
     @Argument(help: ArgumentHelp("The folder of the fleet.", valueName: "remote:path"))
@@ -64,15 +66,25 @@ struct FleetStatusCommand: Verb {
     @Flag(name: OptionName.prometheus.name, help: "Print the figures for Prometheus.")
     var prometheus = false
 
+    @Option(
+        name: OptionName.html.name,
+        help: ArgumentHelp(
+            "Make a page of it for a browser; an earlier page of this kind is replaced.", valueName: "file"),
+        completion: .file(extensions: ["html"]))
+    var html: String?
+
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
         if prometheus, style.json { throw UsageProblem.together(.prometheus, .json) }
+        if html != nil, prometheus { throw UsageProblem.together(.html, .prometheus) }
+        if html != nil, style.json { throw UsageProblem.together(.html, .json) }
         guard let location = RemoteLocation(folder) else { throw FleetProblem.notARemote }
         guard let age = MaximumAge(maxAge) else {
             throw UsageProblem.malformed(.maxAge, form: "a time such as '26h' or '8d'")
         }
+        let page = try html.map { try ReportFile($0, replacing: FleetPage.mark, in: session) }
         let expected = try list(inventory, in: session) { bytes throws(FleetListFailure) in try Inventory(bytes) }
         let members = FleetMembers(
             inventory: expected,
@@ -84,7 +96,9 @@ struct FleetStatusCommand: Verb {
             throw FleetProblem.noReceipts(location, days: days.count - 1)
         }
         let view = FleetView(report: report, now: session.now)
-        if prometheus {
+        if let page {
+            try page.make { write in try view.page(of: location, session.calendar).write(write) }
+        } else if prometheus {
             try session.result([:], view.metrics)
         } else {
             try session.result(view.json, view.lines(in: session))

@@ -3,6 +3,8 @@ internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCFleet
 internal import KCKeychainModel
+internal import KCRemotes
+internal import KCReportPages
 internal import KCReportText
 
 /// A report on a fleet as text, JSON and figures.
@@ -77,6 +79,23 @@ struct FleetView {
         ]
     }
 
+    /// The machines as a page lists them: those to look at first.
+    private var gravestFirst: [FleetReport.Machine] {
+        let (bad, well) = (report.machines.filter { !$0.states.isEmpty }, report.machines.filter(\.states.isEmpty))
+        return FleetReport.State.allCases.flatMap { state in bad.filter { $0.states.first == state } } + well
+    }
+
+    /// The page for a browser.
+    func page(of folder: RemoteLocation, _ calendar: LocalCalendar) -> FleetPage {
+        let (first, last) = (report.days.first, report.days.last)
+        let days = first == last ? first?.description : first.map { "\($0) to \(last?.description ?? "")" }
+        return FleetPage(
+            folder: folder.text, days: (days ?? "no day") + " (UTC)", machines: gravestFirst.map(\.pageMachine),
+            states: FleetReport.State.allCases.map(\.rawValue),
+            rejected: report.rejected.map { ($0.file, $0.problem.words) }, rejectedCount: report.rejectedCount,
+            hasServerTimes: report.hasServerTimes, made: now, calendar: calendar)
+    }
+
     /// The metrics in Prometheus's text format.
     var metrics: [String] {
         func metric(_ name: String, _ help: String, _ values: [(labels: String, value: Int64)]) -> [String] {
@@ -113,6 +132,17 @@ struct FleetView {
 extension FleetReport.Machine {
     /// What a sentence calls it.
     fileprivate var title: String { name ?? device.description }
+
+    /// The machine as the page shows it.
+    fileprivate var pageMachine: FleetPage.Machine {
+        let items = jobs.isEmpty ? nil : jobs.reduce(0) { $0 + $1.items }
+        let before = jobs.reduce(0) { $0 + ($1.before ?? $1.items) }
+        return FleetPage.Machine(
+            name: title, device: device.description, states: states.map(\.rawValue), reported: reported, good: good,
+            items: items, before: items == before || items == nil ? nil : before,
+            verified: jobs.compactMap(\.verified).min(),
+            jobs: jobs.map { $0.result == 0 ? $0.name : "\($0.name) (\($0.result))" }.joined(separator: ", "))
+    }
 
     /// The items of all its jobs, and those in the receipts before, if they differ.
     fileprivate var itemWords: String {
