@@ -38,7 +38,7 @@ struct KeychainItemStoreTests {
             try Keychain.open(at: folder.path("login.keychain"), deviceKey: device, minimumCost: ScryptCost(logN: 1)))
         self.keychain = keychain
         self.states = states
-        store = KeychainItemStore(keychain, states: states) { _ in }
+        store = KeychainItemStore(keychain, states: states) { _ in keychain }
     }
 
     private func filter(_ text: String) -> ItemFilter {

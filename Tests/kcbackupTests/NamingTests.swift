@@ -40,8 +40,8 @@ struct NamingTests {
             ".jsonl": "jsonl", "...": "items", "-x.jsonl": "x", "a\u{202e}b.jsonl": "a_b", "a\nb": "a_b", " x": "x",
             "a\u{1b}[31m": "a_[31m", "-": "items", "می\u{200c}خواهم": "می\u{200c}خواهم", "a b.jsonl": "a b",
         ]
-        for (path, stem) in odd { #expect(FileSubject(path: path).fileStem == stem) }
-        let long = FileSubject(path: String(repeating: "é", count: 127)).fileStem
+        for (path, stem) in odd { #expect(NamedFile(path: path).fileStem == stem) }
+        let long = NamedFile(path: String(repeating: "é", count: 127)).fileStem
         #expect(long.utf8.count == 200 && long.allSatisfy { $0 == "é" })
     }
 

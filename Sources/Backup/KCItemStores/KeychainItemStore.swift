@@ -1,23 +1,40 @@
 package import KCByteStreams
+internal import KCCryptography
+package import KCDeviceIdentity
 package import KCKeychainModel
 package import KCKeychainStore
 internal import KCLocalKeychains
 
-/// A keychain as a store of items.
-package struct KeychainItemStore: ItemStore {
+/// A keychain as a store of items, which gives its secrets when it is open.
+package final class KeychainItemStore: ItemStore {
     private let keychain: Keychain
     private let states: any StateKeeping
-    private let open: (Set<Accessibility>?) throws -> Void
+    private let opening: (_ needed: Set<Accessibility>?) throws -> any StoredItemSource
+    private var opened: any StoredItemSource
 
     /// - Parameters:
-    ///   - open: makes class keys available; with nil, those that need no question.
+    ///   - opening: makes class keys available, with nil those that need no question, and returns what all items are read
+    ///     from: the keychain, or the keychain as opened with another key.
     package init(
-        _ keychain: Keychain, states: any StateKeeping, open: @escaping (Set<Accessibility>?) throws -> Void
+        _ keychain: Keychain, states: any StateKeeping,
+        opening: @escaping (_ needed: Set<Accessibility>?) throws -> any StoredItemSource
     ) {
         self.keychain = keychain
         self.states = states
-        self.open = open
+        self.opening = opening
+        opened = keychain
     }
+
+    package var identity: String { Hexadecimal.encode(keychain.storeID) }
+
+    package func itemCount() throws -> Int { try keychain.itemCount() }
+
+    package func open(_ needed: Set<Accessibility>?) throws { opened = try opening(needed) }
+
+    /// As they are in the keychain, which needs no key.
+    package func stored(_ device: DeviceKey) throws -> any StoredItemSource { try opening(nil) }
+
+    package func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws { try opened.visitItems(&visitor) }
 
     package func find(_ filter: ItemFilter) throws -> FoundItems {
         let matches = try keychain.find(ItemQuery(filter), where: filter.matches)
@@ -29,8 +46,6 @@ package struct KeychainItemStore: ItemStore {
     ) throws -> Shortfall {
         Shortfall(damaged: try keychain.walk(ItemQuery(filter), where: filter.matches, first: first, body))
     }
-
-    package func open(_ needed: Set<Accessibility>?) throws { try open(needed) }
 
     package func brokenSeals(among items: [Item]) throws -> Set<ItemUUID> {
         try keychain.read { reader in

@@ -8,43 +8,49 @@ package import KCSecretService
 ///
 /// What was read first is what commands work on; a change is refused if the keyring was changed since.
 package final class ServiceItemStore: ItemStore {
+    package let identity: String
     private let client: SecretServiceClient
     private let scope: ServiceScope
     private let states: any StateKeeping
-    private var contents: Contents?
+    private let read: () throws -> ServiceSource
+    private var contents: ServiceSource?
 
     /// - Parameters:
     ///   - client: of a service whose collections have been unlocked.
-    package init(_ client: SecretServiceClient, _ scope: ServiceScope, states: any StateKeeping) {
+    ///   - read: reads the items, and says what it leaves out.
+    package init(
+        _ client: SecretServiceClient, _ scope: ServiceScope, identity: String, states: any StateKeeping,
+        read: @escaping () throws -> ServiceSource
+    ) {
+        self.identity = identity
         self.client = client
         self.scope = scope
         self.states = states
+        self.read = read
     }
 
-    package func find(_ filter: ItemFilter) throws -> FoundItems {
+    /// What the keyring holds, which is read once.
+    package func source() throws -> ServiceSource {
+        if let contents { return contents }
         let contents = try read()
-        return FoundItems(items: contents.items.filter(filter.matches), shortfall: contents.shortfall)
+        self.contents = contents
+        return contents
     }
 
-    package func walk(
-        _ filter: ItemFilter, first: (Item) throws -> Void, _ body: (Item) throws -> Void
-    ) throws -> Shortfall {
-        let found = try find(filter)
-        try found.items.forEach(first)
-        try found.items.forEach(body)
-        return found.shortfall
+    package var unread: UnreadItems {
+        get throws {
+            let source = try source()
+            var unread = UnreadItems()
+            unread.count = source.unreadableCount
+            unread.names = source.unreadableLabels
+            unread.lockedCollections = source.lockedCollections
+            return unread
+        }
     }
 
-    /// Does nothing: an item that is read has its secret.
-    package func open(_ needed: Set<Accessibility>?) {}
+    package func itemCount() throws -> Int { try source().count }
 
-    /// None: the service has no seals.
-    package func brokenSeals(among items: [Item]) -> Set<ItemUUID> { [] }
-
-    /// None: the service has no seals.
-    package func brokenSeals(_ filter: ItemFilter) -> Set<ItemUUID> { [] }
-
-    package func secret(of item: Item) throws -> SecretBytes? { try read().secrets[item.uuid]?.bytes.copy() }
+    package func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws { try source().visitItems(&visitor) }
 
     /// Refuses attributes that the service cannot hold, and those that would make an item equal to another one of its
     /// collection: programs could not tell them apart.
@@ -52,7 +58,7 @@ package final class ServiceItemStore: ItemStore {
     /// - Throws: `UnmappedAttribute`, `ItemProblem`, `KeychainStoreError.duplicateItem`.
     package func requireFit(_ changes: AttributeChanges, of items: [Item]) throws {
         let chosen = Set(items.map(\.uuid))
-        let others = try read().items.filter { !chosen.contains($0.uuid) }
+        let others = try find(ItemFilter()).items.filter { !chosen.contains($0.uuid) }
         let taken = Set(others.map { ServiceChanges(of: $0).key })
         var origins: [[UInt8]: [UInt8]] = [:]
         for item in items {
@@ -130,52 +136,5 @@ package final class ServiceItemStore: ItemStore {
         var changed = ServiceChanges(of: item)
         for (code, value) in changes.sorted(by: { $0.key.code < $1.key.code }) { try changed.set(code, to: value) }
         return changed
-    }
-
-    /// The items of the keyring, which is read once.
-    private struct Contents {
-        let items: [Item]
-        let secrets: [ItemUUID: Secret]
-        let shortfall: Shortfall
-    }
-
-    private final class Secret {
-        let bytes: SecretBytes
-
-        init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
-    }
-
-    private func read() throws -> Contents {
-        if let contents { return contents }
-        let read: ServiceContents
-        do {
-            read = try client.read(scope)
-        } catch SecretServiceFailure.locked(let labels) {
-            // Nothing is left out here.
-            throw SecretServiceFailure.lockedTarget(labels)
-        }
-        let source = ServiceSource(read)
-        var visitor = Visitor()
-        try source.visitItems(&visitor)
-        let contents = Contents(
-            items: visitor.items, secrets: visitor.secrets,
-            shortfall: Shortfall(unreadable: source.unreadable, ofSession: read.ofSession))
-        self.contents = contents
-        return contents
-    }
-
-    private struct Visitor: ItemVisitor {
-        private(set) var items: [Item] = []
-        private(set) var secrets: [ItemUUID: Secret] = [:]
-
-        func wants(_ item: Item) -> Bool { true }
-
-        mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {
-            items.append(item)
-            secrets[item.uuid] = Secret(secret.copy())
-        }
-
-        /// The source names them.
-        func skip(damaged item: Item?) {}
     }
 }

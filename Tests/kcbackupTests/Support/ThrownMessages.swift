@@ -56,7 +56,7 @@ struct ThrownMessages {
         ],
         "Options/JobOptions.swift": ["quoted(to)": "'nas:backups'", "shellWord(to)": "nas:backups"],
         "Options/KeychainOptions.swift": ["quoted(name)": "'login'", "SecretSource.forms": SecretSource.forms],
-        "Options/SubjectOptions.swift": ["option.spelling": "--escrow"],
+        "Options/StoreOptions.swift": ["option.spelling": "--escrow"],
         "Options/UnitOptions.swift": ["quoted(job.name)": "'desk'", "shellWord(job.name)": "desk"],
     ]
 

@@ -52,7 +52,7 @@ struct ArchiveArguments: ParsableArguments {
     func splittingText(in session: Session) throws -> (ArchiveArguments, text: String?) {
         guard archives.count > 1, let last = archives.last, !last.isEmpty, !last.utf8.contains(UInt8(ascii: "/")),
             !last.exact.hasSuffix(ArchiveName.ending), last.exact != InputFile.standardInputName.exact,
-            DesktopKeyring(last) == nil,
+            try StoreChoice.prefixed(last) == nil,
             try !Path.exists(session.world.resolve(last))
         else { return (self, nil) }
         var others = self

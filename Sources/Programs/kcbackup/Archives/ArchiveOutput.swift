@@ -25,7 +25,7 @@ final class ArchiveOutput {
     /// Names an archive in a folder of a remote.
     ///
     /// - Throws: as `RemoteDestination`.
-    init(_ folder: RemoteLocation, of subject: any BackupSubject, in session: Session) throws {
+    init(_ folder: RemoteLocation, of subject: any NamedStore, in session: Session) throws {
         place = .remote(try RemoteDestination(folder, of: subject, in: session))
     }
 
@@ -38,7 +38,7 @@ final class ArchiveOutput {
     /// Parses `-o`: nil means a dated name in the working folder, and a folder means a dated name in that folder.
     ///
     /// - Throws: `UsageProblem`, `Refusal` for a terminal, `FileFailure` (`exists`, `notFound`).
-    init(_ given: String?, of subject: any BackupSubject, in session: Session) throws {
+    init(_ given: String?, of subject: any NamedStore, in session: Session) throws {
         if given == "" { throw UsageProblem.empty(.output) }
         if given == "-" {
             if session.style.isJSON { throw UsageProblem.together(.output, .json) }
@@ -73,7 +73,7 @@ final class ArchiveOutput {
 
     /// Refuses the name of a source, which the user probably wants to back up.
     private static func refuseSource(_ given: String, in world: World) throws {
-        if DesktopKeyring(given) == nil, FileOfItems.path(given) == nil {
+        if try StoreChoice.prefixed(given) == nil {
             if given.exact.contains("/") || given.exact.contains(".") || Path.isFolder(world.resolve(given)) { return }
             guard try LocalKeychain.names(in: world.dataFolder).contains(given) else { return }
         }

@@ -28,13 +28,13 @@ struct FolderBackup {
 
     /// A subject that has been opened.
     private struct Part {
-        let subject: any BackupSubject
+        let subject: any NamedStore
         let series: String
-        let source: any BackupSource
+        let source: any ReadableStore
 
         /// The items that could not be read, as far as they have names.
-        func unread(_ report: CreateReport) -> [String] {
-            source.unread.names.map { quoted($0) } + report.damaged.compactMap { $0?.words }
+        func unread(_ report: CreateReport) throws -> [String] {
+            try source.unread.names.map { quoted($0) } + report.damaged.compactMap { $0?.words }
         }
     }
 
@@ -118,7 +118,7 @@ struct FolderBackup {
         let wait = try rules.lock.wait()
         let single =
             try rules.all
-            ? nil : BackupSubjects.chosen(options.keychain.keychain, for: rules, at: path, in: session)
+            ? nil : StoreChoice.chosen(options.keychain.keychain, for: rules, at: path, in: session)
         let names = try rules.all ? LocalKeychain.names(in: session.world.dataFolder) : []
         if rules.all, names.isEmpty {
             throw Refusal.noKeychains(isDesktopRunning: try session.world.desktopKeyring() == .running)
@@ -134,7 +134,7 @@ struct FolderBackup {
             do {
                 var named = options
                 named.keychain.keychain = name
-                parts.append(try part(BackupSubjects.named(name, in: session.world), named))
+                parts.append(try part(StoreChoice.named(name, in: session.world), named))
             } catch {
                 results.append((name, .failed(Failure(error, session.subjects))))
             }
@@ -164,8 +164,8 @@ struct FolderBackup {
                     maker = try options.keys.maker(given, of: part.subject.name, in: session)
                 }
                 let (outcome, report) = try back(up: part, into: folder, maker)
-                results.append((part.subject.name, .done(outcome, report, told: part.source.unread.count)))
-                unread += part.unread(report)
+                results.append((part.subject.name, .done(outcome, report, told: try part.source.unread.count)))
+                unread += try part.unread(report)
             } catch {
                 guard rules.all else { throw error }
                 results.append((part.subject.name, .failed(Failure(error, session.subjects))))
@@ -173,7 +173,7 @@ struct FolderBackup {
         }
         return Summary(
             results: results.sorted { $0.name.exact < $1.name.exact },
-            locked: parts.flatMap(\.source.unread.lockedCollections),
+            locked: try parts.flatMap { try $0.source.unread.lockedCollections },
             unread: unread)
     }
 
@@ -205,10 +205,10 @@ struct FolderBackup {
         }
     }
 
-    private func part(_ subject: any BackupSubject, _ named: CreateOptions) throws -> Part {
+    private func part(_ subject: any NamedStore, _ named: CreateOptions) throws -> Part {
         Part(
             subject: subject, series: ArchiveName.series(of: subject.stem),
-            source: try subject.open(named.subject(unlocking), in: session).source)
+            source: try subject.open(named.store(unlocking), in: session).items)
     }
 
     private func back(
@@ -218,7 +218,7 @@ struct FolderBackup {
             folder, series: part.series,
             rules: SeriesDestination.Rules(
                 skipsUnchanged: options.folder.ifChanged, acceptsShrinkage: options.folder.acceptShrink,
-                acceptsMissing: !part.source.unread.lockedCollections.isEmpty))
+                acceptsMissing: try !part.source.unread.lockedCollections.isEmpty))
         let backup = try CreateBackup(
             of: part.subject.archiveSource(), device: folder.device, tool: CommandLineTool.tool, to: destination,
             now: session.now)

@@ -10,7 +10,7 @@ struct RestoreText {
     let outline: ArchiveOutline
     let path: String
     let origin: Origin
-    let target: NamedStore
+    let target: RestorePlace
     /// What decided between an item of the archive and the keychain's own version.
     let policy: ConflictPolicy
     /// True if items were selected.

@@ -4,7 +4,7 @@ internal import KCReportText
 
 /// The list of the items in a source, without their secrets.
 struct SourceListing {
-    let open: OpenSubject
+    let open: OpenStore
     let filter: ItemFilter?
     let table: StreamedTable
     let session: Session
@@ -12,7 +12,7 @@ struct SourceListing {
     /// - Parameter isFirst: false if something else was listed before.
     func print(isFirst: Bool) throws {
         var visitor = MatchingItems(filter)
-        try open.source.visitItems(&visitor)
+        try open.items.visitItems(&visitor)
         let items = visitor.items
         let lines = ItemRows(filter: filter, table: table, session: session).lines(
             items, above: open.title, isFirst: isFirst)

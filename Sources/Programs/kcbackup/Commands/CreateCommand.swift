@@ -73,17 +73,17 @@ struct CreateCommand: Verb {
             return try FolderBackup(options: options, unlocking: unlocking, path: folder, session: session).run()
         }
         if remote != nil { try options.checkForRemote() }
-        let subject = try BackupSubjects.chosen(options.keychain.keychain, in: session)
+        let subject = try StoreChoice.chosen(options.keychain.keychain, in: session)
         let target =
             try remote.map { try ArchiveOutput($0, of: subject, in: session) }
             ?? ArchiveOutput(file ?? output, of: subject, in: session)
-        let open = try subject.open(options.subject(unlocking), in: session)
+        let open = try subject.open(options.store(unlocking), in: session)
         let backup = try CreateBackup(
             of: subject.archiveSource(), device: LocalDevice(session.world).key(), tool: CommandLineTool.tool,
             to: target.destination(in: session), now: session.now)
-        let keys = try options.unencrypted ? nil : keys(open.source, subject, session)
+        let keys = try options.unencrypted ? nil : keys(open.items, subject, session)
         let report = try target.making(in: session) {
-            try options.make(backup, of: open.source, with: keys, in: session)
+            try options.make(backup, of: open.items, with: keys, in: session)
         }
         try tell(report, open, subject, target, session)
         if let folder = target.folder, try session.catalogueIfAny(of: folder) != nil {
@@ -94,7 +94,7 @@ struct CreateCommand: Verb {
 
     /// Asks for missing secrets in the order in which mistakes are noticed earliest: recipients, passcode, passphrase.
     private func keys(
-        _ source: any BackupSource, _ subject: any BackupSubject, _ session: Session
+        _ source: any ReadableStore, _ subject: any NamedStore, _ session: Session
     ) throws -> ArchiveKeys {
         let recipients = try options.keys.recipients(in: session)
         try source.open()
@@ -102,10 +102,10 @@ struct CreateCommand: Verb {
     }
 
     private func tell(
-        _ report: CreateReport, _ open: OpenSubject, _ subject: any BackupSubject, _ target: ArchiveOutput,
+        _ report: CreateReport, _ open: OpenStore, _ subject: any NamedStore, _ target: ArchiveOutput,
         _ session: Session
     ) throws {
-        let told = open.source.unread.count
+        let told = try open.items.unread.count
         options.warn(of: report, told: told, session)
         let total = report.contents.counts.total
         if total == 0, report.damaged.isEmpty, !style.json {

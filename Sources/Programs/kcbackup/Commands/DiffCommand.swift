@@ -95,23 +95,23 @@ struct DiffCommand: Verb {
         opening.warnIfUseless([first], in: session)
         if !first.takesPasscode { warnOfPasscode(session) }
         let shallow = first.closed
-        let open = try subject(of: first, in: session).open(SubjectOptions(passcodeOption, unlocking), in: session)
-        if shallow == nil { try open.source.open() }
+        let store = try store(of: first, in: session)
+        let items = try store.open(StoreOptions(passcodeOption, unlocking), in: session).items
+        if shallow == nil { try items.open() }
         let progress = Progress("comparing items", in: session, reading: first.opened, 2)
         let report = try CompareBackups(first, comparesSecrets: shallow == nil)
-            .run(with: .keychain(open.source), progress.step)
+            .run(with: .keychain(items), progress.step)
         progress.finish()
-        return try tell(
-            report, outline, ("keychain", .text(session.subjects.keychain ?? "")), shallow, in: session)
+        return try tell(report, outline, ("keychain", .text(store.name)), shallow, in: session)
     }
 
     /// What the archive is compared with: what the user named, or what it was made from.
-    private func subject(of archive: ProvenArchive, in session: Session) throws -> any BackupSubject {
+    private func store(of archive: ProvenArchive, in session: Session) throws -> any NamedStore {
         if let keychain { return try session.store(keychain) }
-        let source = try archive.opened.source {}
-        if let keyring = DesktopKeyring(archived: source) { return keyring }
-        guard let name = try ArchiveSource.keychainName(source) else { throw UsageProblem.comparesOne }
-        return try LocalKeychain(name, in: session.world)
+        guard let store = try StoreChoice.archived(archive.opened.source {}, in: session.world) else {
+            throw UsageProblem.comparesOne
+        }
+        return store
     }
 
     /// Keys that were read or asked for, shared by both archives.

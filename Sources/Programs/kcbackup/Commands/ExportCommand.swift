@@ -104,7 +104,7 @@ struct ExportCommand: Verb {
         let export = try source.run(to: started.writer, filter: filter, in: session)
         if export.selected == 0 { throw KeychainStoreError.itemNotFound }
         let missing = export.selected - export.exported.count + export.unreadCount
-        ExportText.list(export, told: source.told, session)
+        ExportText.list(export, told: try source.told(), session)
         if export.exported.isEmpty {
             let carried = (export.staying.map(\.item) + export.unheld.map(\.item)).contains { item in
                 Travel(item.accessibility) == .anyDevice

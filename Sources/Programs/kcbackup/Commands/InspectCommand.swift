@@ -107,7 +107,7 @@ struct InspectCommand: Verb {
         }
         _ = try table.table(
             InspectListing.columns(staysBehind), usualOrder: ItemColumns.usualOrder, in: session)
-        if !archives.archives.contains(where: { DesktopKeyring($0) != nil }) {
+        if try !archives.archives.contains(where: { try StoreChoice.prefixed($0) != nil }) {
             let given: [(Bool, OptionName)] = [
                 (unlocking.unlock, .unlock), (skipLocked, .skipLocked), (passcode != nil, .passcode),
             ]
@@ -117,12 +117,12 @@ struct InspectCommand: Verb {
         try requireOneInput(archives.archives, [passcode])
         var isFirst = true
         return try archives.forEach(in: session) { archive, opener in
-            if let open = try openSubject(archive, session) {
+            if let open = try openStore(archive, session) {
                 let listing = SourceListing(
                     open: open, filter: filter, table: try table.table(ItemColumns.all, in: session), session: session)
                 try listing.print(isFirst: isFirst)
                 isFirst = false
-                return open.source.unread.count == 0 ? .ok : .incomplete
+                return try open.items.unread.count == 0 ? .ok : .incomplete
             }
             let file = try archives.opening.open(archive, in: session)
             // A report without items would be of little use, so none is written without a key.
@@ -156,21 +156,21 @@ struct InspectCommand: Verb {
     }
 
     /// Opens the desktop keyring, or another program's file; nil for an archive or an unknown file.
-    private func openSubject(_ name: String, _ session: Session) throws -> OpenSubject? {
-        if let keyring = DesktopKeyring(name) {
+    private func openStore(_ name: String, _ session: Session) throws -> OpenStore? {
+        if let store = try StoreChoice.prefixed(name) {
             try refuseArchiveOptions()
             var passcodeOption = try PasscodeOption.parse([])
             passcodeOption.passcode = passcode
-            var options = try SubjectOptions(passcodeOption, unlocking)
+            var options = StoreOptions(passcodeOption, unlocking)
             options.foreign = foreign
             options.skipLocked = skipLocked
-            return try keyring.open(options, in: session)
+            return try store.open(options, in: session)
         }
         guard let reading = try foreignReading(name, session) else { return nil }
         try refuseArchiveOptions()
         let text = ImportText(path: name, reading: reading, use: .source, session: session)
         text.warnOfRefused()
-        return text.subject(identity: name)
+        return text.store(identity: name)
     }
 
     /// Reads another program's file; nil for an archive or an unknown file.

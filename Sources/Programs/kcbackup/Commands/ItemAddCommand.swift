@@ -52,7 +52,7 @@ struct ItemAddCommand: Verb {
     var noUndo = false
 
     @OptionGroup
-    var location: StoreOptions
+    var location: LocationOptions
 
     @OptionGroup
     var style: StyleOptions
@@ -84,14 +84,13 @@ struct ItemAddCommand: Verb {
         }
         let choice = try secret.choice(for: itemClass, in: session)
 
-        let open = try location.open(in: session)
-        let store = open.items
+        let (store, option) = try location.openForChange(in: session)
         try Self.requireFit(completed, given, in: store)
         // An item that is always accessible can be written without a passcode.
         try store.open([completed.accessibility])
         let value = try secret.read(choice, isPublic: itemClass == .certificate, in: session)
         if itemClass == .certificate { try Self.requireCertificate(value, path: secret.given.secretFile) }
-        let selection = ItemSelection(of: itemClass, given, in: open.name)
+        let selection = ItemSelection(of: itemClass, given, in: option)
         let item: Item
         do {
             item = try store.add(draft, secret: value, now: session.now, keepsState: !noUndo)
@@ -104,7 +103,7 @@ struct ItemAddCommand: Verb {
             let words = selection?.words ?? "\(OptionName.uuid.spelling) \(item.uuid)"
             session.noteGenerated(length, words)
         }
-        session.noteUndo(open.name)
+        session.noteUndo(option)
         if style.json { try session.result(["items": [.item(item)]], []) }
         return .ok
     }

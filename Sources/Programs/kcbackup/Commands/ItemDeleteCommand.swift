@@ -31,17 +31,17 @@ struct ItemDeleteCommand: Verb {
     var change: ChangeOptions
 
     @OptionGroup
-    var location: StoreOptions
+    var location: LocationOptions
 
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
         guard let filter = try conditions.filter() else { throw UsageProblem.noCondition }
-        let open = try location.open(in: session)
-        let found = try open.items.find(filter)
+        let (store, option) = try location.openForChange(in: session)
+        let found = try store.find(filter)
         if found.isEmpty { throw KeychainStoreError.itemNotFound }
-        let status = session.tell(unread: found.shortfall)
+        let status = found.shortfall.unread == 0 ? ExitStatus.ok : .incomplete
         let damaged = found.shortfall.damaged
         let count = found.items.count + damaged
         if count > 1 {
@@ -50,11 +50,11 @@ struct ItemDeleteCommand: Verb {
             }
             try session.confirm("Delete \(count) items?", isGiven: change.yes)
         }
-        if count > 0 { try open.items.delete(found, filter, now: session.now, keepsState: !change.noUndo) }
+        if count > 0 { try store.delete(found, filter, now: session.now, keepsState: !change.noUndo) }
         session.done = "\(counted(count, "item")) deleted"
         for words in wordsApart(found.items) { session.note("deleted: \(words)") }
         if damaged > 0 { session.note("deleted: \(counted(damaged, "damaged item"))") }
-        session.noteUndo(open.name)
+        session.noteUndo(option)
         if style.json { try session.result(["items": .list(found.items.map { .item($0) })], []) }
         return status
     }

@@ -37,7 +37,7 @@ struct ItemFindCommand: Verb {
     var reveal = false
 
     @OptionGroup
-    var location: StoreOptions
+    var location: LocationOptions
 
     @OptionGroup
     var style: StyleOptions

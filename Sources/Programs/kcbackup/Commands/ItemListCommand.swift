@@ -15,7 +15,8 @@ struct ItemListCommand: Verb {
         discussion: """
             Rows are sorted by service or server, then account, or by --sort. More than 20,000 are listed in archive \
             order. TRAVELS says where an item restores: anywhere, on this device, or nowhere. Columns that do not fit \
-            the terminal are left out; --wide shows them, and 'kcbackup item find' shows all attributes.
+            the terminal are left out; --wide shows them, and 'kcbackup item find' shows all attributes. With \
+            --keychain file:PATH, the items of a file are listed.
 
             EXAMPLES:
               kcbackup item list
@@ -35,7 +36,7 @@ struct ItemListCommand: Verb {
     var table: TableOptions
 
     @OptionGroup
-    var location: StoreOptions
+    var location: LocationOptions
 
     @OptionGroup
     var style: StyleOptions

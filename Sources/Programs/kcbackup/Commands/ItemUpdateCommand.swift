@@ -51,7 +51,7 @@ struct ItemUpdateCommand: Verb {
     var change: ChangeOptions
 
     @OptionGroup
-    var location: StoreOptions
+    var location: LocationOptions
 
     @OptionGroup
     var style: StyleOptions
@@ -69,8 +69,7 @@ struct ItemUpdateCommand: Verb {
                 hint: "use '\(OptionName.set.spelling) NAME=VALUE', '\(OptionName.remove.spelling) NAME' or "
                     + "'\(OptionName.secret.spelling) SOURCE'")
         }
-        let open = try location.open(in: session)
-        let store = open.items
+        let (store, option) = try location.openForChange(in: session)
         let found = try store.find(filter)
         if found.isEmpty { throw KeychainStoreError.itemNotFound }
         if length != nil, found.items.count > 1 {
@@ -94,7 +93,7 @@ struct ItemUpdateCommand: Verb {
             }
         let report = try store.update(found.items, changes, secret: value, now: session.now, keepsState: !change.noUndo)
         session.done = "\(counted(report.changed.count, "item")) changed"
-        tell(report, of: open, length, in: session)
+        tell(report, of: option, length, in: session)
         let status = session.tell(found.shortfall)
         if style.json { try session.result(["items": .list(report.changed.map { .item($0) })], []) }
         return report.unkept.isEmpty ? status : .incomplete
@@ -113,7 +112,7 @@ struct ItemUpdateCommand: Verb {
     }
 
     /// - Parameter length: that of a made-up secret; nil for another one.
-    private func tell(_ report: UpdateReport, of store: OpenStore, _ length: Int?, in session: Session) {
+    private func tell(_ report: UpdateReport, of option: String?, _ length: Int?, in session: Session) {
         for words in wordsApart(report.changed) { session.note("changed: \(words)") }
         for words in wordsApart(report.unkept) {
             session.warn("the Secret Service did not keep all of the change: \(words)")
@@ -125,10 +124,10 @@ struct ItemUpdateCommand: Verb {
             )
         }
         if let length, let item = report.changed.first {
-            let keychain = store.name.map { " \(OptionName.keychain.spelling) \(shellWord($0))" } ?? ""
+            let keychain = option.map { " \(OptionName.keychain.spelling) \(shellWord($0))" } ?? ""
             session.noteGenerated(length, "\(OptionName.uuid.spelling) \(item.uuid)\(keychain)")
         }
-        session.noteUndo(store.name)
+        session.noteUndo(option)
     }
 
     private func changes() throws -> [AttributeCode: AttributeValue?] {

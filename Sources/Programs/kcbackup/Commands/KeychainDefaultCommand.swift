@@ -40,7 +40,7 @@ struct KeychainDefaultCommand: Verb {
             session.done = "\(quoted(store)) is the default now"
         }
         let isChosen = try KeychainLists.load(from: session.world.dataFolder).store != nil
-        let standard = try StandardStore(in: session.world).subject
+        let standard = try StandardStore(in: session.world).store
         try session.result(
             ["default": .text(standard.name), "chosen": .flag(isChosen)], [displayed(standard.name) + "\n"])
         if !isChosen { session.note("not chosen: 'kcbackup keychain default NAME' chooses one") }

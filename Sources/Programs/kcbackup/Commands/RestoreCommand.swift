@@ -120,11 +120,11 @@ struct RestoreCommand: Verb {
     @OptionGroup
     var style: StyleOptions
 
-    /// The options for the keychain; without a name, for the default one.
-    private var keychain: KeychainOptions {
-        var options = KeychainOptions()
-        options.keychain = keychainName
-        options.passcodeOption = passcodeOption
+    /// The options about the store.
+    private func store() -> StoreOptions {
+        var options = StoreOptions(passcodeOption, unlocking)
+        options.replaceUnarchived = replaceUnarchived
+        options.giveUpDeviceBinding = giveUpDeviceBinding
         return options
     }
 
@@ -132,7 +132,7 @@ struct RestoreCommand: Verb {
         if undo || listUndo {
             try requireNothingElse()
             let request = try UndoRequest(
-                store: keychain.undoable(unlocking, in: session), state: archive, isDryRun: dryRun,
+                store: RestorePlace(undoing: keychainName, store(), in: session), state: archive, isDryRun: dryRun,
                 keepsState: !noUndo, isConfirmed: yes)
             return try listUndo ? request.list(in: session) : request.undo(in: session)
         }
@@ -148,18 +148,14 @@ struct RestoreCommand: Verb {
         let proven = try ArchiveOpener(opening, in: session).prove(file, at: archive)
         var options = try options()
         try Self.acceptOrigin(of: proven, &options, session)
-        let target = try keychain.restorable(
-            unlocking, from: { try source(of: proven, session) },
-            refusing: [
-                (unlocking.unlock, .unlock), (giveUpDeviceBinding, .giveUpDeviceBinding),
-                (replaceUnarchived, .replaceUnarchived),
-            ], in: session)
+        let target = try RestorePlace(
+            restoringInto: keychainName, from: { try source(of: proven, session) }, store(), in: session)
         return try restore(proven, at: archive, options, outline, into: target, session)
     }
 
     private func restore(
         _ proven: ProvenArchive, at archive: String, _ options: RestoreOptions, _ outline: ArchiveOutline,
-        into target: NamedStore, _ session: Session
+        into target: RestorePlace, _ session: Session
     ) throws -> ExitStatus {
         // Refuses what may not be restored, before anything is asked for.
         _ = try RestoreBackup(proven, options: options)
@@ -243,7 +239,7 @@ struct RestoreCommand: Verb {
             (!opening.identity.isEmpty, .identity),
             (opening.identityPassphrase != nil, .identityPassphrase),
             (archivePasscode.archivePasscode != nil, .archivePasscode),
-            (listUndo && keychain.passcode != nil, .passcode),
+            (listUndo && passcodeOption.passcode != nil, .passcode),
             (listUndo && unlocking.unlock, .unlock), (listUndo && dryRun, .dryRun),
         ]
         for (isGiven, other) in others where isGiven { throw UsageProblem.together(given, other) }
@@ -257,7 +253,7 @@ struct RestoreCommand: Verb {
         let sources: [(SecretSource?, OptionName)] = [
             (opening.passphrase, .passphrase), (opening.identityPassphrase, .identityPassphrase),
             (archivePasscode.archivePasscode, .archivePasscode),
-            (keychain.passcode, .passcode),
+            (passcodeOption.passcode, .passcode),
         ]
         for (source, option) in sources where source == .unknown { throw .notASource(option) }
     }
@@ -280,15 +276,15 @@ struct RestoreCommand: Verb {
     /// Asks before creating a keychain under a name taken from the archive; without a terminal, refuses.
     ///
     /// A dry run only warns of what would be refused.
-    private func confirm(_ new: NewStore, _ target: NamedStore, _ session: Session) throws {
+    private func confirm(_ new: NewStore, _ target: RestorePlace, _ session: Session) throws {
         if session.world.terminal.isAttended {
-            if keychain.keychain != nil || dryRun { return }
+            if keychainName != nil || dryRun { return }
             guard try session.world.terminal.confirms("Make \(target.words), and restore into it?") else {
                 throw Refusal.declined
             }
             return
         }
-        let isUnnamed = keychain.keychain == nil
+        let isUnnamed = keychainName == nil
         if isUnnamed, !dryRun { throw Refusal.noKeychainNamed(target.name, needsPasscode: new.needsPasscode) }
         guard dryRun, isUnnamed || new.needsPasscode else { return }
         let options = [
@@ -302,7 +298,7 @@ struct RestoreCommand: Verb {
     ///
     /// - Returns: the items that may be removed; nil for any.
     private func confirmRemoval(
-        _ request: RestoreRequest, _ target: NamedStore, _ session: Session
+        _ request: RestoreRequest, _ target: RestorePlace, _ session: Session
     ) throws -> Set<ItemUUID>? {
         if yes { return nil }
         let report = try target.place.restore(request.rehearsal, RestoreObserver())

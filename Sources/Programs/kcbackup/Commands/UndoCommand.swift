@@ -61,7 +61,9 @@ struct UndoCommand: Verb {
             if state != nil { throw UsageProblem.undoOfItems(.list) }
         }
         let request = try UndoRequest(
-            store: keychain.undoable(unlocking, in: session), state: state, isDryRun: dryRun, keepsState: !noUndo,
+            store: RestorePlace(
+                undoing: keychain.keychain, StoreOptions(keychain.passcodeOption, unlocking), in: session),
+            state: state, isDryRun: dryRun, keepsState: !noUndo,
             isConfirmed: yes)
         return try list ? request.list(in: session) : request.undo(in: session)
     }

@@ -5,7 +5,7 @@ internal import KCReportText
 
 /// `undo` and `undo --list`, for any store.
 struct UndoRequest {
-    let store: NamedStore
+    let store: RestorePlace
     /// The name of a state; nil for the newest one.
     let state: String?
     let isDryRun: Bool

@@ -9,7 +9,7 @@ internal import KCKeychainModel
 /// The source of exported items: a keychain, the desktop keyring or an archive, opened in the order in which mistakes show earliest.
 struct ExportSource {
     private enum Place {
-        case live(any BackupSource)
+        case live(any ReadableStore)
         case archive(ProvenArchive, RestoreOptions, ArchivePasscodeOption, path: String)
     }
 
@@ -21,8 +21,8 @@ struct ExportSource {
         _ keychain: KeychainOptions, _ unlocking: UnlockOptions, in session: Session
     ) throws {
         guard let archive else {
-            let subject = try session.store(keychain.keychain)
-            place = .live(try subject.open(SubjectOptions(keychain.passcodeOption, unlocking), in: session).source)
+            let store = try session.store(keychain.keychain)
+            place = .live(try store.open(StoreOptions(keychain.passcodeOption, unlocking), in: session).items)
             return
         }
         let file = try opening.open(archive, in: session)
@@ -37,9 +37,9 @@ struct ExportSource {
     }
 
     /// The number of unreadable items that were named when the source was opened.
-    var told: Int {
+    func told() throws -> Int {
         switch place {
-        case .live(let source): source.unread.count
+        case .live(let source): try source.unread.count
         case .archive: 0
         }
     }

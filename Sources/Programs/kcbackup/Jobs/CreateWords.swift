@@ -32,7 +32,7 @@ extension CreateOptions {
         if folder.metadataReadable { words.append(OptionName.metadataReadable.spelling) }
         if let name = keychain.keychain {
             let isPath = name.exact.contains("/") || FileOfItems.path(name) != nil
-            words += [OptionName.keychain.spelling, isPath ? session.absolute(keychain: name) : name]
+            words += [OptionName.keychain.spelling, isPath ? try session.absolute(keychain: name) : name]
         }
         if let from = foreign.from { words += [OptionName.from.spelling, from] }
         if let source = foreign.password { words += try spell(source, .password, session) }
@@ -74,7 +74,7 @@ extension CreateOptions {
     /// Warns of keychains with a passcode that the job does not have: it fails while they are locked.
     func warnOfLocks(of job: String, in session: Session) {
         do {
-            if !folder.all, try BackupSubjects.named(keychain.keychain, in: session.world).kind != .keychain { return }
+            if !folder.all, try StoreChoice.named(keychain.keychain, in: session.world).kind != .keychain { return }
             let names: [String?] =
                 folder.all ? try LocalKeychain.names(in: session.world.dataFolder) : [keychain.keychain]
             for name in names {
@@ -117,9 +117,8 @@ extension Session {
         return (ProcessEnvironment.workingFolder ?? "") + "/" + resolved
     }
 
-    fileprivate func absolute(keychain name: String) -> String {
-        if DesktopKeyring(name) != nil { return name }
-        guard let path = FileOfItems.path(name) else { return absolute(name) }
-        return "file:" + absolute(path)
+    fileprivate func absolute(keychain name: String) throws -> String {
+        if let path = FileOfItems.path(name) { return "file:" + absolute(path) }
+        return try StoreChoice.prefixed(name) == nil ? absolute(name) : name
     }
 }

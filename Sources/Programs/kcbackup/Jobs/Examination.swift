@@ -242,43 +242,15 @@ struct Examination {
         } catch {
             return report(Failure(error, session.subjects).explanation)
         }
-        for name in names { check { session in try Self.checkKeychain(name, options, of: state.job, session) } }
+        for name in names {
+            check { session in
+                try StoreChoice.named(name, in: session.world).examine(options, of: state.job.name, in: session)
+            }
+        }
         if let source = options.keys.passphrase {
             check { session in try Self.checkSource(source, .passphrase, session) }
         }
         if !state.job.isOfDesktop { check { session in try state.job.checkLinger(in: session.surroundings) } }
-    }
-
-    private static func checkKeychain(
-        _ name: String?, _ options: CreateOptions, of job: Job, _ session: Session
-    ) throws {
-        if let name, FileOfItems.path(name) != nil { return }
-        if let keyring = DesktopKeyring(name) {
-            let client = try keyring.connect(in: session)
-            let locked = try client.locked(in: keyring.scope)
-            if try !client.hasCollections { throw SecretServiceFailure.noCollections }
-            if !locked.isEmpty, !options.skipLocked, options.keychain.passcode == nil {
-                throw SecretServiceFailure.lockedTarget(locked)
-            }
-            return
-        }
-        var named = options.keychain
-        named.keychain = name
-        let keychain = try named.open(in: session)
-        if !keychain.hasPasscode { return }
-        if let source = options.escrow?.source {
-            if case .credential = source, session.world.environment["CREDENTIALS_DIRECTORY"] == nil { return }
-            _ = try options.subject(.none()).unlocked(keychain, in: session)
-            return
-        }
-        if options.unencrypted { return }
-        if options.needsPasscode(keychain) {
-            throw Refusal.jobWithoutPasscode(
-                job: job.name, keychain: session.subjects.keychain ?? LocalKeychain.defaultName,
-                isLocked: false)
-        }
-        if case .credential? = named.passcode, session.world.environment["CREDENTIALS_DIRECTORY"] == nil { return }
-        try named.unlock(keychain, in: session)
     }
 
     private static func checkSource(_ source: SecretSource, _ option: OptionName, _ session: Session) throws {

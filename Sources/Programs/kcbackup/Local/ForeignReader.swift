@@ -10,6 +10,8 @@ internal import KCReportText
 struct ForeignReader {
     let path: String
     let options: ForeignOptions
+    /// The option that says where the password comes from.
+    let passwordName: OptionName
     let session: Session
 
     /// The result of reading.
@@ -27,9 +29,10 @@ struct ForeignReader {
         }
     }
 
-    init(_ path: String, _ options: ForeignOptions, in session: Session) {
+    init(_ path: String, _ options: ForeignOptions, _ passwordName: OptionName = .password, in session: Session) {
         self.path = path
         self.options = options
+        self.passwordName = passwordName
         self.session = session
         session.subjects.path = path
     }
@@ -63,7 +66,7 @@ struct ForeignReader {
         let secrets = AskedSecrets(reader: self)
         let contents = try format.read(input, secrets)
         // Whoever names what opens a file means one that is closed.
-        if options.password != nil, !secrets.wasAsked { throw UsageProblem.opensNothing(.password, path: path) }
+        if options.password != nil, !secrets.wasAsked { throw UsageProblem.opensNothing(passwordName, path: path) }
         if options.keyFile != nil, !secrets.wasAskedForKeyFile { throw UsageProblem.opensNothing(.keyFile, path: path) }
         if contents.exposesSecrets, input.file?.isReadableByOthers == true {
             session.warn("\(quoted(path)) can be read by others, and holds secrets; if they are real, run 'chmod 600'")
@@ -167,7 +170,7 @@ struct ForeignReader {
         func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
             wasAsked = true
             let wanted = WantedSecret(
-                what: what, flag: .password, source: reader.options.password, mayBeEmpty: true)
+                what: what, flag: reader.passwordName, source: reader.options.password, mayBeEmpty: true)
             try reader.session.trying(wanted) { try use($0) }
         }
 

@@ -6,13 +6,13 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 
-extension KeychainOptions {
+extension PasscodeOption {
     /// How the keychain that a restore or undo concerns is opened, unlocked and made.
     func access(to local: LocalKeychain, in session: Session) -> KeychainAccess {
         KeychainAccess(
             hasPasscode: passcode != nil,
             open: {
-                let keychain = try passcodeOption.open(local, in: session)
+                let keychain = try open(local, in: session)
                 // With class keys, rows of equal contents are found equal although each write seals them anew.
                 try session.world.unlocked.resume(keychain)
                 return keychain

@@ -43,8 +43,8 @@ enum StandardStore {
         self = .keychain(try LocalKeychain(named, in: session.world))
     }
 
-    /// The store as something to back up.
-    var subject: any BackupSubject {
+    /// The store, as if it were named.
+    var store: any NamedStore {
         switch self {
         case .keychain(let local): local
         case .desktop: DesktopKeyring.all
@@ -95,7 +95,7 @@ extension StandardStore {
         default: throw Refusal.declined
         }
         try remember(chosen, in: world)
-        let words = storeWords(chosen.subject.name)
+        let words = storeWords(chosen.store.name)
         session.note("from now on, this is \(words): 'kcbackup keychain default' shows and changes it")
         return chosen
     }
@@ -136,21 +136,11 @@ extension StandardStore {
 }
 
 extension Session {
-    /// The keychain or desktop keyring that is named, or that is used where none is.
+    /// The store that is named, or the one that is used where none is.
     ///
-    /// - Throws: `UsageProblem.notAKeychain`; as `StandardStore.init` and `BackupSubjects.named`.
-    func store(_ given: String?) throws -> any BackupSubject {
-        guard let given else { return try StandardStore(in: world).subject }
-        if FileOfItems.path(given) != nil { throw UsageProblem.notAKeychain }
-        return try BackupSubjects.named(given, in: world)
-    }
-
-    /// The desktop keyring, if it is named, or if it is used where no keychain is named.
-    ///
-    /// - Throws: as `StandardStore.init`.
-    func desktopKeyring(_ given: String?) throws -> DesktopKeyring? {
-        if let given { return DesktopKeyring(given) }
-        guard case .desktop = try StandardStore(in: world) else { return nil }
-        return .all
+    /// - Throws: as `StandardStore.init` and `StoreChoice.named`.
+    func store(_ given: String?) throws -> any NamedStore {
+        guard let given else { return try StandardStore(in: world).store }
+        return try StoreChoice.named(given, in: world)
     }
 }

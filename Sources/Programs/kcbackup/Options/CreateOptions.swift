@@ -66,9 +66,9 @@ struct CreateOptions: ParsableArguments {
         if unencrypted, !folder.metadataReadable { throw Refusal.readableRemote }
     }
 
-    /// The options about what is backed up.
-    func subject(_ unlocking: UnlockOptions) throws -> SubjectOptions {
-        var options = try SubjectOptions(keychain.passcodeOption, unlocking)
+    /// The options about the store that is backed up.
+    func store(_ unlocking: UnlockOptions) throws -> StoreOptions {
+        var options = StoreOptions(keychain.passcodeOption, unlocking)
         options.foreign = foreign
         options.escrow = escrow
         options.skipLocked = skipLocked
@@ -79,7 +79,7 @@ struct CreateOptions: ParsableArguments {
 
     /// Makes the archive of an open source: an encrypted one with `keys`, an unencrypted one without.
     func make(
-        _ backup: CreateBackup, of source: any BackupSource, with keys: ArchiveKeys?, in session: Session
+        _ backup: CreateBackup, of source: any ReadableStore, with keys: ArchiveKeys?, in session: Session
     ) throws -> CreateReport {
         guard let keys else {
             let stored = try source.stored(LocalDevice(session.world).key())

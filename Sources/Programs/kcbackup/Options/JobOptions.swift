@@ -67,7 +67,7 @@ struct JobOptions: ParsableArguments {
         // The job backs up what is meant today, even if that is not the default anymore when it runs.
         var create = self.create
         var subject: String?
-        var kind = SubjectKind.keychain
+        var kind = StoreKind.keychain
         guard let to = create.folder.to, !to.isEmpty else { throw UsageProblem.needsFolder }
         if try session.world.remote(to) != nil {
             throw UsageProblem(
@@ -75,13 +75,13 @@ struct JobOptions: ParsableArguments {
                 hint: "use '\(OptionName.to.spelling) FOLDER \(OptionName.copyTo.spelling) \(shellWord(to))'")
         }
         if !create.folder.all {
-            let found = try BackupSubjects.chosen(
+            let found = try StoreChoice.chosen(
                 create.keychain.keychain, for: create.folder, at: session.absolute(to), in: session)
             if create.keychain.keychain == nil { create.keychain.keychain = found.name }
             subject = found.words
             kind = found.kind
         }
-        try kind.check(create.subject(UnlockOptions.parse([])).given)
+        try kind.check(create.store(UnlockOptions.parse([])).given)
         let (words, folder) = try create.words(in: session)
         let switches = try create.difference(in: folder, session)
         if let switches, !mayChange { throw CatalogueFailure.switches(folder: folder, switches) }

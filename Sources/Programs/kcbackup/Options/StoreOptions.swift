@@ -1,22 +1,94 @@
 internal import ArgumentParser
+internal import KCItemSources
+internal import KCKeychainKeys
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCReportText
 
-/// The options of the commands of `item` for where the items are.
-struct StoreOptions: ParsableArguments {
-    @OptionGroup
-    var keychain: KeychainOptions
+/// The kinds of stores.
+enum StoreKind {
+    case keychain, keyring, file
 
-    @OptionGroup
-    var unlocking: UnlockOptions
+    /// The options that some kinds lack, and the kinds that have them.
+    private static let kinds: [OptionName: [StoreKind]] = [
+        .escrow: [.keychain], .skipLocked: [.keyring], .unlock: [.keyring], .from: [.file], .password: [.file],
+        .keyFile: [.file], .passcode: [.keychain, .keyring], .unencrypted: [.keychain, .keyring],
+        .replaceUnarchived: [.keychain], .giveUpDeviceBinding: [.keyring],
+    ]
 
-    /// Opens the store, as `KeychainOptions.store(_:in:)` does.
-    func open(in session: Session) throws -> OpenStore { try keychain.store(unlocking, in: session) }
+    /// Refuses options that this kind lacks.
+    func check(_ given: [OptionName]) throws(UsageProblem) {
+        for option in given {
+            guard let kinds = Self.kinds[option], !kinds.contains(self) else { continue }
+            switch (kinds, self) {
+            case ([.file], _): throw .needsFile(option)
+            case ([.keyring], _): throw .needsDesktop(option)
+            case (_, .file):
+                throw UsageProblem(
+                    "'\(option.spelling)' needs a keychain, and 'file:…' names a file of items",
+                    hint: "leave out '\(option.spelling)', or import the file first: 'kcbackup import'")
+            case (_, .keyring), (_, .keychain): throw .notOfDesktop(option)
+            }
+        }
+    }
 }
 
-/// The options of a command that changes all items that match.
-struct ChangeOptions: ParsableArguments {
-    @Flag(name: OptionName.yes.name, help: "Do not ask.")
-    var yes = false
+/// The options about a store, as far as a command has them.
+struct StoreOptions {
+    var passcodeOption: PasscodeOption
+    var unlocking: UnlockOptions
+    /// How a file is opened; nil for a command that has no options for that, whose passcode is the password of the file.
+    var foreign: ForeignOptions?
+    var escrow: EscrowSource?
+    /// True to leave out what is locked; nil for a command that cannot.
+    var skipLocked: Bool?
+    var unencrypted = false
+    var replaceUnarchived = false
+    var giveUpDeviceBinding = false
+    /// True if an archive is made.
+    var isForArchive = false
 
-    @Flag(name: OptionName.noUndo.name, help: "Do not keep the state before the change.")
-    var noUndo = false
+    /// The options of a command that has only these.
+    init(_ passcodeOption: PasscodeOption, _ unlocking: UnlockOptions) {
+        self.passcodeOption = passcodeOption
+        self.unlocking = unlocking
+    }
+
+    /// The options that were given.
+    var given: [OptionName] {
+        let given: [(Bool, OptionName)] = [
+            (escrow != nil, .escrow), (skipLocked == true, .skipLocked), (unlocking.unlock, .unlock),
+            (foreign?.from != nil, .from), (foreign?.password != nil, .password), (foreign?.keyFile != nil, .keyFile),
+            (foreign != nil && passcodeOption.passcode != nil, .passcode), (unencrypted, .unencrypted),
+            (replaceUnarchived, .replaceUnarchived), (giveUpDeviceBinding, .giveUpDeviceBinding),
+        ]
+        return given.compactMap { $0 ? $1 : nil }
+    }
+
+    /// How a file is opened, and the option that says where its password comes from.
+    ///
+    /// - Throws: `SecretProblem.notASource`.
+    func ofFile() throws -> (ForeignOptions, passwordName: OptionName) {
+        if let foreign { return (foreign, .password) }
+        if passcodeOption.passcode == .unknown { throw SecretProblem.notASource(.passcode) }
+        var foreign = try ForeignOptions.parse([])
+        foreign.password = passcodeOption.passcode
+        return (foreign, .passcode)
+    }
+
+    /// Makes secrets of these accessibilities readable, with the escrow key, the session or the passcode.
+    func unlocked(
+        _ keychain: Keychain, for needed: Set<Accessibility> = Set(Accessibility.allCases), in session: Session
+    ) throws -> any StoredItemSource {
+        guard let escrow else {
+            try passcodeOption.unlock(keychain, for: needed, in: session)
+            return keychain
+        }
+        if keychain.hasPasscode { return try escrow.open(keychain, in: session) }
+        // Name the keychain, since one job may back up several.
+        let name = session.subjects.keychain.map { " \(quoted($0))" } ?? ""
+        session.note("keychain\(name) has no passcode, so '\(OptionName.escrow.spelling)' is not read")
+        try keychain.unlock(passcode: nil, now: session.now)
+        return keychain
+    }
 }

@@ -23,7 +23,7 @@ final class RemoteDestination: ArchiveDestination {
     /// Looks at the folder, so that one that is out of reach is found before anything is asked.
     ///
     /// - Throws: `RemoteFailure`, `FileFailure`, and errors of making the device key.
-    init(_ location: RemoteLocation, of subject: any BackupSubject, in session: Session) throws {
+    init(_ location: RemoteLocation, of subject: any NamedStore, in session: Session) throws {
         folder = try RemoteFolder(location, session.world.rclone())
         let (device, now) = (try LocalDevice(session.world).keyOrFirst().key.id, session.now)
         let series = ArchiveName.series(of: subject.stem)

@@ -1,3 +1,4 @@
+internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCCryptography
@@ -6,27 +7,38 @@ internal import KCItemStores
 internal import KCKeychainStore
 internal import KCLocalKeychains
 
-/// Finds what the user means to be backed up.
-enum BackupSubjects {
+/// Finds the store that the user means.
+enum StoreChoice {
+    /// Returns the store that a name with the prefix of a kind means; nil for any other name.
+    static func prefixed(_ given: String) throws(UsageProblem) -> (any NamedStore)? {
+        if let keyring = DesktopKeyring(given) { return keyring }
+        guard let path = FileOfItems.path(given) else { return nil }
+        if path.isEmpty { throw UsageProblem.empty(.keychain) }
+        return NamedFile(path: path)
+    }
+
     /// Returns what the user named; nil means the default keychain.
     ///
     /// - Throws: `LocalKeychainFailure`, `UsageProblem` (`empty`).
-    static func named(_ given: String?, in world: World) throws -> any BackupSubject {
-        if let path = given.flatMap(FileOfItems.path) {
-            if path.isEmpty { throw UsageProblem.empty(.keychain) }
-            return FileSubject(path: path)
-        }
-        if let keyring = DesktopKeyring(given) { return keyring }
-        return try LocalKeychain(given, in: world)
+    static func named(_ given: String?, in world: World) throws -> any NamedStore {
+        try given.flatMap(prefixed) ?? LocalKeychain(given, in: world)
+    }
+
+    /// Returns the store that an archive was made from; nil if it was made from a file.
+    ///
+    /// - Throws: `Refusal` for a keychain that was named by its path.
+    static func archived(_ source: ArchiveSource, in world: World) throws -> (any NamedStore)? {
+        if let keyring = DesktopKeyring(archived: source) { return keyring }
+        return try ArchiveSource.keychainName(source).map { try LocalKeychain($0, in: world) }
     }
 
     /// Determines what to back up if the user may not have named anything.
     ///
     /// - Throws: as `named`, and as `StandardStore.toBackUp`.
-    static func chosen(_ given: String?, in session: Session) throws -> any BackupSubject {
+    static func chosen(_ given: String?, in session: Session) throws -> any NamedStore {
         let subject =
             try given == nil
-            ? StandardStore.toBackUp(in: session).subject : named(given, in: session.world)
+            ? StandardStore.toBackUp(in: session).store : named(given, in: session.world)
         // A keychain that exists has one.
         if subject.kind != .keychain { try makeDeviceKey(in: session) }
         return subject
@@ -36,7 +48,7 @@ enum BackupSubjects {
     ///
     /// - Throws: as `chosen(_:in:)`, and `CatalogueFailure`.
     static func chosen(_ given: String?, for folder: FolderOptions, at path: String, in session: Session) throws
-        -> any BackupSubject
+        -> any NamedStore
     {
         if given == nil, !folder.change, let pin = try session.catalogueIfAny(of: path)?.pin, !pin.isOfAll,
             pin.subjects.count == 1, let identity = pin.subjects.values.first,
@@ -48,7 +60,7 @@ enum BackupSubjects {
     }
 
     /// Finds the keychain or keyring that a folder is used for; nil if it is not one of the user's.
-    private static func subject(_ identity: String, in session: Session) throws -> (any BackupSubject)? {
+    private static func subject(_ identity: String, in session: Session) throws -> (any NamedStore)? {
         if let keyring = DesktopKeyring(identity) { return keyring }
         let standard = try LocalKeychain(nil, in: session.world)
         let names = try LocalKeychain.names(in: session.world.dataFolder)

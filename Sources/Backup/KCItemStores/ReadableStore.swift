@@ -1,0 +1,147 @@
+package import KCByteStreams
+package import KCDeviceIdentity
+internal import KCKeychainKeys
+package import KCKeychainModel
+internal import KCKeychainStore
+
+/// Holds items that can be read: a keychain, the desktop keyring, a file.
+///
+/// A list, a backup, an export and a comparison read it in the same way; they do not know which one it is. A kind of
+/// store provides its items and their number, and overrides what it can do better than by a visit of all of them.
+///
+/// ```swift
+/// let found = try store.find(filter)
+/// try store.open(Set(found.items.map(\.accessibility)))
+/// for item in found.items { print(item, try store.secret(of: item)) }
+/// ```
+package protocol ReadableStore: ItemSource {
+    /// What tells it from others of the same name.
+    var identity: String { get }
+
+    /// What could not be read, and was said when it was read; a visit reports as many items as unreadable.
+    var unread: UnreadItems { get throws }
+
+    /// The number of items.
+    func itemCount() throws -> Int
+
+    /// Makes the secrets of these accessibilities readable, for which the user may be asked; with nil, those that need no
+    /// question.
+    func open(_ needed: Set<Accessibility>?) throws
+
+    /// The same items with their secrets as this device stores them, for an unencrypted archive.
+    func stored(_ device: DeviceKey) throws -> any StoredItemSource
+
+    /// The items that pass `filter`, in archive order; attributes only.
+    func find(_ filter: ItemFilter) throws -> FoundItems
+
+    /// Visits the items that pass `filter`, in archive order, without keeping them in memory where there may be many.
+    ///
+    /// - Parameters:
+    ///   - first: receives every item before `body` receives the first one, for example to measure a table.
+    /// - Returns: what the store has and cannot show.
+    func walk(
+        _ filter: ItemFilter, first: (Item) throws -> Void, _ body: (Item) throws -> Void
+    ) throws -> Shortfall
+
+    /// The items whose seals do not prove their attributes, as far as there are keys: another program changed them, or
+    /// the file is damaged.
+    func brokenSeals(among items: [Item]) throws -> Set<ItemUUID>
+
+    /// The same of all items that pass `filter`.
+    func brokenSeals(_ filter: ItemFilter) throws -> Set<ItemUUID>
+
+    /// The secret of an item that was found; nil if it has none.
+    ///
+    /// - Throws: `KeychainStoreError.itemDamaged` if it cannot be read, and the errors of reading the store.
+    func secret(of item: Item) throws -> SecretBytes?
+}
+
+extension ReadableStore {
+    package var unread: UnreadItems { UnreadItems() }
+
+    /// Does nothing: what was read has its secrets.
+    package func open(_ needed: Set<Accessibility>?) {}
+
+    /// Makes all secrets readable.
+    package func open() throws { try open(Set(Accessibility.allCases)) }
+
+    /// Seals the secrets under keys of the device.
+    package func stored(_ device: DeviceKey) throws -> any StoredItemSource { SealedSource(self, deviceKey: device) }
+
+    package func find(_ filter: ItemFilter) throws -> FoundItems {
+        var visitor = MatchingItems(filter)
+        try visitItems(&visitor)
+        return FoundItems(items: visitor.items, shortfall: Shortfall(unread: try unread.count))
+    }
+
+    package func walk(
+        _ filter: ItemFilter, first: (Item) throws -> Void, _ body: (Item) throws -> Void
+    ) throws -> Shortfall {
+        let found = try find(filter)
+        try found.items.forEach(first)
+        try found.items.forEach(body)
+        return found.shortfall
+    }
+
+    /// None: there are no seals.
+    package func brokenSeals(among items: [Item]) throws -> Set<ItemUUID> { [] }
+
+    /// None: there are no seals.
+    package func brokenSeals(_ filter: ItemFilter) throws -> Set<ItemUUID> { [] }
+
+    package func secret(of item: Item) throws -> SecretBytes? {
+        var visitor = SecretVisitor(of: item)
+        try visitItems(&visitor)
+        return visitor.secret.take()
+    }
+}
+
+/// Items that a source has and does not give.
+package struct UnreadItems: Sendable {
+    /// How many there are, at least.
+    package var count = 0
+    /// The names of those that have one; foreign text.
+    package var names: [String] = []
+    /// The labels of the collections that are locked.
+    package var lockedCollections: [String] = []
+
+    package init() {}
+}
+
+/// The items that a store has of those that were asked for.
+package struct FoundItems {
+    /// The items, in archive order.
+    package let items: [Item]
+    /// What the store has and cannot show.
+    package let shortfall: Shortfall
+
+    /// True if none was found, nor could be among those that cannot be shown.
+    package var isEmpty: Bool { items.isEmpty && shortfall.isNone }
+}
+
+/// How much a store has and cannot show.
+package struct Shortfall {
+    /// How many rows of a keychain are no items.
+    package var damaged = 0
+    /// How many items could not be read, and were named then.
+    package var unread = 0
+
+    /// True if everything was shown.
+    package var isNone: Bool { damaged == 0 && unread == 0 }
+}
+
+/// Takes the secret of one item.
+private final class SecretVisitor: ItemVisitor {
+    private let uuid: ItemUUID
+    var secret: SecretBytes?
+
+    init(of item: Item) { uuid = item.uuid }
+
+    func wants(_ item: Item) -> Bool { item.uuid == uuid && item.secretSize != nil }
+
+    func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) { self.secret = secret.copy() }
+
+    func skip(damaged item: Item?) throws(KeychainStoreError) {
+        if item?.uuid == uuid { throw .itemDamaged(uuid) }
+    }
+}

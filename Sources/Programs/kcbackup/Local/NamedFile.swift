@@ -1,0 +1,45 @@
+internal import KCBackupArchive
+internal import KCBackupCatalogue
+internal import KCByteStreams
+internal import KCItemSources
+internal import KCItemStores
+internal import KCReportText
+
+/// `file:PATH`: a file of items or another program's file; its items need not be in a keychain.
+struct NamedFile: NamedStore {
+    let path: String
+
+    var name: String { path }
+    var words: String { quoted(path) }
+    var kind: StoreKind { .file }
+    var recorded: (kind: String, name: String) { (ArchiveSource.items, Path.split(path).name) }
+    var stem: String { ArchiveName.stem(ofFile: Path.split(path).name) }
+    var plainStem: String { "items" }
+
+    func opened(_ options: StoreOptions, in session: Session) throws -> OpenStore {
+        let (folder, name) = Path.split(session.world.resolve(path))
+        let identity = "\(Path.real(folder) ?? folder)/\(name)"
+        let (foreign, passwordName) = try options.ofFile()
+        try foreign.check(with: path)
+        let reader = ForeignReader(path, foreign, passwordName, in: session)
+        if foreign.firstGiven == nil, try reader.isFileOfItems() {
+            let items = try FileOfItems.open(path, in: session).collected()
+            return OpenStore(
+                items: FileItems(
+                    ForeignContents(items: items, kind: "item", isPlaintext: true), identity: identity))
+        }
+        let text = ImportText(path: path, reading: try reader.read(), use: .source, session: session)
+        try text.tellContents()
+        return text.store(identity: identity)
+    }
+}
+
+extension ImportText {
+    /// The file as a store of items.
+    func store(identity: String) -> OpenStore {
+        let holds = reading.contents.json
+        return OpenStore(
+            items: FileItems(reading.contents, identity: identity), title: contentLines,
+            members: [("file", .text(path)), ("format", .text(reading.format.name)), ("holds", holds)], holds: holds)
+    }
+}

@@ -1,0 +1,60 @@
+internal import KCBackupArchive
+internal import KCBackupCatalogue
+internal import KCByteStreams
+internal import KCItemStores
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCReportText
+
+extension LocalKeychain: NamedStore {
+    var words: String { "keychain \(quoted(name))" }
+    var kind: StoreKind { .keychain }
+    var recorded: (kind: String, name: String) {
+        isNamed ? (ArchiveSource.keychain, name) : (ArchiveSource.keychainFile, stem)
+    }
+    var stem: String { ArchiveName.stem(ofFile: Path.split(name).name) }
+    var plainStem: String { "keychain" }
+
+    func opened(_ options: StoreOptions, in session: Session) throws -> OpenStore {
+        OpenStore(items: try changeable(options, in: session))
+    }
+
+    func changeable(_ options: StoreOptions, in session: Session) throws -> any ItemStore {
+        let keychain = try options.passcodeOption.open(self, in: session)
+        return KeychainItemStore(keychain, states: session.states(of: keychain)) { needed in
+            // A passcode or an escrow key that is given is used, whatever is needed.
+            if needed != nil || options.passcodeOption.passcode != nil || options.escrow != nil {
+                return try options.unlocked(keychain, for: needed ?? Set(Accessibility.allCases), in: session)
+            }
+            try session.world.unlocked.resume(keychain)
+            return keychain
+        }
+    }
+
+    func restorable(_ options: StoreOptions, in session: Session) throws -> any RestorableStore {
+        session.subjects.keychain = name
+        return try RestorableKeychain(
+            self, minimumCost: session.world.costs.lowestPasscode, session.stateSetting,
+            options.passcodeOption.access(to: self, in: session))
+    }
+
+    func examine(_ options: CreateOptions, of job: String, in session: Session) throws {
+        let passcode = options.keychain.passcodeOption
+        let keychain = try passcode.open(self, in: session)
+        if !keychain.hasPasscode { return }
+        let hasCredentials = session.world.environment["CREDENTIALS_DIRECTORY"] != nil
+        if let source = options.escrow?.source {
+            if case .credential = source, !hasCredentials { return }
+            _ = try options.store(.none()).unlocked(keychain, in: session)
+            return
+        }
+        if options.unencrypted { return }
+        if options.needsPasscode(keychain) {
+            throw Refusal.jobWithoutPasscode(
+                job: job, keychain: session.subjects.keychain ?? LocalKeychain.defaultName, isLocked: false)
+        }
+        if case .credential? = passcode.passcode, !hasCredentials { return }
+        try passcode.unlock(keychain, in: session)
+    }
+}

@@ -1,0 +1,62 @@
+internal import KCBackupArchive
+internal import KCByteStreams
+internal import KCItemStores
+internal import KCLocalKeychains
+
+/// A store that is restored into, or in which a change is taken back, as the user named it.
+struct RestorePlace {
+    let place: any RestorableStore
+    /// The name, as results give it.
+    let name: String
+    /// The name as `--keychain` takes it in hints; nil for the default keychain.
+    let option: String?
+    /// The name for use in a sentence.
+    let words: String
+
+    private init(_ store: any NamedStore, given: String?, _ options: StoreOptions, in session: Session) throws {
+        try store.kind.check(options.given)
+        place = try store.restorable(options, in: session)
+        (name, words) = (store.name, store.words)
+        let isDefault = try LocalKeychain(nil, in: session.world).name.exact == store.name.exact
+        option = store.option(given: isDefault ? given : store.name)
+    }
+}
+
+extension RestorePlace {
+    /// Finds the store in which the user takes back a change.
+    ///
+    /// - Throws: `UsageProblem` for an option that is not for its kind.
+    init(undoing given: String?, _ options: StoreOptions, in session: Session) throws {
+        var store = try session.store(given)
+        if given == nil, store.kind != .keychain, try Self.isKeychainLost(in: session) {
+            store = try LocalKeychain(nil, in: session.world)
+        }
+        // The rows of a keychain are brought back sealed.
+        if store.kind == .keychain, options.passcodeOption.passcode != nil {
+            throw UsageProblem.needsDesktop(.passcode)
+        }
+        try self.init(store, given: given, options, in: session)
+    }
+
+    /// Finds the store that the user restores into: the named one, or else that from which the archive was made.
+    ///
+    /// - Throws: `UsageProblem` for an option that is not for its kind; what `source` throws.
+    init(
+        restoringInto given: String?, from source: () throws -> ArchiveSource, _ options: StoreOptions,
+        in session: Session
+    ) throws {
+        let store =
+            try given == nil
+            ? StoreChoice.archived(source(), in: session.world) ?? LocalKeychain(nil, in: session.world)
+            : StoreChoice.named(given, in: session.world)
+        try self.init(store, given: given, options, in: session)
+    }
+
+    /// True if nothing was chosen, and the file of a keychain was lost that has states.
+    private static func isKeychainLost(in session: Session) throws -> Bool {
+        let folder = session.world.dataFolder
+        guard try KeychainLists.load(from: folder).store == nil else { return false }
+        let local = try LocalKeychain(nil, in: session.world)
+        return try StateFolder.all(at: local, in: folder).contains { try !$0.list().isEmpty }
+    }
+}
