@@ -72,6 +72,13 @@ struct SourceRuleTests {
             .commandsAreOfPrograms,
             SourceFile(path: "Sources/Backup/KCBackupEngine/A.swift", text: #""set one: 'kcbackup keychain set'""#)
         ),
+        (.functionFitsScreen, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: function("a()\n", 60))),
+        (
+            .functionFitsScreen,
+            SourceFile(
+                path: "Sources/Programs/kcbackup/A.swift",
+                text: function("switch a {\n" + cases(60) + "    default: b()\n    }\n", 1))
+        ),
         (.nothingLeftOver, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "// TO" + "DO: check\n")),
     ]
 
@@ -98,7 +105,22 @@ struct SourceRuleTests {
             path: "Sources/Importers/KCItemSources/A.swift",
             text: "a.contains(\"x\".exact); cell.contains(\"x\", in: bytes); var b: [String: Any]"),
         SourceFile(path: "Sources/Keychain/KCKeychainModel/E.swift", text: .init(repeating: "\n", count: 350)),
+        SourceFile(path: "Sources/Keychain/KCKeychainModel/G.swift", text: function("a()\n", 58)),
+        SourceFile(
+            path: "Sources/Keychain/KCKeychainModel/H.swift",
+            text: function("switch a {\n" + cases(90) + "    }\n", 1)),
+        SourceFile(
+            path: "Sources/Keychain/KCKeychainModel/I.swift",
+            text: "    func a() -> Int { 1 }\n    func b()\n" + function("a()\n", 58)),
     ]
+
+    /// A function with a body that is repeated.
+    private static func function(_ body: String, _ count: Int) -> String {
+        "package func a(\n    _ b: Int\n) {\n"
+            + String(repeating: "    " + body, count: count - 2 + (count == 1 ? 2 : 0)) + "}\n"
+    }
+
+    private static func cases(_ count: Int) -> String { String(repeating: "    case .a: b()\n", count: count) }
 
     @Test("The sources follow every rule", arguments: SourceRule.allCases)
     func sourcesKeep(rule: SourceRule) {

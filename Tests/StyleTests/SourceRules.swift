@@ -7,6 +7,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     case onlyProgramPrints = "only the programs print"
     case inputNeverTraps = "no `fatalError`: what input can cause is thrown, what only we can cause is a precondition"
     case fileHoldsOneIdea = "a file has at most 350 lines"
+    case functionFitsScreen = "a function has at most 60 lines, unless it is a table of the cases of an error"
     case textIsBytes = "text that meets a machine is searched, split, compared and used as a key as `text.exact`"
     case scriptsAreConstant = "a shell runs a constant script, or a command of the user"
     case pastedWordsAreQuoted = "foreign text in a command that the user may paste is a `shellWord`"
@@ -96,6 +97,8 @@ enum SourceRule: String, CaseIterable, Sendable {
         case .fileHoldsOneIdea:
             let lines = file.whole.places(of: "\n").count
             return lines > Self.longestFile ? ["\(file.path): \(lines) lines"] : []
+        case .functionFitsScreen:
+            return FunctionLength.violations(in: file)
         case .textIsBytes:
             return TextRule.violations(in: file)
         case .scriptsAreConstant:

@@ -53,35 +53,48 @@ package final class SeriesDestination: ArchiveDestination {
     /// - Throws: `CatalogueFailure` (`shrunk`, `file`, `cryptography`), `FileFailure`; the folder then has no new
     ///   archive.
     package func receive(_ archive: FinishedArchive, _ report: CreateReport) throws {
-        let last = folder.catalogue.newest(of: series)
-        let keys = folder.pin?.keys ?? []
-        let now = archive.header.created
-        if let last {
-            if rules.skipsUnchanged, last.content?.fingerprint == archive.fingerprint, last.mode == archive.header.mode,
-                last.file.keys == keys, last.content?.damaged == report.damaged.count,
-                try folder.isWhole(last, at: folder.path(of: last))
-            {
-                try folder.change(last) { $0.confirmed = max(now, $0.lastGood) }
+        if let last = folder.catalogue.newest(of: series) {
+            if try isUnchanged(archive, report, since: last) {
+                try folder.change(last) { $0.confirmed = max(archive.header.created, $0.lastGood) }
                 try folder.change { $0.pin = folder.pin }
                 outcome = .unchanged(folder.catalogue.newest(of: series) ?? last)
                 return
             }
-            // What an incomplete archive leaves out must not hide a loss from the next complete one.
-            let isComplete = report.damaged.isEmpty
-            let base = isComplete ? folder.catalogue.newestComplete(of: series) ?? last : last
-            if !rules.acceptsShrinkage, isComplete || !rules.acceptsMissing,
-                let loss = ShrinkGuard.judge(base, counts: report.contents.counts, groups: report.groups)
-            {
-                throw CatalogueFailure.shrunk(loss)
-            }
+            try requireNoLoss(report, since: last)
         }
+        try save(archive, report)
+    }
+
+    private func isUnchanged(
+        _ archive: FinishedArchive, _ report: CreateReport, since last: CatalogueEntry
+    ) throws -> Bool {
+        try rules.skipsUnchanged && last.content?.fingerprint == archive.fingerprint
+            && last.mode == archive.header.mode
+            && last.file.keys == folder.pin?.keys ?? [] && last.content?.damaged == report.damaged.count
+            && folder.isWhole(last, at: folder.path(of: last))
+    }
+
+    private func requireNoLoss(_ report: CreateReport, since last: CatalogueEntry) throws(CatalogueFailure) {
+        // What an incomplete archive leaves out must not hide a loss from the next complete one.
+        let isComplete = report.damaged.isEmpty
+        let base = isComplete ? folder.catalogue.newestComplete(of: series) ?? last : last
+        if !rules.acceptsShrinkage, isComplete || !rules.acceptsMissing,
+            let loss = ShrinkGuard.judge(base, counts: report.contents.counts, groups: report.groups)
+        {
+            throw .shrunk(loss)
+        }
+    }
+
+    /// Enters the archive into the catalogue, and gives it the first name that is free.
+    private func save(_ archive: FinishedArchive, _ report: CreateReport) throws {
+        let now = archive.header.created
         var number = 1
         while true {
             let name = ArchiveName(series: series, device: folder.device.id, time: now, number: number).fileName
             number += 1
             let entry = CatalogueEntry(
                 name: name, archiveID: archive.header.archiveID, created: now, series: series,
-                mode: archive.header.mode, file: CatalogueEntry.File(archive, keys: keys),
+                mode: archive.header.mode, file: CatalogueEntry.File(archive, keys: folder.pin?.keys ?? []),
                 content: CatalogueEntry.Content(
                     counts: report.contents.counts, groups: report.groups, damaged: report.damaged.count,
                     fingerprint: archive.fingerprint),

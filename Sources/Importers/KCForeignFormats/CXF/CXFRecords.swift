@@ -66,6 +66,12 @@ struct CXFRecords: JSONRecords {
         let record = RecordWriter(collector, identity: "\(accountID)\n\(id)", title: title)
         record.id = id
         record.folder = folders[id.exact]
+        try describe(record, item)
+        try addCredentials(of: item, id, title, record)
+    }
+
+    /// Takes what an item has beside its credentials.
+    private func describe(_ record: RecordWriter, _ item: ForeignJSON.Value) throws(ForeignFailure) {
         record.created = ForeignDate.seconds(json.integer(item["creationAt"]))
         record.modified = ForeignDate.seconds(json.integer(item["modifiedAt"]))
         let scope = try json.object(item["scope"])
@@ -83,7 +89,11 @@ struct CXFRecords: JSONRecords {
         if !tags.isEmpty { record.describe("tags", tags.joined(separator: ";")) }
         if json.flag(item["favorite"]) == true { collector.leaveOut("favorite mark") }
         if try text(item["subtitle"])?.isEmpty == false { collector.leaveOut("subtitle") }
+    }
 
+    private func addCredentials(
+        of item: ForeignJSON.Value, _ id: String, _ title: String, _ record: RecordWriter
+    ) throws(ForeignFailure) {
         var credentials = try json.list(item["credentials"], required: "a list of credentials")
         for credential in credentials where !credential.isObject { throw .damaged("a credential is not an object") }
         // In drafts of the standard, each login lists its own addresses.

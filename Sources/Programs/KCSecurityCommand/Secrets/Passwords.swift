@@ -19,7 +19,7 @@ extension Session {
         guard let flag = given.first, let value = words.value(flag) else { return nil }
         warnOfArguments()
         if flag != "X" { return SecretBytes(value.utf8.span) }
-        guard let bytes = bytes(ofHexadecimal: value) else {
+        guard let bytes = value.utf8.span.bytes(ofHexadecimal: 0..<value.utf8.count) else {
             throw UsageProblem(reason: "the value of -X is not an even number of hexadecimal digits")
         }
         return bytes
@@ -49,28 +49,5 @@ extension Session {
     func askForPassword(_ prompt: String) throws -> SecretBytes {
         guard world.terminal.isAttended else { throw SecurityStatus.interactionNotAllowed }
         return try world.terminal.readSecret(prompt)
-    }
-
-    /// Decodes hexadecimal digits, in upper or lower case, into wiped memory; nil if the text is not hexadecimal.
-    private func bytes(ofHexadecimal text: String) -> SecretBytes? {
-        var bytes = SecretBytes(capacity: text.utf8.count / 2)
-        var high: UInt8?
-        for character in text.utf8 {
-            let digit: UInt8
-            switch character {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = character - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = character - UInt8(ascii: "a") + 10
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = character - UInt8(ascii: "A") + 10
-            default: return nil
-            }
-            if let upper = high {
-                bytes.append(upper << 4 | digit)
-                high = nil
-            } else {
-                high = digit
-            }
-        }
-        if high != nil { return nil }
-        return bytes
     }
 }

@@ -127,25 +127,9 @@ struct FolderBackup {
         if folder.catalogue.entries.contains(where: { $0.state == .trashed }) {
             session.subjects.trash = "\(path)/\(BackupFolder.trashName)"
         }
-        var results: [(name: String, result: Result)] = []
-        var parts: [Part] = []
-        if let single { parts.append(try part(single, options)) }
-        for name in names {
-            do {
-                var named = options
-                named.keychain.keychain = name
-                parts.append(try part(StoreChoice.named(name, in: session.world), named))
-            } catch {
-                results.append((name, .failed(Failure(error, session.subjects))))
-            }
-        }
+        var (parts, results) = try parts(single, names)
         _ = try folder.emptyTrash(now: session.now)
-        if folder.catalogue.entries.isEmpty, case let unlisted = try folder.unlisted(), !unlisted.isEmpty {
-            session.warn(
-                "\(counted(unlisted.count, "archive")) in \(quoted(path)) "
-                    + "\(unlisted.count == 1 ? "is" : "are") not in its catalogue, and nothing is compared with them; "
-                    + "'kcbackup list \(OptionName.rebuild.spelling)' enters them")
-        }
+        try warnOfUnlisted(in: folder)
         let given = try options.unencrypted ? nil : options.keys.recipients(in: session)
         if rules.all { try setAsideReplaced(&parts, &results, in: folder) }
         let pin = BackupPin(
@@ -175,6 +159,35 @@ struct FolderBackup {
             results: results.sorted { $0.name.exact < $1.name.exact },
             locked: try parts.flatMap { try $0.source.unread.lockedCollections },
             unread: unread)
+    }
+
+    /// Opens what is backed up; of several keychains, one that cannot be opened is a result.
+    private func parts(
+        _ single: (any NamedStore)?, _ names: [String]
+    ) throws -> ([Part], [(name: String, result: Result)]) {
+        if let single { return ([try part(single, options)], []) }
+        var parts: [Part] = []
+        var results: [(name: String, result: Result)] = []
+        for name in names {
+            do {
+                var named = options
+                named.keychain.keychain = name
+                parts.append(try part(StoreChoice.named(name, in: session.world), named))
+            } catch {
+                results.append((name, .failed(Failure(error, session.subjects))))
+            }
+        }
+        return (parts, results)
+    }
+
+    private func warnOfUnlisted(in folder: BackupFolder) throws {
+        guard folder.catalogue.entries.isEmpty, case let unlisted = try folder.unlisted(), !unlisted.isEmpty else {
+            return
+        }
+        session.warn(
+            "\(counted(unlisted.count, "archive")) in \(quoted(path)) "
+                + "\(unlisted.count == 1 ? "is" : "are") not in its catalogue, and nothing is compared with them; "
+                + "'kcbackup list \(OptionName.rebuild.spelling)' enters them")
     }
 
     /// When all keychains are backed up, fails only those that were replaced or are missing, unless the user allows it.

@@ -89,13 +89,7 @@ struct InspectCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let (archives, text) = try self.archives.splittingText(in: session)
-        if html != nil {
-            if style.json { throw UsageProblem.together(.html, .json) }
-            if archives.outside { throw UsageProblem.together(.html, .outside) }
-            if archives.archives.count > 1 {
-                throw UsageProblem("'\(OptionName.html.spelling)' takes a single archive")
-            }
-        }
+        try check(with: archives)
         let report = try html.map { try ReportFile($0, in: session) }
         let judged = try JudgedDevice(forDevice, staysBehind: staysBehind)
         let filter = try conditions.filter(text)
@@ -107,14 +101,6 @@ struct InspectCommand: Verb {
         }
         _ = try table.table(
             InspectListing.columns(staysBehind), usualOrder: ItemColumns.usualOrder, in: session)
-        if try !archives.archives.contains(where: { try StoreChoice.prefixed($0) != nil }) {
-            let given: [(Bool, OptionName)] = [
-                (unlocking.unlock, .unlock), (skipLocked, .skipLocked), (passcode != nil, .passcode),
-            ]
-            for (isGiven, option) in given where isGiven { throw UsageProblem.needsDesktop(option) }
-        }
-        if passcode == .unknown { throw SecretProblem.notASource(.passcode) }
-        try requireOneInput(archives.archives, [passcode])
         var isFirst = true
         return try archives.forEach(in: session) { archive, opener in
             if let open = try openStore(archive, session) {
@@ -153,6 +139,25 @@ struct InspectCommand: Verb {
             isFirst = false
             return .ok
         }
+    }
+
+    /// Refuses contradictory options, before anything is read.
+    private func check(with archives: ArchiveArguments) throws {
+        if html != nil {
+            if style.json { throw UsageProblem.together(.html, .json) }
+            if archives.outside { throw UsageProblem.together(.html, .outside) }
+            if archives.archives.count > 1 {
+                throw UsageProblem("'\(OptionName.html.spelling)' takes a single archive")
+            }
+        }
+        if try !archives.archives.contains(where: { try StoreChoice.prefixed($0) != nil }) {
+            let given: [(Bool, OptionName)] = [
+                (unlocking.unlock, .unlock), (skipLocked, .skipLocked), (passcode != nil, .passcode),
+            ]
+            for (isGiven, option) in given where isGiven { throw UsageProblem.needsDesktop(option) }
+        }
+        if passcode == .unknown { throw SecretProblem.notASource(.passcode) }
+        try requireOneInput(archives.archives, [passcode])
     }
 
     /// Opens the desktop keyring, or another program's file; nil for an archive or an unknown file.

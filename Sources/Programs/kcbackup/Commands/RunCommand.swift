@@ -77,28 +77,11 @@ struct RunCommand: Verb {
             // The backup is worth more than its record.
             session.warn("job \(quoted(job.name)): \(recordFailure(error, session).message)")
         }
-
-        var world = session.world
-        world.terminal = NoTerminal()
-        if !style.verbose { world.messages = NoOutput() }
-        let unattended = Session(world, OutputStyle(isVerbose: style.verbose))
-        unattended.job = job.name
-        var report = JobRun(
-            job: job, session: unattended, acceptsShrink: acceptShrink, mayChange: change,
-            hadBackups: last?.good != nil
-        ).run()
+        var report = run(job, hadBackups: last?.good != nil, session)
         if change, report.isBackedUp { keepFolder(of: job, jobs, session) }
         report.explanation = report.explanation?.unattended
 
-        record.ended = max(session.now, session.world.clock())
-        record.status = report.status
-        record.message = report.explanation?.message ?? ""
-        record.hints = report.explanation?.hints ?? []
-        // Missing copies have a record of their own.
-        if [.ok, .notCopied].contains(report.status) {
-            record.good = record.ended
-            record.items = report.items
-        }
+        record.end(with: report, at: max(session.now, session.world.clock()))
         do {
             // A run that a signal has ended is recorded too.
             try Interruption.withheld { try jobs.save(record, of: job.name) }
@@ -121,6 +104,18 @@ struct RunCommand: Verb {
             session.warn(Failure(error, session.subjects).explanation.message)
         }
         return report.status
+    }
+
+    /// Runs the steps of a job, which ask nobody.
+    private func run(_ job: Job, hadBackups: Bool, _ session: Session) -> JobRun.Report {
+        var world = session.world
+        world.terminal = NoTerminal()
+        if !style.verbose { world.messages = NoOutput() }
+        let unattended = Session(world, OutputStyle(isVerbose: style.verbose))
+        unattended.job = job.name
+        return JobRun(
+            job: job, session: unattended, acceptsShrink: acceptShrink, mayChange: change, hadBackups: hadBackups
+        ).run()
     }
 
     /// Lets later runs use the folder to which links lead now.
@@ -241,5 +236,19 @@ extension JobCopies.Outcome {
             ("gone", gone.isEmpty ? nil : .list(gone.map { .text($0) })),
             ("error", explanation?.jsonBody),
         ])
+    }
+}
+
+extension RunRecord {
+    fileprivate mutating func end(with report: JobRun.Report, at time: Timestamp) {
+        ended = time
+        status = report.status
+        message = report.explanation?.message ?? ""
+        hints = report.explanation?.hints ?? []
+        // Missing copies have a record of their own.
+        if [.ok, .notCopied].contains(report.status) {
+            good = time
+            items = report.items
+        }
     }
 }

@@ -1,8 +1,6 @@
-internal import KCByteStreams
-
 extension Span<UInt8> {
-    /// Decodes hexadecimal digits of either case; nil for anything else.
-    func bytes(ofHexadecimal range: Range<Int>) -> SecretBytes? {
+    /// Decodes hexadecimal digits of either case into wiped memory; nil for anything else.
+    package func bytes(ofHexadecimal range: Range<Int>) -> SecretBytes? {
         guard range.count.isMultiple(of: 2) else { return nil }
         var bytes = SecretBytes(capacity: range.count / 2)
         for index in stride(from: range.lowerBound, to: range.upperBound, by: 2) {
@@ -13,7 +11,7 @@ extension Span<UInt8> {
     }
 
     /// Decodes the two hexadecimal digits at an index; nil if these are not two digits.
-    func byte(ofHexadecimalAt index: Int) -> UInt8? {
+    package func byte(ofHexadecimalAt index: Int) -> UInt8? {
         guard let high = Character(UnicodeScalar(self[index])).hexDigitValue,
             let low = Character(UnicodeScalar(self[index + 1])).hexDigitValue
         else { return nil }
