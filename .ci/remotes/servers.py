@@ -58,6 +58,12 @@ class Server:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
 
+    # What kcbackup calls to reach it.
+    program = "rclone"
+
+    def command_for(self, rclone):
+        return rclone
+
     def environment(self):
         return {}
 
@@ -128,6 +134,24 @@ class SSH(Files):
             "type": "sftp", "host": "127.0.0.1", "port": self.port, "user": pwd.getpwuid(os.getuid()).pw_name,
             "key_file": self.folder / key, "known_hosts_file": self.folder / "known", "shell_type": "none",
         }
+
+
+class OpenSSH(SSH):
+    """The same for OpenSSH's sftp, as the host `nas` of a configuration of ssh."""
+
+    program = "sftp"
+
+    def __init__(self, folder, size=None, serve="internal-sftp"):
+        super().__init__(folder, size, "sftp:nas")
+        config = self.folder / "config"
+        config.write_text(config.read_text().replace("internal-sftp", serve))
+
+    def command_for(self, rclone, key="client", port=None, host="127.0.0.1"):
+        """What reaches it; the user's own configuration is left alone."""
+        (self.folder / "ssh").write_text(
+            f"Host nas\n HostName {host}\n Port {port or self.port}\n User root\n IdentityFile {self.folder / key}\n"
+            f" IdentitiesOnly yes\n UserKnownHostsFile {self.folder / 'known'}\n")
+        return f"{shutil.which('sftp')} -F {self.folder / 'ssh'}"
 
 
 class WebDAV(Files):

@@ -1,4 +1,4 @@
-"""Copies on real servers, with every rclone that is named: what kcbackup promises, broken off at every step, and raced.
+"""Copies on real servers, with every rclone that is named, and with sftp: what kcbackup promises, broken off at every step, and raced.
 
     python test.py KCBACKUP FOLDER RCLONE...     FOLDER is made, and removed if everything passed
 """
@@ -13,7 +13,7 @@ import threading
 import time
 from pathlib import Path
 
-from servers import S3, SSH, TOOLS, WebDAV, clean_environment, run
+from servers import S3, SSH, OpenSSH, WebDAV, clean_environment, run
 
 OK, REFUSED, NOT_FOUND, EXISTS, IO = 0, 4, 10, 16, 74
 
@@ -68,6 +68,20 @@ class Machine:
         # No other folder, or another version could be found.
         self.environment.update(PATH=str(tools), RCLONE_CONFIG=str(config))
 
+    def use_sftp(self, command):
+        """Makes this sftp, and no rclone, the one that is found."""
+        self.wrap("sftp", f'exec {command} "$@"\n')
+        self.environment.update(PATH=str(self.home / "bin"))
+
+    def wrap(self, name, script):
+        """Puts a script in the place of a program."""
+        tools = self.home / "bin"
+        shutil.rmtree(tools, ignore_errors=True)
+        tools.mkdir()
+        program = tools / name
+        program.write_text("#!/bin/sh\n" + script)
+        program.chmod(0o700)
+
     def start(self, *words, **environment):
         return subprocess.Popen(
             [self.kcbackup, *words], cwd=self.home, env={**self.environment, **environment}, text=True,
@@ -89,7 +103,14 @@ class Trial:
 
     def __init__(self, machine, server, rclone):
         self.machine, self.server, self.rclone = machine, server, rclone
-        machine.use(rclone, {server.remote: server.definition(rclone)})
+        self.command = server.command_for(rclone)
+        self.use()
+
+    def use(self):
+        if self.server.program == "sftp":
+            self.machine.use_sftp(self.server.command_for(self.rclone))
+        else:
+            self.machine.use(self.rclone, {self.server.remote: self.server.definition(self.rclone)})
 
     def copy(self, status, test, number=0, **environment):
         return self.machine.expect(
@@ -122,17 +143,18 @@ class Trial:
             require("was left as it is" in messages, messages)
             self.require_only(test, content)
 
-    def wrap(self, script):
-        """Puts a script in the place of rclone, which it starts."""
-        program = self.machine.home / "bin/rclone"
-        program.unlink()
-        program.write_text("#!/bin/sh\n" + script)
-        program.chmod(0o700)
-
     def protected(self):
         """What keeps a name from being taken twice is the server, as the decision about remotes says."""
         place = self.server.place_of("protected")
         environment = {**self.machine.environment, "RCLONE_INPLACE": "true"}
+        if isinstance(self.server, OpenSSH):
+            folder = f"{self.server.path}protected"
+            batch = "".join(f'put "{self.machine.home}/{n}/a.kcb" "{folder}/{name}"\n' for n, name in enumerate(["a.kcb", "p"]))
+            for number, command in enumerate([f'mkdir "{folder}"\n{batch}', f'rename -l "{folder}/p" "{folder}/a.kcb"\n']):
+                status = subprocess.run([*self.command.split(), "-b", "-", "nas"], input=command, text=True, capture_output=True).returncode
+                require(bool(status) == bool(number), f"{command}: {status}")
+            require(self.server.files("protected") == {"a.kcb": self.machine.archive(), "p": self.machine.archive(1)}, "replaced")
+            return "the server refuses"
         if isinstance(self.server, S3):
             sources, flags = ["0", "1"], ["--no-check-dest", "--s3-no-head", "--header", "If-None-Match: *"]
             calls = [["copy", *flags, source, place] for source in sources]
@@ -150,18 +172,27 @@ class Trial:
         return "the server refuses" if refuses else "the server replaces; the machines see each other"
 
     def killed(self):
-        """kcbackup is killed after each call of rclone; the next run completes the copy."""
-        calls = self.machine.home / "calls"
+        """kcbackup is killed after each call of the program; the next run completes the copy."""
+        calls, last = self.machine.home / "calls", self.machine.home / "last"
         calls.unlink(missing_ok=True)
-        self.wrap(
-            f'PATH=/usr/bin:/bin\necho "$1" >>{calls}\n{self.rclone} "$@"; status=$?\n'
-            f'[ "$(wc -l <{calls})" != "$RCLONE_TEST_KILL" ] || kill -9 $PPID\nexit $status\n')
+        last.write_text("0")
+        run_it = f'{self.command} "$@"'
+        note = f'echo "$1" >>{calls}\n'
+        if self.server.program == "sftp":
+            # What is asked for is in the input.
+            note = f'batch=$(cat)\nprintf "%s\\n" "$batch" | sed -n "\\$s/ .*//p" >>{calls}\n'
+            run_it = f'printf "%s\\n" "$batch" | {run_it}'
+        script = (
+            f'PATH=/usr/bin:/bin\n{note}{run_it}; status=$?\n'
+            f'[ "$(wc -l <{calls})" != "$(cat {last})" ] || kill -9 $PPID\nexit $status\n')
+        self.machine.wrap(self.server.program, script)
         self.copy(OK, "whole")
         verbs = calls.read_text().split()
         for number in range(1, len(verbs) + 1):
             test = f"killed{number}"
             calls.unlink()
-            self.copy(-signal.SIGKILL, test, RCLONE_TEST_KILL=str(number))
+            last.write_text(str(number))
+            self.copy(-signal.SIGKILL, test)
             require(self.server.files(test).get("a.kcb") in (None, self.machine.archive()), f"half of {test}")
             self.copy(OK, test)
             self.require_only(test, self.machine.archive())
@@ -169,26 +200,33 @@ class Trial:
         return " ".join(verbs)
 
     def orphans(self):
-        """kcbackup is killed in an upload: its rclone ends too, and the next run completes the copy."""
+        """kcbackup is killed in an upload: its program ends too, and the next run completes the copy."""
         child = self.machine.home / "child"
         child.unlink(missing_ok=True)
         # The server stops, so that the upload does not end.
-        self.wrap(
-            f'PATH=/usr/bin:/bin\ncase $1 in copy|copyto) kill -STOP -- -{self.server.process.pid}; echo $$ >{child}.new\n'
-            f'mv {child}.new {child};; esac\nexec {self.rclone} "$@"\n')
+        is_upload = 'case $1 in copy|copyto)'
+        command, words = self.command, b"rclone\0copy"
+        if self.server.program == "sftp":
+            batch = self.machine.home / "batch"
+            is_upload = f'cat >{batch}\ncase $(cat {batch}) in put*)'
+            command, words = f"<{batch} {command}", b"sftp\0"
+        self.machine.wrap(
+            self.server.program,
+            f'PATH=/usr/bin:/bin\n{is_upload} kill -s STOP -- -{self.server.process.pid}; echo $$ >{child}.new\n'
+            f'mv {child}.new {child};; esac\nexec {command} "$@"\n')
         process = self.machine.start("copy", "0/a.kcb", "--to", self.server.place_of("orphans"))
         try:
             wait(child.exists)
-            rclone = Path("/proc") / child.read_text().strip()
-            require(wait(lambda: b"rclone\0copy" in (rclone / "cmdline").read_bytes()), "rclone did not start")
+            program = Path("/proc") / child.read_text().strip()
+            require(wait(lambda: words in (program / "cmdline").read_bytes()), "the program did not start")
             process.kill()
             process.communicate()
-            if not wait(lambda: not rclone.exists(), 10):
-                os.kill(int(rclone.name), signal.SIGKILL)
-                raise Failed("rclone outlived kcbackup")
+            if not wait(lambda: not program.exists(), 10):
+                os.kill(int(program.name), signal.SIGKILL)
+                raise Failed("the program outlived kcbackup")
         finally:
             os.killpg(self.server.process.pid, signal.SIGCONT)
-        self.machine.use(self.rclone, {self.server.remote: self.server.definition(self.rclone)})
+        self.use()
         self.copy(OK, "orphans")
         self.require_only("orphans", self.machine.archive())
 
@@ -221,7 +259,7 @@ class Trial:
 
     def dead(self):
         port, self.server.port = self.server.port, 1
-        self.machine.use(self.rclone, {self.server.remote: self.server.definition(self.rclone)})
+        self.use()
         self.server.port = port
         began = time.monotonic()
         self.expect_line(IO, "dead")
@@ -260,6 +298,73 @@ def refusals(machine, folder, rclone):
             server.end()
 
 
+def refusals_of_sftp(machine, folder):
+    """What sftp says about hosts that refuse, or are not there, is told apart."""
+    notes = []
+    # The kernel kills it when a file gets longer than 2 KiB.
+    short = folder / "short"
+    folder.mkdir(parents=True)
+    short.write_text("#!/bin/sh\nulimit -f 4\nexec env --default-signal=XFSZ /usr/lib/openssh/sftp-server\n")
+    short.chmod(0o755)
+    servers = {
+        "ssh": OpenSSH(folder / "ssh"), "readonly": OpenSSH(folder / "readonly", serve="internal-sftp -R"),
+        "full": OpenSSH(folder / "full", size="4k"),
+        "broken": OpenSSH(folder / "broken", serve=str(short)),
+    }
+    known = servers["ssh"].folder / "known"
+    try:
+        for server in servers.values():
+            server.start()
+        right = known.read_text()
+        stranger = f"[127.0.0.1]:{servers['ssh'].port} {(servers['ssh'].folder / 'stranger.pub').read_text()}"
+        for name, hosts, options, status, words in [
+            ("ssh", "", {}, REFUSED, "does not know the key"),
+            ("ssh", stranger, {}, REFUSED, "another key than the one that is known"),
+            ("ssh", right, {"key": "stranger"}, REFUSED, "Permission denied"),
+            ("ssh", right, {"port": 1}, IO, "Connection refused"),
+            ("ssh", right, {"host": "none.invalid"}, IO, "Could not resolve hostname"),
+            ("readonly", right, {}, REFUSED, "Permission denied"),
+            ("full", right, {}, IO, "its disk is full"),
+        ]:
+            known.write_text(hosts)
+            trial = Trial(machine, servers[name], None)
+            machine.use_sftp(servers[name].command_for(None, **options))
+            line = trial.expect_line(status, "refused")
+            require(words in line, line)
+            notes.append(line)
+        # The connection ends in the middle of the upload.
+        trial = Trial(machine, servers["broken"], None)
+        notes.append(trial.expect_line(IO, "refused"))
+        left = servers["broken"].files("refused")
+        require(len(left) == 1 and "a.kcb" not in left, f"there are {left.keys()}")
+        servers["ssh"].data.joinpath("refused").mkdir()
+        for name in left:
+            servers["ssh"].place("refused", name, b"half")
+        trial = Trial(machine, servers["ssh"], None)
+        trial.copy(OK, "refused")
+        trial.require_only("refused", machine.archive())
+        return "\n        ".join(["", *notes])
+    finally:
+        for server in servers.values():
+            server.end()
+
+
+def try_all(machine, servers, rclone, version, wanted):
+    """Whether each test of each server passed."""
+    passed = []
+    for server in servers:
+        try:
+            server.start()
+            for name in ["verbs", "taken", "protected", "killed", "orphans", "raced", "dead"]:
+                title = f"{version} {server.remote} {name}"
+                if re.search(wanted, title):
+                    trial = Trial(machine, server, rclone)
+                    passed.append(attempt(title, getattr(trial, name)))
+        finally:
+            server.end()
+    return passed
+
+
 def attempt(name, work):
     began = time.monotonic()
     try:
@@ -284,18 +389,14 @@ def main(kcbackup, folder, *rclones):
             S3(place / "s3"), S3(place / "locked", bucket="locked", remote="locked"), SSH(place / "ssh"),
             WebDAV(place / "dav"),
         ]
-        for server in servers:
-            try:
-                server.start()
-                for name in ["verbs", "taken", "protected", "killed", "orphans", "raced", "dead"]:
-                    title = f"{version} {server.remote} {name}"
-                    if re.search(wanted, title):
-                        trial = Trial(machine, server, rclone)
-                        passed.append(attempt(title, getattr(trial, name)))
-            finally:
-                server.end()
+        passed += try_all(machine, servers, rclone, version, wanted)
         if re.search(wanted, f"{version} refusals"):
             passed.append(attempt(f"{version} refusals", lambda: refusals(machine, place / "refusals", rclone)))
+    place = folder / "openssh"
+    machine = Machine(Path(kcbackup).resolve(), place / "home")
+    passed += try_all(machine, [OpenSSH(place / "sftp")], None, "openssh", wanted)
+    if re.search(wanted, "openssh refusals"):
+        passed.append(attempt("openssh refusals", lambda: refusals_of_sftp(machine, place / "refusals")))
     if all(passed):
         shutil.rmtree(folder)
     print(f"{passed.count(True)} of {len(passed)} passed")

@@ -36,6 +36,18 @@ struct ChildProgramTests {
         #expect(String(decoding: bytes, as: UTF8.self) == "PATH=/usr/bin:/bin\n0\n1\n2\n3\n")
     }
 
+    @Test("A program reads its input to the end, also if it reads none of it")
+    func input() throws {
+        for script in ["cat", "exit 0"] {
+            var bytes: [UInt8] = []
+            let input = [UInt8](repeating: 7, count: 4_096)
+            let program = ChildProgram(
+                path: "/bin/sh", arguments: ["-c", script], environment: ["PATH": "/usr/bin:/bin"], input: input)
+            #expect(try program.run { piece in bytes += piece.indices.map { piece[$0] } }.status == 0)
+            #expect(bytes == (script == "cat" ? input : []))
+        }
+    }
+
     @Test("If what it prints is not wanted any longer, the program is ended with its children")
     func ended() throws {
         struct Enough: Error {}

@@ -47,7 +47,7 @@ struct DatedFilesTests {
         func list(_ text: String, status: Int32 = 0) throws -> [Rclone.DatedEntry] {
             try Rclone(environment: [:]) { _, receive in
                 try receive(Array(text.utf8).span)
-                return Rclone.Ending(status: status, messages: "x")
+                return ProgramEnding(status: status, messages: "x")
             }.datedFiles(in: file)
         }
         let line = "2026-11-24 03:15:02\t812\ta b\tc.json\n"
@@ -75,7 +75,7 @@ struct DatedFilesTests {
         let alias = Rclone(environment: [:]) { arguments, receive in
             let inner = "type = s3\n"
             try receive(Array((arguments.last == "nas" ? "type = alias\nremote = box:fleet\n" : inner).utf8).span)
-            return Rclone.Ending(status: 0, messages: "")
+            return ProgramEnding(status: 0, messages: "")
         }
         #expect(try alias.traits(of: file).hasServerTimes)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KCRemotes
 
-/// rclone with one remote in memory: the calls of `Rclone`, answered as version 1.60 answers them.
+/// One remote in memory: the calls of `Rclone`, answered as version 1.60 answers them, and those of `Sftp` (FakeSftp).
 final class FakeRemote {
     /// What goes wrong in a call.
     enum Fault: Equatable {
@@ -37,8 +37,10 @@ final class FakeRemote {
     var meanwhile: [Int: (FakeRemote) -> Void] = [:]
     /// The verbs of all calls.
     private(set) var calls: [String] = []
+    /// The folders that sftp made.
+    var folders: Set<String> = []
     /// How often a file was written under each name that is not its last.
-    private(set) var uploads: [String: Int] = [:]
+    var uploads: [String: Int] = [:]
     /// Files that were complete under their names, and whose bytes changed or went.
     private(set) var violations: [String] = []
 
@@ -52,9 +54,13 @@ final class FakeRemote {
 
     func answer(
         _ arguments: [String], _ receive: (borrowing Span<UInt8>) throws -> Void
-    ) throws -> Rclone.Ending {
+    ) throws -> ProgramEnding {
+        try answer(arguments[0]) { fault in try self.perform(arguments[0], arguments, fault, receive) }
+    }
+
+    /// Notes a call, and lets happen what is planned for it.
+    func answer(_ verb: String, _ perform: (Fault?) throws -> ProgramEnding) throws -> ProgramEnding {
         let number = calls.count
-        let verb = arguments[0]
         calls.append(verb)
         if let act = meanwhile[number] {
             meanwhile[number] = nil
@@ -65,38 +71,41 @@ final class FakeRemote {
             for (path, bytes) in before where path.hasSuffix(".kcb") && files[path] != bytes { violations.append(path) }
         }
         let fault = faults[number]
-        if fault == .nothing { return Rclone.Ending(status: failure.status, messages: failure.message) }
-        let ending = try perform(verb, arguments, fault, receive)
+        if fault == .nothing { return ProgramEnding(status: failure.status, messages: failure.message) }
+        let ending = try perform(fault)
         return fault == nil || fault == .rotten
-            ? ending : Rclone.Ending(status: failure.status, messages: failure.message)
+            ? ending : ProgramEnding(status: failure.status, messages: failure.message)
     }
 
-    private static let fine = Rclone.Ending(status: 0, messages: "")
+    /// What an upload writes.
+    static func bytes(of local: String, _ fault: Fault?) throws -> [UInt8] {
+        let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: local)))
+        return switch fault {
+        case .half: Array(bytes.prefix(bytes.count / 2))
+        case .rotten: bytes.dropLast() + [bytes[bytes.count - 1] ^ 1]
+        default: bytes
+        }
+    }
+
+    static let fine = ProgramEnding(status: 0, messages: "")
 
     private func perform(
         _ verb: String, _ arguments: [String], _ fault: Fault?, _ receive: (borrowing Span<UInt8>) throws -> Void
-    ) throws -> Rclone.Ending {
+    ) throws -> ProgramEnding {
         func path(_ offset: Int) -> String { String(arguments[arguments.count - offset].dropFirst("nas:".count)) }
-        func written(_ local: String) throws -> [UInt8] {
-            let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: local)))
-            return switch fault {
-            case .half: Array(bytes.prefix(bytes.count / 2))
-            case .rotten: bytes.dropLast() + [bytes[bytes.count - 1] ^ 1]
-            default: bytes
-            }
-        }
+        func written(_ local: String) throws -> [UInt8] { try Self.bytes(of: local, fault) }
         switch verb {
         case "config": try receive(Array(configuration.utf8).span)
         case "lsf":
             let prefix = path(1) + "/"
             let inside = files.filter { $0.key.hasPrefix(prefix) }
-            if inside.isEmpty { return Rclone.Ending(status: 3, messages: "directory not found") }
+            if inside.isEmpty { return ProgramEnding(status: 3, messages: "directory not found") }
             for (path, bytes) in inside {
                 try receive(Array("\(bytes.count)\t\(path.dropFirst(prefix.count))\n".utf8).span)
             }
         case "cat":
             guard let bytes = files[path(1)] else {
-                return Rclone.Ending(status: 3, messages: "Failed to cat: object not found")
+                return ProgramEnding(status: 3, messages: "Failed to cat: object not found")
             }
             for byte in bytes { try receive([byte].span) }
         case "copy":
@@ -108,12 +117,12 @@ final class FakeRemote {
                 #expect(arguments[header + 1] == "If-None-Match: *")
                 // It would see, compare and delete what another machine has written.
                 #expect(arguments.contains("--no-check-dest") && arguments.contains("--s3-no-head"))
-                if conditions == .refused { return Rclone.Ending(status: 1, messages: "api error NotImplemented") }
+                if conditions == .refused { return ProgramEnding(status: 1, messages: "api error NotImplemented") }
                 if conditions == .kept, files[target] != nil {
-                    return Rclone.Ending(status: 1, messages: "PreconditionFailed: At least one of")
+                    return ProgramEnding(status: 1, messages: "PreconditionFailed: At least one of")
                 }
             } else if files[target] != nil {
-                return Rclone.Ending(status: 6, messages: "immutable file modified")
+                return ProgramEnding(status: 6, messages: "immutable file modified")
             }
             files[target] = try written("\(local)/\(name)")
         case "copyto":
@@ -123,19 +132,19 @@ final class FakeRemote {
             // It would delete what has the name.
             #expect(arguments.contains("--no-check-dest"))
             guard let bytes = files[path(2)] else {
-                return Rclone.Ending(status: 3, messages: "Failed to moveto: object not found")
+                return ProgramEnding(status: 3, messages: "Failed to moveto: object not found")
             }
             if !replaces, files[path(1)] != nil {
-                return Rclone.Ending(status: 1, messages: "Couldn't move: Move Rename failed: SSH_FX_FAILURE")
+                return ProgramEnding(status: 1, messages: "Couldn't move: Move Rename failed: SSH_FX_FAILURE")
             }
             files[path(2)] = nil
             files[path(1)] = bytes
         case "deletefile":
-            if kept.contains(path(1)) { return Rclone.Ending(status: 1, messages: "AccessDenied: Access Denied") }
+            if kept.contains(path(1)) { return ProgramEnding(status: 1, messages: "AccessDenied: Access Denied") }
             if files.removeValue(forKey: path(1)) == nil {
-                return Rclone.Ending(status: 4, messages: "is a directory or doesn't exist: object not found")
+                return ProgramEnding(status: 4, messages: "is a directory or doesn't exist: object not found")
             }
-        default: return Rclone.Ending(status: 1, messages: "unknown command \"\(verb)\"")
+        default: return ProgramEnding(status: 1, messages: "unknown command \"\(verb)\"")
         }
         return Self.fine
     }

@@ -15,12 +15,12 @@ struct RemoteCanaryTests {
         var (allowsVersionDeleting, allowsSwitching) = (true, true)
         var kind = "s3"
 
-        private static let refused = Rclone.Ending(status: 1, messages: "AccessDenied: 403")
-        private static let fine = Rclone.Ending(status: 0, messages: "")
+        private static let refused = ProgramEnding(status: 1, messages: "AccessDenied: 403")
+        private static let fine = ProgramEnding(status: 0, messages: "")
 
         func answer(
             _ arguments: [String], _ receive: (borrowing Span<UInt8>) throws -> Void
-        ) throws -> Rclone.Ending {
+        ) throws -> ProgramEnding {
             func say(_ text: String) throws { try receive(Array(text.utf8).span) }
             switch arguments[0] {
             case "config": try say("[nas]\ntype = \(kind)\n")
@@ -50,7 +50,7 @@ struct RemoteCanaryTests {
                 #expect(arguments.contains("nas:bucket"), "\(arguments)")
                 if arguments.last == "Enabled", !allowsSwitching { return Self.refused }
                 try say(keepsVersions ? "Enabled\n" : "Unversioned\n")
-            default: return Rclone.Ending(status: 1, messages: "unknown command")
+            default: return ProgramEnding(status: 1, messages: "unknown command")
             }
             return Self.fine
         }

@@ -166,7 +166,7 @@ struct RemoteFolderTests {
         let chain = Rclone(environment: [:]) { arguments, receive in
             let text = arguments.last == "nas" ? "type = crypt\nremote = far:x\n" : "type = sftp\n"
             try receive(Array(text.utf8).span)
-            return Rclone.Ending(status: 0, messages: "")
+            return ProgramEnding(status: 0, messages: "")
         }
         #expect(throws: RemoteFailure.unpinnedHost(remote: "far")) {
             try RemoteFolder(RemoteLocation("nas:backups")!, chain)
@@ -178,6 +178,12 @@ struct RemoteFolderTests {
         let remote = FakeRemote()
         remote.faults = [0: .nothing]
         #expect(throws: RemoteFailure.unknownRemote("nas")) { try remote.folder() }
+        remote.failure = (1, "CRITICAL: Failed to load config file \"x\": unable to decrypt configuration")
+        remote.faults = [1: .nothing]
+        #expect(
+            throws: RemoteFailure.unreadableConfiguration(
+                "Failed to load config file \"x\": unable to decrypt configuration")
+        ) { try remote.folder() }
         remote.configuration = String(repeating: "x = y\n", count: 20_000)
         #expect(throws: RemoteFailure.unclear(RemoteLocation("nas:backups")!)) { try remote.folder() }
     }
@@ -189,7 +195,7 @@ struct RemoteFolderTests {
                 let number = arguments.last == "nas" ? 0 : Int(arguments.last?.dropFirst() ?? "") ?? 0
                 let text = number < 20 ? "type = alias\nremote = r\(number + 1):x\n" : last
                 try receive(Array(text.utf8).span)
-                return Rclone.Ending(status: 0, messages: "")
+                return ProgramEnding(status: 0, messages: "")
             }
             return try RemoteFolder(#require(RemoteLocation("nas:backups")), rclone)
         }
@@ -226,7 +232,7 @@ struct RemoteFolderTests {
             let remote = FakeRemote()
             remote.files = ["backups/a.kcb": [1, 2, 3]]
             var read: [UInt8] = []
-            let entry = Rclone.Entry(name: "a.kcb", size: size)
+            let entry = RemoteEntry(name: "a.kcb", size: size)
             let run = { try remote.folder().read(entry) { piece in read += piece.indices.map { piece[$0] } } }
             if fails {
                 #expect(throws: RemoteFailure.changed(RemoteLocation("nas:backups/a.kcb")!)) { try run() }
@@ -263,7 +269,7 @@ struct RemoteFolderTests {
         for text in ["a.kcb\n", "1\ta.kcb", "x\ta.kcb\n", "1\t\n"] {
             let rclone = Rclone(environment: [:]) { arguments, receive in
                 if arguments[0] == "lsf" { try receive(Array(text.utf8).span) }
-                return Rclone.Ending(status: 0, messages: "")
+                return ProgramEnding(status: 0, messages: "")
             }
             #expect(throws: RemoteFailure.unclear(RemoteLocation("nas:x")!), "\(text)") {
                 try rclone.files(in: RemoteLocation("nas:x")!)

@@ -26,9 +26,27 @@ struct RemoteLocationTests {
         #expect(RemoteLocation(text) == nil)
     }
 
+    @Test(
+        "sftp:HOST:PATH names a host that OpenSSH reaches; any other path after sftp: is one of a remote of that name",
+        arguments: [
+            ("sftp:nas:backups", "nas", "backups"),
+            ("sftp:ada@nas.example.org:/srv//b/", "ada@nas.example.org", "/srv/b"),
+            ("sftp:nas:", "nas", ""), ("sftp:[fe80::1%eth0]:b", "[fe80::1%eth0]", "b"),
+            ("sftp:a.b+c@[::1]:b:c", "a.b+c@[::1]", "b:c"), ("sftp:backups", nil, "backups"),
+            ("sftp:-oProxyCommand=x:b", nil, "-oProxyCommand=x:b"), ("sftp:ada@-x:b", nil, "ada@-x:b"),
+            ("sftp::b", nil, ":b"), ("sftp:a b:c", nil, "a b:c"), ("sftp:a/b:c", nil, "a/b:c"),
+            ("sftp:[]:c", nil, "[]:c"), ("sftp:[::1]x:c", nil, "[::1]x:c"), ("nas:host:c", nil, "host:c"),
+        ] as [(String, String?, String)])
+    func hosts(text: String, host: String?, path: String) throws {
+        let location = try #require(RemoteLocation(text))
+        #expect(location.host == host && location.path == path)
+        #expect(RemoteLocation(location.text) == location)
+        #expect(RemoteLocation("sftp:nas:a/../b") == nil)
+    }
+
     @Test("A location has a folder and a name, which make it again")
     func parts() throws {
-        for text in ["nas:a/b/c.kcb", "nas:/a.kcb", "nas:a.kcb"] {
+        for text in ["nas:a/b/c.kcb", "nas:/a.kcb", "nas:a.kcb", "sftp:nas:a/b.kcb", "sftp:nas:/b.kcb"] {
             let location = try #require(RemoteLocation(text))
             #expect(try #require(location.folder).appending(location.name) == location)
         }

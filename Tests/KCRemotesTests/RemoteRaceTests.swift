@@ -34,6 +34,22 @@ struct RemoteRaceTests {
         }
     }
 
+    @Test("On a host of OpenSSH too, of four writers one wins, and killed ones leave nothing that stays")
+    func hosts() throws {
+        for seed in 3_000..<3_040 as Range<UInt64> {
+            let isCrashing = seed % 2 == 1
+            let turns = Turns(seed: seed, count: paths.count, isHost: true)
+            let outcomes = turns.run(paths, isCrashing: isCrashing)
+            if !isCrashing {
+                #expect(outcomes.sorted() == ["copied", "exists", "exists"], "\(seed): \(outcomes)")
+                #expect(turns.files.count == 1, "\(seed)")
+            }
+            for _ in 0..<2 { for path in paths { _ = turns.put(path) } }
+            #expect(turns.files.count == 1 && turns.files["backups/a.kcb"]?.count == 10, "\(seed): \(turns.files.keys)")
+            #expect(turns.violations.isEmpty, "\(seed)")
+        }
+    }
+
     @Test("Of two runs with one file, none spoils what the other writes, and a later one finds it complete")
     func twins() throws {
         for seed in 2_000..<2_050 as Range<UInt64> {
@@ -75,9 +91,11 @@ private final class Turns: Sendable {
     }
 
     private let state: Mutex<State>
+    private let isHost: Bool
     private let changes = NSCondition()
 
-    init(seed: UInt64, count: Int) {
+    init(seed: UInt64, count: Int, isHost: Bool = false) {
+        self.isHost = isHost
         state = Mutex(State(random: SeededRandom(seed: seed), running: count))
     }
 
@@ -113,7 +131,19 @@ private final class Turns: Sendable {
                 try receive(pieces.span)
                 return ending
             }
-            return "\(try RemoteFolder(#require(RemoteLocation("nas:backups")), rclone).put(OpenFile.reading(path)))"
+            let folder = Path.split(path).folder
+            let sftp = Sftp(temporaryFolder: folder) { arguments, input, receive in
+                try wait()
+                var pieces: [UInt8] = []
+                let ending = try self.state.withLock { state in
+                    try state.remote.answer(arguments, input) { piece in pieces += piece.indices.map { piece[$0] } }
+                }
+                try receive(pieces.span)
+                return ending
+            }
+            let mover: any RemoteMover = isHost ? sftp : rclone
+            let place = try #require(RemoteLocation(isHost ? "sftp:nas:backups" : "nas:backups"))
+            return "\(try RemoteFolder(place, mover).put(OpenFile.reading(path)))"
         } catch RemoteFailure.exists {
             return "exists"
         } catch {

@@ -78,7 +78,7 @@ struct CopyTests {
             ("copy key --to nas:x", .damaged),
             ("inspect nas:x/none.kcb", .notFound), ("inspect nas:none", .notFound), ("inspect nas:x", .usage),
             ("list far:x", .notFound), ("list nas:none", .notFound), ("list nas:x --rebuild", .usage),
-            ("verify nas:none", .notFound),
+            ("verify nas:none", .notFound), ("prune nas:x --keep-last 1", .refused), ("prune nas:x --undo", .refused),
         ]
         for (line, status) in refused {
             let outcome = run(line)
@@ -126,6 +126,90 @@ struct CopyTests {
         #expect(run("doctor nas:x --json").text.contains(#""canDelete":true,"canDestroy":true,"left":[]"#))
         #expect(try !home.folder.list().contains { $0.contains("canary") || $0.contains(".restoring-") })
         #expect(run("doctor /tmp").status == .usage && run("doctor far:x").status == .notFound)
+    }
+
+    @Test("Every verb that takes a remote takes a host that OpenSSH reaches, without rclone")
+    func hosts() throws {
+        let sftp = try FakeSftp(home)
+        try FileManager.default.createDirectory(atPath: home.path("remote"), withIntermediateDirectories: true)
+        func on(_ line: String) -> TestHome.Outcome { run(line, environment: sftp.environment) }
+        let key = String(decoding: try home.folder.read("work/key"), as: UTF8.self)
+        let recipient = String(try #require(key.firstMatch(of: /age1\w+/)).0)
+        #expect(on("copy a.kcb --to sftp:nas:x/y").text == "copied  sftp:nas:x/y/a.kcb\n")
+        #expect(try home.folder.read("work/remote/x/y/a.kcb") == home.folder.read("work/a.kcb"))
+        for line in [
+            "copy a.kcb --to sftp:nas:x/y", "list sftp:nas:x/y", "inspect sftp:nas:x/y -i key",
+            "verify sftp:nas:x/y -i key", "diff sftp:nas:x/y/a.kcb a.kcb -i key",
+            "restore sftp:nas:x/y -i key --dry-run",
+            "export --archive sftp:nas:x/y/a.kcb -i key --to csv --plaintext -o out.csv",
+            "create -r \(recipient) --to sftp:nas:z", "doctor sftp:nas:z",
+            "schedule add x -r \(recipient) --to b --copy-to sftp:nas:j", "run x", "status",
+        ] {
+            let outcome = on(line)
+            #expect(outcome.status == .ok, "\(line): \(outcome.messages)")
+        }
+        let files = try home.folder.list().filter { $0.hasPrefix("work/remote/") && !$0.hasSuffix("/a.kcb") }
+        #expect(files.count { $0.contains(/(z|j)\/login-.*\.kcb$/) } == 2, "\(files)")
+        #expect(!files.contains { $0.contains("part") || $0.contains("canary") })
+        for (line, status) in [
+            ("list sftp:nas:none", .notFound), ("inspect sftp:nas:x/none.kcb", .notFound), ("list sftp:far:x", .io),
+            ("copy a.kcb --to sftp:nas:a*b", .usage), ("fleet status sftp:nas:x", .notFound),
+        ] as [(String, kcbackup.ExitStatus)] {
+            let outcome = on(line)
+            #expect(outcome.status == status, "\(line): \(outcome.messages)")
+        }
+        let none = run("list sftp:nas:x", environment: ["PATH": "/none"])
+        #expect(none.status == .notFound && none.messages.contains("sftp of OpenSSH is not installed"))
+    }
+
+    @Test("Archives are copied back, never over a file, and a catalogue that was lost is rebuilt from them")
+    func back() throws {
+        #expect(run("copy backups --to nas:x").status == .ok)
+        let names = try home.folder.list().filter { $0.hasPrefix("work/backups/") && $0.hasSuffix(".kcb") }.sorted()
+        let first = try home.folder.read(names[0])
+        for path in try [home.path("backups")]
+            + home.folder.list().filter({ !$0.hasPrefix("work/") && $0.contains("/backups/") })
+            .map({ home.folder.path($0) })
+        { try FileManager.default.removeItem(atPath: path) }
+        #expect(run("list backups").status == .notFound)
+        let copied = run("copy nas:x --to backups")
+        #expect(copied.status == .ok && copied.text.split(separator: "\n").count { $0.hasPrefix("copied  ") } == 2)
+        #expect(try home.folder.read(names[0]) == first)
+        #expect(run("copy nas:x --to backups").text.split(separator: "\n").allSatisfy { $0.hasPrefix("there already") })
+        let rebuilt = run("list backups --rebuild -v")
+        #expect(rebuilt.status == .ok && rebuilt.messages.contains("2 backups entered"), "\(rebuilt.messages)")
+        #expect(run("verify backups").status == .ok)
+        // A copy that is damaged gets no name, and the other one is copied.
+        let name = String(names[0].dropFirst("work/backups/".count))
+        try home.write("remote/x/\(name)", first.dropLast() + [first[first.count - 1] ^ 1])
+        let damaged = run("copy nas:x --to c")
+        #expect(damaged.status == .damaged, "\(damaged.messages)")
+        #expect(
+            try home.folder.list().filter { $0.hasPrefix("work/c/") } == [
+                "work/c/" + names[1].dropFirst("work/backups/".count)
+            ])
+        #expect(run("copy nas:x/\(name) --to backups").status == .exists)
+        #expect(try home.folder.read(names[0]) == first)
+        for line in ["copy nas:x a.kcb --to c", "copy nas:x --to nas:y", "copy nas:x --to c --metadata-readable"] {
+            #expect(run(line).status == .usage, "\(line)")
+        }
+    }
+
+    @Test("A name that leads out of the folder is not written")
+    func foreignNames() throws {
+        try FileManager.default.moveItem(atPath: home.path("bin/rclone"), toPath: home.path("bin/other"))
+        try home.write(
+            "bin/rclone",
+            """
+            #!/bin/sh
+            case $1 in
+            lsf) printf '3\\t../evil.kcb\\n';;
+            *) exec "\(home.path("bin/other"))" "$@";;
+            esac
+
+            """, mode: 0o700)
+        #expect(run("copy nas:x --to c").status == .usage)
+        #expect(try !home.folder.list().contains { $0.hasSuffix("evil.kcb") })
     }
 
     @Test("A sample of a folder is its newest archive and some of the others")

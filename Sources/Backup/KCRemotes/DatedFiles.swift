@@ -53,23 +53,18 @@ extension Rclone {
     /// - Throws: `RemoteFailure`, and what the runner throws.
     package func datedFiles(in folder: RemoteLocation) throws -> [DatedEntry] {
         var entries: [DatedEntry] = []
-        var line: [UInt8] = []
+        var lines = ListingLines()
         let arguments = ["lsf", "--files-only", "--format", "tsp", "--separator", "\t", "--use-server-modtime"]
         let ending = try call(arguments, [folder.text]) { piece in
-            for index in piece.indices {
-                if piece[index] != UInt8(ascii: "\n") {
-                    line.append(piece[index])
-                    continue
-                }
+            try lines.take(piece) { line in
                 guard let entry = DatedEntry(line: line) else { throw RemoteFailure.unclear(folder) }
                 entries.append(entry)
-                line.removeAll(keepingCapacity: true)
                 if entries.count > Self.entryLimit { throw RemoteFailure.tooMany(folder, limit: Self.entryLimit) }
             }
         }
         if ending.status == Self.folderMissing { return [] }
         try require(ending, folder)
-        if !line.isEmpty { throw RemoteFailure.unclear(folder) }
+        if !lines.isComplete { throw RemoteFailure.unclear(folder) }
         return entries
     }
 

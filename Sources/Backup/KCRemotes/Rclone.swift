@@ -4,32 +4,10 @@ internal import KCByteStreams
 ///
 /// Only calls that were seen to keep what is there are used: never `rcat`, which stores what it got if its input breaks
 /// off, and never `copyto --immutable`, which overwrites.
-package struct Rclone {
-    /// How a call of the program ended.
-    package struct Ending {
-        /// The exit status.
-        let status: Int32
-        /// What it wrote to standard error, or the end of that.
-        let messages: String
-
-        /// Creates an ending.
-        package init(status: Int32, messages: String) {
-            self.status = status
-            self.messages = messages
-        }
-    }
-
+package struct Rclone: RemoteMover {
     /// Runs rclone with arguments to its end, and passes on its output in pieces.
     package typealias Runner = (_ arguments: [String], _ receive: (borrowing Span<UInt8>) throws -> Void) throws ->
-        Ending
-
-    /// A file of a remote.
-    package struct Entry: Hashable, Sendable {
-        /// The name within its folder.
-        package let name: String
-        /// The size in bytes.
-        package let size: UInt64
-    }
+        ProgramEnding
 
     /// One try of our own, and few of the parts of a request, so that a remote that is down is reported in seconds; S3
     /// does not make a bucket whose name was mistyped.
@@ -59,31 +37,51 @@ package struct Rclone {
         self.runner = runner
     }
 
+    package func directWrite(to folder: RemoteLocation) throws -> DirectWrite? {
+        if folder.host != nil { throw RemoteFailure.needsRclone(folder) }
+        var writing = RemoteOptions.Writing.conditional
+        // A remote may pass everything on to another one, such as an encrypting one.
+        var left = [folder]
+        var seen: Set<ExactText> = []
+        while let place = left.popLast() {
+            if !seen.insert(place.remote.exact).inserted { continue }
+            let options = try options(of: place)
+            if !options.isPinned { throw RemoteFailure.unpinnedHost(remote: place.remote) }
+            if let other = options.writing, other.rawValue > writing.rawValue { writing = other }
+            left += options.inner
+        }
+        if writing == .parts { return nil }
+        return { [writing] path in
+            if try writing == .conditional && upload(path, into: folder, isConditional: true) { return }
+            _ = try upload(path, into: folder, isConditional: false)
+        }
+    }
+
+    /// A remote before a bucket, such as an encrypting one, has other names for versions.
+    package func bucket(of folder: RemoteLocation) throws -> RemoteBucket? {
+        try options(of: folder).kind?.exact == "s3" ? RemoteBucket(self, folder) : nil
+    }
+
     /// The files in a folder, without those in its folders; none for a missing folder of a remote that has no folders.
     ///
     /// - Throws: `RemoteFailure`, and what the runner throws.
-    package func files(in folder: RemoteLocation) throws -> [Entry] { try files(in: folder, []) }
+    package func files(in folder: RemoteLocation) throws -> [RemoteEntry] { try files(in: folder, []) }
 
     /// - Parameter flags: what else is listed.
-    func files(in folder: RemoteLocation, _ flags: [String]) throws -> [Entry] {
-        var entries: [Entry] = []
-        var line: [UInt8] = []
+    func files(in folder: RemoteLocation, _ flags: [String]) throws -> [RemoteEntry] {
+        var entries: [RemoteEntry] = []
+        var lines = ListingLines()
         let arguments = ["lsf", "--files-only", "--format", "sp", "--separator", "\t"] + flags
         let ending = try call(arguments, [folder.text]) { piece in
-            for index in piece.indices {
-                if piece[index] != UInt8(ascii: "\n") {
-                    line.append(piece[index])
-                    continue
-                }
-                guard let entry = Entry(line: line) else { throw RemoteFailure.unclear(folder) }
+            try lines.take(piece) { line in
+                guard let entry = RemoteEntry(line: line) else { throw RemoteFailure.unclear(folder) }
                 entries.append(entry)
-                line = []
                 if entries.count > Self.entryLimit { throw RemoteFailure.tooMany(folder, limit: Self.entryLimit) }
             }
         }
         if ending.status == Self.folderMissing { throw RemoteFailure.missing(folder) }
         try require(ending, folder)
-        if !line.isEmpty { throw RemoteFailure.unclear(folder) }
+        if !lines.isComplete { throw RemoteFailure.unclear(folder) }
         return entries
     }
 
@@ -133,7 +131,7 @@ package struct Rclone {
     /// Writes a file, also where there is one.
     ///
     /// - Parameter path: the absolute path of the file.
-    func write(_ path: String, over file: RemoteLocation) throws {
+    package func write(_ path: String, over file: RemoteLocation) throws {
         try require(call(["copyto", "--copy-links"], [path, file.text]) { _ in }, file)
     }
 
@@ -151,13 +149,13 @@ package struct Rclone {
     ///
     /// WebDAV is asked to refuse that; so does SFTP in versions before 1.63. rclone must not look itself: it would
     /// delete the other file first.
-    func move(_ file: RemoteLocation, to name: RemoteLocation) throws {
+    package func move(_ file: RemoteLocation, to name: RemoteLocation) throws {
         let arguments = ["moveto", "--no-check-dest", "--header", "Overwrite: F"]
         try require(call(arguments, [file.text, name.text]) { _ in }, name)
     }
 
     /// Deletes a file.
-    func delete(_ file: RemoteLocation) throws { try require(call(["deletefile"], [file.text]) { _ in }, file) }
+    package func delete(_ file: RemoteLocation) throws { try require(call(["deletefile"], [file.text]) { _ in }, file) }
 
     /// How a remote is configured, in rclone's configuration or in the environment.
     ///
@@ -168,7 +166,11 @@ package struct Rclone {
             guard text.count + piece.count <= Self.configurationLimit else { throw RemoteFailure.unclear(remote) }
             text.append(piece)
         }
-        if ending.status != 0 { text.removeAll() }
+        if ending.status != 0 {
+            text.removeAll()
+            let failure = RemoteFailure(ending, remote)
+            if case .unreadableConfiguration = failure { throw failure }
+        }
         let options = RemoteOptions(text, of: remote.remote, environment)
         // What cannot be read must not count as harmless.
         if options.kind == nil { throw RemoteFailure.unknownRemote(remote.remote) }
@@ -178,7 +180,7 @@ package struct Rclone {
     /// - Parameter operands: what follows the flags; none begins with a dash.
     func call(
         _ arguments: [String], _ operands: [String], _ receive: (borrowing Span<UInt8>) throws -> Void
-    ) throws -> Ending {
+    ) throws -> ProgramEnding {
         try runner(arguments + Self.flags + operands, receive)
     }
 
@@ -186,12 +188,12 @@ package struct Rclone {
     static let folderMissing: Int32 = 3
     private static let isImmutable: Int32 = 6
 
-    func require(_ ending: Ending, _ location: RemoteLocation) throws(RemoteFailure) {
+    func require(_ ending: ProgramEnding, _ location: RemoteLocation) throws(RemoteFailure) {
         if ending.status != 0 { throw RemoteFailure(ending, location) }
     }
 }
 
-extension Rclone.Entry {
+extension RemoteEntry {
     /// Parses a line of a listing: the size, a tab, the name.
     fileprivate init?(line: [UInt8]) {
         guard let tab = line.firstIndex(of: UInt8(ascii: "\t")),

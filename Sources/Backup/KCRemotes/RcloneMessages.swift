@@ -3,6 +3,7 @@ internal import KCByteStreams
 extension RemoteFailure {
     /// What the words of rclone and of the libraries in it mean.
     private static let meanings: [(words: [String], failure: @Sendable (RemoteLocation, String) -> RemoteFailure)] = [
+        (["Failed to load config file"], { _, message in .unreadableConfiguration(message) }),
         (["didn't find section in config file"], { location, _ in .unknownRemote(location.remote) }),
         (
             [
@@ -43,7 +44,7 @@ extension RemoteFailure {
     }
 
     /// Explains an ending with a failure.
-    init(_ ending: Rclone.Ending, _ location: RemoteLocation) {
+    init(_ ending: ProgramEnding, _ location: RemoteLocation) {
         // The library for S3 in old versions adds indented lines.
         let lines = ending.messages.exact.split(separator: "\n").filter { !$0.exact.hasPrefix("\t") }
         let message = Self.withoutUsers(lines.last.map(Self.withoutLevel) ?? "exit status \(ending.status)")

@@ -38,7 +38,7 @@ package struct RemoteCanary {
 
     private let name: String
     private let folder: RemoteFolder
-    private var rclone: Rclone { folder.rclone }
+    private var mover: any RemoteMover { folder.mover }
     private var file: RemoteLocation { folder.location.appending(name) }
 
     /// - Parameter name: a name that no file in the folder has, with a dot in it.
@@ -56,34 +56,29 @@ package struct RemoteCanary {
     ///   runner.
     package func run(_ first: OpenFile, _ second: OpenFile) throws -> Findings {
         let size = try first.size()
-        try rclone.write(first.path, over: file)
+        try mover.write(first.path, over: file)
         guard try folder.file(named: name)?.size == size else { throw RemoteFailure.differs(file) }
-        _ = try isAllowed { try rclone.write(second.path, over: file) }
+        _ = try isAllowed { try mover.write(second.path, over: file) }
         let canReplace = try folder.file(named: name)?.size != size
-        let isDeleted = try isAllowed { try rclone.delete(file) }
+        let isDeleted = try isAllowed { try mover.delete(file) }
         let canDelete = try isDeleted && folder.file(named: name) == nil
-        let versions = try hasVersions ? self.versions(of: size) : nil
-        let left = try hasVersions ? rclone.versions(of: name, in: folder.location).map(\.name) : []
+        let bucket = try mover.bucket(of: folder.location)
+        let versions = try bucket.map { try self.versions(of: size, in: $0) }
+        let left = try bucket?.versions(of: name).map(\.name) ?? []
         let remains = try folder.file(named: name).map { [$0.name] } ?? []
         return Findings(canReplace: canReplace, canDelete: canDelete, versions: versions, left: remains + left)
     }
 
-    /// True for buckets; a remote before one, such as an encrypting one, has other names for versions.
-    private var hasVersions: Bool {
-        get throws { try rclone.options(of: folder.location).kind?.exact == "s3" }
-    }
-
-    private func versions(of size: UInt64) throws -> Versions {
-        let kept = try rclone.versions(of: name, in: folder.location)
+    private func versions(of size: UInt64, in bucket: RemoteBucket) throws -> Versions {
+        let kept = try bucket.versions(of: name)
         guard kept.contains(where: { $0.size == size }) else {
             return Versions(areKept: false, canDelete: false, canSwitchOff: false)
         }
-        for version in kept { _ = try isAllowed { try rclone.deleteVersion(version.name, in: folder.location) } }
-        let areGone = try !rclone.versions(of: name, in: folder.location).contains { $0.size == size }
-        let bucket = folder.location.bucket
+        for version in kept { _ = try isAllowed { try bucket.deleteVersion(version.name) } }
+        let areGone = try !bucket.versions(of: name).contains { $0.size == size }
         // Setting what is set already shows that it could be set, and changes nothing.
-        let isOn = try rclone.isKeepingVersions(bucket)
-        let canSwitchOff = try isOn && isAllowed { try rclone.keepVersions(bucket) }
+        let isOn = try bucket.isKeepingVersions()
+        let canSwitchOff = try isOn && isAllowed { try bucket.keepVersions() }
         return Versions(areKept: true, canDelete: areGone, canSwitchOff: canSwitchOff)
     }
 
@@ -98,49 +93,5 @@ package struct RemoteCanary {
             default: throw failure
             }
         }
-    }
-}
-
-extension RemoteLocation {
-    /// The first part of the path, which is the bucket on remotes that have some.
-    fileprivate var bucket: RemoteLocation {
-        var place = self
-        while let parent = place.folder, !parent.name.isEmpty { place = parent }
-        return place
-    }
-}
-
-extension Rclone {
-    /// The versions of a file, as files named `NAME-vTIME.ENDING`.
-    fileprivate func versions(of name: String, in folder: RemoteLocation) throws -> [Entry] {
-        let (stem, ending) = Self.parts(of: name)
-        return try files(in: folder, ["--s3-versions"]).filter {
-            $0.name.exact.hasPrefix("\(stem)-v") && $0.name.exact.hasSuffix(ending)
-        }
-    }
-
-    /// Deletes a version of a file; `deletefile` of old rclone finds none where the file is deleted.
-    fileprivate func deleteVersion(_ name: String, in folder: RemoteLocation) throws {
-        let arguments = ["delete", "--s3-versions", "--max-depth", "1", "--include", "/" + Self.pattern(of: name)]
-        try require(call(arguments, [folder.text]) { _ in }, folder)
-    }
-
-    /// True if a bucket keeps versions; false also where that cannot be asked.
-    fileprivate func isKeepingVersions(_ bucket: RemoteLocation) throws -> Bool {
-        var answer: [UInt8] = []
-        let ending = try call(["backend", "versioning"], [bucket.text]) { piece in
-            for index in piece.indices where answer.count < 100 { answer.append(piece[index]) }
-        }
-        return ending.status == 0 && String(decoding: answer, as: UTF8.self).exact.contains("Enabled")
-    }
-
-    /// Has a bucket keep versions.
-    fileprivate func keepVersions(_ bucket: RemoteLocation) throws {
-        try require(call(["backend", "versioning"], [bucket.text, "Enabled"]) { _ in }, bucket)
-    }
-
-    private static func parts(of name: String) -> (stem: String, ending: String) {
-        let parts = name.exact.split(separator: ".", maxSplits: 1)
-        return parts.count == 2 ? (parts[0], "." + parts[1]) : (name, "")
     }
 }

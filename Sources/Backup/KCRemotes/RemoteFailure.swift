@@ -1,15 +1,25 @@
 /// Why a remote could not be used.
 ///
-/// Messages are the last line of what rclone said, as it said it; they are foreign text.
+/// Messages are the last line of what rclone or sftp said, as it said it; they are foreign text.
 package enum RemoteFailure: Error, Hashable, Sendable {
     /// rclone is not installed.
     case notInstalled
-    /// rclone could not be started, with this `errno`.
+    /// OpenSSH's sftp is not installed.
+    case noSftp
+    /// sftp cannot use this folder for files on their way.
+    case unusableTemporaryFolder(String)
+    /// rclone or sftp could not be started, with this `errno`.
     case notStarted(Int32)
+    /// Something that only remotes of rclone can do.
+    case needsRclone(RemoteLocation)
+    /// rclone cannot read its configuration, which may be encrypted.
+    case unreadableConfiguration(String)
     /// rclone's configuration has no such remote.
     case unknownRemote(String)
     /// rclone would accept any host as that of this remote.
     case unpinnedHost(remote: String)
+    /// The host is none of those that ssh knows.
+    case unknownHost(RemoteLocation)
     /// The remote refuses these credentials, or is not the one that is known.
     case denied(RemoteLocation, message: String)
     /// The remote cannot be reached.
@@ -20,6 +30,8 @@ package enum RemoteFailure: Error, Hashable, Sendable {
     case unclearNewest(RemoteLocation)
     /// A name that cannot be part of `REMOTE:PATH`.
     case unusableName(String)
+    /// A name that sftp would not take literally.
+    case unquotable(String)
     /// The name is taken by another file.
     case exists(RemoteLocation)
     /// What was read back is not what was written.
@@ -28,7 +40,7 @@ package enum RemoteFailure: Error, Hashable, Sendable {
     case changed(RemoteLocation)
     /// More files than this in one folder.
     case tooMany(RemoteLocation, limit: Int)
-    /// An answer of rclone that cannot be understood.
+    /// A listing that cannot be understood.
     case unclear(RemoteLocation)
     /// Anything else that rclone reports.
     case failed(RemoteLocation, message: String)

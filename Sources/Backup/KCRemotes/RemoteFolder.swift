@@ -10,8 +10,9 @@ package import KCCryptography
 package struct RemoteFolder {
     /// Where it is.
     package let location: RemoteLocation
-    let rclone: Rclone
-    private let writing: RemoteOptions.Writing
+    let mover: any RemoteMover
+    /// How a file gets there under its own name; nil if it could be seen there before it is complete.
+    private let direct: DirectWrite?
     // Rounds in which other machines begin to write a file of the same name; each ends with fewer of them.
     private static let roundLimit = 20
 
@@ -35,37 +36,26 @@ package struct RemoteFolder {
     /// Looks at how the remote is configured.
     ///
     /// - Throws: `RemoteFailure` (`unknownRemote`, `unpinnedHost`), and as the runner.
-    package init(_ location: RemoteLocation, _ rclone: Rclone) throws {
+    package init(_ location: RemoteLocation, _ mover: any RemoteMover) throws {
         self.location = location
-        self.rclone = rclone
-        var writing = RemoteOptions.Writing.conditional
-        // A remote may pass everything on to another one, such as an encrypting one.
-        var left = [location]
-        var seen: Set<ExactText> = []
-        while let place = left.popLast() {
-            if !seen.insert(place.remote.exact).inserted { continue }
-            let options = try rclone.options(of: place)
-            if !options.isPinned { throw RemoteFailure.unpinnedHost(remote: place.remote) }
-            if let other = options.writing, other.rawValue > writing.rawValue { writing = other }
-            left += options.inner
-        }
-        self.writing = writing
+        self.mover = mover
+        direct = try mover.directWrite(to: location)
     }
 
     /// Its files.
     ///
     /// - Throws: `RemoteFailure`, and as the runner.
-    package func files() throws -> [Rclone.Entry] { try rclone.files(in: location) }
+    package func files() throws -> [RemoteEntry] { try mover.files(in: location) }
 
     /// The file with this name; nil if there is none.
     ///
     /// - Throws: `RemoteFailure`, and as the runner.
-    package func file(named name: String) throws -> Rclone.Entry? {
+    package func file(named name: String) throws -> RemoteEntry? {
         Self.entry(name, in: try filesIfAny())
     }
 
     /// Its files; none if it does not exist yet.
-    package func filesIfAny() throws -> [Rclone.Entry] {
+    package func filesIfAny() throws -> [RemoteEntry] {
         do {
             return try files()
         } catch RemoteFailure.missing {
@@ -76,8 +66,8 @@ package struct RemoteFolder {
     /// Passes on a file in pieces.
     ///
     /// - Throws: `RemoteFailure`, and as `receive` and the runner.
-    package func read(_ file: Rclone.Entry, _ receive: (borrowing Span<UInt8>) throws -> Void) throws {
-        try rclone.read(location.appending(file.name), size: file.size, receive)
+    package func read(_ file: RemoteEntry, _ receive: (borrowing Span<UInt8>) throws -> Void) throws {
+        try mover.read(location.appending(file.name), size: file.size, receive)
     }
 
     /// Copies a file, unless it is there, and reads the copy back.
@@ -105,10 +95,10 @@ package struct RemoteFolder {
             try require(entry, toBe: wanted)
             return Copy(outcome: .present, size: wanted.size, digest: wanted.digest)
         }
-        if writing == .parts {
-            try writePart(of: wanted, from: file)
+        if let direct {
+            try write(wanted, from: file, direct)
         } else {
-            try write(wanted, from: file)
+            try writePart(of: wanted, from: file)
         }
         guard let entry = try self.file(named: wanted.name), try isCopy(entry, of: wanted) else {
             throw RemoteFailure.differs(target)
@@ -124,10 +114,9 @@ package struct RemoteFolder {
     }
 
     /// Writes a file under its name.
-    private func write(_ wanted: Wanted, from file: OpenFile) throws {
+    private func write(_ wanted: Wanted, from file: OpenFile, _ direct: DirectWrite) throws {
         do {
-            if try writing == .conditional && rclone.upload(file.path, into: location, isConditional: true) { return }
-            _ = try rclone.upload(file.path, into: location, isConditional: false)
+            try direct(file.path)
         } catch RemoteFailure.exists(let target) {
             // It is this file if the answer to a first request was lost, and rclone repeated it.
             guard let entry = try self.file(named: wanted.name) else { throw RemoteFailure.exists(target) }
@@ -143,12 +132,12 @@ package struct RemoteFolder {
         let part = try PartName(of: wanted.name, wanted.digest)
         let place = location.appending(part.text)
         do {
-            try rclone.write(file.path, over: place)
+            try mover.write(file.path, over: place)
             guard let entry = try self.file(named: part.text), try isCopy(entry, of: wanted) else {
                 throw RemoteFailure.differs(place)
             }
             try awaitTurn(of: part, for: wanted.name)
-            try rclone.move(place, to: location.appending(wanted.name))
+            try mover.move(place, to: location.appending(wanted.name))
         } catch let failure as RemoteFailure {
             try settle(failure, of: part, wanted)
         }
@@ -212,15 +201,15 @@ package struct RemoteFolder {
     /// Deletes a part, unless it is gone.
     private func discard(_ part: PartName) throws {
         do {
-            try rclone.delete(location.appending(part.text))
+            try mover.delete(location.appending(part.text))
         } catch RemoteFailure.missing {}
     }
 
-    private static func parts(of name: String, in files: [Rclone.Entry]) -> [PartName] {
+    private static func parts(of name: String, in files: [RemoteEntry]) -> [PartName] {
         files.compactMap { PartName($0.name, of: name) }
     }
 
-    private static func entry(_ name: String, in files: [Rclone.Entry]) -> Rclone.Entry? {
+    private static func entry(_ name: String, in files: [RemoteEntry]) -> RemoteEntry? {
         files.first { $0.name.exact == name.exact }
     }
 
@@ -228,15 +217,15 @@ package struct RemoteFolder {
         Wanted(name: Path.split(file.path).name, size: try file.size(), digest: try Self.digest(of: file))
     }
 
-    private func require(_ entry: Rclone.Entry, toBe wanted: Wanted) throws {
+    private func require(_ entry: RemoteEntry, toBe wanted: Wanted) throws {
         guard try isCopy(entry, of: wanted) else { throw RemoteFailure.exists(location.appending(entry.name)) }
     }
 
-    private func isCopy(_ entry: Rclone.Entry, of wanted: Wanted) throws -> Bool {
+    private func isCopy(_ entry: RemoteEntry, of wanted: Wanted) throws -> Bool {
         try entry.size == wanted.size && digest(of: entry) == wanted.digest
     }
 
-    private func digest(of entry: Rclone.Entry) throws -> SHA256Digest {
+    private func digest(of entry: RemoteEntry) throws -> SHA256Digest {
         var hash = SHA256()
         try read(entry) { hash.update($0) }
         return hash.finalize()

@@ -1,17 +1,19 @@
 internal import KCByteStreams
 
-/// A file or folder that rclone reaches, as `REMOTE:PATH`.
+/// A file or folder on another machine: `REMOTE:PATH`, which rclone reaches, or `sftp:HOST:PATH`, for OpenSSH's sftp.
 ///
 /// `REMOTE` is the name of a remote in rclone's configuration. Connection strings (`:sftp,ssh=…:`), which can run a
-/// command, are not names.
+/// command, are not names. `HOST` is one that ssh knows, as `nas`, `ada@nas` or `[::1]`.
 ///
 /// ```swift
 /// let folder = RemoteLocation("nas:backups/laptop")
 /// print(folder?.appending("login.kcb").text)  // "nas:backups/laptop/login.kcb"
 /// ```
 package struct RemoteLocation: Hashable, Sendable {
-    /// The name of the remote.
+    /// The name of the remote; "sftp" for a host.
     package let remote: String
+    /// The host that sftp reaches; nil for a remote of rclone.
+    package let host: String?
     /// The path on the remote, without a slash at its end; empty for all of it.
     ///
     /// A slash at its start has a meaning on some remotes: without one, the path begins at the home folder.
@@ -20,12 +22,13 @@ package struct RemoteLocation: Hashable, Sendable {
     // In bytes, as for other paths.
     private static let limit = 4_096
 
-    private init(remote: String, path: String) {
+    private init(remote: String, host: String?, path: String) {
         self.remote = remote
+        self.host = host
         self.path = path
     }
 
-    /// Parses `REMOTE:PATH`; nil for anything else, such as the path of a local file.
+    /// Parses `REMOTE:PATH` or `sftp:HOST:PATH`; nil for anything else, such as the path of a local file.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count <= Self.limit, let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
@@ -35,15 +38,47 @@ package struct RemoteLocation: Hashable, Sendable {
             bytes[(colon + 1)...].allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
         else { return nil }
         remote = String(decoding: bytes[..<colon], as: UTF8.self)
-        let parts = bytes[(colon + 1)...].split(separator: UInt8(ascii: "/"))
+        var rest = bytes[(colon + 1)...]
+        var host: String?
+        if remote.exact == "sftp", let end = Self.endOfHost(rest) {
+            host = String(decoding: rest[..<end], as: UTF8.self)
+            rest = rest[(end + 1)...]
+        }
+        self.host = host
+        let parts = rest.split(separator: UInt8(ascii: "/"))
         // rclone would resolve such parts, and a name would have several spellings.
         guard !parts.contains(where: { $0.allSatisfy { $0 == UInt8(ascii: ".") } && $0.count <= 2 }) else { return nil }
-        let start = bytes[(colon + 1)...].first == UInt8(ascii: "/") ? "/" : ""
+        let start = rest.first == UInt8(ascii: "/") ? "/" : ""
         path = start + String(decoding: Array(parts.joined(separator: [UInt8(ascii: "/")])), as: UTF8.self)
     }
 
-    /// As `REMOTE:PATH`.
-    package var text: String { "\(remote):\(path)" }
+    /// The index of the colon after a host: letters, digits, `.`, `-` and `_`, or an address in brackets, and before it
+    /// perhaps a user and `@`; nil if there is none.
+    private static func endOfHost(_ bytes: ArraySlice<UInt8>) -> Int? {
+        let isOfWord = { (byte: UInt8) in isWord(byte) || ".-".utf8.contains(byte) }
+        var rest = bytes
+        // A dash would begin an option.
+        guard let first = rest.first, first != UInt8(ascii: "-") else { return nil }
+        if let at = rest.firstIndex(where: { !isOfWord($0) && $0 != UInt8(ascii: "+") }),
+            at > rest.startIndex, rest[at] == UInt8(ascii: "@")
+        {
+            rest = rest[(at + 1)...]
+        }
+        if rest.first == UInt8(ascii: "["), let bracket = rest.firstIndex(of: UInt8(ascii: "]")) {
+            let address = rest[(rest.startIndex + 1)..<bracket]
+            guard !address.isEmpty, address.allSatisfy({ isOfWord($0) || ":%".utf8.contains($0) }),
+                rest[(bracket + 1)...].first == UInt8(ascii: ":")
+            else { return nil }
+            return bracket + 1
+        }
+        guard let colon = rest.firstIndex(where: { !isOfWord($0) }), colon > rest.startIndex,
+            rest[colon] == UInt8(ascii: ":"), rest.first != UInt8(ascii: "-")
+        else { return nil }
+        return colon
+    }
+
+    /// As `REMOTE:PATH` or `sftp:HOST:PATH`.
+    package var text: String { host.map { "\(remote):\($0):\(path)" } ?? "\(remote):\(path)" }
 
     /// The last part of the path; empty for all of a remote.
     package var name: String { parts.last ?? "" }
@@ -52,7 +87,7 @@ package struct RemoteLocation: Hashable, Sendable {
     package var folder: RemoteLocation? {
         if parts.isEmpty { return nil }
         let start = path.exact.hasPrefix("/") ? "/" : ""
-        return RemoteLocation(remote: remote, path: start + parts.dropLast().joined(separator: "/"))
+        return RemoteLocation(remote: remote, host: host, path: start + parts.dropLast().joined(separator: "/"))
     }
 
     private var parts: [String] { path.exact.split(separator: "/").map { String($0) } }
@@ -60,7 +95,8 @@ package struct RemoteLocation: Hashable, Sendable {
     /// A file or folder in it.
     package func appending(_ name: String) -> RemoteLocation {
         RemoteLocation(
-            remote: remote, path: path.isEmpty || path.exact.hasSuffix("/") ? path + name : "\(path)/\(name)")
+            remote: remote, host: host,
+            path: path.isEmpty || path.exact.hasSuffix("/") ? path + name : "\(path)/\(name)")
     }
 
     private static func isWord(_ byte: UInt8) -> Bool {

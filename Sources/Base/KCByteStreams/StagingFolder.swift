@@ -35,6 +35,13 @@ package final class StagingFolder {
         Self.empty(path)
     }
 
+    /// Gives a file elsewhere another name in this folder, by a symbolic link.
+    package func link(_ name: String, to target: String) throws(FileFailure) {
+        guard unsafe symlink(target, "\(path)/\(name)") == 0 else {
+            throw FileFailure("\(path)/\(name)", .system(errno, doing: "creating"))
+        }
+    }
+
     /// Moves a file from this folder to the parent folder, durably, unless the name is taken.
     ///
     /// Everything else in this folder is removed.

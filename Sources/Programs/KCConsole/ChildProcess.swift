@@ -16,8 +16,8 @@ struct ChildProcess {
 
     /// Where the standard streams of a process lead.
     struct Streams {
-        /// True to inherit standard input; otherwise it is empty.
-        var inheritsInput = false
+        /// Where its input comes from; nil for no input.
+        var input: Int32?
         /// Where its output goes; nil to discard it.
         var output: Int32?
         /// Where its messages go; nil to inherit standard error.
@@ -50,7 +50,7 @@ struct ChildProcess {
                 unsafe variables.withUnsafeBufferPointer { variables in
                     var program = unsafe csystem_program(
                         path: path, arguments: arguments.baseAddress, environment: variables.baseAddress,
-                        streams: (streams.inheritsInput ? 0 : -1, streams.output ?? -1, streams.messages ?? 2),
+                        streams: (streams.input ?? -1, streams.output ?? -1, streams.messages ?? 2),
                         is_group: isGroup ? 1 : 0, is_bound: isBound ? 1 : 0)
                     return unsafe csystem_start(&number, &program)
                 }

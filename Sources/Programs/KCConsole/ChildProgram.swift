@@ -18,6 +18,9 @@ package struct ChildProgram: Sendable {
     /// All of its environment.
     package let environment: [String: String]
 
+    /// What it reads from standard input.
+    package let input: [UInt8]
+
     /// How a program ended.
     package struct Ending: Hashable, Sendable {
         /// The exit status; 128 and above indicate a signal.
@@ -35,14 +38,21 @@ package struct ChildProgram: Sendable {
     // In bytes; enough for the last messages of any program.
     private static let messageLimit = 16_384
 
+    // In bytes; what every pipe takes at once, so that nothing waits for the program to read.
+    private static let inputLimit = 4_096
+
     /// Creates a call of a program.
-    package init(path: String, arguments: [String], environment: [String: String]) {
+    ///
+    /// - Parameter input: what it reads, at most 4,096 bytes.
+    package init(path: String, arguments: [String], environment: [String: String], input: [UInt8] = []) {
+        precondition(input.count <= Self.inputLimit, "an input fits into a pipe")
         self.path = path
         self.arguments = arguments
         self.environment = environment
+        self.input = input
     }
 
-    /// Runs it without input, and passes on its output in pieces.
+    /// Runs it, and passes on its output in pieces.
     ///
     /// It runs in a process group of its own, which is ended if `receive` throws, or if a signal asks this process to
     /// stop. If this process is killed, the kernel kills the program too, though not what that has started.
@@ -52,11 +62,13 @@ package struct ChildProgram: Sendable {
         let process: ChildProcess
         let output: OpenFile
         let messages: OpenFile
+        let source = try Self.source(of: input)
         do throws(ChildProcess.StartFailure) {
             let (outputs, errors) = (try ChildProcess.pipe(), try ChildProcess.pipe())
             process = try ChildProcess(
                 path, [path] + arguments, environment,
-                ChildProcess.Streams(output: outputs.writing.descriptor, messages: errors.writing.descriptor),
+                ChildProcess.Streams(
+                    input: source?.descriptor, output: outputs.writing.descriptor, messages: errors.writing.descriptor),
                 isGroup: true, isBound: true)
             (output, messages) = (outputs.reading, errors.reading)
         } catch {
@@ -80,6 +92,18 @@ package struct ChildProgram: Sendable {
         }
         guard let status else { throw StreamFailure(.reading, .interrupted) }
         return Ending(status: status, messages: String(decoding: said.suffix(Self.messageLimit), as: UTF8.self))
+    }
+
+    /// A pipe from which this can be read; nil for nothing.
+    private static func source(of input: [UInt8]) throws -> OpenFile? {
+        if input.isEmpty { return nil }
+        do {
+            let ends = try ChildProcess.pipe()
+            try ends.writing.write(input.span)
+            return ends.reading
+        } catch let failure as ChildProcess.StartFailure {
+            throw Failure.notStarted(failure.code)
+        }
     }
 
     /// Reads two pipes to their ends, whichever has something.

@@ -64,7 +64,7 @@ package enum ShellCommand {
             let pipe = try ChildProcess.pipe()
             // Unless it is a terminal, standard input may be the secret of `fd:0`, or the file that is being imported.
             // On a terminal, the command may ask the user, which another process group could not.
-            let streams = ChildProcess.Streams(inheritsInput: isatty(0) == 1, output: pipe.writing.descriptor)
+            let streams = ChildProcess.Streams(input: isatty(0) == 1 ? 0 : nil, output: pipe.writing.descriptor)
             process = try ChildProcess(shell, script.words, environment, streams, isGroup: false)
             reading = pipe.reading
         } catch {

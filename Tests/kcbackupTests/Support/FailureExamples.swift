@@ -171,9 +171,13 @@ enum FailureExamples {
     ]
 
     private static let remotes: [RemoteFailure] = {
-        guard let file = RemoteLocation("nas:backups/laptop.kcb") else { return [] }
+        guard let file = RemoteLocation("nas:backups/laptop.kcb"), let host = RemoteLocation("sftp:nas:backups")
+        else { return [] }
         return [
-            .notInstalled, .notStarted(13), .unknownRemote("nas"), .unusableName("a\nb.kcb"),
+            .notInstalled, .noSftp, .unusableTemporaryFolder("/tmp/[a]"), .notStarted(13), .needsRclone(host),
+            .unknownHost(host), .denied(host, message: "Permission denied (publickey)"), .unclear(host),
+            .unquotable("sftp:nas:backups/[a].kcb"), .unknownRemote("nas"),
+            .unreadableConfiguration("unable to decrypt configuration"), .unusableName("a\nb.kcb"),
             .unpinnedHost(remote: "nas"), .denied(file, message: "AccessDenied"),
             .unreachable(file, message: "dial tcp: connection refused"), .missing(file), .unclearNewest(file),
             .exists(file), .differs(file),
@@ -214,7 +218,7 @@ enum FailureExamples {
         .unattended(question: "Delete 2 items?", .yes), .unattended(question: "Type the name:", .confirm), .declined,
         .otherName(keychain: "login"), .noKeychainNamed("login", needsPasscode: true),
         .noKeychainNamed("login", needsPasscode: false), .nothingLeaves(2, archiveCarries: true),
-        .nothingLeaves(1, archiveCarries: false), .readableCopy(path: "laptop.kcb"), .readableRemote,
+        .nothingLeaves(1, archiveCarries: false), .readableCopy(path: "laptop.kcb"), .readableRemote, .pruningRemote,
         .retiredKey(keychain: "login", device: device, path: "device.key.retired"),
         .jobWithoutPasscode(job: "nightly", keychain: "login", isLocked: true),
         .jobWithoutPasscode(job: "nightly", keychain: "login", isLocked: false),

@@ -49,7 +49,8 @@ struct ThrownMessages {
         "Local/BackupFolders.swift": ["quoted(path)": "'~/.local/share/kcbackup'"],
         "Local/KeychainMove.swift": [#"stuck.count == 1 ? "keychain" : "keychains""#: "keychain", "names": "'login'"],
         "Remotes/RemoteExamination.swift": [
-            "quoted(remote)": "'/tmp'", "RemoteLocation.form": "a folder of a remote, as in 'nas:backups'",
+            "quoted(remote)": "'/tmp'",
+            "RemoteLocation.form": "a folder of a remote, as in 'nas:backups' or 'sftp:nas:backups'",
         ],
         "Options/CreateOptions.swift": [
             "option.spelling": "--recipient", "session.calendar.day(session.now)": "1969-12-31",

@@ -11,29 +11,33 @@ struct CopyCommand: Verb {
 
     static let configuration = CommandConfiguration(
         commandName: "copy",
-        abstract: "Copy archives to another machine or a cloud.",
+        abstract: "Copy archives to another machine or a cloud, or back.",
         discussion: """
-            rclone does the copying; 'rclone config' defines a REMOTE, such as a disk in the network or a bucket. Each \
-            archive is checked first, as far as that needs no key, and read back from the remote afterwards. A file that \
+            rclone does the copying; 'rclone config' defines a REMOTE, such as a disk in the network or a bucket. \
+            'sftp:HOST:PATH' is a folder that OpenSSH reaches, without rclone. Each archive is checked first, as far as that needs no key, and read back from the remote afterwards. A file that \
             is there is never replaced, and one that is the same is not copied again, so that a run that was broken off \
             can be repeated.
 
-            'restore', 'inspect', 'verify', 'diff', 'export' and 'list' take REMOTE:PATH as well.
+            With archives or a folder of a remote, and a folder here, they are copied back; 'list --rebuild' enters them \
+            in a lost catalogue. 'restore', 'inspect', 'verify', 'diff', 'export' and 'list' take REMOTE:PATH as well.
 
             EXAMPLES:
               kcbackup copy laptop.kcb --to nas:backups
               kcbackup copy ~/backups --to nas:backups
+              kcbackup copy ~/backups --to sftp:ada@nas:backups
               kcbackup restore nas:backups/laptop.kcb --dry-run
+              kcbackup copy nas:backups --to ~/backups
             """)
 
     @Argument(
-        help: ArgumentHelp("Archives, and folders of archives.", valueName: "archive"),
+        help: ArgumentHelp("Archives, and folders of archives, here or on a remote.", valueName: "archive"),
         completion: .file(extensions: ["kcb"]))
     var archives: [String]
 
     @Option(
         name: OptionName.to.name,
-        help: ArgumentHelp("The folder to copy them to.", valueName: "remote:path"))
+        help: ArgumentHelp("The folder to copy them to; one of the two sides is on a remote.", valueName: "remote:path")
+    )
     var to: String
 
     @Flag(
@@ -46,11 +50,13 @@ struct CopyCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         if archives.contains(where: \.isEmpty) { throw UsageProblem.emptyArchive }
-        guard let location = RemoteLocation(to) else {
+        let sources = try archives.map { try session.world.remote($0) }
+        if let remotes = sources as? [RemoteLocation] { return try copyBack(remotes, in: session) }
+        guard let location = RemoteLocation(to), !sources.contains(where: { $0 != nil }) else {
             throw UsageProblem.malformed(.to, form: RemoteLocation.form)
         }
         let copier = try ArchiveCopier(
-            folder: RemoteFolder(location, session.world.rclone()), copiesReadable: metadataReadable, session: session)
+            folder: session.world.remoteFolder(location), copiesReadable: metadataReadable, session: session)
         let paths = try archives.flatMap { try self.paths($0, session) }
         var copied = 0
         let status = try session.forEach(paths, named: \.self) { path in
@@ -66,6 +72,41 @@ struct CopyCommand: Verb {
             return .ok
         }
         return status
+    }
+
+    /// Copies archives of remotes to a folder here.
+    private func copyBack(_ remotes: [RemoteLocation], in session: Session) throws -> ExitStatus {
+        if metadataReadable {
+            throw UsageProblem("'\(OptionName.metadataReadable.spelling)' is for copies on a remote")
+        }
+        guard try session.world.remote(to) == nil else {
+            throw UsageProblem(
+                "'\(OptionName.to.spelling)' takes a folder here, if the archives are on a remote",
+                hint: "'rclone copy' copies from one remote to another")
+        }
+        let folder = session.world.resolve(to)
+        try Path.makeFolder(folder)
+        guard let real = Path.real(folder) else { throw FileFailure(to, .notFound) }
+        let fetcher = ArchiveFetcher(folder: real, session: session)
+        var found: [(entry: RemoteEntry, folder: RemoteFolder)] = []
+        for remote in remotes {
+            let archives = try RemoteArchives(remote, session.world.mover(of: remote))
+            found += archives.all.map { ($0, archives.folder) }
+        }
+        var copied = 0
+        return try session.forEach(found, named: { $0.folder.location.appending($0.entry.name).text }) { archive in
+            let isCopied = try fetcher.fetch(archive.entry, from: archive.folder)
+            if isCopied {
+                copied += 1
+                session.done = "\(counted(copied, "archive")) copied"
+            }
+            let source = archive.folder.location.appending(archive.entry.name).text
+            let target = to.exact.hasSuffix("/") ? to + archive.entry.name : "\(to)/\(archive.entry.name)"
+            try session.result(
+                ["path": .text(source), "copy": .text(target), "copied": .flag(isCopied)],
+                ["\(isCopied ? "copied" : "there already")  \(displayed(target))\n"])
+            return .ok
+        }
     }
 
     /// The archives that an argument names.

@@ -49,6 +49,7 @@ struct PruneCommand: Verb {
             throw UsageProblem("'\(OptionName.undo.spelling)' brings back what was last removed, and takes no rules")
         }
         if undo, dryRun { throw UsageProblem.together(.undo, .dryRun) }
+        if try session.world.remote(folder) != nil { throw Refusal.pruningRemote }
         let retention = try rules.retention()
         if !undo, retention.isEmpty { throw CatalogueFailure.noRule }
         let wait = try lock.wait()

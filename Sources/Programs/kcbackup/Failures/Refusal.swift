@@ -112,6 +112,12 @@ extension Refusal {
             hint: "copy an encrypted archive, or add '\(OptionName.metadataReadable.spelling)'")
     }
 
+    /// Whoever took over this machine could do what it can do.
+    static let pruningRemote = Refusal(
+        .refused,
+        "copies on a remote are not removed with the credentials of this machine, which could then destroy them",
+        hint: "a bucket removes old ones itself: 'man kcbackup-prune' shows a rule for that, and what else there is")
+
     /// An unencrypted archive would be made where others can read it.
     static let readableRemote = Refusal(
         .refused, "whoever can read the remote can read the names in an unencrypted archive",

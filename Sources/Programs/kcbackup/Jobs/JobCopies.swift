@@ -136,7 +136,7 @@ extension Job {
     /// - Throws: `JobFailure.damaged` for another text, and as `RemoteFolder.init`.
     fileprivate func remote(_ to: String, in session: Session) throws -> RemoteFolder {
         guard let location = RemoteLocation(to) else { throw JobFailure.damaged(job: name, path: nil) }
-        return try RemoteFolder(location, session.world.rclone())
+        return try session.world.remoteFolder(location)
     }
 
     /// Looks at a folder that archives are copied to; the first copy makes it.

@@ -115,7 +115,10 @@ struct JobOptions: ParsableArguments {
             guard let location = RemoteLocation(to) else {
                 throw UsageProblem.malformed(option, form: RemoteLocation.form)
             }
-            return try RemoteFolder(location, session.world.rclone()).location
+            // Receipts are listed by the times of the server, which sftp does not tell.
+            let mover: any RemoteMover =
+                try option == .fleet ? session.world.rclone() : session.world.mover(of: location)
+            return try RemoteFolder(location, mover).location
         }
         for to in copyTo { _ = try location(to, of: .copyTo) }
         return try fleet.map { try location($0, of: .fleet).text }

@@ -10,7 +10,49 @@ extension World {
         return location
     }
 
-    /// The program that reads and writes remotes, with the part of the environment that it needs.
+    /// A folder on another machine, by the program that reaches it.
+    ///
+    /// - Throws: `RemoteFailure`, `FileFailure`.
+    func remoteFolder(_ location: RemoteLocation) throws -> RemoteFolder {
+        try RemoteFolder(location, mover(of: location))
+    }
+
+    /// The program that reads and writes a remote.
+    ///
+    /// - Throws: `RemoteFailure` (`notInstalled`, `noSftp`), `FileFailure`.
+    func mover(of location: RemoteLocation) throws -> any RemoteMover {
+        try location.host == nil ? rclone() : sftp()
+    }
+
+    /// OpenSSH's sftp, with the part of the environment that it needs.
+    private func sftp() throws -> Sftp {
+        guard let path = try program(named: "sftp") else { throw RemoteFailure.noSftp }
+        guard Sftp.accepts(temporaryFolder: temporaryFolder) else {
+            throw RemoteFailure.unusableTemporaryFolder(temporaryFolder)
+        }
+        let known: [ExactText] = ["PATH", "SSH_AUTH_SOCK", "KRB5CCNAME", "XDG_RUNTIME_DIR"]
+        var variables = environment.filter { known.contains($0.key.exact) }
+        variables["HOME"] = home
+        // Otherwise it would show other letters than those of English as bytes, and messages in another language.
+        variables["LC_ALL"] = "C.UTF-8"
+        return Sftp(temporaryFolder: temporaryFolder) { arguments, input, receive in
+            try Self.run(
+                ChildProgram(path: path, arguments: arguments, environment: variables, input: input), receive)
+        }
+    }
+
+    private static func run(
+        _ program: ChildProgram, _ receive: (borrowing Span<UInt8>) throws -> Void
+    ) throws -> ProgramEnding {
+        do {
+            let ending = try program.run(receive)
+            return ProgramEnding(status: ending.status, messages: ending.messages)
+        } catch ChildProgram.Failure.notStarted(let code) {
+            throw RemoteFailure.notStarted(code)
+        }
+    }
+
+    /// The program that reads and writes remotes of its configuration, with the part of the environment that it needs.
     ///
     /// - Throws: `RemoteFailure` (`notInstalled`), `FileFailure`.
     func rclone() throws -> Rclone {
@@ -23,12 +65,7 @@ extension World {
         // Times in listings are local ones.
         variables["TZ"] = "UTC"
         return Rclone(environment: variables) { arguments, receive in
-            do {
-                let ending = try ChildProgram(path: path, arguments: arguments, environment: variables).run(receive)
-                return Rclone.Ending(status: ending.status, messages: ending.messages)
-            } catch ChildProgram.Failure.notStarted(let code) {
-                throw RemoteFailure.notStarted(code)
-            }
+            try Self.run(ChildProgram(path: path, arguments: arguments, environment: variables), receive)
         }
     }
 
@@ -64,7 +101,7 @@ extension World {
     /// - Parameter chosen: is called with the name of the newest archive, if a folder was named.
     /// - Throws: `RemoteFailure`, `FileFailure`, `StreamFailure`.
     func fetch(_ location: RemoteLocation, chosen: (RemoteLocation) -> Void) throws -> OpenFile {
-        let archives = try RemoteArchives(location, rclone())
+        let archives = try RemoteArchives(location, mover(of: location))
         let entry = try archives.only ?? archives.newest()
         if archives.only == nil { chosen(archives.folder.location.appending(entry.name)) }
         return try blamingTemporaryFolder {
@@ -77,7 +114,7 @@ extension World {
 
 extension RemoteLocation {
     /// What an option takes.
-    static let form = "a folder of a remote, as in 'nas:backups'"
+    static let form = "a folder of a remote, as in 'nas:backups' or 'sftp:nas:backups'"
 }
 
 /// The archives that `REMOTE:PATH` names: one, or those in a folder.
@@ -85,22 +122,22 @@ struct RemoteArchives {
     /// The folder that they are in.
     let folder: RemoteFolder
     /// The one that was named; nil if a folder was.
-    let only: Rclone.Entry?
+    let only: RemoteEntry?
     /// All archives of the folder that was named, in order of their names.
-    let all: [Rclone.Entry]
+    let all: [RemoteEntry]
 
     /// Looks for a file with this name, and then for a folder.
     ///
     /// - Throws: `RemoteFailure` (`missing` if there is neither).
-    init(_ location: RemoteLocation, _ rclone: Rclone) throws {
+    init(_ location: RemoteLocation, _ mover: any RemoteMover) throws {
         if let parent = location.folder {
-            let folder = try RemoteFolder(parent, rclone)
+            let folder = try RemoteFolder(parent, mover)
             if let entry = try folder.file(named: location.name) {
                 (self.folder, only, all) = (folder, entry, [entry])
                 return
             }
         }
-        folder = try RemoteFolder(location, rclone)
+        folder = try RemoteFolder(location, mover)
         only = nil
         all = try folder.files().filter { $0.name.exact.hasSuffix(ArchiveName.ending) }.sorted {
             $0.name.exact < $1.name.exact
@@ -111,7 +148,7 @@ struct RemoteArchives {
     /// The archive whose name has the latest time.
     ///
     /// - Throws: `RemoteFailure.unclearNewest` if they are of several keychains, or if their names have no times.
-    func newest() throws -> Rclone.Entry {
+    func newest() throws -> RemoteEntry {
         let named = all.compactMap { entry in ArchiveName(entry.name).map { (name: $0, entry: entry) } }
         if all.count == 1 { return all[0] }
         guard Set(named.map(\.name.series.exact)).count == 1, named.count == all.count,

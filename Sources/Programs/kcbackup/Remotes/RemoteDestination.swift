@@ -24,7 +24,7 @@ final class RemoteDestination: ArchiveDestination {
     ///
     /// - Throws: `RemoteFailure`, `FileFailure`, and errors of making the device key.
     init(_ location: RemoteLocation, of subject: any NamedStore, in session: Session) throws {
-        folder = try RemoteFolder(location, session.world.rclone())
+        folder = try session.world.remoteFolder(location)
         let (device, now) = (try LocalDevice(session.world).keyOrFirst().key.id, session.now)
         let series = ArchiveName.series(of: subject.stem)
         name = { ArchiveName(series: series, device: device, time: now, number: $0).fileName }

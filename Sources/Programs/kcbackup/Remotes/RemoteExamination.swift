@@ -23,7 +23,7 @@ struct RemoteExamination {
     ///
     /// - Throws: `RemoteFailure`, `FileFailure`, `CryptographyFailure`.
     func run() throws -> ExitStatus {
-        let folder = try RemoteFolder(location, session.world.rclone())
+        let folder = try session.world.remoteFolder(location)
         try Path.makeFolder(session.world.dataFolder.path)
         let staging = try StagingFolder(in: session.world.dataFolder.path)
         func file(_ name: String, _ text: String) throws -> OpenFile {

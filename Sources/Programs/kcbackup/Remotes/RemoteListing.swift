@@ -10,7 +10,7 @@ struct RemoteListing {
     let session: Session
 
     func tell() throws {
-        let folder = try RemoteFolder(location, session.world.rclone())
+        let folder = try session.world.remoteFolder(location)
         let files = try folder.files().filter { $0.name.exact.hasSuffix(ArchiveName.ending) }
         var table = Table([
             Table.Column(title: "ARCHIVE"), Table.Column(title: "MADE", yields: 1, zone: session.zones),

@@ -1,0 +1,50 @@
+internal import KCBackupEngine
+internal import KCBackupArchive
+internal import KCByteStreams
+internal import KCCryptography
+internal import KCLocalKeychains
+internal import KCRemotes
+
+/// Copies archives of a remote to a folder here, if they are genuine as far as can be told without a key.
+struct ArchiveFetcher {
+    /// The absolute path of the folder, which exists.
+    let folder: String
+    let session: Session
+
+    /// Copies an archive, unless it is there.
+    ///
+    /// - Returns: false if the same file is there already.
+    /// - Throws: `FileFailure` (`exists` if the name is taken by another file), `RemoteFailure`, `ArchiveFailure`,
+    ///   `StreamFailure`.
+    func fetch(_ entry: RemoteEntry, from remote: RemoteFolder) throws -> Bool {
+        // Names come from the other machine, and must not lead out of the folder.
+        guard !entry.name.exact.contains("/"), !entry.name.exact.hasControlCharacter else {
+            throw RemoteFailure.unusableName(entry.name)
+        }
+        let target = try UnnamedFile(inFolder: folder)
+        var hash = SHA256()
+        var sink = UnnamedFileSink(target)
+        try remote.read(entry) { bytes in
+            hash.update(bytes)
+            try sink.write(bytes)
+        }
+        let file = try sink.finish().file
+        let path = "\(folder)/\(entry.name)"
+        if try Path.exists(path) {
+            guard try Self.digest(of: OpenFile.reading(path)) == hash.finalize() else {
+                throw FileFailure(path, .exists)
+            }
+            return false
+        }
+        _ = try ProvenOutside(ArchiveFile(file), local: LocalDevice(session.world).identity())
+        try target.publish(as: entry.name)
+        return true
+    }
+
+    private static func digest(of file: OpenFile) throws -> SHA256Digest {
+        var hash = SHA256()
+        var slice = try FileSlice(whole: file)
+        try slice.forEachPiece { bytes throws(StreamFailure) in hash.update(bytes) }
+        return hash.finalize()
+    }
+}
