@@ -30,14 +30,15 @@ struct Fleet {
     /// The receipt of a run that ended some hours ago.
     static func receipt(
         _ device: DeviceKey, hoursAgo: Int64 = 5, sequence: Int64 = 1, job: String = "nightly", result: Int32 = 0,
-        good: Timestamp? = nil, items: Int = 40, keys: [String] = ["age1a"], archives: Int = 1
+        good: Timestamp? = nil, items: Int = 40, keys: [String] = ["age1a"], archives: Int = 1,
+        jobs: [String] = []
     ) -> Receipt {
         var counts = ItemCounts()
         counts[.genericPassword] = items
         let time = now.advanced(byMicroseconds: -hoursAgo * 3_600_000_000)
         return Receipt(
             device: device.id, sequence: sequence, time: time, job: job, result: result, good: good, keys: keys,
-            counts: counts, archives: (0..<archives).map { archive($0, verified: time) })
+            counts: counts, archives: (0..<archives).map { archive($0, verified: time) }, jobs: jobs)
     }
 
     static func archive(_ number: Int, verified: Timestamp) -> Receipt.Archive {

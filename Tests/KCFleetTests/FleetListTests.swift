@@ -28,6 +28,10 @@ struct FleetListTests {
         for line in [id, "laptop \(id)", "\(id.dropLast()) laptop", "\(id) laptop 26", "\(id) laptop 26h now"] {
             #expect(throws: FleetListFailure.inventoryLine(2), "\(line)") { try inventory("# office\n\(line)\n") }
         }
+        for age in ["366d", "1500d", "99999d", "8761h"] {
+            #expect(throws: FleetListFailure.age(1), "\(age)") { try inventory("\(id) a \(age)") }
+        }
+        #expect(try inventory("\(id) a 365d").longestAge(usual: Inventory.ageLimit) == Inventory.ageLimit)
         #expect(throws: FleetListFailure.listedTwice(3)) { try inventory("\(id) a\n\n\(id) b") }
         #expect(throws: FleetListFailure.notText) { try Inventory([0xff, 0x0a]) }
     }

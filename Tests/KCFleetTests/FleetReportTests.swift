@@ -102,6 +102,33 @@ struct FleetReportTests {
         #expect(try states(files + [failing]).contains(.failed))
     }
 
+    @Test("A machine is late if one of its jobs has had no good run for too long, whatever the others do")
+    func oneJobStopped() throws {
+        let old = try Fleet.file(Fleet.receipt(ada, hoursAgo: 30, sequence: 1, job: "desk"), by: ada)
+        let new = try Fleet.file(Fleet.receipt(ada, hoursAgo: 2, sequence: 2, job: "login"), by: ada)
+        #expect(try states([old, new]) == [.late])
+        let report = try Fleet.report([old, new], inventory: inventory)
+        #expect(report.machines[0].good == Fleet.at("2026-11-23T02:00:02.000000Z"))
+        let failing = try Fleet.file(
+            Fleet.receipt(ada, hoursAgo: 1, sequence: 3, job: "desk", result: 3), by: ada)
+        #expect(try states([new, failing]) == [.late, .failed])
+    }
+
+    @Test("A job that the newest receipt lists is missed even if nothing else says that it is there")
+    func silentJob() throws {
+        let new = try Fleet.file(Fleet.receipt(ada, job: "login", jobs: ["desk", "login"]), by: ada)
+        #expect(try states([new]) == [.late])
+        #expect(try Fleet.report([new], inventory: inventory).machines[0].good == nil)
+    }
+
+    @Test("Nothing is expected of a job that the newest receipt no longer lists")
+    func removedJob() throws {
+        let old = try Fleet.file(
+            Fleet.receipt(ada, hoursAgo: 30, sequence: 1, job: "desk", jobs: ["desk", "login"]), by: ada)
+        let new = try Fleet.file(Fleet.receipt(ada, sequence: 2, job: "login", jobs: ["login"]), by: ada)
+        #expect(try states([old, new]) == [])
+    }
+
     @Test("A loss of more than a fifth, or of all items of a kind, is told, also by the machine itself")
     func shrunk() throws {
         func files(_ before: Int, _ now: Int, result: Int32 = 0) throws -> [Fleet.File] {

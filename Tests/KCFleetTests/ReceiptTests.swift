@@ -36,6 +36,20 @@ struct ReceiptTests {
         #expect(read.keySet == receipt.keySet && read.counts == receipt.counts && read.job == job)
     }
 
+    @Test("The jobs of a machine are in its receipt, each once and in order, if there is room")
+    func jobs() throws {
+        let receipt = Fleet.receipt(device, job: "b", keys: (0..<400).map { "age1\($0)" }, jobs: ["b", "a\"", "b"])
+        #expect(receipt.jobs == ["a\"", "b"])
+        #expect(try Receipt(verifying: receipt.signed(by: device)) == receipt)
+        let many = (0..<8).map { String(repeating: "\"", count: 30) + String($0) }
+        let full = Fleet.receipt(
+            device, job: String(repeating: "\"", count: Receipt.jobLimit), good: Fleet.now, items: 90_000,
+            keys: (0..<400).map { "age1\($0)" }, archives: 300, jobs: many)
+        #expect(full.jobs.count == 8 || full.jobs.isEmpty)
+        #expect(try full.signed(by: device).count <= Receipt.sizeLimit)
+        #expect(Fleet.receipt(device, jobs: (0..<100).map { "job \($0)" }).jobs.isEmpty)
+    }
+
     @Test("The keys are told apart in any order, and none is named")
     func keys() throws {
         let one = Fleet.receipt(device, keys: ["age1a", "age1b"])

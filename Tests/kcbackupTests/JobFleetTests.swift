@@ -32,6 +32,23 @@ struct JobFleetTests {
         #expect(receipt.sequence == 1 && receipt.good != nil && receipt.verified == archive.verified)
     }
 
+    @Test("A receipt lists the jobs of the same fleet, so that one that stops is missed until it is removed")
+    func otherJobs() throws {
+        let add = "schedule add desk --unencrypted --metadata-readable --to c"
+        #expect(machine.run("\(add) --fleet nas:fleet").status == .ok)
+        #expect(machine.run("\(add)2 --fleet nas:other".replacing("desk", with: "other")).status == .ok)
+        #expect(machine.run("run desk").status == .ok && machine.run("run nightly").status == .ok)
+        #expect(try machine.receipts().map(\.jobs) == [["desk", "nightly"], ["desk", "nightly"]])
+        machine.home.pass(hours: 30)
+        try machine.home.write("machines.txt", "\(machine.id) ada\n")
+        #expect(machine.run("run nightly").status == .ok)
+        let late = machine.run("fleet status nas:fleet --inventory machines.txt")
+        #expect(late.status == .stale && late.text.contains(/ada +late/), "\(late.text)")
+        #expect(machine.run("schedule remove desk").status == .ok)
+        #expect(machine.run("run nightly").status == .ok)
+        #expect(machine.run("fleet status nas:fleet --inventory machines.txt").status == .ok)
+    }
+
     @Test("What has not changed is in the receipt again, with the time at which its copy was last read back")
     func unchanged() throws {
         #expect(machine.run("schedule edit nightly --if-changed").status == .ok)

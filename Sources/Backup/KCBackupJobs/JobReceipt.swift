@@ -15,7 +15,7 @@ extension Receipt {
     ///   - copies: the newest copy of each keychain, those alone that the run found there.
     package init(
         of job: String, on device: DeviceID, sequence: Int64, time: Timestamp, outcome: RunOutcome, good: Timestamp?,
-        copies: [CopyRecord.Newest]
+        copies: [CopyRecord.Newest], jobs: [String]
     ) {
         var counts = ItemCounts()
         var archives: [Archive] = []
@@ -31,6 +31,6 @@ extension Receipt {
         let keys = Set(copies.flatMap { $0.keys.map(\.exact) }).map(\.string)
         self.init(
             device: device, sequence: sequence, time: time, job: job, result: outcome.code, good: good, keys: keys,
-            counts: counts, archives: archives)
+            counts: counts, archives: archives, jobs: jobs)
     }
 }

@@ -5,6 +5,8 @@ package import KCDeviceIdentity
 package enum FleetListFailure: Error, Hashable, Sendable {
     /// A line of the inventory is not an ID, a name and perhaps an age.
     case inventoryLine(Int)
+    /// A line of the inventory has an age of more than `Inventory.ageLimit`.
+    case age(Int)
     /// A device is in the inventory twice, the second time in this line.
     case listedTwice(Int)
     /// A line of the list of signers is not one that ssh-keygen(1) describes.
@@ -19,6 +21,12 @@ package enum FleetListFailure: Error, Hashable, Sendable {
 package struct MaximumAge: Hashable, Sendable {
     /// In hours.
     package let hours: Int64
+
+    /// The age in hours; at least 1.
+    init(hours: Int64) {
+        precondition(hours > 0, "an age has at least an hour")
+        self.hours = hours
+    }
 
     /// Parses an age such as `26h` or `8d`; nil for anything else.
     package init?(_ text: String) {
@@ -36,6 +44,8 @@ package struct MaximumAge: Hashable, Sendable {
 package struct Inventory: Sendable {
     /// The largest file, in bytes.
     package static let sizeLimit = 16_777_216
+    /// The longest age, a year: each day of it is listed and fetched, and a mistyped one would be for hours.
+    package static let ageLimit = MaximumAge(hours: 365 * 24)
     // In bytes; host names have at most 253.
     private static let nameLimit = 255
 
@@ -77,6 +87,7 @@ package struct Inventory: Sendable {
                 if words[2].exact == "-" {
                     expectation = .nothing
                 } else if let age = MaximumAge(words[2]) {
+                    guard age.hours <= Self.ageLimit.hours else { throw .age(number) }
                     expectation = .within(age)
                 } else {
                     throw .inventoryLine(number)

@@ -33,6 +33,8 @@ package struct FleetObserver {
         let written: Timestamp?
         let sequence: Int64
         let job: Int
+        /// All jobs of the machine; empty if it does not say.
+        let jobs: [Int]
         let result: Int32
         let good: Timestamp?
         let keySet: [UInt8]
@@ -76,17 +78,19 @@ package struct FleetObserver {
     }
 
     private mutating func keep(_ receipt: Receipt, _ written: Timestamp?) {
-        let name = receipt.job.exact
-        let job = jobNumbers[name] ?? jobs.count
-        if job == jobs.count {
-            jobs.append(name)
-            jobNumbers[name] = job
-        }
+        let (job, all) = (number(ofJob: receipt.job), receipt.jobs.map { number(ofJob: $0) })
         seen[receipt.device, default: []].append(
             Seen(
-                time: receipt.time, written: written, sequence: receipt.sequence, job: job, result: receipt.result,
-                good: receipt.good, keySet: receipt.keySet.bytes, counts: receipt.counts,
+                time: receipt.time, written: written, sequence: receipt.sequence, job: job, jobs: all,
+                result: receipt.result, good: receipt.good, keySet: receipt.keySet.bytes, counts: receipt.counts,
                 archives: receipt.archiveCount, size: receipt.size, verified: receipt.verified))
+    }
+
+    private mutating func number(ofJob job: String) -> Int {
+        if let number = jobNumbers[job.exact] { return number }
+        jobNumbers[job.exact] = jobs.count
+        jobs.append(job.exact)
+        return jobs.count - 1
     }
 
     private mutating func reject(_ file: String, _ day: ReceiptDay, _ problem: FleetReport.Problem) {
@@ -128,7 +132,11 @@ package struct FleetObserver {
         }
         if members.known[device] == nil { states.insert(.unknown) }
         machine.reported = newest.reported
-        machine.good = receipts.compactMap(\.lastGood).max()
+        // A machine is as well as the job that is longest without a good run. A job that the newest receipt does not
+        // list was removed.
+        let expected = Set(newest.jobs.isEmpty ? receipts.map(\.job) : newest.jobs)
+        let goods = expected.map { job in receipts.filter { $0.job == job }.compactMap(\.lastGood).max() }
+        machine.good = goods.contains(nil) ? nil : goods.compactMap { $0 }.min()
         let age: MaximumAge? =
             switch expectation {
             case .within(let age): age

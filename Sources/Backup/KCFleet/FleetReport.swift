@@ -8,7 +8,7 @@ package struct FleetReport: Sendable {
     package enum State: String, CaseIterable, Comparable, Sendable {
         /// There is no receipt of an expected machine in the days that were read.
         case absent
-        /// Its last good backup is too old.
+        /// The last good backup of one of its jobs is too old.
         case late
         /// Far fewer items than in the receipt before, or its run ended for that reason.
         case shrunk
@@ -37,7 +37,7 @@ package struct FleetReport: Sendable {
         package var states: [State] = []
         /// When its newest receipt was written: by the clock of the server if that is known, else by its own.
         package var reported: Timestamp?
-        /// When a backup last ended well.
+        /// When the job that is longest without one last had a good run; nil if one never had.
         package var good: Timestamp?
         /// By how many seconds its clock is ahead of the server's; nil if that is unknown.
         package var skew: Int64?

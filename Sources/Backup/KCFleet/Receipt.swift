@@ -1,3 +1,4 @@
+internal import KCByteStreams
 package import KCCryptography
 package import KCDeviceIdentity
 package import KCKeychainModel
@@ -13,6 +14,8 @@ package struct Receipt: Hashable, Sendable {
     package static let sizeLimit = 2_048
     /// The longest name of a job, in bytes.
     package static let jobLimit = 100
+    /// The longest list of jobs, in bytes of its JSON; archives and keys need room, too.
+    static let jobsLimit = 512
     // Of archives; a job has one for each keychain.
     static let countLimit = 100_000
     // Of keys whose fingerprints are listed; all of them are in `keySet`.
@@ -26,6 +29,8 @@ package struct Receipt: Hashable, Sendable {
     package let time: Timestamp
     /// The name of the job.
     package let job: String
+    /// The names of all jobs of the machine that report to the same folder, sorted; empty if they are not known.
+    package let jobs: [String]
     /// The exit status of the run, 0 for a good one.
     package let result: Int32
     /// When the job last ended well, by the clock of the machine; nil for never.
@@ -74,16 +79,19 @@ package struct Receipt: Hashable, Sendable {
     ///   - keys: what opens the archives, as in `BackupPin`.
     ///   - archives: the newest archive of each keychain, those that matter most first.
     ///   - counts: the items in all of them.
+    ///   - jobs: all jobs of the machine that report to the same folder; they are left out if they do not fit.
     package init(
         device: DeviceID, sequence: Int64, time: Timestamp, job: String, result: Int32, good: Timestamp?,
-        keys: [String], counts: ItemCounts, archives: [Archive]
+        keys: [String], counts: ItemCounts, archives: [Archive], jobs: [String] = []
     ) {
+        let names = Set(jobs.map(\.exact)).sorted().map(\.string)
         let sorted = keys.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
         var hash = SHA256()
         for key in sorted { hash.update((key + [0x0a]).span) }
         self.init(
             device: device, sequence: sequence,
-            time: Timestamp(microseconds: time.seconds * 1_000_000) ?? time, job: job, result: result, good: good,
+            time: Timestamp(microseconds: time.seconds * 1_000_000) ?? time, job: job,
+            jobs: Self.list(names).count <= Self.jobsLimit ? names : [], result: result, good: good,
             keySet: hash.finalize(), keys: Array(sorted.map(Self.fingerprint).sorted().prefix(Self.listedKeyLimit)),
             counts: counts, archiveCount: archives.count, size: archives.reduce(0) { $0 &+ $1.size },
             verified: archives.map(\.verified).min(), archives: archives)
@@ -91,14 +99,15 @@ package struct Receipt: Hashable, Sendable {
 
     /// Creates a receipt from what is in a file.
     init(
-        device: DeviceID, sequence: Int64, time: Timestamp, job: String, result: Int32, good: Timestamp?,
-        keySet: SHA256Digest, keys: [String], counts: ItemCounts, archiveCount: Int, size: UInt64,
+        device: DeviceID, sequence: Int64, time: Timestamp, job: String, jobs: [String], result: Int32,
+        good: Timestamp?, keySet: SHA256Digest, keys: [String], counts: ItemCounts, archiveCount: Int, size: UInt64,
         verified: Timestamp?, archives: [Archive]
     ) {
         self.device = device
         self.sequence = sequence
         self.time = time
         self.job = job
+        self.jobs = jobs
         self.result = result
         self.good = good
         self.keySet = keySet
@@ -116,8 +125,8 @@ package struct Receipt: Hashable, Sendable {
     /// The receipt with only the first `count` archives listed.
     func listing(_ count: Int) -> Receipt {
         Receipt(
-            device: device, sequence: sequence, time: time, job: job, result: result, good: good, keySet: keySet,
-            keys: keys, counts: counts, archiveCount: archiveCount, size: size, verified: verified,
+            device: device, sequence: sequence, time: time, job: job, jobs: jobs, result: result, good: good,
+            keySet: keySet, keys: keys, counts: counts, archiveCount: archiveCount, size: size, verified: verified,
             archives: Array(archives.prefix(count)))
     }
 

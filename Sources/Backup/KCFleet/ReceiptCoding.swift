@@ -90,6 +90,7 @@ extension Receipt {
             "{\"kcbackup-receipt\":1,\"device\":\"\(device)\",\"sequence\":\(sequence),\"time\":\"\(time)\",\"job\":",
             into: &text)
         CanonicalJSON.string(job, into: &text)
+        if !jobs.isEmpty { text += Array(",\"jobs\":".utf8) + Self.list(jobs) }
         CanonicalJSON.literal(",\"result\":\(result)", into: &text)
         if let good { CanonicalJSON.literal(",\"good\":\"\(good)\"", into: &text) }
         CanonicalJSON.literal(",\"keySet\":\"\(keySet.hex)\",\"keys\":[", into: &text)
@@ -111,6 +112,31 @@ extension Receipt {
         return text
     }
 
+    /// A list of names in JSON.
+    static func list(_ names: [String]) -> [UInt8] {
+        var text: [UInt8] = []
+        for (index, name) in names.enumerated() {
+            CanonicalJSON.literal(index > 0 ? "," : "[", into: &text)
+            CanonicalJSON.string(name, into: &text)
+        }
+        CanonicalJSON.literal(names.isEmpty ? "[]" : "]", into: &text)
+        return text
+    }
+
+    /// The names of all jobs, each once and in order; none if the list is not there.
+    private static func jobs(
+        _ scanner: inout CanonicalScanner, in bytes: borrowing Span<UInt8>
+    ) throws(MalformedLine) -> [String] {
+        if !scanner.skip(",\"jobs\":", in: bytes) { return [] }
+        let jobs = try scanner.list(in: bytes) { scanner, bytes throws(MalformedLine) in
+            try scanner.name(in: bytes, limit: jobLimit)
+        }
+        guard !jobs.isEmpty, zip(jobs, jobs.dropFirst()).allSatisfy({ $0.exact < $1.exact }) else {
+            throw MalformedLine("the jobs are not in order", at: scanner.position)
+        }
+        return jobs
+    }
+
     private init(payload bytes: borrowing Span<UInt8>) throws(MalformedLine) {
         var scanner = CanonicalScanner()
         guard scanner.skip("{\"kcbackup-receipt\":1,", in: bytes) else {
@@ -125,6 +151,7 @@ extension Receipt {
         guard time.microseconds % 1_000_000 == 0 else { throw MalformedLine("the time is not in seconds", at: 0) }
         try scanner.literal(",\"job\":", in: bytes)
         let job = try scanner.name(in: bytes, limit: Self.jobLimit)
+        let jobs = try Self.jobs(&scanner, in: bytes)
         try scanner.literal(",\"result\":", in: bytes)
         let result = Int32(try scanner.number(in: bytes, from: 0, to: 255))
         let good = scanner.skip(",\"good\":", in: bytes) ? try scanner.time(in: bytes) : nil
@@ -154,8 +181,9 @@ extension Receipt {
         }
         try scanner.end(in: bytes)
         self.init(
-            device: device, sequence: sequence, time: time, job: job, result: result, good: good, keySet: keySet,
-            keys: keys, counts: counts, archiveCount: count, size: size, verified: verified, archives: archives)
+            device: device, sequence: sequence, time: time, job: job, jobs: jobs, result: result, good: good,
+            keySet: keySet, keys: keys, counts: counts, archiveCount: count, size: size, verified: verified,
+            archives: archives)
     }
 }
 

@@ -81,8 +81,8 @@ struct FleetStatusCommand: Verb {
         if html != nil, prometheus { throw UsageProblem.together(.html, .prometheus) }
         if html != nil, style.json { throw UsageProblem.together(.html, .json) }
         guard let location = RemoteLocation(folder) else { throw FleetProblem.notARemote }
-        guard let age = MaximumAge(maxAge) else {
-            throw UsageProblem.malformed(.maxAge, form: "a time such as '26h' or '8d'")
+        guard let age = MaximumAge(maxAge), age.hours <= Inventory.ageLimit.hours else {
+            throw UsageProblem.malformed(.maxAge, form: "a time such as '26h' or '8d', of at most a year")
         }
         let page = try html.map { try ReportFile($0, replacing: FleetPage.mark, in: session) }
         let expected = try list(inventory, in: session) { bytes throws(FleetListFailure) in try Inventory(bytes) }

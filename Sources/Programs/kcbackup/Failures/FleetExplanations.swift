@@ -47,7 +47,15 @@ private func explainFleetList(_ failure: FleetListFailure) -> Explanation {
         Explanation(
             .damaged, "line \(line) is not a device ID, a name without spaces, and perhaps an age such as '26h' or '-'",
             hint: "as in 'KC-ABCD-EFGH-IJKL-MNOP-QRST laptop-17 8d'; lines that begin with '#' are comments")
-    case .listedTwice(let line): Explanation(.damaged, "the device in line \(line) is there twice")
+    case .age(let line):
+        Explanation(
+            .limit, "the age in line \(line) is more than \(Inventory.ageLimit.hours / 24) days",
+            hint: "each of these days would be read; '-' instead of an age expects nothing of a machine")
+    case .listedTwice(let line):
+        Explanation(
+            .damaged, "the device in line \(line) is there twice",
+            hint: "remove one of the two lines; two machines with one ID have one device key, and 'kcbackup device "
+                + "adopt \(OptionName.newKey.spelling)' gives the copy a key of its own")
     case .signerLine(let line):
         Explanation(
             .damaged, "line \(line) is not one of an 'allowed_signers' file",
@@ -56,7 +64,10 @@ private func explainFleetList(_ failure: FleetListFailure) -> Explanation {
         Explanation(
             .damaged, "line \(line) limits its key in a way that kcbackup does not check",
             hint: "only 'namespaces=\"…\"' and 'cert-authority' are known")
-    case .notText: Explanation(.damaged, "it is not text in UTF-8")
+    case .notText:
+        Explanation(
+            .damaged, "it is not text in UTF-8",
+            hint: "'iconv --from-code=UTF-16 --to-code=UTF-8' converts a file that another system wrote")
     }
 }
 

@@ -73,7 +73,8 @@ struct JobReceipts {
             let sequence = ReceiptSequence(besideKeyAt: session.world.dataFolder.deviceKey, of: key)
             let receipt = Receipt(
                 of: job.name, on: key.id, sequence: try sequence.taken(), time: now,
-                outcome: RunOutcome(code: run.status.code), good: record.good, copies: run.found)
+                outcome: RunOutcome(code: run.status.code), good: record.good, copies: run.found,
+                jobs: try names(in: fleet))
             let file = try session.world.blamingTemporaryFolder {
                 try FleetFolder(fleet, session.world.rclone(), temporaryFolder: session.world.temporaryFolder)
                     .report(receipt, signedBy: key)
@@ -85,6 +86,18 @@ struct JobReceipts {
             let explanation = Failure(error, session.subjects).explanation
             outcome.explanation = explanation
             record.failed = CopyRecord.Failed(explanation)
+        }
+    }
+
+    /// The jobs of this machine that report to a fleet.
+    private func names(in fleet: RemoteLocation) throws -> [String] {
+        try jobs.names().filter { name in
+            do {
+                return try jobs.job(name).fleet.flatMap { RemoteLocation($0) }?.text.exact == fleet.text.exact
+            } catch {
+                // It cannot run, which must be seen if it is one of them.
+                return true
+            }
         }
     }
 

@@ -51,7 +51,7 @@ struct FleetView {
             ])
         }
         let files = report.rejected.prefix(Self.fileLimit).map {
-            "\(displayed($0.file, limit: 200)): \($0.problem.words)\n"
+            "\(displayed($0.file)): \($0.problem.words)\n"
         }
         let more = report.rejectedCount - files.count
         let counts = FleetReport.State.allCases.map { ($0, report.count($0)) }.filter { $0.1 > 0 }
@@ -119,7 +119,8 @@ struct FleetView {
                 "kcbackup_fleet_last_report_timestamp_seconds", "Newest receipt of a machine; 0 for none.",
                 report.machines.map { (labels($0), $0.reported?.seconds ?? 0) })
             + metric(
-                "kcbackup_fleet_last_good_timestamp_seconds", "Last good backup of a machine; 0 for none.",
+                "kcbackup_fleet_last_good_timestamp_seconds",
+                "Last good run of the job of a machine that is longest without one; 0 for none.",
                 report.machines.map { (labels($0), $0.good?.seconds ?? 0) })
             + metric(
                 "kcbackup_fleet_items", "Items in the newest archives of a machine.",
