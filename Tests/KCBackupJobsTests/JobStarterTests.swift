@@ -64,4 +64,35 @@ struct JobStarterTests {
         try write("etc/systemd/user/timers.target.wants/kcbackup-x.timer", "")
         #expect(starter() == .found)
     }
+
+    @Test("What starts a job of this name for another user does not start this one")
+    func ofOthers() throws {
+        let ada = JobSurroundings(
+            program: "/usr/bin/kcbackup", data: folder.path("data/kcbackup"), home: folder.path("home"), user: "ada",
+            system: folder.path("etc"))
+        func starter() -> JobStarter { JobStarter(of: job, in: ada) { "" } }
+        let run = "ExecStart=/usr/bin/kcbackup run x\n"
+        for (name, text) in [("kcbackup-x", "[Service]\nUser=bob\n" + run), ("kcbackup-root", "[Service]\n" + run)] {
+            try write("etc/systemd/system/\(name).service", text)
+            try write("etc/systemd/system/timers.target.wants/\(name).timer", "")
+            #expect(starter() == .nothing)
+        }
+        try write("etc/cron.d/backup", "PATH=/bin\n17 3 * * * bob kcbackup run x\n@daily\tbob kcbackup run x\n")
+        try write("etc/cron.daily/backup", "#!/bin/sh\nkcbackup run x\n")
+        #expect(starter() == .nothing)
+        try write("etc/crontab", "17 3 * * * ada kcbackup run x\n")
+        #expect(starter() == .found)
+    }
+
+    @Test("A system unit with the user's name starts a job")
+    func ofSystem() throws {
+        let ada = JobSurroundings(
+            program: "/usr/bin/kcbackup", data: folder.path("data/kcbackup"), home: folder.path("home"), user: "ada",
+            system: folder.path("etc"))
+        for file in try SystemdUnits(of: job, in: ada, isOfSystem: true).files() {
+            try write("etc/systemd/system/\(file.name)", file.text)
+        }
+        try write("etc/systemd/system/timers.target.wants/kcbackup-x.timer", "")
+        #expect(JobStarter(of: job, in: ada) { "" } == .found)
+    }
 }

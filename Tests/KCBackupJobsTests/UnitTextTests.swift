@@ -43,6 +43,19 @@ struct UnitTextTests {
         #expect(try SystemdUnits(of: other, in: surroundings()).files()[1].text.contains("OnCalendar=Mon..Fri 12:00\n"))
     }
 
+    @Test("A name that systemd would ignore is no name of a unit")
+    func unitNames() {
+        for name in ["mail.service", "mail@ada.service", "a-b_c.d:e\\x2d.target", "0.timer"] {
+            #expect(SystemdUnits.isName(name), "\(name)")
+        }
+        let long = String(repeating: "a", count: 248) + ".service"
+        for name in [
+            "", "a b.service", "mail", ".service", "@ada.service", "mail@%n.service", "é.service", "a.conf", long,
+        ] {
+            #expect(!SystemdUnits.isName(name), "\(name)")
+        }
+    }
+
     @Test("Only a system unit names its user and what it writes to")
     func manager() throws {
         let ofUser = try service(job())

@@ -156,6 +156,18 @@ struct TextTests {
         #expect(table.leftOut == [])
     }
 
+    @Test("In a file or pipe nothing of a cell is left out, and one long cell does not make all rows as long")
+    func nothingIsShortened() {
+        let message = String(repeating: "a message that ends with its reason ", count: 40) + "é!"
+        var table = Table([Table.Column(title: "LAST RUN", least: 12), Table.Column(title: "JOB")])
+        table.append([message, "nightly"])
+        table.append(["ok", "weekly"])
+        let lines = table.lines(width: nil)
+        #expect(lines[1] == message + "  nightly\n")
+        #expect(lines[2] == "ok" + String(repeating: " ", count: 120) + "weekly\n")
+        #expect(table.lines(width: 80)[1].contains("…"))
+    }
+
     @Test("Text in a cell cannot control a terminal")
     func cellsAreHarmless() {
         var table = Table([Table.Column(title: "NAME")])

@@ -116,6 +116,19 @@ struct SecretInputTests {
         #expect(throws: TerminalFailure.unavailable) { try read("tty") }
     }
 
+    @Test("A new secret that is typed once more is not judged once more")
+    func judgedOnce() throws {
+        let wanted = WantedSecret(what: Self.what, flag: .passphrase)
+        func judged(_ answers: [String]) throws -> [[UInt8]] {
+            var secrets: [[UInt8]] = []
+            let input = SecretInput(world: home.world(ScriptedTerminal(answers: answers)))
+            _ = try input.new(wanted, judge: { secrets.append($0.bytesForTest()) })
+            return secrets
+        }
+        #expect(try judged(["a", "b", "a", "c", "a", "a"]) == [[97]])
+        #expect(try judged(["a", "b", "b", "b"]) == [[97], [98]])
+    }
+
     @Test("A new secret must be typed twice, identically")
     func newSecretsAreTypedTwice() throws {
         let wanted = WantedSecret(what: Self.what, note: "empty for none", flag: .passphrase)

@@ -30,7 +30,9 @@ package struct BackupState {
         /// True if the job has not ended well for longer than its calendar allows; false if that is not known.
         package func isLate(at now: Timestamp) -> Bool {
             guard let good, let hours = job.longestPause else { return false }
-            return now.seconds - good.seconds > hours * 3_600
+            let age = now.seconds - good.seconds
+            // A date in the future is not trusted, except from a clock that was slightly fast.
+            return age > hours * 3_600 || age < -3_600
         }
     }
 

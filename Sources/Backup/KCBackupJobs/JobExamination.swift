@@ -60,8 +60,11 @@ extension Job {
             do throws(FileFailure) {
                 text = try PrivateFile.readPublic("\(folder)/\(name)")
             } catch {
-                // Not a file, or larger than any identity file.
-                continue
+                switch error.problem {
+                // Removed since, not a file, or larger than any identity file.
+                case .notFound, .notRegular, .tooLarge: continue
+                default: throw error
+                }
             }
             var isIdentity = false
             text.withBytes { bytes in

@@ -23,6 +23,8 @@ package enum JobStarter: Hashable, Sendable {
         for folder in folders {
             for name in Self.names(in: folder) where name.exact.hasSuffix(".service") {
                 guard let text = Self.text("\(folder)/\(name)"), Self.starts(job.name, text) else { continue }
+                let isOfSystem = folder.exact == (system + "/systemd/system").exact
+                if isOfSystem, !surroundings.isUser(Self.user(ofUnit: text)) { continue }
                 let timer = "timers.target.wants/\(name.dropLast(".service".count)).timer"
                 if folders.contains(where: { Self.isThere("\($0)/\(timer)") }) {
                     self = .found
@@ -31,11 +33,19 @@ package enum JobStarter: Hashable, Sendable {
                 isInstalled = true
             }
         }
-        var tables = [system + "/crontab"]
-        for folder in ["cron.d", "cron.hourly", "cron.daily", "cron.weekly", "cron.monthly"] {
-            tables += Self.names(in: "\(system)/\(folder)").map { "\(system)/\(folder)/\($0)" }
+        let tables = ["\(system)/crontab"] + Self.names(in: "\(system)/cron.d").map { "\(system)/cron.d/\($0)" }
+        var scripts: [String] = []
+        for folder in ["cron.hourly", "cron.daily", "cron.weekly", "cron.monthly"] where surroundings.isUser("root") {
+            scripts += Self.names(in: "\(system)/\(folder)").map { "\(system)/\(folder)/\($0)" }
         }
-        if tables.contains(where: { Self.text($0).map { Self.starts(job.name, $0) } == true }) {
+        let isStarted =
+            scripts.contains { Self.text($0).map { Self.starts(job.name, $0) } == true }
+            || tables.contains { path in
+                Self.text(path)?.exact.split(separator: "\n").contains { line in
+                    Self.starts(job.name, line) && surroundings.isUser(Self.user(ofCronLine: line))
+                } == true
+            }
+        if isStarted {
             self = .found
             return
         }
@@ -58,6 +68,18 @@ package enum JobStarter: Hashable, Sendable {
             else { return false }
             return words[verb...].dropFirst().contains { $0.exact == job.exact }
         }
+    }
+
+    /// The user as whom the system's service manager runs a unit.
+    private static func user(ofUnit text: String) -> String {
+        text.exact.split(separator: "\n").compactMap { $0.exact.removingPrefix("User=") }.last ?? "root"
+    }
+
+    /// The user as whom a line of the system's crontab (crontab(5)) runs; nil if it does not say.
+    private static func user(ofCronLine line: String) -> String? {
+        let words = line.exact.replacing("\t", with: " ").exact.split(separator: " ")
+        let place = words.first?.exact.hasPrefix("@") == true ? 1 : 5
+        return words.count > place ? words[place] : nil
     }
 
     // A folder or file that cannot be read shows nothing, which is what the finding says.

@@ -1,3 +1,5 @@
+internal import KCByteStreams
+
 /// Where jobs are run, and by which program: what their units and lines of cron are made from.
 package struct JobSurroundings: Sendable {
     /// The path of the program that runs the jobs.
@@ -39,5 +41,11 @@ package struct JobSurroundings: Sendable {
         self.user = user
         self.system = system
         self.lingering = lingering
+    }
+
+    /// True if a name is that of the user, or if one of both is not known.
+    func isUser(_ name: String?) -> Bool {
+        guard let user, !user.isEmpty, let name else { return true }
+        return user.exact == name.exact
     }
 }

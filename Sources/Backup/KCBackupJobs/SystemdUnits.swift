@@ -32,6 +32,27 @@ package struct SystemdUnits {
         self.credentialsAreEncrypted = credentialsAreEncrypted
     }
 
+    /// True for a name that a unit can have, with its kind (systemd.unit(5)).
+    package static func isName(_ text: String) -> Bool {
+        let kinds = [
+            "service", "socket", "device", "mount", "automount", "swap", "target", "path", "timer", "slice", "scope",
+        ]
+        let marks = Array(":-_.\\@".utf8)
+        guard text.utf8.count <= 255, let kind = kinds.first(where: { text.exact.hasSuffix("." + $0) }) else {
+            return false
+        }
+        let stem = text.utf8.dropLast(kind.utf8.count + 1)
+        return !stem.isEmpty && stem.first != UInt8(ascii: "@")
+            && stem.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "a")...UInt8(ascii: "z"):
+                    true
+                default: marks.contains(byte)
+                }
+            }
+    }
+
     private var name: String { Self.name(of: job.name) }
 
     private static func name(of job: String) -> String { "kcbackup-\(job)" }

@@ -65,7 +65,7 @@ package struct Table {
 
     /// Returns the lines, header first, each with its line feed; columns that are empty in every row are left out.
     ///
-    /// - Parameter width: the width of the terminal in columns; nil for no limit.
+    /// - Parameter width: the width of the terminal in columns; nil to cut nothing.
     package func lines(width: Int?) -> [String] {
         let table = StreamedTable(columns, width: width)
         for row in rows { table.measure(row) }
@@ -186,7 +186,8 @@ package final class StreamedTable {
         }
         for (column, other) in named where !cells[column].isEmpty && cells[other].isEmpty { naming.insert(column) }
         for (column, cell) in cells.enumerated() where !cell.isEmpty {
-            widths[column] = max(widths[column], displayWidth(Self.shown(cell)))
+            // Where nothing is cut, one long cell must not make all rows as long.
+            widths[column] = max(widths[column], min(displayWidth(shown(cell)), cellLimit))
         }
     }
 
@@ -198,7 +199,7 @@ package final class StreamedTable {
     /// Returns the line for a row.
     package func row(_ cells: [String]) -> String {
         fit()
-        return line(cells.map(Self.shown))
+        return line(cells.map(shown))
     }
 
     private func fit() {
@@ -249,9 +250,9 @@ package final class StreamedTable {
         widths.reduce(0, +) + gap.count * max(0, widths.count { $0 > 0 } - 1)
     }
 
-    /// Returns a cell as printed: escaped and truncated.
-    private static func shown(_ cell: String) -> String {
-        displayed(cell, limit: cellLimit)
+    /// Returns a cell as printed: escaped, and on a terminal truncated.
+    private func shown(_ cell: String) -> String {
+        displayed(cell, limit: limit == nil ? .max : cellLimit)
     }
 
     /// Returns one line with its line feed; columns that are empty in every row are left out.
@@ -259,7 +260,7 @@ package final class StreamedTable {
         var line = ""
         for column in chosen ?? Array(widths.indices) where widths[column] > 0 {
             let width = widths[column]
-            let text = fitted(cells[column], to: width)
+            let text = limit == nil ? cells[column] : fitted(cells[column], to: width)
             let padding = String(repeating: " ", count: max(0, width - displayWidth(text)))
             if !line.isEmpty { line += gap }
             line += columns[column].alignment == .left ? text + padding : padding + text
@@ -285,5 +286,6 @@ package final class StreamedTable {
 
 /// The gap between two columns.
 private let gap = "  "
-/// The maximum number of characters in a cell; longer texts are useless in a table.
+/// The maximum number of characters in a cell on a terminal, and of columns to which cells are padded elsewhere; longer
+/// texts are useless on a screen.
 private let cellLimit = 120

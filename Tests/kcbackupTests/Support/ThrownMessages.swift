@@ -58,7 +58,9 @@ struct ThrownMessages {
         "Options/JobOptions.swift": ["quoted(to)": "'nas:backups'", "shellWord(to)": "nas:backups"],
         "Options/KeychainOptions.swift": ["quoted(name)": "'login'", "SecretSource.forms": SecretSource.forms],
         "Options/StoreOptions.swift": ["option.spelling": "--escrow"],
-        "Options/UnitOptions.swift": ["quoted(job.name)": "'desk'", "shellWord(job.name)": "desk"],
+        "Options/UnitOptions.swift": [
+            "quoted(failureUnit)": "'a b.service'", "quoted(job.name)": "'desk'", "shellWord(job.name)": "desk",
+        ],
     ]
 
     /// Reads all sources of the program.

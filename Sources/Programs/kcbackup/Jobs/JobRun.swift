@@ -82,8 +82,10 @@ struct JobRun {
             guard report.status == .ok || report.status == .incomplete else { return report }
             try verifyAndPrune(&report)
         } catch {
-            report.explanation = Failure(error, session.subjects).explanation
-            report.status = report.explanation?.status ?? .internal
+            let failure = Failure(error, session.subjects).explanation
+            // That something could not be read is still true.
+            report.explanation = report.explanation.map { failure.suffixed("; before that: \($0.message)") } ?? failure
+            report.status = failure.status
         }
         return report
     }

@@ -28,6 +28,14 @@ struct UnitOptions: ParsableArguments {
                 hint: "'kcbackup schedule install \(shellWord(job.name))' installs it for its user, while they are "
                     + "logged in")
         }
+        if let failureUnit, !SystemdUnits.isName(failureUnit) {
+            throw Refusal(
+                .usage,
+                "'\(OptionName.failureUnit.spelling)': \(quoted(failureUnit)) is not the name of a unit, and systemd would "
+                    + "ignore it",
+                hint: "'\(OptionName.failureUnit.spelling) mail-admin.service'; a name has no spaces and no '%', and "
+                    + "ends with its kind")
+        }
         let units = SystemdUnits(
             of: job, in: session.surroundings, isOfSystem: system, failureUnit: failureUnit,
             credentialsAreEncrypted: encryptedCredentials)

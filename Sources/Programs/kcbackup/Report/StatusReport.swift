@@ -69,6 +69,11 @@ extension StatusReport {
                 "job \(name) failed: \(displayed(record.message))", record.hints.map { displayed($0) } + [run])
         }
         guard state.isLate(at: now), let good = state.good else { return nil }
+        if good > now {
+            return Problem(
+                "job \(name) may be late: its last good run is of \(calendar.moment(good)), which is in the future",
+                hint: "set the clock, 'timedatectl' shows it", run)
+        }
         return Problem(
             "job \(name) is late: it runs '\(displayed(state.job.time))', and ended well \(age(good, at: now)) ago",
             hint: "is the machine on at that time? 'kcbackup doctor' looks for what stands in its way", run)

@@ -53,7 +53,7 @@ struct SecretInput {
     ///
     /// If the two entries differ, both are typed again, three times in total.
     ///
-    /// - Parameter judge: called with each secret, before it is typed again.
+    /// - Parameter judge: called with each secret before it is typed again, unless it is the one that was judged last.
     /// - Throws: `SecretProblem`, `TerminalFailure`, `FileFailure`, `StreamFailure`.
     func new(_ wanted: WantedSecret, judge: (borrowing SecretBytes) -> Void = { _ in }) throws -> SecretBytes? {
         guard try asksPerson(wanted) else {
@@ -62,12 +62,14 @@ struct SecretInput {
             return secret
         }
         let prompt = "Enter the new \(wanted.what)\(wanted.note.isEmpty ? "" : " (\(wanted.note))"): "
+        var judged = SecretBytes(capacity: 0)
         for remark in ["", "They differ; try again.\n", "They differ again; one more try.\n"] {
             let secret = try world.terminal.readSecret(remark + prompt)
             if secret.isEmpty, !wanted.isContent { return nil }
-            judge(secret)
+            if !constantTimeEqual(secret, judged) { judge(secret) }
             let again = try world.terminal.readSecret("Enter it again: ")
             if constantTimeEqual(secret, again) { return try checked(secret, wanted) }
+            judged = secret
         }
         throw SecretProblem.differ(what: wanted.what)
     }
