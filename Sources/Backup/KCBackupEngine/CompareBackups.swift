@@ -5,7 +5,8 @@ package import KCKeychainModel
 
 /// Compares an archive with a later one, or with a keychain.
 ///
-/// Items are matched as a restore matches them (docs/matching.md). An item that was renamed, or that was deleted and
+/// Items are matched as a restore matches them (docs/matching.md), and compared in the form in which the other place holds
+/// them. An item that was renamed, or that was deleted and
 /// added again, therefore counts as changed. Secrets are compared by MACs under a random key that exists only during the
 /// comparison. For equal items, only these MACs are kept in memory.
 package struct CompareBackups {
@@ -16,8 +17,9 @@ package struct CompareBackups {
     /// What the archive is compared with.
     package enum Other {
         case archive(ProvenArchive)
-        /// A keychain, which must be unlocked to compare secrets.
-        case keychain(any ItemSource)
+        /// A keychain, which must be unlocked to compare secrets; or another place, and the form in which it holds items,
+        /// which is nil for an item that has no place there.
+        case keychain(any ItemSource, form: ((Item) -> Item?)? = nil)
     }
 
     /// Prepares a comparison.
@@ -35,12 +37,13 @@ package struct CompareBackups {
     /// - Parameter step: called once for each item on each side.
     /// - Throws: `ArchiveFailure`, and what the keychain throws.
     package func run(with other: Other, _ step: @escaping () -> Void = {}) throws -> CompareReport {
-        let comparison = try Comparison(codes, step)
+        let form: ((Item) -> Item?)? = if case .keychain(_, let form) = other { form } else { nil }
+        let comparison = try Comparison(codes, form, step)
         comparison.missing.first = try visit(archive) { try comparison.addFirst($0, $1) }
         switch other {
         case .archive(let archive):
             comparison.missing.second = try visit(archive) { try comparison.addSecond($0, $1) }
-        case .keychain(let keychain):
+        case .keychain(let keychain, _):
             var visitor = KeychainVisitor(codes: codes, comparesSecrets: comparesSecrets, comparison: comparison)
             try keychain.visitItems(&visitor)
         }

@@ -41,6 +41,7 @@ final class Comparison {
 
     private let codes: ItemCodes
     private let ofEmptySecret: ItemCode
+    private let form: ((Item) -> Item?)?
     private let step: () -> Void
     private var matcher = ItemMatcher()
     private var records: [Record] = []
@@ -58,14 +59,19 @@ final class Comparison {
     /// The number of items that each archive lacks because they could not be read when it was made.
     var missing = (first: 0, second: 0)
 
-    init(_ codes: ItemCodes, _ step: @escaping () -> Void) throws {
+    /// - Parameter form: the form in which items are compared; it returns nil for an item that the second side cannot
+    ///   hold, which is then none of its items.
+    init(_ codes: ItemCodes, _ form: ((Item) -> Item?)?, _ step: @escaping () -> Void) throws {
         self.codes = codes
+        self.form = form
         self.step = step
         ofEmptySecret = try codes.secret(SecretBytes(capacity: 0))
     }
 
     func addFirst(_ item: Item, _ secret: SecretCode) throws {
         step()
+        let item = compared(item)
+        let secret = known(secret)
         let whole = try codes.item(item)
         matcher.add(
             item.uuid, key: try codes.key(item), alike: item.uuid.isDerived ? alike(item, whole, secret) : nil)
@@ -74,11 +80,19 @@ final class Comparison {
 
     func addSecond(_ item: Item, _ secret: SecretCode) throws {
         step()
-        let other = Other(item: item, whole: try codes.item(item), secret: secret)
+        let (given, item, secret) = (item, compared(item), known(secret))
+        let other = Other(item: given, whole: try codes.item(item), secret: secret)
         let number = try matcher.match(
             item.uuid, key: codes.key(item), alike: alike(item, other.whole, secret),
             isUnchanged: { isUnchanged(other, from: $0) })
         if let number { take(other, as: number) } else { waiting.append(other) }
+    }
+
+    private func compared(_ item: Item) -> Item { form?(item) ?? item }
+
+    /// Where items have a form of their own, a missing secret is an empty one.
+    private func known(_ secret: SecretCode) -> SecretCode {
+        form != nil && secret == .absent ? .code(ofEmptySecret) : secret
     }
 
     private func alike(_ item: Item, _ whole: ItemCode, _ secret: SecretCode) -> AlikeItem {
@@ -88,7 +102,10 @@ final class Comparison {
             case .code(let code): code
             case .unknown: nil
             }
-        return AlikeItem(item, secret: code, whole: whole)
+        if form == nil { return AlikeItem(item, secret: code, whole: whole) }
+        // A place with a form of its own sets dates itself.
+        return AlikeItem(
+            position: Int(item.uuid.ordinal), label: item.attributes.text(.labl) ?? "", secret: code, whole: whole)
     }
 
     /// Matches the items that are left.
@@ -127,21 +144,33 @@ final class Comparison {
         var changes: [CompareReport.Change] = []
         for (number, after, secret) in changed.sorted(by: { $0.number < $1.number }) {
             guard let item = before[number] else { preconditionFailure("an archive that was proved has its items") }
-            let after = item.uuid.isAlike(after.uuid) ? try after.identified(as: item) : after
-            let change = records[number].secret.change(to: secret, item, after)
-            let (old, new) = (KeyringExtra.comparable(item), KeyringExtra.comparable(after))
+            let (then, now) = (compared(item), try identified(compared(after), as: compared(item)))
+            let change = records[number].secret.change(to: secret, then, now)
+            let (old, new) = (KeyringExtra.comparable(then), KeyringExtra.comparable(now))
             let attributes = AttributeCode.allCases.filter { old.attributes[$0] != new.attributes[$0] }
             let extra = Self.differing(old.extra, new.extra)
             if change == .notCompared { notCompared += 1 }
             changes.append(
                 CompareReport.Change(
-                    before: item, after: after, attributes: attributes, extra: extra, secret: change))
+                    before: item, after: try shown(after, as: item), attributes: attributes, extra: extra,
+                    secret: change))
         }
         let removed = records.indices.filter { !matcher.isMatched($0) }.compactMap { before[$0] }
         return CompareReport(
             added: added.sorted { $0.precedes($1) }, removed: removed, changed: changes, same: same,
             notCompared: notCompared,
             omitted: omitted, damaged: damaged, missing: missing)
+    }
+
+    /// The item of the second side with what its position in a series says taken from the first side.
+    private func identified(_ after: Item, as before: Item) throws(ItemProblem) -> Item {
+        before.uuid.isAlike(after.uuid) ? try after.identified(as: before) : after
+    }
+
+    private func shown(_ after: Item, as before: Item) throws(ItemProblem) -> Item {
+        if form == nil { return try identified(after, as: before) }
+        // A place with a form of its own has no UUIDs, so nothing follows from another one.
+        return try after.with(uuid: before.uuid, attributes: after.attributes)
     }
 
     private static func differing(_ before: [ExtraAttribute], _ after: [ExtraAttribute]) -> [String] {

@@ -54,6 +54,11 @@ extension ProvenArchive {
         }
     }
 
+    /// Reads the metadata of an archive that was read completely before.
+    ///
+    /// - Throws: `ArchiveFailure`, and what `take` throws.
+    func visitMetadata(_ take: (Item) throws -> Void) throws { try forward(take) }
+
     @discardableResult
     private func forward(_ take: (Item) throws -> Void) throws -> ReadMetadata {
         try withoutActuallyEscaping(take) { take in

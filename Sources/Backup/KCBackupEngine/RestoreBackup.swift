@@ -119,8 +119,9 @@ package struct RestoreBackup {
     /// - Parameters:
     ///   - keep: called before anything is written, in the same transaction; not called if nothing is.
     ///   - step: called for each item during planning, and again during writing.
-    ///   - observe: called during planning with each item and the decision about it, in archive order; for `keep`, with
-    ///     the keychain's own version. The calls are meaningful only if `run` returns.
+    ///   - observe: called during planning with each item and the decision about it, in archive order, and last with
+    ///     those that depend on others; for `keep`, with the keychain's own version. The calls are meaningful only if
+    ///     `run` returns.
     /// - Throws: `ArchiveFailure` (`passcodeNeeded` if the target's class keys differ from the archive's),
     ///   `RestoreRefusal` (`nothingMatches`, `itemsStayBehind`, `conflicts`, `unconfirmed`, `wouldRemoveForBroken`,
     ///   `wouldRemoveUnread`, `wouldRemoveUnopened`), and what the target and `keep` throw; nothing is written then.
@@ -185,6 +186,7 @@ package struct RestoreBackup {
             observe(item, action)
         }
         let streams = try archive.read(form, &visitor)
+        try visitor.finish(archive)
         var counts = visitor.actions.counts
         if options.filter != nil, counts.notSelected == visitor.actions.count { throw RestoreRefusal.nothingMatches }
         if options.requiresAll, counts.stayBehind > 0 { throw RestoreRefusal.itemsStayBehind(counts.stayBehind) }

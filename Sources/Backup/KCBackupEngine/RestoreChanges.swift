@@ -4,13 +4,18 @@ package import KCKeychainModel
 ///
 /// An archive may have a million items, so only as many are held as will be shown.
 package struct RestoreChanges {
-    package private(set) var created: [Item] = []
-    package private(set) var replaced: [Item] = []
-    package private(set) var kept: [Item] = []
-    package private(set) var same: [Item] = []
+    private var lists = (created: [Item](), replaced: [Item](), kept: [Item](), same: [Item]())
     private let namesCreated: Bool
     private let namesSame: Bool
     private let limit: Int
+
+    package var created: [Item] { inOrder(lists.created) }
+    package var replaced: [Item] { inOrder(lists.replaced) }
+    package var kept: [Item] { inOrder(lists.kept) }
+    package var same: [Item] { inOrder(lists.same) }
+
+    // Records that depend on others are decided about last, and are shown where they belong.
+    private func inOrder(_ list: [Item]) -> [Item] { list.sorted { $0.precedes($1) } }
 
     /// Creates empty lists.
     ///
@@ -27,10 +32,10 @@ package struct RestoreChanges {
     /// Notes the decision about an item.
     package mutating func add(_ item: Item, _ action: RestoreAction) {
         switch action {
-        case .create: if namesCreated { append(item, to: &created) }
-        case .update: append(item, to: &replaced)
-        case .keep: append(item, to: &kept)
-        case .same: if namesSame { append(item, to: &same) }
+        case .create: if namesCreated { append(item, to: &lists.created) }
+        case .update: append(item, to: &lists.replaced)
+        case .keep: append(item, to: &lists.kept)
+        case .same: if namesSame { append(item, to: &lists.same) }
         case .staysBehind, .fail, .notSelected: break
         }
     }

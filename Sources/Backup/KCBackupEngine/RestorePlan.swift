@@ -43,7 +43,7 @@ struct AnnouncingVisitor: RecordVisitor {
 struct PlanningVisitor: RecordVisitor {
     private let rules: RestoreRules
     private let existing: any ExistingItems
-    private let places: AlikePlaces
+    let places: AlikePlaces
     /// Whether the target is empty; planning writes nothing, so this does not change.
     private let isEmpty: Bool
     /// The items that will be written; recorded only if local items are removed first.
@@ -54,13 +54,9 @@ struct PlanningVisitor: RecordVisitor {
     private let observe: (Item, RestoreAction) -> Void
     private(set) var actions = ActionList()
     private(set) var stayingBehind: [(item: Item, reason: Verdict.Reason)] = []
-    private(set) var failing: [(item: Item, problem: RestoreAction.Problem)] = []
+    var failing: [(item: Item, problem: RestoreAction.Problem)] = []
     private(set) var notOpened = 0
-    /// The items of the target that are records with another UUID or unique key, and whether these are written over
-    /// them.
-    ///
-    /// No other item can be two records.
-    private var claims: [ItemUUID: Bool] = [:]
+    private(set) var crossings = Crossings()
 
     init(
         _ rules: RestoreRules, _ existing: any ExistingItems, _ places: AlikePlaces, form: SecretForm,
@@ -77,10 +73,28 @@ struct PlanningVisitor: RecordVisitor {
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws {
-        let (item, action, counterpart, kept) = try decisionInPlace(about: item, secret: secret, state: state)
-        // A target that removes what it is not told of must be told of items that stay as they are.
-        actions.append(action, isWritten: action == .same && rules.replaced != nil && rules.replacesInPlace)
-        if state == .stored, action != .notSelected { notOpened += 1 }
+        let (item, decision) = try decisionInPlace(about: item, secret: secret, state: state)
+        switch decision {
+        case .made(let action, let counterpart, let kept):
+            // A target that removes what it is not told of must be told of items that stay as they are.
+            actions.append(action, isWritten: action == .same && rules.replaced != nil && rules.replacesInPlace)
+            if state == .stored, action != .notSelected { notOpened += 1 }
+            note(item, action, counterpart: counterpart, kept: kept)
+        case .open:
+            actions.appendOpen()
+            if state == .stored { notOpened += 1 }
+        }
+    }
+
+    /// Makes the decision that was left open about a record.
+    mutating func settle(_ record: Item, _ action: RestoreAction, _ ordinal: Int) throws {
+        let item = try record.placed(at: places.place(of: record.uuid))
+        actions.settle(action, at: ordinal)
+        let kept = action == .keep ? try existing.item(withUUID: item.uuid) ?? existing.item(withKeyOf: item) : nil
+        note(item, action, counterpart: nil, kept: kept)
+    }
+
+    private mutating func note(_ item: Item, _ action: RestoreAction, counterpart: Item?, kept: Item?) {
         observe(action == .keep ? kept ?? item : item, action)
         if rules.replaced != nil, action.writes || action == .same {
             if action == .same, !rules.replacesInPlace { staying.insert(item.uuid) }
@@ -94,36 +108,40 @@ struct PlanningVisitor: RecordVisitor {
         }
     }
 
+    private enum Decision {
+        /// What to do with an item, its counterpart by unique key, and the version of it in the keychain.
+        case made(RestoreAction, counterpart: Item? = nil, kept: Item? = nil)
+        /// It depends on other records.
+        case open
+    }
+
     /// Returns the item under the identity that it has in the target, and the decision about it.
     private mutating func decisionInPlace(
         about item: Item, secret: borrowing SecretBytes, state: SecretState
-    ) throws -> (item: Item, action: RestoreAction, counterpart: Item?, kept: Item?) {
-        guard rules.selects(item) else { return (item, .notSelected, nil, nil) }
+    ) throws -> (item: Item, Decision) {
+        guard rules.selects(item) else { return (item, .made(.notSelected)) }
         let place = places.place(of: item.uuid)
         let placed: Item
         do throws(ItemProblem) {
             placed = try item.placed(at: place)
         } catch {
-            return (item, .fail(.overLimit), nil, nil)
+            return (item, .made(.fail(.overLimit)))
         }
         let isNew = if case .new = place { true } else { false }
-        let (action, counterpart, kept) = try decision(about: placed, isNew: isNew, secret: secret, state: state)
-        return (placed, action, counterpart, kept)
+        return (placed, try decision(about: placed, isNew: isNew, secret: secret, state: state))
     }
 
-    /// Returns what to do with `item`, its counterpart by unique key, and the version of it in the keychain.
-    ///
     /// - Parameter isNew: true if it has an identity that no item of the keychain should have.
     private mutating func decision(
         about item: Item, isNew: Bool, secret: borrowing SecretBytes, state: SecretState
-    ) throws -> (action: RestoreAction, counterpart: Item?, kept: Item?) {
+    ) throws -> Decision {
         // An item that another device sealed has a verdict of its own.
         if rules.verdict(item.accessibility, rules.mode, rules.isSameDevice) == .restores,
             let reason = rules.reason(against: item, in: existing.kind)
         {
-            return (.staysBehind(reason), nil, nil)
+            return .made(.staysBehind(reason))
         }
-        if let obstacle = existing.obstacle(to: item) { return (.fail(RestoreAction.Problem(obstacle)), nil, nil) }
+        if let obstacle = existing.obstacle(to: item) { return .made(.fail(RestoreAction.Problem(obstacle))) }
         let byKey = isEmpty ? nil : try existing.item(withKeyOf: item)
         let byUUID = isEmpty ? nil : try existing.item(withUUID: item.uuid)
         var problem: RestoreAction.Problem? =
@@ -133,26 +151,17 @@ struct PlanningVisitor: RecordVisitor {
             case .absent, .open, .stored, .storedWhole, .notRead: nil
             }
         if isNew, byKey ?? byUUID != nil { problem = .identityTaken }
+        let ordinal = actions.count
+        if !existing.needsAnnouncements,
+            rules.setsAside(item, byKey: byKey, byUUID: byUUID, problem: problem, ordinal: ordinal, &crossings)
+        {
+            return .open
+        }
         let action = try rules.action(
             for: item, byKey: byKey, byUUID: byUUID, problem: problem, isProvedWhole: state != .stored,
             isHeld: { counterpart in existing.holds(item, as: counterpart) },
             hasSecret: { counterpart in try existing.secret(of: counterpart, equals: secret, in: form) })
-        return (settled(action, for: item, as: byKey ?? byUUID), byKey, byKey ?? byUUID)
-    }
-
-    /// The decision about an item, where one record may have the UUID and another one the unique key of `existing`.
-    private mutating func settled(_ action: RestoreAction, for item: Item, as existing: Item?) -> RestoreAction {
-        guard let existing, action == .update || action == .keep, rules.replaced == nil,
-            !self.existing.needsAnnouncements, existing.uuid != item.uuid || !existing.hasKey(of: item)
-        else { return action }
-        switch claims[existing.uuid] {
-        case nil:
-            claims[existing.uuid] = action == .update
-            return action
-        // It gives up its UUID or its key to the other record, which leaves the other of the two free.
-        case true?: return .create
-        case false?: return .fail(.identityTaken)
-        }
+        return .made(action, counterpart: byKey, kept: byKey ?? byUUID)
     }
 }
 
@@ -211,13 +220,18 @@ private struct ApplyingVisitor: RecordVisitor {
         step()
         guard actions.writes(ordinal) else { return }
         let placed = try item.placed(at: places.place(of: item.uuid))
-        let replaced =
-            actions.updates(ordinal) ? try writer.item(withKeyOf: placed) ?? writer.item(withUUID: placed.uuid) : nil
+        let replaced = actions.updates(ordinal) ? try self.replaced(by: placed) : nil
         if placed == item { return try writer.put(item, line: line, secret: secret, in: form, replacing: replaced) }
         var line = SecretBytes(capacity: 1_024)
         ItemLine.encode(placed, into: &line)
         try line.withBytes { line in
             try writer.put(placed, line: line, secret: secret, in: form, replacing: replaced)
         }
+    }
+
+    /// The item that is written over; `put` also replaces the one with the unique key.
+    private func replaced(by item: Item) throws -> Item? {
+        guard let holder = try writer.item(withKeyOf: item) else { return try writer.item(withUUID: item.uuid) }
+        return holder.uuid == item.uuid ? holder : try writer.item(withUUID: item.uuid) ?? holder
     }
 }

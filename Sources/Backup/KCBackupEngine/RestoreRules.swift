@@ -25,7 +25,7 @@ package enum RestoreAction: Hashable, Sendable {
 
     /// Why an item cannot be written although the rules allow it.
     package enum Problem: String, CaseIterable, Hashable, Sendable {
-        /// The keychain has the item's UUID on one item and its unique key on another.
+        /// Its unique key belongs to an item that is another one of the archive and stays as it is.
         case identityTaken = "identity-taken"
         /// No available key opens its secret.
         case noKey = "no-key"
@@ -140,7 +140,8 @@ package struct RestoreRules: Sendable {
         filter?.matches(item) ?? true
     }
 
-    private func remains(_ existing: Item?) -> Item? {
+    /// The item, unless it is removed first.
+    func remains(_ existing: Item?) -> Item? {
         existing.flatMap { isReplaced($0) && !replacesInPlace ? nil : $0 }
     }
 
@@ -154,8 +155,18 @@ struct ActionList {
 
     /// - Parameter isWritten: true to write an item that is there already, as if it were updated.
     mutating func append(_ action: RestoreAction, isWritten: Bool = false) {
-        let writes: UInt8 = action == .create ? 1 : action == .update || isWritten ? 2 : 0
-        codes.append(writes)
+        codes.append(isWritten ? 2 : Self.code(action))
+        counts.add(action)
+    }
+
+    private static func code(_ action: RestoreAction) -> UInt8 { action == .create ? 1 : action == .update ? 2 : 0 }
+
+    /// Appends a decision that `settle` makes.
+    mutating func appendOpen() { codes.append(0) }
+
+    /// Makes the decision that was left open about the item with this ordinal.
+    mutating func settle(_ action: RestoreAction, at ordinal: Int) {
+        codes[ordinal] = Self.code(action)
         counts.add(action)
     }
 

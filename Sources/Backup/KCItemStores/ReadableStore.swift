@@ -28,6 +28,10 @@ package protocol ReadableStore: ItemSource {
     /// question.
     func open(_ needed: Set<Accessibility>?) throws
 
+    /// Makes the form in which the store holds items, for comparisons: nil for an item that has no place there. Nil if it
+    /// holds all items as they are.
+    func form() throws -> ((Item) -> Item?)?
+
     /// The same items with their secrets as this device stores them, for an unencrypted archive.
     func stored(_ device: DeviceKey) throws -> any StoredItemSource
 
@@ -58,6 +62,8 @@ package protocol ReadableStore: ItemSource {
 
 extension ReadableStore {
     package var unread: UnreadItems { UnreadItems() }
+
+    package func form() throws -> ((Item) -> Item?)? { nil }
 
     /// Does nothing: what was read has its secrets.
     package func open(_ needed: Set<Accessibility>?) {}

@@ -50,6 +50,8 @@ package final class ServiceItemStore: ItemStore {
 
     package func itemCount() throws -> Int { try source().count }
 
+    package func form() throws -> ((Item) -> Item?)? { client.form(in: try source(), scope).form }
+
     package func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws { try source().visitItems(&visitor) }
 
     /// Refuses attributes that the service cannot hold, and those that would make an item equal to another one of its

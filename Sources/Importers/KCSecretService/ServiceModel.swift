@@ -84,6 +84,9 @@ package struct ServiceItem: Hashable, Sendable {
         }
     }
 
+    /// What `holds` compares.
+    var comparable: ServiceItem { ServiceItem(label: label, attributes: free, type: kind) }
+
     /// True if it has the attributes that KeePassXC gives to every entry of a database.
     package var isEntry: Bool { KeyringEntry.isEntry(attributes.map(\.name)) }
 

@@ -43,7 +43,7 @@ package struct ServiceSource: ItemSource {
         self.unkept = unkept
         collections = contents.collections.enumerated().map { index, collection in
             CollectionSummary(
-                label: collection.name.label, isDefault: collection.isDefault, isLocked: collection.isLocked,
+                name: collection.name, isDefault: collection.isDefault, isLocked: collection.isLocked,
                 items: collection.isLocked
                     ? collection.items.count : contents.items.count { $0.collection == index })
         }
@@ -108,8 +108,9 @@ package struct ServiceSource: ItemSource {
 
 /// The main properties of a collection.
 package struct CollectionSummary: Hashable, Sendable {
+    let name: CollectionName
     /// The name that people see.
-    package let label: String
+    package var label: String { name.label }
     /// True for the collection of items that name none.
     package let isDefault: Bool
     package let isLocked: Bool

@@ -100,7 +100,8 @@ extension RestoreAction.Problem {
     /// The problem in words.
     package var words: String {
         switch self {
-        case .identityTaken: "its UUID belongs to one item of the keychain and its key to another"
+        case .identityTaken:
+            "its name belongs to an item of the keychain that is another one of the backup, and stays as it is"
         case .noKey: "no key opens its secret"
         case .noPlace: "items of its class have no place there"
         case .noPasscode:

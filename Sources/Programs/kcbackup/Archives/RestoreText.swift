@@ -85,6 +85,15 @@ struct RestoreText {
         for (item, problem) in report.failing {
             list.add(problem: "\(report.isDryRun ? "would not be" : "not") restored: \(item.words): \(problem.words)")
         }
+        if report.failing.contains(where: { $0.problem == .identityTaken }), !session.style.isQuiet {
+            if isOfSome {
+                session.message("kcbackup: hint: a restore of the whole archive restores both\n")
+            } else if policy != .overwrite {
+                session.message(
+                    "kcbackup: hint: '\(OptionName.onConflict.spelling) overwrite' takes the archive's version of both\n"
+                )
+            }
+        }
     }
 
     private var summary: String { report.summary(into: target.words, isMade: isMade) }

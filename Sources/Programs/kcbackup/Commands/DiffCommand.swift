@@ -100,7 +100,7 @@ struct DiffCommand: Verb {
         if shallow == nil { try items.open() }
         let progress = Progress("comparing items", in: session, reading: first.opened, 2)
         let report = try CompareBackups(first, comparesSecrets: shallow == nil)
-            .run(with: .keychain(items), progress.step)
+            .run(with: .keychain(items, form: items.form()), progress.step)
         progress.finish()
         return try tell(report, outline, ("keychain", .text(store.name)), shallow, in: session)
     }
