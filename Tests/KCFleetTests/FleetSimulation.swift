@@ -26,12 +26,16 @@ struct FleetSimulation {
     /// What is wrong with some of the machines, one of each in a hundred.
     private enum Fault: Int, CaseIterable {
         case silent, late, failed, shrunk, forged, replayed, cloned, skewed, keys, stranger
+        // Killed while it wrote its receipt, killed before that, with a receipt that somebody deleted, and with two jobs
+        // that ended in the same second.
+        case crashed, archiveOnly, deleted, racing
 
-        /// A state that the report must show.
-        var state: FleetReport.State {
+        /// A state that the report must show; nil if it is well.
+        var state: FleetReport.State? {
             switch self {
             // What is forged or replayed leaves a machine without a receipt of this night.
-            case .silent, .forged, .replayed: .absent
+            case .silent, .forged, .replayed, .crashed, .archiveOnly, .deleted: .absent
+            case .racing: nil
             case .late: .late
             case .failed: .failed
             case .shrunk: .shrunk
@@ -51,7 +55,7 @@ struct FleetSimulation {
             let key = try Fleet.device(number + 1_000)
             let fault = Fault(rawValue: number % 100)
             if fault != .stranger { inventory += "\(key.id) host-\(number)\n" }
-            expected += "\(key.id) \(fault?.state.rawValue ?? "well")\n"
+            expected += "\(key.id) \(fault?.state?.rawValue ?? "well")\n"
             try write(number, key, fault)
         }
         try Data(inventory.utf8).write(to: folder.appending(path: "machines.txt"))
@@ -61,8 +65,13 @@ struct FleetSimulation {
     private func write(_ number: Int, _ key: DeviceKey, _ fault: Fault?) throws {
         // Machines that are silent, forged or replayed are so every night.
         if fault == .silent { return }
+        if fault == .archiveOnly {
+            let archives = folder.appending(path: "fleet/archives/\(key.id)")
+            try FileManager.default.createDirectory(at: archives, withIntermediateDirectories: true)
+            return try Data(count: 9_000).write(to: archives.appending(path: "login-KC-ABCDEFGH-20261124T030000Z.kcb"))
+        }
         // The nights before the last one are long enough ago that they alone make nobody well.
-        for night in (0..<nights).reversed() {
+        for night in (0..<nights).reversed() where night > 0 || fault != .deleted {
             let minutes = Int64(60 + number % 120 + night * 1_440)
             let sequence = Int64((nights - night) * 10)
             let (result, items): (Int32, Int) =
@@ -73,6 +82,9 @@ struct FleetSimulation {
                 default: (0, 40 + night)
                 }
             try write(key, minutesAgo: minutes, sequence, result, items, fault)
+            if night == 0, fault == .racing {
+                try write(key, minutesAgo: minutes, sequence + 1, 0, items, fault, job: "hourly")
+            }
             if night == 0, fault == .cloned || fault == .keys {
                 try write(key, minutesAgo: minutes - 20, fault == .cloned ? sequence : sequence + 1, 0, items, fault)
             }
@@ -80,7 +92,8 @@ struct FleetSimulation {
     }
 
     private func write(
-        _ key: DeviceKey, minutesAgo: Int64, _ sequence: Int64, _ result: Int32, _ items: Int, _ fault: Fault?
+        _ key: DeviceKey, minutesAgo: Int64, _ sequence: Int64, _ result: Int32, _ items: Int, _ fault: Fault?,
+        job: String = "nightly"
     ) throws {
         let written = now.advanced(byMicroseconds: -minutesAgo * 60_000_000)
         let ahead: Int64 = fault == .skewed ? 40 : 0
@@ -89,7 +102,7 @@ struct FleetSimulation {
         let good = fault == .late ? now.advanced(byMicroseconds: -48 * 3_600_000_000) : written
         let receipt = Receipt(
             device: key.id, sequence: sequence, time: written.advanced(byMicroseconds: ahead * 60_000_000),
-            job: "nightly", result: result, good: good,
+            job: job, result: result, good: good,
             keys: ["age1escrow", fault == .keys ? "age1of-\(sequence)" : "age1desk"], counts: counts,
             archives: [Fleet.archive(0, verified: written), Fleet.archive(1, verified: written)])
         var bytes = try receipt.signed(by: key)
@@ -99,8 +112,10 @@ struct FleetSimulation {
             fault == .replayed ? ReceiptName(device: key.id, time: receipt.time, sequence: sequence + 5) : receipt.name
         let day = folder.appending(path: "fleet/receipts/\(name.day)")
         try FileManager.default.createDirectory(at: day, withIntermediateDirectories: true)
-        let file = day.appending(path: name.description)
-        try Data(bytes).write(to: file)
+        // As one that is killed leaves it on a remote that has no complete files only.
+        let isCut = fault == .crashed
+        let file = day.appending(path: name.description + (isCut ? ".part" : ""))
+        try Data(isCut ? Array(bytes.prefix(bytes.count / 2)) : bytes).write(to: file)
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: Double(written.seconds))], ofItemAtPath: file.path)
     }
