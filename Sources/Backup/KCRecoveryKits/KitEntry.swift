@@ -36,12 +36,16 @@ package struct KitEntry: ~Copyable {
     ///
     /// The whole identity, as a scanner reads it from the code of the kit, is taken as all lines.
     ///
-    /// - Returns: what is wrong; the line is then to be typed again.
+    /// - Returns: what is wrong; the line is then to be typed again. Nil also for what precedes the first line.
     package mutating func take(_ typed: borrowing SecretBytes) -> Problem? {
         guard let number = nextLine else { preconditionFailure("all lines are there") }
         var line = Self.normalized(typed)
         let prefix = KitText.prefix.exact.replacing("-", with: "")
-        if number == 1, line.withBytes({ $0.starts(with: prefix) }) { line.removeFirst(prefix.utf8.count) }
+        if number == 1, line.withBytes({ $0.starts(with: prefix) }) {
+            line.removeFirst(prefix.utf8.count)
+            // It stands on a line of its own.
+            if line.isEmpty { return nil }
+        }
         let total = KitText.lineLengths.reduce(0, +)
         let isWhole = number == 1 && line.count == total
         let wanted = isWhole ? total : KitText.lineLengths[number - 1] + 1

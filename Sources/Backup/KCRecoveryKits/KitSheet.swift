@@ -72,13 +72,20 @@ package struct KitSheet {
               age -d -i key.txt metadata.jsonl.gz.age | gzip -dc
               age -d -i key.txt secrets.jsonl.gz.age | gzip -dc
 
-            Each line of both but the first and the last is an item; 'secret' is base64.
+            Each line of both but the first and the last is an item; 'secret' is base64,
+            and 'sealed' opens only on its device.
 
             WHO MADE A BACKUP
 
-            Anybody can encrypt for this key. Backups of this device have its signature:
+            Anybody can encrypt for this key, so 'restore' asks on another machine whether
+            the device is yours. Its backups have its signature. Without kcbackup, put the
+            next two lines, as one line, into a file 'signers':
 
             \(Self.folded(device.allowedSignersLine))
+
+              ssh-keygen -Y verify -n kcbackup -f signers -I \(device.id) \\
+                -s SHA256SUMS.sig < SHA256SUMS
+              sha256sum -c SHA256SUMS
 
             WHAT THIS KEY DOES NOT OPEN
 

@@ -5,8 +5,8 @@ package import KCKeychainModel
 
 /// A sheet of paper with an identity that opens backups; what is known about it without the sheet.
 package struct RecoveryKit: Hashable, Sendable {
-    /// The longest comment, in bytes of UTF-8.
-    package static let commentLimit = 100
+    /// The longest comment, in bytes of UTF-8, which has to fit a line of the sheet.
+    package static let commentLimit = 60
 
     /// Whether somebody has lately shown that the sheet is there and legible.
     package enum Rehearsal: Hashable, Sendable {

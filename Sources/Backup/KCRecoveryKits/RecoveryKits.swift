@@ -1,5 +1,5 @@
 internal import KCAgeEncryption
-internal import KCByteStreams
+package import KCByteStreams
 package import KCDeviceIdentity
 internal import KCKeychainModel
 
@@ -20,8 +20,16 @@ package struct RecoveryKits: Sendable {
 
     /// Locates the file that `device` keeps next to the key file at `keyPath`.
     package init(besideKeyAt keyPath: String, of device: DeviceKey) {
-        let folder = Path.split(keyPath).folder
-        file = StateFile("\(folder)/recovery-kits-\(device.id)", Self.kind, about: "", of: device)
+        file = StateFile(Self.path(besideKeyAt: keyPath, of: device.id), Self.kind, about: "", of: device)
+    }
+
+    /// True if a device has a list, whose MAC is not checked.
+    package static func exist(besideKeyAt keyPath: String, of device: DeviceID) throws(FileFailure) -> Bool {
+        try Path.exists(path(besideKeyAt: keyPath, of: device))
+    }
+
+    private static func path(besideKeyAt keyPath: String, of device: DeviceID) -> String {
+        "\(Path.split(keyPath).folder)/recovery-kits-\(device)"
     }
 
     /// The kits, oldest first; none if the file is missing.

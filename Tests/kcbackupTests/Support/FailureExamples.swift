@@ -100,7 +100,9 @@ enum FailureExamples {
 
     private static let kits: [KitProblem] = [
         .unattended, .mistyped(times: 20), .comment, .tooMany(limit: 100), .otherKey(kits: 2), .unknown,
-        .alreadyRetired(fingerprint: "3f9a-01bc"), .opensMetadataAlone(archive: "laptop.kcb"),
+        .alreadyRetired(fingerprint: "3f9a-01bc"), .inspecting(fingerprint: "3f9a-01bc"), .severalKeys,
+        .notEntered(.file(missing), path: nil), .notEntered(.file(missing), path: "kit.txt"),
+        .opensMetadataAlone(archive: "laptop.kcb"),
         .unencrypted(archive: "laptop.kcb"), .list(.altered(path: "recovery-kits-KC-…")),
         .list(.otherFormat(path: "recovery-kits-KC-…")),
     ]

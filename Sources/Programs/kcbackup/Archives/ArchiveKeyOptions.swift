@@ -53,6 +53,9 @@ struct ArchiveKeyOptions: ParsableArguments {
         let asks = passphrase != nil || session.world.terminal.isAttended
         if given.restoring.isEmpty, !inspectRecipient.isEmpty, !asks { throw UsageProblem.noRestoreKey }
         let kits = try session.recoveryKits()
+        if let kit = kits.first(where: { $0.retired == nil && given.inspecting.contains($0.recipient) }) {
+            throw KitProblem.inspecting(fingerprint: kit.fingerprint)
+        }
         given.knownKits = Set(kits.map(\.recipient.description.exact))
         given.kits = kits.filter { $0.retired == nil && !seen.contains($0.recipient) }.map(\.recipient)
         return given

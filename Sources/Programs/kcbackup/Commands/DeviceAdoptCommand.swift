@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCConsole
 internal import KCDeviceIdentity
 internal import KCLocalKeychains
+internal import KCRecoveryKits
 internal import KCReportText
 
 /// `kcbackup device adopt`: the user says what this machine is, where its machine ID does not.
@@ -58,6 +59,11 @@ struct DeviceAdoptCommand: Verb {
             }
             let renewal = try provider.renew()
             session.note("the key of device \(renewal.retired) is kept as \(quoted(renewal.retiredPath))")
+            if try RecoveryKits.exist(besideKeyAt: device.keyPath, of: renewal.retired) {
+                session.warn(
+                    "no backups are made for the recovery kits of the old device: 'kcbackup recovery make' makes a new kit"
+                )
+            }
             return try finish(renewal.device, isNew: true, device, in: session)
         }
         return try finish(try provider.adopt(), isNew: false, device, in: session)

@@ -48,11 +48,13 @@ struct RecoveryCheckCommand: Verb {
         let kits = try local.keyIfAny().map { LocalKits(of: $0, at: local) }
         let known = try kits?.list() ?? []
         let keys = try session.identities(in: identity, passphrase: nil)
-        let kit = known.first { kit in keys.contains { $0.recipient == kit.recipient } }
+        guard keys.count == 1, let key = keys.first else { throw KitProblem.severalKeys }
+        let kit = known.first { $0.recipient == key.recipient }
         if kit == nil, archives.isEmpty { throw KitProblem.otherKey(kits: known.count) }
         var results: [JSONValue] = []
+        var isDamaged = false
         let status = try session.forEach(archives, named: \.self) { archive in
-            let report = try check(archive, keys, session)
+            let report = try check(archive, key, session)
             let total = report.contents.counts.total
             let opened = "opens \(quoted(archive)): \(counted(total, "item")), \(report.opened) of them here"
             session.note(opened)
@@ -60,7 +62,9 @@ struct RecoveryCheckCommand: Verb {
                 .members([
                     ("path", .text(archive)), ("items", .number(total)), ("opened", .number(report.opened)),
                 ]))
-            return report.broken.isEmpty ? .ok : .incomplete
+            for item in report.broken { session.warn("damaged before the archive was made: \(item.words)") }
+            isDamaged = isDamaged || !report.broken.isEmpty
+            return .ok
         }
         guard status == .ok else { return status }
         if let kit, let kits {
@@ -78,14 +82,14 @@ struct RecoveryCheckCommand: Verb {
             session.note("the key is that of no kit of this device, so no date is kept")
             try session.result(["archives": .list(results)], [])
         }
-        return .ok
+        return isDamaged ? .incomplete : .ok
     }
 
     /// Reads an archive to its last byte with the key alone.
-    private func check(_ archive: String, _ keys: [X25519Identity], _ session: Session) throws -> VerifyReport {
+    private func check(_ archive: String, _ key: X25519Identity, _ session: Session) throws -> VerifyReport {
         let file = try ArchiveOptions.parse([]).open(archive, in: session)
         if file.header.mode == .unencrypted { throw KitProblem.unencrypted(archive: archive) }
-        let opened = try file.prove().open(identities: keys)
+        let opened = try file.prove().open(identities: [key])
         guard opened.opensSecrets else { throw KitProblem.opensMetadataAlone(archive: archive) }
         let proven = try ProvenArchive(opened, local: LocalDevice(session.world).identity())
         let progress = Progress("verifying items", in: session, reading: proven.opened, 1, metadata: 0)

@@ -65,21 +65,29 @@ struct RecoveryMakeCommand: Verb {
         let sheet = KitSheet(
             kit, by: device, on: session.calendar.day(session.now), version: CommandLineTool.version
         ).text(identity)
-        // A sheet that is in no list still opens what is made for it; a kit in the list without a sheet opens nothing.
+        // Archives are made for what is in the list, so a kit gets there only when its sheet is written.
         if let output {
             try PrivateFile.create(session.world.resolve(output), sheet)
         } else {
             try session.write(sheet)
         }
-        try kits.change { list in
-            try Self.requireRoom(in: list)
-            list.append(kit)
+        do {
+            try kits.change { list in
+                try Self.requireRoom(in: list)
+                list.append(kit)
+            }
+        } catch {
+            if let output { try Path.remove(session.world.resolve(output)) }
+            throw KitProblem.notEntered(Failure(error, session.subjects), path: output)
         }
         session.done = "recovery kit \(kit.fingerprint) is made"
         if let output {
             try session.result(["kit": kit.json(at: session.now), "path": .text(output)], [])
         }
         session.message("Recovery kit: \(kit.fingerprint)\nPublic key: \(kit.recipient)\n")
+        if output == nil, session.world.terminal.showsOutput {
+            session.note("the key is in the history of this terminal now: clear it")
+        }
         session.note(
             output.map { "print \(quoted($0)), remove it, and try the sheet: 'kcbackup recovery check'" }
                 ?? "try the sheet: 'kcbackup recovery check'")

@@ -17,7 +17,8 @@ struct RekeyCommand: Verb {
         commandName: "rekey",
         abstract: "Let other keys open archives that this device made.",
         discussion: """
-            The given keys replace all keys of an archive: name those that are to stay again. The content is encrypted \
+            The given keys, and the recovery kits of this device that are not retired, replace all keys of an archive: \
+            name those that are to stay again. The content is encrypted \
             again, so that the old keys are of no use with the new archive. It is read back, compared item by item, \
             and replaced in one step. If a run was interrupted, run it again with the old and the new keys.
 
@@ -112,6 +113,7 @@ struct RekeyCommand: Verb {
         }
         if !done.isEmpty {
             session.note("copies elsewhere, and in a trash, keep the keys that they have")
+            try session.noteKits()
         }
         if !done.isEmpty { session.done = "\(counted(done.count, "archive")) rekeyed" }
         if style.json {

@@ -19,6 +19,12 @@ enum KitProblem: Error, Hashable, Sendable {
     /// No kit has the fingerprint that was given.
     case unknown
     case alreadyRetired(fingerprint: String)
+    /// The public key of a kit, which opens whole archives, is given as one that opens the metadata alone.
+    case inspecting(fingerprint: String)
+    /// A file has several keys, so that it is not clear which of them would open an archive.
+    case severalKeys
+    /// A sheet was written, and its kit cannot be entered into the list.
+    indirect case notEntered(Failure, path: String?)
     /// The key opens the names of the items alone.
     case opensMetadataAlone(archive: String)
     /// An archive that needs no key proves nothing about one.
@@ -53,6 +59,21 @@ func explainKit(_ problem: KitProblem) -> Explanation {
             .notFound, "no recovery kit has this fingerprint",
             hint: "'kcbackup recovery list' shows those of this device")
     case .alreadyRetired(let fingerprint): Explanation(.exists, "recovery kit \(fingerprint) is retired already")
+    case .inspecting(let fingerprint):
+        Explanation(
+            .usage,
+            "recovery kit \(fingerprint), which opens whole archives, is given as "
+                + "'\(OptionName.inspectRecipient.spelling)'",
+            hint: "leave it out: archives are made for recovery kits by themselves")
+    case .severalKeys:
+        Explanation(
+            .usage, "the file has several keys, and a recovery kit has one",
+            hint: "give a file with the key of the kit alone")
+    case .notEntered(let failure, let path):
+        failure.explanation.prefixed(
+            path == nil
+                ? "the sheet is of no use, and has to be destroyed, since its kit cannot be entered into the list: "
+                : "nothing was made, since the kit cannot be entered into the list: ")
     case .opensMetadataAlone(let archive):
         Explanation(.wrongKey, "the key opens the names of the items in \(quoted(archive)), and no secret")
     case .unencrypted(let archive):
@@ -67,7 +88,8 @@ private func explainKitList(_ failure: StateFileFailure) -> Explanation {
     case .altered(let path), .otherDevice(let path, _):
         Explanation(
             .damaged, "the list of recovery kits was changed by another program: \(quoted(path))",
-            hint: "remove the file; sheets keep opening what was made for them, and new kits start a new list")
+            hint: "if you remove the file, sheets keep opening what was made for them, and no later backup is made for "
+                + "them: make new kits then")
     case .otherFormat(let path):
         Explanation(.limit, "another version of kcbackup wrote the list of recovery kits: \(quoted(path))")
     case .file(let failure): explainFile(failure)

@@ -40,6 +40,13 @@ struct JobReceipts {
     /// - Returns: what became of it; nil if the job is in no fleet.
     func run(backup: ExitStatus, status: ExitStatus, copies: [JobCopies.Outcome]) -> Outcome? {
         guard let to = job.fleet else { return nil }
+        // A signal that ended the run must not keep its receipt from saying so.
+        return Interruption.afterwards { report(to: to, backup, status, copies) }
+    }
+
+    private func report(
+        to: String, _ backup: ExitStatus, _ status: ExitStatus, _ copies: [JobCopies.Outcome]
+    ) -> Outcome {
         var outcome = Outcome(to: to)
         do {
             guard let fleet = RemoteLocation(to) else { throw JobFailure.damaged(job: job.name, path: nil) }
@@ -51,8 +58,7 @@ struct JobReceipts {
                 found: copy?.found ?? [])
             var record = try recordIfReadable() ?? ReceiptRecord(to: to, tried: session.now)
             if record.to.exact != to.exact { record = ReceiptRecord(to: to, tried: session.now) }
-            // A signal that ended the run must not keep its receipt from saying so.
-            Interruption.afterwards { write(run, to: fleet, key, &record, &outcome) }
+            write(run, to: fleet, key, &record, &outcome)
             try Interruption.withheld { try jobs.save(record, of: job.name) }
         } catch {
             outcome.explanation = outcome.explanation ?? Failure(error, session.subjects).explanation

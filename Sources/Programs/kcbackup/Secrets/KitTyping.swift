@@ -27,11 +27,12 @@ extension Session {
                 remark = ""
                 guard let problem = entry.take(line) else { continue }
                 mistakes += 1
-                if mistakes == Self.mistakeLimit { throw KitProblem.mistyped(times: mistakes) }
+                if mistakes >= Self.mistakeLimit { throw KitProblem.mistyped(times: mistakes) }
                 remark = "\(problem.words)\n"
             }
             if let identity = try entry.identity() { return identity }
             mistakes += 1
+            if mistakes >= Self.mistakeLimit { throw KitProblem.mistyped(times: mistakes) }
             remark = "Each line may be right, but they are not the key of one kit. Once more, from the first line:\n"
         }
     }
