@@ -45,8 +45,8 @@ package struct FleetObserver {
 
         /// When it was written, as far as is known.
         var reported: Timestamp { written ?? time }
-        /// When a backup last ended well.
-        var lastGood: Timestamp? { result == 0 ? reported : good.map { min($0, reported) } }
+        /// When a backup last ended well; the earlier of the two clocks counts, since a file can be written again.
+        var lastGood: Timestamp? { result == 0 ? min(time, reported) : good.map { min($0, reported) } }
     }
 
     /// Creates an observer that has seen nothing.
@@ -150,9 +150,7 @@ package struct FleetObserver {
         machine.skew = newest.written.map { newest.time.seconds - $0.seconds }
         let skew = machine.skew.map(abs) ?? max(0, newest.time.seconds - now.seconds)
         if skew > Self.skewLimit { states.insert(.clock) }
-        if zip(receipts, receipts.dropFirst()).contains(where: { $0.sequence >= $1.sequence }) {
-            states.insert(.replayed)
-        }
+        if Self.isReplayed(receipts) { states.insert(.replayed) }
         for job in Set(receipts.map(\.job)) {
             let (state, result) = self.job(receipts.filter { $0.job == job })
             states.formUnion(state)
@@ -163,11 +161,29 @@ package struct FleetObserver {
         return machine
     }
 
+    /// True if a number was used twice, or if one is smaller than one of long before.
+    ///
+    /// Two jobs that end at the same time may write their receipts in another order than they took their numbers.
+    private static func isReplayed(_ receipts: [Seen]) -> Bool {
+        if Set(receipts.map(\.sequence)).count < receipts.count { return true }
+        var settled = receipts.startIndex
+        var greatest = Int64.min
+        for receipt in receipts {
+            while receipt.reported.seconds - receipts[settled].reported.seconds > skewLimit {
+                greatest = max(greatest, receipts[settled].sequence)
+                settled += 1
+            }
+            if receipt.sequence < greatest { return true }
+        }
+        return false
+    }
+
     /// Judges the runs of one job, of which there is at least one, in their order.
     private func job(_ runs: [Seen]) -> (Set<FleetReport.State>, FleetReport.Job) {
         let newest = runs[runs.count - 1]
-        // A run that failed before it found any archive says nothing about what is in them.
-        let found = runs.filter { $0.archives > 0 || $0.result == 0 }
+        // A run that failed, and found fewer archives than before or none, says nothing about what is in them.
+        var found: [Seen] = []
+        for run in runs where run.result == 0 || run.archives >= max(1, found.last?.archives ?? 0) { found.append(run) }
         let before = found.dropLast().last
         let last = found.last ?? newest
         var states: Set<FleetReport.State> = []
