@@ -23,7 +23,7 @@ DOCUMENTATION := share/doc/kcbackup
 PACKAGES := .build/packages
 SOURCES := Package.swift $(shell find Sources -type f)
 
-.PHONY: help build test test-debug test-packages wrappers faults proof fuzz fleet judges remotes desktop demo install uninstall deb tarball test-deb test-html docs format
+.PHONY: help build test test-debug test-packages wrappers faults proof fuzz fleet fleet-index judges remotes desktop demo install uninstall deb tarball test-deb test-html docs format
 .PHONY: clean
 .PHONY: packages-build packages-test packages-desktop packages-judges packages-remotes packages-test-html packages-deb packages-test-deb
 # Half a file must not look up to date.
@@ -43,6 +43,7 @@ help:
 	@echo 'make remotes    copies on real servers of this machine: S3, SFTP, WebDAV, each RACES=5 times at once'
 	@echo 'make fuzz       files of other programs, changed at random, FUZZ_ROUNDS=20000 times from FUZZ_SEED='
 	@echo 'make fleet      fleet status of 10,000 machines, with an rclone that it installs in .build/rclone'
+	@echo 'make fleet-index  fleet index and fleet search of FLEET_MACHINES=10000 machines with FLEET_ITEMS=400 items each'
 	@echo 'make demo       backup and restore of the sample keychain, in a temporary folder'
 	@echo 'make install    install below PREFIX=$(PREFIX) (and DESTDIR=)'
 	@echo 'make uninstall  remove what install put there'
@@ -103,6 +104,13 @@ fleet: packages-test
 	swift build $(OPTIMIZED) --build-tests
 	KCBACKUP=.build/tests/release/kcbackup TESTS=$(TESTS) FLEET_MACHINES=$(FLEET_MACHINES) FLEET_NIGHTS=$(FLEET_NIGHTS) \
 	    RCLONES="$(notdir $(wildcard /usr/bin/rclone)) $(CURDIR)/.build/rclone/bin/rclone" .ci/fleet
+
+# The index of a large fleet, with the rclone of the system; searches are measured with both nights in it.
+FLEET_ITEMS ?= 400
+fleet-index: packages-remotes
+	swift build $(OPTIMIZED) --build-tests
+	KCBACKUP=.build/tests/release/kcbackup TESTS=$(TESTS) FLEET_MACHINES=$(FLEET_MACHINES) FLEET_ITEMS=$(FLEET_ITEMS) \
+	    .ci/fleet-index
 
 # What opens backups of phones; tests that need it are skipped without it.
 judges: packages-judges

@@ -187,13 +187,19 @@ let package = Package(
                 "KCBackupEngine", "KCBackupCatalogue", "KCReportText",
             ]),
         library(
+            "KCFleetIndex", in: "Backup",
+            [
+                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
+                "KCKeychainStore", "KCBackupArchive", "KCRemotes", "KCFleet",
+            ]),
+        library(
             "KCRecoveryKits", in: "Backup",
             ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel"]),
         .executableTarget(
             name: "kcbackup",
             dependencies: [
-                "KCItemStores", "KCBackupJobs", "KCRemotes", "KCFleet", "KCRecoveryKits", "KCReportText",
-                "KCReportPages",
+                "KCItemStores", "KCBackupJobs", "KCRemotes", "KCFleet", "KCFleetIndex", "KCRecoveryKits",
+                "KCReportText", "KCReportPages",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
                 "KCKeychainKeys",
                 "KCKeychainStore", "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains",
@@ -296,6 +302,11 @@ let package = Package(
             "KCRecoveryKits",
             ["KCByteStreams", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel"]),
         tests("KCFleet", ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel"]),
+        tests(
+            "KCFleetIndex",
+            [
+                "KCByteStreams", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel", "KCBackupArchive", "KCFleet",
+            ]),
         .target(
             name: "KCArchiveForgery",
             dependencies: [
@@ -337,8 +348,8 @@ let package = Package(
                 "KCAgeEncryption", "KCKeychainModel", "KCKeychainStore",
                 "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains", "KCKernelKeyring",
                 "KCBackupArchive",
-                "KCBackupEngine", "KCBackupCatalogue", "KCConsole", "KCRemotes", "KCFleet", "KCReportText",
-                "KCReportPages",
+                "KCBackupEngine", "KCBackupCatalogue", "KCConsole", "KCRemotes", "KCFleet", "KCFleetIndex",
+                "KCReportText", "KCReportPages",
                 argumentParser,
             ],
             exclude: ["Desktop", "Help", "Screens", "Stories"]),

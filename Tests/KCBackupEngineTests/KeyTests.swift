@@ -5,6 +5,7 @@ import KCDeviceIdentity
 import KCKeychainModel
 import KCKeychainStore
 import KCTestSupport
+import Synchronization
 import Testing
 
 @testable import KCBackupArchive
@@ -44,6 +45,54 @@ struct KeyTests {
         #expect(target.written == 0)
         #expect(try names(machine.open(path, with: restorer)) == ["ann"])
         #expect(try machine.open(path, with: restorer).verify().opened == 1)
+    }
+
+    /// Tries another identity, and keeps the number of recipients of each header that it is tried on.
+    private final class WatchedIdentity: Identity {
+        let identity: X25519Identity
+        let tried = Mutex<[Int]>([])
+
+        init(_ identity: X25519Identity) { self.identity = identity }
+
+        func unwrap(_ stanzas: [Stanza]) throws(AgeFailure) -> SecretBytes? {
+            tried.withLock { $0.append(stanzas.count) }
+            return try identity.unwrap(stanzas)
+        }
+    }
+
+    private struct CountingVisitor: RecordVisitor {
+        var states: [SecretState] = []
+
+        mutating func take(
+            _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
+        ) throws { states.append(state) }
+    }
+
+    @Test("Metadata that are opened alone are read without trying the key on the secrets, whatever it could open")
+    func metadataAlone() throws {
+        let machine = try Machine()
+        let (restorer, inspector) = (try X25519Identity.generate(), try X25519Identity.generate())
+        let path = try makeArchive(on: machine, to: [restorer.recipient], inspectors: [inspector.recipient])
+        for identity in [restorer, inspector] {
+            let watched = WatchedIdentity(identity)
+            let metadata = try ArchiveFile(path: path).prove().openMetadata(identities: [watched])
+            try metadata.proveStreams()
+            var visitor = CountingVisitor()
+            _ = try metadata.read(&visitor)
+            #expect(visitor.states == [.notRead])
+            // The metadata have two recipients, and the secrets one.
+            let tried = watched.tried.withLock(\.self)
+            #expect(!tried.isEmpty && tried.allSatisfy { $0 == 2 })
+            _ = try ArchiveFile(path: path).prove().open(identities: [watched])
+            #expect(watched.tried.withLock(\.self).contains(1))
+        }
+        let other = try X25519Identity.generate()
+        #expect(throws: ArchiveFailure.noMatchingIdentity(["X25519", "X25519"])) {
+            try ArchiveFile(path: path).prove().openMetadata(identities: [other])
+        }
+        #expect(throws: ArchiveFailure.keyNeeded(passphraseOpens: false)) {
+            try ArchiveFile(path: path).prove().openMetadata(identities: [])
+        }
     }
 
     @Test("Each recipient and the passphrase open an archive on their own")

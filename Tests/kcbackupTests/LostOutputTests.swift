@@ -86,8 +86,8 @@ struct LostOutputTests {
 
     /// The verbs whose only result is what they print, and those that note nothing but that they looked.
     static let reading: Set<[String]> = [
-        ["inspect"], ["verify"], ["diff"], ["doctor"], ["status"], ["fleet", "status"], ["list"],
-        ["recovery", "list"], ["recovery", "check"], ["item", "list"],
+        ["inspect"], ["verify"], ["diff"], ["doctor"], ["status"], ["fleet", "status"], ["fleet", "index"],
+        ["fleet", "search"], ["list"], ["recovery", "list"], ["recovery", "check"], ["item", "list"],
         ["item", "find"], ["keychain", "list"], ["keychain", "info"], ["device", "show"],
         ["device", "list"], ["schedule", "list"], ["schedule", "show"],
     ]

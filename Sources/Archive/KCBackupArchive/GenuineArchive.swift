@@ -94,7 +94,7 @@ package struct GenuineArchive {
     }
 
     /// The identity among `identities` that opens a stream.
-    private func opener(
+    func opener(
         _ member: ArchiveMember, among identities: [any Identity]
     ) throws(ArchiveFailure) -> StreamOpener {
         let slice = try parts.slice(member)

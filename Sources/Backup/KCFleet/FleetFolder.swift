@@ -11,8 +11,8 @@ package import KCRemotes
 package struct FleetFolder {
     /// Where it is.
     package let location: RemoteLocation
-    private let rclone: Rclone
-    private let temporaryFolder: String
+    let rclone: Rclone
+    let temporaryFolder: String
 
     /// Looks at how the remote is configured.
     ///

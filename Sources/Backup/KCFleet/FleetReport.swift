@@ -113,8 +113,14 @@ package struct FleetMembers: Sendable {
         known = signers?.devices ?? trusted.merging(self.inventory.mapValues(\.name)) { $1 }
     }
 
-    /// What people call a machine.
-    func name(of device: DeviceID) -> String? {
+    /// True if the signature of a device counts.
+    package func isKnown(_ device: DeviceID) -> Bool { known[device] != nil }
+
+    /// The devices whose signatures count.
+    package var devices: [DeviceID] { Array(known.keys) }
+
+    /// What people call a machine; nil if no list says.
+    package func name(of device: DeviceID) -> String? {
         if let machine = inventory[device] { return machine.name }
         return known[device].flatMap { $0.isEmpty ? nil : $0 }
     }

@@ -62,6 +62,14 @@ package struct Rclone: RemoteMover {
         try options(of: folder).kind?.exact == "s3" ? RemoteBucket(self, folder) : nil
     }
 
+    /// An instance that runs `before` ahead of each call.
+    package func intercepted(_ before: @escaping (_ verb: String) throws -> Void) -> Rclone {
+        Rclone(environment: environment) { arguments, receive in
+            try before(arguments[0])
+            return try runner(arguments, receive)
+        }
+    }
+
     /// The files in a folder, without those in its folders; none for a missing folder of a remote that has no folders.
     ///
     /// - Throws: `RemoteFailure`, and what the runner throws.

@@ -57,9 +57,12 @@ package final class StagingFolder {
         name.exact.hasPrefix(prefix) && name.utf8.count <= 64
     }
 
-    /// Removes a folder and the files in it; anything that cannot be removed is left.
+    /// Removes a folder with all that is in it; anything that cannot be removed is left.
     static func empty(_ path: String) {
-        for name in (try? Path.names(in: path)) ?? [] { unsafe unlink(path + "/" + name) }
+        for name in (try? Path.names(in: path)) ?? [] {
+            // A link is removed, and not followed.
+            if unsafe unlink(path + "/" + name) != 0, errno == EISDIR { empty(path + "/" + name) }
+        }
         unsafe rmdir(path)
     }
 

@@ -1,7 +1,7 @@
 internal import CKCSQLite
 
 /// A prepared statement; valid within the transaction in which it was prepared.
-@safe final class SQLStatement {
+@safe package final class SQLStatement {
     private let database: Database
     private let pointer: OpaquePointer
     private let sql: String
@@ -18,7 +18,7 @@ internal import CKCSQLite
     }
 
     /// Runs to the next row; false at the end.
-    func step() throws(KeychainStoreError) -> Bool {
+    package func step() throws(KeychainStoreError) -> Bool {
         // Outside a transaction, each change would be a transaction of its own.
         if database.isTransactionLost { throw .sqlite(SQLITE_ABORT) }
         switch unsafe sqlite3_step(pointer) {
@@ -32,28 +32,28 @@ internal import CKCSQLite
     }
 
     /// Runs a statement that returns no rows, and resets it.
-    func run() throws(KeychainStoreError) {
+    package func run() throws(KeychainStoreError) {
         guard try !step() else { throw .sqlite(SQLITE_MISUSE) }
         reset()
     }
 
     /// Resets the statement for another run; bindings are kept.
-    func reset() {
+    package func reset() {
         // It returns the result of the last step, which has already been checked.
         _ = unsafe sqlite3_reset(pointer)
     }
 
     // MARK: Binding (parameters count from 1)
 
-    func bindNull(_ index: Int) throws(KeychainStoreError) {
+    package func bindNull(_ index: Int) throws(KeychainStoreError) {
         try check(unsafe sqlite3_bind_null(pointer, Int32(index)))
     }
 
-    func bind(_ number: Int64, _ index: Int) throws(KeychainStoreError) {
+    package func bind(_ number: Int64, _ index: Int) throws(KeychainStoreError) {
         try check(unsafe sqlite3_bind_int64(pointer, Int32(index), number))
     }
 
-    func bind(_ bytes: borrowing Span<UInt8>, _ index: Int) throws(KeychainStoreError) {
+    package func bind(_ bytes: borrowing Span<UInt8>, _ index: Int) throws(KeychainStoreError) {
         try check(
             unsafe bytes.withUnsafeBufferPointer { buffer in
                 unsafe csqlite_bind_blob_copy(pointer, Int32(index), buffer.baseAddress, Int32(buffer.count))
@@ -70,7 +70,7 @@ internal import CKCSQLite
     }
 
     /// Binds text as TEXT.
-    func bindText(_ bytes: borrowing Span<UInt8>, _ index: Int) throws(KeychainStoreError) {
+    package func bindText(_ bytes: borrowing Span<UInt8>, _ index: Int) throws(KeychainStoreError) {
         try check(
             unsafe bytes.withUnsafeBufferPointer { buffer in
                 unsafe csqlite_bind_text_copy(pointer, Int32(index), buffer.baseAddress, Int32(buffer.count))
@@ -80,7 +80,7 @@ internal import CKCSQLite
     // MARK: Reading (columns count from 0)
 
     /// The type of a column of the current row.
-    enum ColumnType: Int32 {
+    package enum ColumnType: Int32 {
         case integer = 1
         case real = 2
         case text = 3
@@ -91,16 +91,16 @@ internal import CKCSQLite
     /// The number of columns of a row.
     var columnCount: Int { Int(unsafe sqlite3_column_count(pointer)) }
 
-    func type(_ column: Int) -> ColumnType {
+    package func type(_ column: Int) -> ColumnType {
         ColumnType(rawValue: unsafe sqlite3_column_type(pointer, Int32(column))) ?? .null
     }
 
-    func integer(_ column: Int) -> Int64 {
+    package func integer(_ column: Int) -> Int64 {
         unsafe sqlite3_column_int64(pointer, Int32(column))
     }
 
     /// Passes the bytes of a blob or text to `body`; NULL is empty.
-    func withBytes<Result: ~Copyable, E: Error>(
+    package func withBytes<Result: ~Copyable, E: Error>(
         _ column: Int, _ body: (borrowing Span<UInt8>) throws(E) -> Result
     ) throws(E) -> Result {
         let start = unsafe sqlite3_column_blob(pointer, Int32(column))

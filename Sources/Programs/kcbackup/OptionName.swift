@@ -21,6 +21,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case copyTo = "copy-to"
     case crontab
     case days
+    case device
     case drill
     case dryRun = "dry-run"
     case encryptedCredentials = "encrypted-credentials"
@@ -53,6 +54,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case keys
     case keychain
     case label
+    case last
     case length
     case list
     case listUndo = "list-undo"
@@ -68,6 +70,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case noPasscode = "no-passcode"
     case noSecret = "no-secret"
     case noUndo = "no-undo"
+    case on
     case onConflict = "on-conflict"
     case onFailure = "on-failure"
     case onSuccess = "on-success"

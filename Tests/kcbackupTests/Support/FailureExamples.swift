@@ -8,6 +8,7 @@ import KCConsole
 import KCCryptography
 import KCDeviceIdentity
 import KCFleet
+import KCFleetIndex
 import KCItemSources
 import KCKernelKeyring
 import KCKeychainKeys
@@ -95,7 +96,7 @@ enum FailureExamples {
         + catalogues.map { .catalogue($0, job: nil) } + jobs.map { .job($0) }
         + findings.map { .found($0) }
         + cryptography.map { .cryptography($0) } + remotes.map { .remote($0) }
-        + fleets.map { .fleet($0) }
+        + fleets.map { .fleet($0) } + indexes.map { .index($0) }
         + kits.map { .kit($0) }
 
     private static let kits: [KitProblem] = [
@@ -186,6 +187,12 @@ enum FailureExamples {
             .changed(file), .tooMany(file, limit: 100_000), .unclear(file), .failed(file, message: "SSH_FX_FAILURE"),
         ]
     }()
+
+    private static let indexes: [FleetIndexFailure] = [
+        .notFound("fleet.index"), .notAnIndex("fleet.index"), .newerFormat("fleet.index", found: 2, known: 1),
+        .busy("fleet.index"), .damaged("fleet.index"), .diskFull("fleet.index"), .readOnly("fleet.index"),
+        .file(FileFailure("fleet.index", .exposed(mode: 0o644))), .library("fleet.index", code: 1), .interrupted,
+    ]
 
     private static let fleets: [FleetProblem] = {
         guard let folder = RemoteLocation("nas:fleet") else { return [] }

@@ -51,6 +51,7 @@ struct FakeRclone {
             folder=$(local_of "$last") || exit
             [ -d "$folder" ] || { echo 'directory not found' >&2; exit 3; }
             case " $* " in
+            *' --recursive '*) find "$folder" -type f -printf '%s,%P\n'; exit;;
             *' tsp '*) find "$folder" -maxdepth 1 -type f -printf '%TY-%Tm-%Td %TH:%TM:%.2TS\t%s\t%f\n'; exit;;
             esac
             for file in "$folder"/*; do
@@ -58,6 +59,15 @@ struct FakeRclone {
             done;;
         copy)
             folder=$(local_of "$before") || exit
+            if [ "$2" = --files-from-raw ]; then
+                missing=0
+                while IFS= read -r name; do
+                    [ -f "$folder/$name" ] || { missing=1; continue; }
+                    mkdir -p "$last/${name%/*}"
+                    cp "$folder/$name" "$last/$name"
+                done <"$3"
+                exit $missing
+            fi
             find "$folder" -maxdepth 1 -type f -name '*.json' -size -2049c -exec cp {} "$last" ';';;
         cat) cat "$(local_of "$last")";;
         copyto) file=$(local_of "$last"); mkdir -p "${file%/*}"; cp "$before" "$file";;

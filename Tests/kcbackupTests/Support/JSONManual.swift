@@ -37,7 +37,7 @@ struct JSONManual {
         "replaced": "item", "beside": "item", "leftBehind": "left behind",
         "holds": "foreign file", "parts": "kind", "leftOut": "kind", "refused": "refused", "marked": "item",
         "jobCopies": "job copies", "jobReceipt": "job receipt", "machines": "machine", "runs": "machine run",
-        "rejected": "rejected file",
+        "rejected": "rejected file", "found": "found item",
         "kit": "kit", "kits": "kit", "archives": "opened archive",
         "removed": "item", "changed": "change", "before": "item", "after": "item",
     ]
@@ -161,6 +161,11 @@ struct JSONHome {
             """)
         try FleetFiles(home).writeOfEveryKind()
         for (name, content) in try Self.archiveOfAnotherDevice() { try home.folder.write("work/" + name, content) }
+        let device = String(decoding: try home.folder.read("work/far-device"), as: UTF8.self)
+        try home.write("far.txt", "\(device) far\n")
+        for name in ["far.kcb", "note"] {
+            try home.write("remote/far-fleet/archives/\(device)/\(name)", home.folder.read("work/far.kcb"))
+        }
     }
 
     /// An archive that another device made, the key that opens it, and the ID of that device.
@@ -168,7 +173,8 @@ struct JSONHome {
         let other = try TestHome()
         try other.write(
             "items.jsonl",
-            #"{"class":"genp","attributes":{"svce":"Far","acct":"ada","pdmn":"cku"},"secret":"bound"}"# + "\n")
+            #"{"class":"genp","attributes":{"svce":"Far","acct":"ada","pdmn":"cku"},"secret":"bound"}"# + "\n"
+                + #"{"class":"inet","attributes":{"srvr":"far.example.org","acct":"ada","labl":"Far"}}"# + "\n")
         for line in ["keychain create --no-passcode", "import items.jsonl", "keygen -o far-key"] {
             #expect(other.run(line).status == .ok)
         }
@@ -237,6 +243,8 @@ struct JSONHome {
             step("copy", "copy backups --to nas:backups --metadata-readable"),
             step("list REMOTE:PATH", "list nas:backups"),
             step("fleet status", "fleet status bucket:fleet --inventory machines.txt", 17),
+            step("fleet index", "fleet index nas:far-fleet -i far-key --inventory far.txt -o fleet.index", 3),
+            step("fleet search", "fleet search fleet.index far"),
             step("create --to", "create --unencrypted --to backups --if-changed"),
             step("list", "list backups"),
             step("prune", "prune backups --keep-last 1"),

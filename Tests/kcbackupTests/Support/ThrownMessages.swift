@@ -31,6 +31,12 @@ struct ThrownMessages {
         "Commands/DeviceAdoptCommand.swift": ["status.device": "KC-ABCD-EFGH-IJKL-MNOP-QRST"],
         "Commands/DeviceTransferCommands.swift": ["quoted(file)": "'laptop.kcb'", "shellWord(file)": "laptop.kcb"],
         "Commands/ExportCommand.swift": [#"counted(missing, "item")"#: "3 items", "format.rawValue": "csv"],
+        "Commands/FleetIndexCommand.swift": [
+            #"quoted(location.appending("archives").text)"#: "'nas:fleet/archives'",
+            "shellWord(location.text)": "nas:fleet", #"counted(counts.closed, "archive")"#: "3 archives",
+            "quoted(given)": "'postgres:fleet'",
+        ],
+        "Commands/FleetSearchCommand.swift": ["quoted(device)": "'laptop-17'"],
         "Commands/InspectCommand.swift": ["option.spelling": "--html"],
         "Commands/ItemAddCommand.swift": ["code.word": "sync", "quoted(path)": "'ca.der'"],
         "Commands/ItemUpdateCommand.swift": ["found.items.count": "2", "error.code.code": "acct"],

@@ -14,7 +14,7 @@ struct FleetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet",
         abstract: "Look after many machines that put their backups into one folder of a remote.",
-        subcommands: [FleetStatusCommand.self])
+        subcommands: [FleetStatusCommand.self, FleetIndexCommand.self, FleetSearchCommand.self])
 }
 
 /// `kcbackup fleet status`.

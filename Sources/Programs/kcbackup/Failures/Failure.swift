@@ -7,6 +7,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCCryptography
 internal import KCDeviceIdentity
+internal import KCFleetIndex
 internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel
@@ -54,6 +55,7 @@ enum Failure: Error, Hashable, Sendable {
     case cryptography(CryptographyFailure)
     case remote(RemoteFailure)
     case fleet(FleetProblem)
+    case index(FleetIndexFailure)
     case kit(KitProblem)
     /// A secret is wrong; the doubts may say why.
     indirect case wrongSecret(Failure, kind: String, [SecretDoubt])
@@ -120,6 +122,7 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as CryptographyFailure: .cryptography(failure)
             case let failure as RemoteFailure: .remote(failure)
             case let problem as FleetProblem: .fleet(problem)
+            case let failure as FleetIndexFailure: .index(failure)
             case let problem as KitProblem: .kit(problem)
             default: .unforeseen(type: "\(type(of: error))")
             }
@@ -182,6 +185,7 @@ enum Failure: Error, Hashable, Sendable {
         case .cryptography(let failure): explainCryptography(failure)
         case .remote(let failure): explainRemote(failure)
         case .fleet(let problem): explainFleet(problem)
+        case .index(let failure): explainFleetIndex(failure)
         case .kit(let problem): explainKit(problem)
         case .wrongSecret(let failure, let kind, let doubts):
             failure.explanation.adding(doubts.map { $0.words(kind) })

@@ -44,8 +44,9 @@ extension OptionName {
         case .at, .copyTo, .crontab, .encryptedCredentials, .failureUnit, .fleet, .hookTimeout, .onFailure, .onSuccess,
             .system:
             .job
-        case .acceptOrigin, .days, .drill, .forDevice, .giveUpDeviceBinding, .inventory, .maxAge, .metadataReadable,
-            .onConflict, .sample,
+        case .acceptOrigin, .days, .device, .drill, .forDevice, .giveUpDeviceBinding, .inventory, .last, .maxAge,
+            .metadataReadable,
+            .on, .onConflict, .sample,
             .plaintext, .replace,
             .replaceUnarchived, .requireAll, .signers, .staysBehind:
             .rules

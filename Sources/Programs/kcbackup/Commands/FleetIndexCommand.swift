@@ -1,0 +1,109 @@
+internal import ArgumentParser
+internal import KCByteStreams
+internal import KCFleet
+internal import KCFleetIndex
+internal import KCRemotes
+internal import KCReportText
+
+/// `kcbackup fleet index`.
+struct FleetIndexCommand: Verb {
+    static let mainOptions: [OptionName] = [.identity, .inventory, .output]
+
+    static let configuration = CommandConfiguration(
+        commandName: "index",
+        abstract: "Collect what the archives of all machines hold in a file that is searched.",
+        discussion: """
+            Reads the names, dates and classes of all items, and never a secret: the identity of an inspect recipient is \
+            enough, and of an archive no more is opened with any other. Each archive is proved as 'inspect' does it, and \
+            read once; the next run reads those that are new.
+
+            Archives of devices that are neither in the inventory nor among the signers are left out, and so are those \
+            that cannot be read. The run then ends with 3.
+
+            EXAMPLES:
+              kcbackup fleet index nas:fleet -i key --inventory list.txt -o fleet.index
+            """)
+
+    @Argument(help: ArgumentHelp("The folder of the fleet.", valueName: "remote:path"))
+    var folder: String
+
+    @OptionGroup
+    var keys: IdentityOptions
+
+    @OptionGroup
+    var membership: FleetMemberOptions
+
+    @Option(
+        name: OptionName.output.name,
+        help: ArgumentHelp("The index, which is made if there is none.", valueName: "file"), completion: .file())
+    var output: String
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        guard let location = RemoteLocation(folder) else { throw FleetProblem.notARemote }
+        let path = try indexPath(output, .output, in: session)
+        try keys.check(with: [])
+        let members = try membership.members(in: session)
+        if members.devices.isEmpty {
+            throw Refusal(
+                .refused, "no list says whose archives count",
+                hint: "name the machines with '\(OptionName.inventory.spelling) FILE', or their keys with "
+                    + "'\(OptionName.signers.spelling) FILE'")
+        }
+        let identities = try keys.identity.flatMap {
+            try session.identities(in: $0, passphrase: keys.identityPassphrase)
+        }
+        let temporaryFolder = session.world.temporaryFolder
+        let fleet = try FleetFolder(location, session.world.rclone(), temporaryFolder: temporaryFolder)
+        let index = try FleetIndex.opening(path, creating: true)
+        let indexer = FleetIndexer(
+            fleet, members, identities: identities, index: index, temporaryFolder: temporaryFolder)
+        var report = FleetIndexReport()
+        var progress: Progress?
+        try session.world.blamingTemporaryFolder {
+            try indexer.run(into: &report) { total in
+                if progress == nil { progress = Progress("reading archives", of: UInt64(total), in: session) }
+                progress?.step()
+            }
+        }
+        progress?.finish()
+        return try tell(report, try index.counts(), location, session)
+    }
+
+    private func tell(
+        _ report: FleetIndexReport, _ counts: FleetIndex.Counts, _ location: RemoteLocation, _ session: Session
+    ) throws -> ExitStatus {
+        if report.listed == 0, report.strangeCount == 0 {
+            throw Refusal(
+                .notFound, "there is no archive in \(quoted(location.appending("archives").text))",
+                hint: "'rclone lsf \(shellWord(location.text))' shows what the folder of the fleet has")
+        }
+        if counts.read == 0, counts.closed > 0, counts.closed == counts.unread {
+            throw Refusal(
+                .wrongKey, "no identity opens any of \(counted(counts.closed, "archive"))",
+                hint: "give that of a recipient of the archives with '\(OptionName.identity.spelling) FILE'")
+        }
+        let view = FleetIndexView(report: report, unread: counts.unread, path: output)
+        session.done = report.added > 0 ? "\(counted(report.added, "archive")) added to the index" : nil
+        try session.result(view.json, view.lines)
+        if let failure = report.failure, !report.unfetched.isEmpty { session.warn(explainRemote(failure).message) }
+        guard let doubt = view.doubt else { return .ok }
+        session.warn(doubt)
+        return .incomplete
+    }
+}
+
+/// The path of an index.
+///
+/// - Throws: `UsageProblem` for an empty name, and for the name of another kind of store.
+func indexPath(_ given: String, _ option: OptionName?, in session: Session) throws -> String {
+    if given.isEmpty { throw option.map { UsageProblem.empty($0) } ?? UsageProblem("the name of the index is empty") }
+    if RemoteLocation(given) != nil {
+        throw UsageProblem(
+            "an index is a file on this machine, and \(quoted(given)) is not one",
+            hint: "for a file with a colon in its name, type './NAME'")
+    }
+    return session.world.resolve(given)
+}

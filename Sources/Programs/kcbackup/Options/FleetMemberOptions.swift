@@ -1,0 +1,49 @@
+internal import ArgumentParser
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCDeviceIdentity
+internal import KCFleet
+internal import KCLocalKeychains
+
+/// The options that say whose signatures count in a fleet.
+struct FleetMemberOptions: ParsableArguments {
+    @Option(
+        name: OptionName.inventory.name,
+        help: ArgumentHelp("The machines of the fleet.", valueName: "file"), completion: .file())
+    var inventory: String?
+
+    @Option(
+        name: OptionName.signers.name,
+        help: ArgumentHelp(
+            "Believe these devices alone: an 'allowed_signers' file of ssh-keygen.", valueName: "file"),
+        completion: .file())
+    var signers: String?
+
+    /// The members of the fleet; without a list, this device and those that it trusts.
+    ///
+    /// - Throws: `FleetProblem` (`list`), `FileFailure`, and errors of reading the device key.
+    func members(in session: Session) throws -> FleetMembers {
+        let expected = try list(inventory, in: session) { bytes throws(FleetListFailure) in try Inventory(bytes) }
+        let believed = try list(signers, in: session) { bytes throws(FleetListFailure) in try AllowedSigners(bytes) }
+        return FleetMembers(
+            inventory: expected, signers: believed, trusted: try signers == nil ? trusted(in: session) : [:])
+    }
+
+    private func list<List>(
+        _ path: String?, in session: Session, _ parse: ([UInt8]) throws(FleetListFailure) -> List
+    ) throws -> List? {
+        guard let path else { return nil }
+        let bytes = try PrivateFile.readPublic(session.world.resolve(path), limit: Inventory.sizeLimit)
+        do throws(FleetListFailure) {
+            return try parse(bytes.withBytes { span in span.indices.map { span[$0] } })
+        } catch {
+            throw FleetProblem.list(error, path: path)
+        }
+    }
+
+    /// This device, and those that it trusts.
+    private func trusted(in session: Session) throws -> [DeviceID: String] {
+        guard let local = try LocalDevice(session.world).identity() else { return [:] }
+        return local.trusted.merging([local.device.id: "this device"]) { name, _ in name }
+    }
+}
