@@ -50,7 +50,7 @@ struct DesktopDiffTests {
             keyring
             $DESKTOP add login other secret d 1
             $KCBACKUP keychain create mid --no-passcode 2>/dev/null
-            add() { echo "$1" | $KCBACKUP item add --keychain mid --service mail --account $1 --secret fd:0; }
+            add() { echo "$1" | $KCBACKUP item add --keychain mid --service mail --account $1 --secret fd:0 >/dev/null; }
             add ada; add bob
             $KCBACKUP create --keychain mid --unencrypted m.kcb
             restore m.kcb --keychain secret-service:
