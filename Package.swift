@@ -297,7 +297,7 @@ let package = Package(
         tests("KCConsole", ["KCByteStreams"]),
         tests("KCReportText", ["KCByteStreams", "KCConsole"]),
         tests("KCReportPages", ["KCKeychainModel"]),
-        tests("KCRemotes", ["KCByteStreams"]),
+        tests("KCRemotes", ["KCByteStreams", "KCCryptography"]),
         tests(
             "KCRecoveryKits",
             ["KCByteStreams", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel"]),

@@ -12,67 +12,113 @@ import Testing
 struct CopyPlanTests {
     private func time(_ day: Int64) -> Timestamp { Timestamp.reference.advanced(byMicroseconds: day * 86_400_000_000) }
 
-    private func entry(_ series: String, _ day: Int64, file: UInt8 = 1) throws -> CatalogueEntry {
+    private func entry(
+        _ series: String, _ day: Int64, file: UInt8 = 1, isComplete: Bool = true
+    ) throws -> CatalogueEntry {
         let device = try #require(DeviceID("KC-ABCD-EFGH-IJKL-MNOP-QRST"))
         let digest = try #require(SHA256Digest(bytes: Array(repeating: file, count: 32)))
         var counts = ItemCounts()
         counts[.genericPassword] = 12
         // The contents of an archive that a catalogue was rebuilt from are not known.
-        let content = CatalogueEntry.Content(counts: counts, groups: [:], damaged: 0, fingerprint: [])
+        let content = CatalogueEntry.Content(
+            counts: counts, groups: [:], damaged: isComplete ? 0 : 1, fingerprint: [])
         return CatalogueEntry(
             name: ArchiveName(series: series, device: device, time: time(day)).fileName,
             archiveID: Array(repeating: UInt8(day), count: 32), created: time(day), series: series, mode: .encrypted,
-            file: CatalogueEntry.File(keys: ["age1a", "inspect:age1b"], size: 1, checksum: ArchiveChecksum(digest)),
+            file: CatalogueEntry.File(
+                keys: ["age1a", "inspect:age1b"], size: 100 + UInt64(file), checksum: ArchiveChecksum(digest)),
             content: series == "b" ? nil : content,
             state: .complete, verified: time(day))
     }
 
-    private func record(_ copied: [CatalogueEntry], verified: Int64) throws -> CopyRecord {
+    /// The files of archives on a remote.
+    private func sizes(_ entries: CatalogueEntry...) -> [ExactText: UInt64] {
+        Dictionary(entries.map { ($0.name.exact, $0.file.size) }) { first, _ in first }
+    }
+
+    private func record(
+        _ newest: [CatalogueEntry], after copied: [CatalogueEntry] = [], passed: [CatalogueEntry] = [], verified: Int64
+    ) throws -> CopyRecord {
         var record = CopyRecord(to: "nas:x", tried: time(verified))
-        for entry in copied {
+        for entry in newest {
             record.newest[entry.series.exact] = CopyRecord.Newest(
                 entry, named: try #require(ArchiveName(entry.name)), size: entry.file.size,
                 digest: entry.file.checksum.digest, verified: time(verified))
         }
+        record.copied = Set((newest + copied).map(\.name.exact))
+        record.passed = Set(passed.map(\.name.exact))
         return record
     }
 
-    private func sizes(_ entries: [CatalogueEntry], _ size: UInt64 = 1) -> [ExactText: UInt64] {
-        Dictionary(entries.map { ($0.name.exact, size) }) { first, _ in first }
-    }
-
-    @Test("A newest copy that has another size is compared at once")
-    func size() throws {
-        let entry = try entry("a", 1)
-        let record = try record([entry], verified: 1)
-        #expect(CopyPlan([entry], onRemote: sizes([entry], 2), record, now: time(1)).due == [entry])
-        #expect(CopyPlan([entry], onRemote: sizes([entry]), record, now: time(1)).due.isEmpty)
-    }
-
-    @Test("What was made since the newest copy of each keychain is due; at first only the newest")
+    @Test("What no run has copied is due; of a keychain without copies, only the newest archive")
     func since() throws {
         let entries = try [entry("a", 1), entry("a", 2), entry("a", 3), entry("b", 1), entry("b", 2)]
         let plan = CopyPlan(
-            entries, onRemote: sizes([entries[0]]), try record([entries[0]], verified: 1), now: time(3))
-        #expect(plan.due == [entries[1], entries[4], entries[2]])
-        #expect(plan.gone.isEmpty)
+            entries, onRemote: sizes(entries[0]), try record([entries[0]], verified: 1), now: time(3))
+        #expect(plan.due == [entries[1], entries[2], entries[4]])
+        #expect(plan.gone.isEmpty && plan.passed == [entries[3].name])
+    }
+
+    @Test("Archives made after one that a fast clock dated too late are due all the same, and none twice")
+    func fastClock() throws {
+        // In the order in which they were made.
+        let entries = try [entry("a", 1), entry("a", 400), entry("a", 2), entry("a", 3)]
+        let known = try record([entries[1]], after: [entries[0]], verified: 400)
+        let plan = CopyPlan(entries, onRemote: sizes(entries[0], entries[1]), known, now: time(3))
+        #expect(plan.due == [entries[2], entries[3]])
+        let later = try record([entries[3]], after: Array(entries[..<3]), verified: 3)
+        #expect(
+            CopyPlan(entries, onRemote: sizes(entries[0], entries[1], entries[2], entries[3]), later, now: time(4)).due
+                .isEmpty)
+    }
+
+    @Test("A newest copy that was read back at a time that is not yet is compared again")
+    func verifiedLater() throws {
+        let last = try entry("a", 1)
+        #expect(
+            CopyPlan([last], onRemote: sizes(last), try record([last], verified: 400), now: time(3)).due == [last])
+    }
+
+    @Test("Without a record, what is on the remote decides; a file of another size is no copy")
+    func withoutRecord() throws {
+        let entries = try [entry("a", 1), entry("a", 2), entry("a", 3)]
+        let none = CopyRecord(to: "nas:x", tried: time(3))
+        let plan = CopyPlan(entries, onRemote: sizes(entries[1]), none, now: time(3))
+        #expect(plan.due == [entries[1], entries[2]] && plan.passed == [entries[0].name])
+        #expect(CopyPlan(entries, onRemote: [entries[1].name.exact: 7], none, now: time(3)).due == [entries[2]])
+    }
+
+    @Test("If the newest archive lacks something, the newest that lacks nothing is copied first, too")
+    func incomplete() throws {
+        let entries = try [entry("a", 1), entry("a", 2), entry("a", 3, isComplete: false)]
+        let plan = CopyPlan(entries, onRemote: [:], CopyRecord(to: "nas:x", tried: time(3)), now: time(3))
+        #expect(plan.due == [entries[1], entries[2]])
     }
 
     @Test("A newest copy is compared once a week, unless a rekey has made another file of the archive here")
     func weekly() throws {
         let old = try entry("a", 1)
-        let names = sizes([old])
-        #expect(CopyPlan([old], onRemote: names, try record([old], verified: 1), now: time(7)).due.isEmpty)
-        #expect(CopyPlan([old], onRemote: names, try record([old], verified: 1), now: time(9)).due == [old])
+        #expect(CopyPlan([old], onRemote: sizes(old), try record([old], verified: 1), now: time(7)).due.isEmpty)
+        #expect(CopyPlan([old], onRemote: sizes(old), try record([old], verified: 1), now: time(9)).due == [old])
         let rekeyed = try entry("a", 1, file: 2)
-        #expect(CopyPlan([rekeyed], onRemote: names, try record([old], verified: 1), now: time(9)).due.isEmpty)
+        #expect(CopyPlan([rekeyed], onRemote: sizes(old), try record([old], verified: 1), now: time(9)).due.isEmpty)
     }
 
-    @Test("A newest copy that is gone is due, and named; older ones may go")
+    @Test("A newest copy of another size is compared at once")
+    func truncated() throws {
+        let old = try entry("a", 1)
+        let plan = CopyPlan([old], onRemote: [old.name.exact: 3], try record([old], verified: 1), now: time(2))
+        #expect(plan.due == [old] && plan.gone.isEmpty)
+    }
+
+    @Test("A newest copy that is gone is due, and named; older ones may go, and are told")
     func gone() throws {
-        let entries = try [entry("a", 1), entry("a", 2)]
-        let plan = CopyPlan(entries, onRemote: [:], try record([entries[1]], verified: 2), now: time(3))
-        #expect(plan.due == [entries[1]] && plan.gone == [entries[1].name])
+        let entries = try [entry("a", 1), entry("a", 2), entry("a", 3)]
+        let known = try record([entries[2]], after: [entries[1]], passed: [entries[0]], verified: 2)
+        let plan = CopyPlan(entries, onRemote: [:], known, now: time(3))
+        #expect(plan.due == [entries[2]] && plan.gone == [entries[2].name] && plan.goneBefore == [entries[1].name])
+        let older = CopyPlan(entries, onRemote: sizes(entries[2]), known, now: time(3))
+        #expect(older.due.isEmpty && older.gone.isEmpty && older.goneBefore == [entries[1].name])
     }
 
     @Test("A newest copy that is gone is due with what was made since; it is only named if its archive is gone here")
@@ -87,8 +133,9 @@ struct CopyPlanTests {
 
     @Test("Records are read as they were written, and others are not")
     func lines() throws {
-        var first = try record([entry("a", 1), entry("b", 2)], verified: 3)
+        var first = try record([entry("a", 1), entry("b", 2)], passed: [entry("a", 0)], verified: 3)
         first.good = time(3)
+        first.gone = ["one", "two"]
         var second = CopyRecord(to: "nas:y", tried: time(4))
         second.failed = CopyRecord.Failed(RunOutcome(code: 74), message: "no such host", hints: ["one", "two"])
         let fields = CopyRecord.fields([first, second])

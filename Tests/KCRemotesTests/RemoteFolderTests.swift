@@ -1,4 +1,5 @@
 import KCByteStreams
+import KCCryptography
 import KCTestSupport
 import Testing
 
@@ -65,6 +66,61 @@ struct RemoteFolderTests {
             #expect(remote.files == ["backups/a.kcb": archive], "\(whole.calls[number])")
             #expect(remote.violations.isEmpty)
         }
+    }
+
+    @Test("What a failed upload wrote is removed; if that fails, too, it is named")
+    func fullRemote() throws {
+        let whole = FakeRemote()
+        _ = try put(whole)
+        let upload = try #require(whole.calls.firstIndex(of: "copyto"))
+        let remote = FakeRemote()
+        remote.failure = (1, "Failed to copyto: no space left on device")
+        remote.faults = [upload: .half]
+        #expect(throws: RemoteFailure.self) { try put(remote) }
+        #expect(remote.files.isEmpty)
+        let guarded = FakeRemote()
+        guarded.failure = remote.failure
+        guarded.faults = remote.faults
+        guarded.meanwhile = [upload + 1: { $0.kept = Set($0.files.keys) }]
+        do {
+            _ = try put(guarded)
+            Issue.record("it succeeded")
+        } catch RemoteFailure.leaving(let place, .failed) {
+            #expect(guarded.files.keys.map { "nas:" + $0 } == [place.text])
+        }
+    }
+
+    @Test("Another run that writes the same file is waited for, and its copy is this one's")
+    func sameFile() throws {
+        let whole = FakeRemote()
+        _ = try put(whole)
+        let move = try #require(whole.calls.firstIndex(of: "moveto"))
+        // It began later, and removed what this one wrote; it is complete after some looks, or never.
+        for isCompleted in [true, false] {
+            let remote = FakeRemote()
+            let archive = archive
+            let digest = SHA256.hash(archive.span).hex.prefix(16)
+            let other = "backups/a.kcb.00000000.\(digest).part"
+            remote.meanwhile[move] = { $0.files = [other: [1]] }
+            if isCompleted { remote.meanwhile[move + 6] = { $0.files = ["backups/a.kcb": archive] } }
+            if isCompleted {
+                #expect(try put(remote) == .present)
+            } else {
+                #expect(throws: RemoteFailure.busy(RemoteLocation("nas:backups/a.kcb")!)) { try put(remote) }
+            }
+            #expect(remote.violations.isEmpty)
+        }
+    }
+
+    @Test("If the other run breaks off, this one writes the file again")
+    func brokenOffTwin() throws {
+        let whole = FakeRemote()
+        _ = try put(whole)
+        let move = try #require(whole.calls.firstIndex(of: "moveto"))
+        let remote = FakeRemote()
+        remote.meanwhile[move] = { $0.files = [:] }
+        #expect(try put(remote) == .copied)
+        #expect(remote.files == ["backups/a.kcb": archive])
     }
 
     @Test("Bytes that changed on their way never get the name of the archive")

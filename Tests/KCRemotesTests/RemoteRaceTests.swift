@@ -56,6 +56,9 @@ struct RemoteRaceTests {
             let turns = Turns(seed: seed, count: 2)
             let outcomes = turns.run([paths[1], paths[1]], isCrashing: seed % 2 == 0)
             if seed % 2 == 1 { #expect(outcomes.contains("copied"), "\(seed): \(outcomes)") }
+            // One that waits in vain says so; none takes the other for a conflict.
+            let isKnown = outcomes.allSatisfy { $0 == "copied" || $0 == "present" || $0.hasPrefix("busy") }
+            if seed % 2 == 1 { #expect(isKnown, "\(seed): \(outcomes)") }
             #expect(["copied", "present"].contains(turns.put(paths[1])), "\(seed): \(outcomes)")
             #expect(turns.files == ["backups/a.kcb": [UInt8](repeating: 1, count: 10)], "\(seed)")
             #expect(turns.violations.isEmpty && turns.writers == 1, "\(seed)")

@@ -47,6 +47,7 @@ struct CopyTests {
         let outcome = run("copy backups --to nas:x")
         #expect(outcome.status == .damaged, "\(outcome.messages)")
         #expect(outcome.text.split(separator: "\n").count == 2)
+        #expect(!outcome.messages.contains("copied"), "each failure is told by itself")
         #expect(try home.folder.list().filter { $0.hasPrefix("work/remote/x/") && $0.hasSuffix(".kcb") }.count == 2)
     }
 
@@ -61,11 +62,104 @@ struct CopyTests {
         #expect(run("inspect nas:y/a.kcb -i key").text.contains("Mail"))
         #expect(run("diff nas:y/a.kcb a.kcb -i key").status == .ok)
         #expect(run("item delete --service Mail --yes").status == .ok)
-        let restored = run("restore nas:x -i key -v")
+        let restored = run("restore nas:x -i key --json")
         #expect(restored.status == .ok && restored.messages.contains("the newest archive: nas:x/login-"))
+        #expect(restored.text.contains(#""path":"nas:x/login-"#), "\(restored.text)")
         #expect(run("item find --service Mail --reveal").text.contains("s3cret"))
         #expect(run("list nas:x").text.split(separator: "\n").count == 3)
         #expect(run("list nas:x --json").text.contains(#""series":"login""#))
+        #expect(run("list nas:x --columns keychain").text == "KEYCHAIN\nlogin\nlogin\n")
+        #expect(run("list nas:y --wide --sort size --columns archive").text == "ARCHIVE\na.kcb\n")
+        for options in ["--columns nope", "--sort nope", "--yes", "--lock-wait 1s"] {
+            #expect(run("list nas:x \(options)").status == .usage, "\(options)")
+        }
+    }
+
+    @Test("An old archive under a later name is refused and named, and so is a newest one that is damaged")
+    func renamed() throws {
+        #expect(run("copy backups --to nas:x").status == .ok)
+        let names = try home.folder.list().filter { $0.hasPrefix("work/remote/x/") }.sorted()
+        let later = try #require(names.last).replacing(/\d{8}T\d{6}Z/, with: "20260401T000000Z")
+        let name = try #require(later.split(separator: "/").last)
+        try home.write(String(later.dropFirst("work/".count)), home.folder.read(#require(names.first)))
+        for line in ["restore nas:x -i key", "inspect nas:x -i key", "verify nas:x", "verify nas:x -i key"] {
+            let outcome = run(line)
+            #expect(
+                outcome.status == .damaged && outcome.messages.contains("'nas:x/\(name)' was renamed"),
+                "\(line): \(outcome.messages)")
+        }
+        #expect(run("restore nas:x/\(name) -i key").status == .ok, "it was named")
+        try home.write(String(later.dropFirst("work/".count)), "damaged")
+        let damaged = run("restore nas:x -i key")
+        #expect(
+            damaged.status == .damaged && damaged.messages.contains("error: 'nas:x/\(name)'"), "\(damaged.messages)")
+    }
+
+    @Test("An archive of another keychain under the name of this one is refused")
+    func otherKeychain() throws {
+        let key = String(decoding: try home.folder.read("work/key"), as: UTF8.self)
+        let recipient = String(try #require(key.firstMatch(of: /age1\w+/)).0)
+        #expect(run("keychain create work --no-passcode").status == .ok)
+        #expect(run("create --keychain work -r \(recipient) --to nas:x").status == .ok)
+        let made = try #require(home.folder.list().first { $0.hasPrefix("work/remote/x/work-") })
+        let bytes = try home.folder.read(made)
+        try FileManager.default.removeItem(atPath: home.folder.path(made))
+        try home.write(String(made.replacing("/work-", with: "/login-").dropFirst("work/".count)), bytes)
+        for line in ["restore nas:x -i key", "verify nas:x -i key"] {
+            let outcome = run(line)
+            #expect(outcome.status == .damaged && outcome.messages.contains("was renamed"), "\(line)")
+        }
+    }
+
+    @Test("An archive that lacks what could not be read is restored and verified with 3, also from a remote")
+    func incomplete() throws {
+        let key = String(decoding: try home.folder.read("work/key"), as: UTF8.self)
+        let recipient = String(try #require(key.firstMatch(of: /age1\w+/)).0)
+        #expect(run("item add --service b --account b --generate").status == .ok)
+        try SQLiteFile(home.home + "/.local/share/kcbackup/keychains/login.keychain").run(
+            "UPDATE genp SET mdat = 9223372036854775807 WHERE svce = CAST('b' AS BLOB)")
+        #expect(run("create -r \(recipient) --to nas:x").status == .incomplete)
+        for line in ["verify nas:x -i key", "restore nas:x -i key --keychain other"] {
+            let outcome = run(line)
+            #expect(outcome.status == .incomplete, "\(line): \(outcome.messages)")
+        }
+        #expect(run("restore nas:x -i key --keychain other").messages.contains("could not be read when the archive"))
+    }
+
+    @Test("Files whose names are not UTF-8 are named, and the exit code is 3")
+    func names() throws {
+        let made = try ExternalProgram.run(
+            "/bin/sh", ["-c", #"cp "$1/a.kcb" "$1/backups/$(printf '\377').kcb""#, "sh", home.path(".")])
+        #expect(made.status == 0)
+        for line in ["copy backups --to nas:x", "verify backups"] {
+            let outcome = run(line)
+            #expect(
+                outcome.status == .incomplete && outcome.messages.contains("its name is not UTF-8"),
+                "\(line): \(outcome.messages)")
+        }
+        #expect(run("list backups").messages.contains("its name is not UTF-8"))
+        #expect(try home.folder.list().filter { $0.hasPrefix("work/remote/x/") }.count == 2)
+    }
+
+    @Test("A remote is told apart from an empty folder of it, and from files that a command takes only from here")
+    func hints() throws {
+        try FileManager.default.createDirectory(atPath: home.path("remote/none"), withIntermediateDirectories: true)
+        for line in ["verify nas:none", "restore nas:none -i key"] {
+            let outcome = run(line)
+            #expect(outcome.status == .notFound && outcome.messages.contains("there is no archive in"), "\(line)")
+        }
+        #expect(run("import nas:x.csv").messages.contains("nas:x.csv --to FOLDER"))
+    }
+
+    @Test("Where something is written, a folder here never takes the place of a remote")
+    func localFolder() throws {
+        let key = String(decoding: try home.folder.read("work/key"), as: UTF8.self)
+        let recipient = String(try #require(key.firstMatch(of: /age1\w+/)).0)
+        try FileManager.default.createDirectory(atPath: home.path("nas:z"), withIntermediateDirectories: true)
+        #expect(run("create -r \(recipient) --to nas:z").status == .ok)
+        #expect(try home.folder.list().contains { $0.hasPrefix("work/remote/z/login-") })
+        #expect(run("create -r \(recipient) --to ./nas:z").status == .ok)
+        #expect(try home.folder.list().contains { $0.hasPrefix("work/nas:z/login-") })
     }
 
     @Test("Nothing is fetched or copied where it is unclear or refused what is meant")
@@ -221,7 +315,8 @@ struct CopyTests {
         for _ in 0..<5 { #expect(run("verify nas:x --sample 0.1%").status == .damaged, "the newest is always read") }
         #expect(run("verify nas:x/\(sorted[0].split(separator: "/").last ?? "") --sample 5%").status == .usage)
         for share in ["0%", "101%", "5", "x%", "-1%"] {
-            #expect(run("verify nas:x --sample=\(share)").status == .usage, "\(share)")
+            let refused = run("verify nas:x --sample=\(share)")
+            #expect(refused.status == .usage && refused.messages.contains("up to 100%"), "\(share)")
         }
     }
 
@@ -262,12 +357,12 @@ struct VerifySampleTests {
             (0..<8).map { subject("a", $0) } + (0..<3).map { subject("b", $0) }
             + [subject("a", 0, isOfFolder: false), VerifySubject(path: "b/other.kcb", isOfFolder: true)]
         for _ in 0..<20 {
-            let chosen = try #require(VerifySample(argument: "10%")).choose(subjects)
+            let chosen = try VerifySample("10%").choose(subjects)
             let paths = chosen.map(\.path)
             #expect(chosen.count == 2 + 1 + 1, "two newest, the named one, and one of ten others")
             #expect(paths.contains(subject("a", 7).path) && paths.contains(subject("b", 2).path))
             #expect(chosen.contains { !$0.isOfFolder })
         }
-        #expect(try #require(VerifySample(argument: "100%")).choose(subjects).count == subjects.count)
+        #expect(try VerifySample("100%").choose(subjects).count == subjects.count)
     }
 }

@@ -104,13 +104,111 @@ struct JobCopiesTests {
         #expect(run("run x").status == .ok)
         let name = try #require(names("remote/x").first)
         try FileManager.default.removeItem(atPath: home.path("remote/x/\(name)"))
-        let again = run("run x -v")
-        #expect(again.status == .ok && again.messages.contains("was gone from there"), "\(again.messages)")
+        let again = run("run x")
+        #expect(
+            again.status == .ok && again.text.isEmpty
+                && again.messages == """
+                    kcbackup: warning: job 'x': '\(name)' had been copied to 'nas:x', and was gone from there
+
+                    """,
+            "\(again.messages)")
+        #expect(run("status").text.contains("had been there, and was gone"))
+        #expect(run("run x").messages.isEmpty)
         #expect(try names("remote/x") == [name])
         try home.write("remote/x/\(name)", "other")
         try FileManager.default.removeItem(atPath: home.home + "/.local/share/kcbackup/jobs/x.copies")
         #expect(run("run x").status == .notCopied)
         #expect(try home.folder.read("work/remote/x/\(name)") == Array("other".utf8))
+    }
+
+    @Test("After one run with a fast clock, later archives are copied, too")
+    func fastClock() throws {
+        #expect(run("run x").status == .ok)
+        home.pass(hours: 400 * 24)
+        #expect(run("run x").status == .ok)
+        home.pass(hours: -400 * 24)
+        for _ in 0..<2 { #expect(run("run x").status == .ok) }
+        #expect(try names("remote/x") == names("b") && names("b").count == 4)
+    }
+
+    @Test("A newest copy that was cut off is reported by the next run")
+    func truncated() throws {
+        #expect(run("schedule edit x --if-changed").status == .ok)
+        #expect(run("run x").status == .ok)
+        let name = try #require(names("remote/x").first)
+        try home.write("remote/x/\(name)", home.folder.read("work/remote/x/\(name)").dropLast())
+        let found = run("run x")
+        #expect(
+            found.status == .notCopied && found.messages.contains("exists and is another file"), "\(found.messages)")
+    }
+
+    @Test("If a remote was emptied, the newest archive is copied again, and the number of older copies is told once")
+    func emptied() throws {
+        for _ in 0..<3 { #expect(run("run x").status == .ok) }
+        try FileManager.default.removeItem(atPath: home.path("remote"))
+        let found = run("run x --json")
+        #expect(found.messages.contains("was gone from there, as are 2 older archives"), "\(found.messages)")
+        #expect(found.text.contains(#""gone":["login-"#) && found.text.contains(#""goneBefore":["login-"#))
+        #expect(try names("remote/x").count == 2 && names("b").count == 4, "the newest of then and of now")
+        let next = run("run x --json")
+        #expect(next.messages.isEmpty && !next.text.contains("gone"))
+    }
+
+    @Test("What is not copied yet is not removed here, whatever the rules")
+    func notPruned() throws {
+        #expect(run("schedule edit x --keep-last 1").status == .ok)
+        #expect(run("run x").status == .ok)
+        try cut(true)
+        for _ in 0..<3 { #expect(run("run x").status == .notCopied) }
+        #expect(try names("b").count == 3, "the copied one may go")
+        try cut(false)
+        #expect(run("run x").status == .ok)
+        #expect(try names("remote/x").count == 5)
+        #expect(run("run x").status == .ok)
+        #expect(try names("b").count == 2)
+    }
+
+    @Test("An archive that is missing here is named with what to do, and keeps no later one from its copy")
+    func missing() throws {
+        #expect(run("run x").status == .ok)
+        try cut(true)
+        #expect(run("run x").status == .notCopied)
+        let lost = try #require(names("b").subtracting(names("remote/x")).first)
+        try FileManager.default.removeItem(atPath: home.path("b/\(lost)"))
+        try cut(false)
+        let found = run("run x -v")
+        #expect(found.status == .notCopied, "\(found.messages)")
+        #expect(found.messages.contains(lost) && found.messages.contains("list --rebuild"), "\(found.messages)")
+        #expect(try names("remote/x") == names("b") && names("b").count == 2)
+        #expect(run("list --rebuild b").status == .ok)
+        #expect(run("run x").status == .ok)
+        #expect(run("status").text.contains(/nas:x +x +20\d\d.* ok/))
+    }
+
+    @Test("The copy of an incomplete archive is no good backup, as the archive is none here")
+    func incomplete() throws {
+        #expect(run("item add --service b --account b --generate").status == .ok)
+        #expect(run("run x").status == .ok)
+        let good = run("status --json").text.firstMatch(of: /"good":"([^"]+)","readBack"/)?.1
+        try SQLiteFile(home.home + "/.local/share/kcbackup/keychains/login.keychain").run(
+            "UPDATE genp SET mdat = 9223372036854775807 WHERE svce = CAST('b' AS BLOB)")
+        home.pass(hours: 48)
+        #expect(run("run x").status == .incomplete)
+        #expect(try names("remote/x") == names("b") && names("b").count == 2)
+        #expect(run("status --json").text.firstMatch(of: /"good":"([^"]+)","readBack"/)?.1 == good && good != nil)
+        #expect(run("status").text.contains("lacks what could not be read"))
+        let stale = run("status --max-age 24h")
+        #expect(stale.status == .stale && stale.messages.contains("copies of job 'x' on 'nas:x'"), "\(stale.messages)")
+    }
+
+    @Test("A signal that ends the copying ends the run as one, not as a failed copy")
+    func interrupted() {
+        let outcomes = [
+            JobCopies.Outcome(to: "nas:x", explanation: Explanation(.notFound, "no such remote")),
+            JobCopies.Outcome(to: "nas:y", explanation: Explanation(.terminated, "interrupted")),
+        ]
+        #expect(outcomes.explanation?.status == .terminated)
+        #expect([outcomes[0]].explanation?.status == .notCopied)
     }
 
     @Test("A copy is read back once a week, and one that was changed on the remote is reported")
@@ -145,8 +243,14 @@ struct JobCopiesTests {
             ("schedule add y --unencrypted --metadata-readable --to c --copy-to far:x", .notFound),
             ("schedule add y --unencrypted --metadata-readable --to c --copy-to /tmp", .usage),
             ("schedule add y --unencrypted --metadata-readable --to c --copy-to nas:x --copy-to nas:x", .usage),
-            ("schedule add y --unencrypted --to nas:x", .usage),
+            ("schedule add y --unencrypted --metadata-readable --to c --copy-to nas:x --copy-to nas:x/", .usage),
+            ("schedule add y --unencrypted --to nas:x", .usage), ("schedule edit x --to nas:x", .usage),
+            ("schedule add y --unencrypted --to c --lock-wait soon", .usage),
         ] { #expect(run(line).status == status, "\(line)") }
         #expect(run("schedule list").text.contains("\ny ") == false)
+        // Only what is read can be a folder here instead.
+        try FileManager.default.createDirectory(atPath: home.path("nas:x"), withIntermediateDirectories: true)
+        #expect(run("schedule add y --unencrypted --to nas:x").status == .usage)
+        #expect(run("schedule add y --unencrypted --to ./nas:x").status == .ok)
     }
 }

@@ -36,6 +36,37 @@ struct JobTests {
         #expect(home.run("list b --columns keychain").text == "KEYCHAIN\nlogin\nlogin\n")
     }
 
+    @Test("A job that gets another folder runs there, and one that lost its backups there is noticed as before")
+    func otherFolder() throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        #expect(home.run("schedule add x --unencrypted --to b").status == .ok)
+        #expect(home.run("run x").status == .ok)
+        #expect(home.run("schedule edit x --to c").status == .ok)
+        #expect(home.run("status").text.contains("never"), "there is no backup of it in its folder")
+        #expect(home.run("run x").status == .ok)
+        #expect(home.run("list c --columns keychain").text == "KEYCHAIN\nlogin\n")
+        // The backups there are known.
+        #expect(home.run("schedule edit x --to b").status == .ok)
+        #expect(home.run("run x").status == .ok)
+        try FileManager.default.removeItem(atPath: home.home + "/.local/share/kcbackup/catalogues")
+        #expect(home.run("run x").status == .notFound)
+    }
+
+    @Test("A job keeps how long it waits for another run in its folder")
+    func lockWait() throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        #expect(home.run("schedule add x --unencrypted --to b --lock-wait 5m").status == .ok)
+        #expect(home.run("schedule list --json").text.contains(#""--lock-wait","5m""#))
+        #expect(home.run("schedule edit x --lock-wait 0s --keep-last 1").status == .ok)
+        #expect(home.run("schedule list --json").text.contains(#""--lock-wait","0s""#))
+        #expect(home.run("run x").status == .ok)
+        #expect(home.run("schedule edit x --lock-wait soon").status == .usage)
+        #expect(home.run("schedule edit x --remove lock-wait").status == .ok)
+        #expect(!home.run("schedule list --json").text.contains("lock-wait"))
+    }
+
     @Test("A job for a file works in every folder")
     func fileOfItems() throws {
         let home = try TestHome()

@@ -30,7 +30,7 @@ package struct ArchiveName: Hashable, Sendable {
     }
 
     /// True if the name says the device and the time of an archive.
-    func isName(of header: ArchiveHeader) -> Bool {
+    package func isName(of header: ArchiveHeader) -> Bool {
         device == Self.short(header.device) && time.seconds == header.created.seconds
     }
 

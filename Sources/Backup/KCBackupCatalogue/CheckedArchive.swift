@@ -83,7 +83,18 @@ extension Catalogue {
 
     /// Returns the names of the files in a folder that may be archives.
     package static func archiveNames(in path: String) throws(FileFailure) -> Set<ExactText> {
-        Set(try Path.names(in: path).filter { $0.exact.hasSuffix(ArchiveName.ending) }.map(\.exact))
+        var unreadable: [String] = []
+        return try archiveNames(in: path, unreadable: &unreadable)
+    }
+
+    /// The same; adds the names of files that may be archives and cannot be opened by name, since it is not UTF-8.
+    package static func archiveNames(
+        in path: String, unreadable: inout [String]
+    ) throws(FileFailure) -> Set<ExactText> {
+        var others: [String] = []
+        let names = try Path.names(in: path, unreadable: &others)
+        unreadable += others.filter { $0.exact.hasSuffix(ArchiveName.ending) }.sorted { $0.exact < $1.exact }
+        return Set(names.filter { $0.exact.hasSuffix(ArchiveName.ending) }.map(\.exact))
     }
 }
 

@@ -1,48 +1,78 @@
-internal import KCBackupArchive
 package import KCBackupCatalogue
 package import KCByteStreams
 package import KCKeychainModel
 
 /// Which archives of a folder a run copies to a remote.
 ///
-/// Those that were made since the newest copy; at first, only the newest of each series. If the newest copy is not there
-/// anymore, its archive is copied again; if it has another size, or has not been read back for a week, and is still the
-/// newest, it is compared.
+/// Those that no run has copied yet, in the order in which they were made, whatever the clock said. At first, only the
+/// newest of each series, and the newest that lacks nothing; if there are copies already, the newest of these and what
+/// was made since. If the newest copy is not there anymore, its archive is copied again; it is compared if it has another
+/// size, or was not read back for a week and is still the newest.
 package struct CopyPlan {
-    /// The archives to copy or to compare, oldest first.
+    /// The archives to copy or to compare, in the order in which they were made.
     package let due: [CatalogueEntry]
     /// The newest copies that were on the remote and are not anymore.
     package let gone: [String]
+    /// The older copies that are not there anymore, as where the remote removes old ones by a rule of its own.
+    package let goneBefore: [String]
+    /// The archives that are older than the first copy, and are not copied.
+    package let passed: [String]
 
     // In days, as archives of the folder itself.
     private static let verifyAfter: Int64 = 7
 
     /// - Parameters:
-    ///   - entries: the complete archives of the folder.
-    ///   - sizes: the files on the remote with their sizes in bytes.
-    package init(_ entries: [CatalogueEntry], onRemote sizes: [ExactText: UInt64], _ record: CopyRecord, now: Timestamp)
-    {
-        let limit = now.advanced(byMicroseconds: -Self.verifyAfter * 86_400_000_000)
-        var due: [CatalogueEntry] = []
-        var gone: [String] = []
+    ///   - entries: the complete archives of the folder, in the order in which they were made.
+    ///   - sizes: the files on the remote, with their sizes in bytes.
+    package init(
+        _ entries: [CatalogueEntry], onRemote sizes: [ExactText: UInt64], _ record: CopyRecord, now: Timestamp
+    ) {
+        var due: Set<ExactText> = []
+        var (gone, goneBefore, passed): ([String], [String], [String]) = ([], [], [])
         for (series, entries) in Dictionary(grouping: entries, by: \.series.exact) {
-            guard let last = entries.max(by: { $0.created < $1.created }) else { continue }
-            guard let copied = record.newest[series] else {
-                due.append(last)
+            guard let newest = record.newest[series] else {
+                let first = Self.first(of: entries, onRemote: sizes)
+                due.formUnion(first)
+                passed += entries.filter { !first.contains($0.name.exact) }.map(\.name)
                 continue
             }
-            due += entries.filter { $0.created > copied.created }
-            let name = copied.name.fileName
-            if sizes[name.exact] == nil {
-                due += entries.filter { $0.name.exact == name.exact }
-                gone.append(name)
-            } else if last.name.exact == name.exact, last.file.checksum == copied.checksum,
-                copied.verified < limit || sizes[name.exact] != copied.size
+            let name = newest.name.fileName.exact
+            due.formUnion(entries.filter(record.misses).map(\.name.exact))
+            goneBefore += entries.map(\.name).filter {
+                $0.exact != name && record.copied.contains($0.exact) && sizes[$0.exact] == nil
+            }
+            if sizes[name] == nil {
+                gone.append(newest.name.fileName)
+                due.insert(name)
+            } else if let entry = entries.first(where: { $0.name.exact == name }),
+                Self.isToCompare(newest, entry, isLast: entry.id == entries.last?.id, size: sizes[name], now: now)
             {
-                due.append(last)
+                due.insert(name)
             }
         }
-        self.due = due.sorted { ($0.created, $0.name.exact) < ($1.created, $1.name.exact) }
+        self.due = entries.filter { due.contains($0.name.exact) }
         self.gone = gone.sorted()
+        self.goneBefore = goneBefore.sorted()
+        self.passed = passed.sorted()
+    }
+
+    /// What is copied of a series of which no copies are known.
+    private static func first(of entries: [CatalogueEntry], onRemote sizes: [ExactText: UInt64]) -> Set<ExactText> {
+        if let index = entries.lastIndex(where: { sizes[$0.name.exact] == $0.file.size }) {
+            return Set(entries[index...].map(\.name.exact))
+        }
+        let newest = [entries.last, entries.last { $0.isComplete != false }]
+        return Set(newest.compactMap { $0?.name.exact })
+    }
+
+    private static func isToCompare(
+        _ newest: CopyRecord.Newest, _ entry: CatalogueEntry, isLast: Bool, size: UInt64?, now: Timestamp
+    ) -> Bool {
+        // A rekey has made another file of the archive here.
+        if entry.file.checksum != newest.checksum { return false }
+        if size != newest.size { return true }
+        let limit = now.advanced(byMicroseconds: -verifyAfter * 86_400_000_000)
+        // A clock that was fast must not put it off.
+        return isLast && !(limit...now).contains(newest.verified)
     }
 }

@@ -84,6 +84,13 @@ package struct CopyRecord: Hashable, Sendable {
     package var good: Timestamp?
     /// The newest copies, by the series of their archives.
     package var newest: [ExactText: Newest] = [:]
+    /// The archives of the folder that were copied and, as far as is known, are still there, by their names.
+    package var copied: Set<ExactText> = []
+    /// Those that need not be there: they are older than the first copy, or their copies were gone when they were not
+    /// the newest.
+    package var passed: Set<ExactText> = []
+    /// The newest copies that the last run found to be gone.
+    package var gone: [String] = []
 
     /// Creates the record of a first try.
     package init(to: String, tried: Timestamp) {
@@ -93,6 +100,12 @@ package struct CopyRecord: Hashable, Sendable {
 
     /// When the newest copies were last read back and compared: the oldest of these times.
     package var verified: Timestamp? { newest.values.map(\.verified).min() }
+
+    /// True if an archive is still to be copied: it was made after the first copy of its series, and no run has copied it.
+    package func misses(_ entry: CatalogueEntry) -> Bool {
+        let name = entry.name.exact
+        return newest[entry.series.exact] != nil && !copied.contains(name) && !passed.contains(name)
+    }
 }
 
 /// The lines of the records in their `StateFile`, each beginning with `to`; `file` has the size of the copy, its SHA-256
@@ -102,6 +115,7 @@ package struct CopyRecord: Hashable, Sendable {
 /// to nas:backups
 /// tried 2026-11-21T03:00:07.120000Z
 /// good 2026-11-21T03:00:07.120000Z
+/// copied login-KC-BXI34FJM-20261121T030000Z.kcb
 /// newest 2026-11-21T03:00:00.250000Z 2026-11-21T03:00:07.120000Z 4be0… login-KC-BXI34FJM-20261121T030000Z.kcb
 /// file 91230 93b8… f1c0…
 /// items {"genp":400,"inet":12,"cert":0,"keys":0}
@@ -118,6 +132,9 @@ extension CopyRecord {
                 fields.add("hint", failed.hints.map(RunRecord.oneLine))
             }
             fields.add("good", record.good?.description)
+            fields.add("gone", record.gone.map(RunRecord.oneLine))
+            fields.add("passed", record.passed.sorted().map(\.string))
+            fields.add("copied", record.copied.sorted().map(\.string))
             for (_, newest) in record.newest.sorted(by: { $0.key < $1.key }) { newest.add(to: &fields) }
         }
         return fields
@@ -154,6 +171,9 @@ extension CopyRecord {
         guard let to = values("to").first, let tried = values("tried").first.flatMap(Timestamp.init) else { return nil }
         self.init(to: to, tried: tried)
         good = values("good").first.flatMap(Timestamp.init)
+        gone = values("gone")
+        passed = Set(values("passed").map(\.exact))
+        copied = Set(values("copied").map(\.exact))
         if let failed = values("failed").first {
             guard let failed = Failed(failed, hints: values("hint")) else { return nil }
             self.failed = failed

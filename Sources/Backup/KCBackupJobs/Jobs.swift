@@ -11,7 +11,8 @@ package struct Jobs: Sendable {
     private static let ending = ".job"
     private static let kind = StateFile.Kind("job", version: 2)
     private static let runKind = StateFile.Kind("run", version: 1)
-    private static let copyKind = StateFile.Kind("copies", version: 1)
+    // Enough for the names of as many archives as a catalogue has.
+    private static let copyKind = StateFile.Kind("copies", version: 2, sizeLimit: 16 << 20)
     private static let receiptKind = StateFile.Kind("receipts", version: 1)
 
     /// Creates an instance for a data folder.
@@ -132,6 +133,20 @@ package struct Jobs: Sendable {
     /// - Throws: `FileFailure`, `CryptographyFailure`, and the errors of `LocalDevice.key`.
     package func save(_ record: RunRecord, of name: String) throws {
         try write(record.fields, to: recordFile(of: name))
+    }
+
+    /// Forgets that a job had backups, which are not in its folder from now on.
+    ///
+    /// - Throws: `FileFailure`, `CryptographyFailure`, and the errors of `LocalDevice.key`.
+    package func forgetGood(of name: String) throws {
+        do {
+            guard var record = try record(name) else { return }
+            record.good = nil
+            record.items = 0
+            try save(record, of: name)
+        } catch JobFailure.recordDamaged {
+            // The next run writes a new one.
+        }
     }
 
     /// Returns the records of a job's copies; none if it never copied.

@@ -97,8 +97,12 @@ extension Rclone {
         let isAtomic = try traits(of: file).isAtomic
         let first = isAtomic ? file : RemoteLocation(file.text + ".part")
         guard let first else { throw RemoteFailure.unusableName(file.name) }
-        try require(call(["copyto", "--copy-links", "--no-check-dest"], [path, first.text]) { _ in }, file)
-        if !isAtomic { try move(first, to: file) }
+        do {
+            try require(call(["copyto", "--copy-links", "--no-check-dest"], [path, first.text]) { _ in }, file)
+            if !isAtomic { try move(first, to: file) }
+        } catch let failure as RemoteFailure {
+            throw isAtomic ? failure : try removing(first, after: failure)
+        }
         var isSame = true
         var count = 0
         try read(file, size: UInt64(bytes.count)) { piece in

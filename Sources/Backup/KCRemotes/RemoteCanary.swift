@@ -55,6 +55,14 @@ package struct RemoteCanary {
     /// - Throws: `RemoteFailure` (`denied` and others if the file cannot even be created), `FileFailure`, and as the
     ///   runner.
     package func run(_ first: OpenFile, _ second: OpenFile) throws -> Findings {
+        do {
+            return try findings(first, second)
+        } catch let failure as RemoteFailure {
+            throw try mover.removing(file, after: failure)
+        }
+    }
+
+    private func findings(_ first: OpenFile, _ second: OpenFile) throws -> Findings {
         let size = try first.size()
         try mover.write(first.path, over: file)
         guard try folder.file(named: name)?.size == size else { throw RemoteFailure.differs(file) }

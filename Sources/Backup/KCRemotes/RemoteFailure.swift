@@ -34,6 +34,10 @@ package enum RemoteFailure: Error, Hashable, Sendable {
     case unquotable(String)
     /// The name is taken by another file.
     case exists(RemoteLocation)
+    /// Other runs are writing the same file.
+    case busy(RemoteLocation)
+    /// A failure after which what was written of this file is still there.
+    indirect case leaving(RemoteLocation, after: RemoteFailure)
     /// What was read back is not what was written.
     case differs(RemoteLocation)
     /// The file changed or ended while it was read.
@@ -44,4 +48,17 @@ package enum RemoteFailure: Error, Hashable, Sendable {
     case unclear(RemoteLocation)
     /// Anything else that rclone reports.
     case failed(RemoteLocation, message: String)
+}
+
+extension RemoteFailure {
+    /// True if a name is taken.
+    var isOfName: Bool { if case .exists = self { true } else { false } }
+
+    /// True if a file that was written is not there, or not as it was written.
+    var isOfAbsence: Bool {
+        switch self {
+        case .missing, .differs, .changed: true
+        default: false
+        }
+    }
 }

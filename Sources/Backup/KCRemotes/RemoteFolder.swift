@@ -13,8 +13,12 @@ package struct RemoteFolder {
     let mover: any RemoteMover
     /// How a file gets there under its own name; nil if it could be seen there before it is complete.
     private let direct: DirectWrite?
+    /// Lets some time pass between two looks at what another run does.
+    private let pause: () throws -> Void
     // Rounds in which other machines begin to write a file of the same name; each ends with fewer of them.
     private static let roundLimit = 20
+    // Tries to write a file that other runs are writing, too, and break off.
+    private static let attemptLimit = 3
 
     /// What became of a file.
     package enum Outcome: Hashable, Sendable {
@@ -35,10 +39,14 @@ package struct RemoteFolder {
 
     /// Looks at how the remote is configured.
     ///
+    /// - Parameter pause: lets some time pass; called while another run writes the same file.
     /// - Throws: `RemoteFailure` (`unknownRemote`, `unpinnedHost`), and as the runner.
-    package init(_ location: RemoteLocation, _ mover: any RemoteMover) throws {
+    package init(
+        _ location: RemoteLocation, _ mover: any RemoteMover, pausing pause: @escaping () throws -> Void = {}
+    ) throws {
         self.location = location
         self.mover = mover
+        self.pause = pause
         direct = try mover.directWrite(to: location)
     }
 
@@ -88,22 +96,42 @@ package struct RemoteFolder {
         let target = location.appending(wanted.name)
         // One name with a line break would make every later listing of the folder unclear.
         guard RemoteLocation(target.text) == target else { throw RemoteFailure.unusableName(wanted.name) }
+        var trouble = RemoteFailure.busy(target)
+        for _ in 0..<Self.attemptLimit {
+            switch try attempt(wanted, from: file) {
+            case .done(let outcome): return Copy(outcome: outcome, size: wanted.size, digest: wanted.digest)
+            case .again(let failure): trouble = failure
+            }
+        }
+        throw trouble
+    }
+
+    /// How a try to copy a file ended.
+    private enum Attempt {
+        case done(Outcome)
+        /// Another run that writes the same file has removed what this one wrote, and was broken off.
+        case again(RemoteFailure)
+
+        var isCopied: Bool { if case .done(.copied) = self { true } else { false } }
+    }
+
+    private func attempt(_ wanted: Wanted, from file: OpenFile) throws -> Attempt {
         let before = try filesIfAny()
-        // What a run that was broken off has left may be incomplete.
+        // What a run that was broken off has left may be incomplete. Another one that is writing it finds this one.
         for part in Self.parts(of: wanted.name, in: before) where part.hasContent(wanted.digest) { try discard(part) }
         if let entry = Self.entry(wanted.name, in: before) {
             try require(entry, toBe: wanted)
-            return Copy(outcome: .present, size: wanted.size, digest: wanted.digest)
+            return .done(.present)
         }
         if let direct {
             try write(wanted, from: file, direct)
-        } else {
-            try writePart(of: wanted, from: file)
+        } else if case let ending = try writePart(of: wanted, from: file), !ending.isCopied {
+            return ending
         }
         guard let entry = try self.file(named: wanted.name), try isCopy(entry, of: wanted) else {
-            throw RemoteFailure.differs(target)
+            throw RemoteFailure.differs(location.appending(wanted.name))
         }
-        return Copy(outcome: .copied, size: wanted.size, digest: wanted.digest)
+        return .done(.copied)
     }
 
     /// A file as it should be on the remote.
@@ -128,7 +156,7 @@ package struct RemoteFolder {
     }
 
     /// Writes a file under another name, compares it, and renames it.
-    private func writePart(of wanted: Wanted, from file: OpenFile) throws {
+    private func writePart(of wanted: Wanted, from file: OpenFile) throws -> Attempt {
         let part = try PartName(of: wanted.name, wanted.digest)
         let place = location.appending(part.text)
         do {
@@ -138,15 +166,16 @@ package struct RemoteFolder {
             }
             try awaitTurn(of: part, for: wanted.name)
             try mover.move(place, to: location.appending(wanted.name))
+            return .done(.copied)
         } catch let failure as RemoteFailure {
-            try settle(failure, of: part, wanted)
+            return try settle(failure, of: part, wanted)
         }
     }
 
     /// Finds out whether a copy failed because the name is taken, or because it is done.
     ///
     /// - Throws: `RemoteFailure`: the one that is given, or a better one.
-    private func settle(_ failure: RemoteFailure, of part: PartName, _ wanted: Wanted) throws {
+    private func settle(_ failure: RemoteFailure, of part: PartName, _ wanted: Wanted) throws -> Attempt {
         var files = try filesIfAny()
         // A listing can miss a file that is being renamed.
         if Self.parts(of: wanted.name, in: files).isEmpty, Self.entry(wanted.name, in: files) == nil {
@@ -159,13 +188,40 @@ package struct RemoteFolder {
         if let entry {
             // It is this file if the answer to a first request was lost, and rclone repeated it.
             try require(entry, toBe: wanted)
-            return
+            return .done(failure.isOfName ? .present : .copied)
+        }
+        let isGone = !parts.contains(part)
+        if isGone || isTaken, parts.contains(where: { $0 != part && $0.hasContent(wanted.digest) }) {
+            return try awaitCopy(of: wanted)
         }
         // Another machine, whose part comes first, has deleted this one.
-        if !parts.contains(part), let other = parts.first(where: { $0 < part }) {
+        if isGone, let other = parts.first(where: { $0 < part }) {
             throw RemoteFailure.exists(location.appending(other.text))
         }
-        throw failure
+        if isGone, failure.isOfAbsence { return .again(failure) }
+        throw isGone || isTaken ? failure : try mover.removing(location.appending(part.text), after: failure)
+    }
+
+    /// Waits for a run that writes the same file: another machine, or another job of this one.
+    ///
+    /// - Throws: `RemoteFailure` (`busy` if it takes too long, `exists` if the name is then that of another file), and as
+    ///   the runner.
+    private func awaitCopy(of wanted: Wanted) throws -> Attempt {
+        let busy = RemoteFailure.busy(location.appending(wanted.name))
+        var isGone = false
+        for _ in 0..<Self.roundLimit {
+            try pause()
+            let files = try filesIfAny()
+            if let entry = Self.entry(wanted.name, in: files) {
+                try require(entry, toBe: wanted)
+                return .done(.present)
+            }
+            let isWritten = Self.parts(of: wanted.name, in: files).contains { $0.hasContent(wanted.digest) }
+            // A listing can miss a file that is being renamed.
+            if !isWritten, isGone { return .again(busy) }
+            isGone = !isWritten
+        }
+        throw busy
     }
 
     /// Returns when no other machine can give its file this name.

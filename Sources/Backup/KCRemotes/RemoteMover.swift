@@ -37,6 +37,32 @@ package protocol RemoteMover {
     func bucket(of folder: RemoteLocation) throws -> RemoteBucket?
 }
 
+extension RemoteMover {
+    /// Removes what was written of a file before a failure, such as that of a full disk.
+    ///
+    /// - Returns: the failure, or `leaving` if that fails, too.
+    /// - Throws: what the runner throws.
+    func removing(_ file: RemoteLocation, after failure: RemoteFailure) throws -> RemoteFailure {
+        do {
+            try delete(file)
+            return failure
+        } catch RemoteFailure.missing {
+            return failure
+        } catch is RemoteFailure {
+            return isThere(file) ? .leaving(file, after: failure) : failure
+        }
+    }
+
+    /// True if a file is in the listing of its folder; false also where there is none.
+    private func isThere(_ file: RemoteLocation) -> Bool {
+        do {
+            return try file.folder.map(files)?.contains { $0.name.exact == file.name.exact } == true
+        } catch {
+            return false
+        }
+    }
+}
+
 /// Writes a file under its own name, where it appears only when it is complete, and which is not taken.
 ///
 /// - Parameter path: the absolute path of the file.

@@ -33,6 +33,15 @@ package enum Interruption {
         return try work()
     }
 
+    /// Lets some time pass, at most a second.
+    ///
+    /// - Throws: `StreamFailure` (`interrupted`) if a signal asks the process to stop.
+    package static func pause(milliseconds: Int) throws(StreamFailure) {
+        var time = timespec(tv_sec: 0, tv_nsec: min(milliseconds, 999) * 1_000_000)
+        unsafe nanosleep(&time, nil)
+        if isRequested { throw StreamFailure(.reading, .interrupted) }
+    }
+
     /// The signal that arrived, or 0.
     package static var signal: Int32 { signalNumber.load(ordering: .relaxed) }
 

@@ -162,12 +162,20 @@ package enum Path {
     ///
     /// Names that are not UTF-8 are skipped: this program never creates one.
     package static func names(in folder: String) throws(FileFailure) -> [String] {
-        var unreadable = 0
+        var unreadable: [String] = []
         return try names(in: folder, unreadable: &unreadable)
     }
 
     /// The same for a folder that another program may have filled; counts the names that are not UTF-8.
     package static func names(in folder: String, unreadable: inout Int) throws(FileFailure) -> [String] {
+        var others: [String] = []
+        let names = try names(in: folder, unreadable: &others)
+        unreadable += others.count
+        return names
+    }
+
+    /// The same; adds the names that are not UTF-8, with a sign in place of each part that is not.
+    package static func names(in folder: String, unreadable: inout [String]) throws(FileFailure) -> [String] {
         guard let stream = unsafe opendir(folder) else {
             if errno == ENOENT { return [] }
             throw FileFailure(folder, .system(errno, doing: "listing"))
@@ -178,13 +186,13 @@ package enum Path {
             // Only errno distinguishes the end from a failure.
             errno = 0
             guard let entry = unsafe readdir(stream) else { break }
-            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                unsafe String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            let bytes = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                unsafe Array(bytes.prefix { $0 != 0 })
             }
-            if let name {
+            if let name = String(validating: bytes, as: UTF8.self) {
                 if name != ".", name != ".." { names.append(name) }
             } else {
-                unreadable += 1
+                unreadable.append(String(decoding: bytes, as: UTF8.self))
             }
         }
         guard errno == 0 else { throw FileFailure(folder, .system(errno, doing: "listing")) }

@@ -183,7 +183,8 @@ enum FailureExamples {
             .unreadableConfiguration("unable to decrypt configuration"), .unusableName("a\nb.kcb"),
             .unpinnedHost(remote: "nas"), .denied(file, message: "AccessDenied"),
             .unreachable(file, message: "dial tcp: connection refused"), .missing(file), .unclearNewest(file),
-            .exists(file), .differs(file),
+            .exists(file), .busy(file), .leaving(file, after: .failed(file, message: "no space left on device")),
+            .differs(file),
             .changed(file), .tooMany(file, limit: 100_000), .unclear(file), .failed(file, message: "SSH_FX_FAILURE"),
         ]
     }()
@@ -228,6 +229,8 @@ enum FailureExamples {
         .otherName(keychain: "login"), .noKeychainNamed("login", needsPasscode: true),
         .noKeychainNamed("login", needsPasscode: false), .nothingLeaves(2, archiveCarries: true),
         .nothingLeaves(1, archiveCarries: false), .readableCopy(path: "laptop.kcb"), .readableRemote, .pruningRemote,
+        .renamedCopy(path: "nas:backups/login-KC-ABCDEFGH-20261121T030000Z.kcb"),
+        .unreadableName(path: "backups/old.kcb"),
         .retiredKey(keychain: "login", device: device, path: "device.key.retired"),
         .jobWithoutPasscode(job: "nightly", keychain: "login", isLocked: true),
         .jobWithoutPasscode(job: "nightly", keychain: "login", isLocked: false),

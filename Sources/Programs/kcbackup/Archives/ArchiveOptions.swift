@@ -31,8 +31,8 @@ struct ArchiveOptions: ParsableArguments {
     /// Opens the file, without verifying anything yet.
     ///
     /// - Parameter isOneOfTwo: true if keys that do not apply to it may apply to another archive.
-    /// - Throws: `ArchiveFailure`, `UsageProblem`.
-    func open(_ archive: String, isOneOfTwo: Bool = false, in session: Session) throws -> ArchiveFile {
+    /// - Throws: `ArchiveFailure`, `UsageProblem`, and as `ChosenName.require`.
+    func open(_ archive: String, isOneOfTwo: Bool = false, in session: Session) throws -> FoundArchive {
         if archive.isEmpty { throw UsageProblem.emptyArchive }
         try check(with: [archive])
         session.subjects.path = archive
@@ -42,9 +42,9 @@ struct ArchiveOptions: ParsableArguments {
                 hint: "'kcbackup list \(shellWord(archive))' shows the archives in it")
         }
         let file: ArchiveFile
+        var chosen: ChosenName?
         do {
-            file = try ArchiveFile(
-                session.world.openArchive(archive) { session.note("the newest archive: \(displayed($0.text))") })
+            file = try ArchiveFile(session.world.openArchive(archive) { chosen = ChosenName($0, in: session) })
         } catch ArchiveFailure.notAnArchive {
             if let format = try ForeignReader(archive, ForeignOptions.parse([]), in: session).formatOfFile() {
                 if let refused = format as? RefusedFormat { throw refused.failure }
@@ -54,8 +54,9 @@ struct ArchiveOptions: ParsableArguments {
             }
             throw ArchiveFailure.notAnArchive
         }
+        try chosen?.require(file.header)
         if !isOneOfTwo, file.header.mode == .unencrypted { warnOfUselessKey("the archive is", session) }
-        return file
+        return FoundArchive(file: file, path: chosen?.path ?? archive, chosen: chosen)
     }
 
     /// Warns if keys were given and none of the archives needs any.

@@ -1,16 +1,18 @@
-internal import ArgumentParser
 internal import KCBackupCatalogue
 internal import KCByteStreams
 
 /// `--sample 5%`: the newest archive of each keychain, and a random share of the others.
-struct VerifySample: ExpressibleByArgument, Hashable {
+struct VerifySample: Hashable {
     /// Above 0, and at most 100.
     let percent: Double
 
-    init?(argument: String) {
-        guard let match = argument.wholeMatch(of: /(\d{1,3}(?:\.\d{1,3})?)%/.asciiOnlyDigits()),
+    /// Parses a share.
+    ///
+    /// - Throws: `UsageProblem.malformed`.
+    init(_ text: String) throws(UsageProblem) {
+        guard let match = text.wholeMatch(of: /(\d{1,3}(?:\.\d{1,3})?)%/.asciiOnlyDigits()),
             let percent = Double(match.1), percent > 0, percent <= 100
-        else { return nil }
+        else { throw .malformed(.sample, form: "a share above 0% and up to 100%, as in '5%'") }
         self.percent = percent
     }
 

@@ -94,6 +94,11 @@ struct VerifySubject {
                 unlisted = try Catalogue.archiveNames(in: place).sorted().map(\.string)
             }
             subjects += unlisted.map { VerifySubject(path: path($0), isOfFolder: true) }
+            var unreadable: [String] = []
+            _ = try Catalogue.archiveNames(in: place, unreadable: &unreadable)
+            subjects += unreadable.map {
+                VerifySubject(path: path($0), isOfFolder: true, problem: Refusal.unreadableName(path: path($0)))
+            }
             if subjects.isEmpty { throw CatalogueFailure.noArchives(folder: folder) }
             return subjects
         } catch {
@@ -107,7 +112,7 @@ struct VerifySubject {
     /// - Throws: `CatalogueFailure.missing`, and as `ArchiveOptions.open`.
     func open(_ options: ArchiveOptions, in session: Session) throws -> ArchiveFile? {
         if let problem { throw problem }
-        guard isOfFolder, !isOnRemote else { return try options.open(path, in: session) }
+        guard isOfFolder, !isOnRemote else { return try options.open(path, in: session).file }
         let place = session.world.resolve(path)
         if let known, try !Path.exists(place) {
             let isListed = try session.catalogueIfAny(of: known.folder)?.complete.contains {
@@ -126,12 +131,18 @@ struct VerifySubject {
     ///   - report: what was found in it; nil if it was not read.
     ///   - source: reads what the archive was made from; called if the catalogue does not know it.
     /// - Returns: the checked archive, if the catalogue knows it.
-    /// - Throws: `CatalogueFailure.replaced`, and what `source` throws.
+    /// - Throws: `CatalogueFailure.replaced`, `Refusal.renamedCopy`, and what `source` throws.
     func compared(
         with outline: ArchiveOutline, _ origin: Origin, _ report: VerifyReport?, isDrilled: Bool,
         source: () throws -> ArchiveSource
     ) throws -> CheckedArchive? {
-        try known?.entry.checked(outline, origin, report, isDrilled: isDrilled, at: path, source: source)
+        if isOfFolder, isOnRemote, let name = ArchiveName(Path.split(path).name) {
+            guard name.isName(of: outline.header) else { throw Refusal.renamedCopy(path: path) }
+            if report != nil, try !ArchiveName.isSeries(name.series, of: source()) {
+                throw Refusal.renamedCopy(path: path)
+            }
+        }
+        return try known?.entry.checked(outline, origin, report, isDrilled: isDrilled, at: path, source: source)
     }
 }
 

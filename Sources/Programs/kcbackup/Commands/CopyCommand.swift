@@ -59,7 +59,8 @@ struct CopyCommand: Verb {
             folder: session.world.remoteFolder(location), copiesReadable: metadataReadable, session: session)
         let paths = try archives.flatMap { try self.paths($0, session) }
         var copied = 0
-        let status = try session.forEach(paths, named: \.self) { path in
+        let status = try session.forEach(paths, named: \.path) { path, problem in
+            if let problem { throw problem }
             let outcome = try copier.copy(path).outcome
             if outcome == .copied {
                 copied += 1
@@ -69,6 +70,8 @@ struct CopyCommand: Verb {
             try session.result(
                 ["path": .text(path), "copy": .text(target), "copied": .flag(outcome == .copied)],
                 ["\(outcome == .copied ? "copied" : "there already")  \(displayed(target))\n"])
+            // It is said with what follows it only if the line itself cannot be written.
+            session.done = nil
             return .ok
         }
         return status
@@ -79,7 +82,7 @@ struct CopyCommand: Verb {
         if metadataReadable {
             throw UsageProblem("'\(OptionName.metadataReadable.spelling)' is for copies on a remote")
         }
-        guard try session.world.remote(to) == nil else {
+        guard RemoteLocation(to) == nil else {
             throw UsageProblem(
                 "'\(OptionName.to.spelling)' takes a folder here, if the archives are on a remote",
                 hint: "'rclone copy' copies from one remote to another")
@@ -105,16 +108,22 @@ struct CopyCommand: Verb {
             try session.result(
                 ["path": .text(source), "copy": .text(target), "copied": .flag(isCopied)],
                 ["\(isCopied ? "copied" : "there already")  \(displayed(target))\n"])
+            session.done = nil
             return .ok
         }
     }
 
-    /// The archives that an argument names.
-    private func paths(_ argument: String, _ session: Session) throws -> [String] {
-        let path = session.world.resolve(argument)
-        guard Path.isFolder(path) else { return [argument] }
-        let names = try Catalogue.archiveNames(in: path).sorted().map(\.string)
-        if names.isEmpty { throw CatalogueFailure.noArchives(folder: argument) }
-        return names.map { argument.exact.hasSuffix("/") ? argument + $0 : "\(argument)/\($0)" }
+    /// The archives that an argument names, and why some of them cannot be copied.
+    private func paths(_ argument: String, _ session: Session) throws -> [(path: String, problem: Refusal?)] {
+        let folder = session.world.resolve(argument)
+        guard Path.isFolder(folder) else { return [(argument, nil)] }
+        func path(_ name: String) -> String {
+            argument.exact.hasSuffix("/") ? argument + name : "\(argument)/\(name)"
+        }
+        var unreadable: [String] = []
+        let names = try Catalogue.archiveNames(in: folder, unreadable: &unreadable).sorted().map(\.string)
+        if names.isEmpty, unreadable.isEmpty { throw CatalogueFailure.noArchives(folder: argument) }
+        return names.map { (path($0), nil) }
+            + unreadable.map { (path($0), Refusal.unreadableName(path: path($0))) }
     }
 }

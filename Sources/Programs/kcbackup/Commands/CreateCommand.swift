@@ -6,6 +6,7 @@ internal import KCBackupEngine
 internal import KCItemStores
 internal import KCByteStreams
 internal import KCKeychainModel
+internal import KCRemotes
 internal import KCReportText
 
 /// `kcbackup create`: makes an archive from a keychain.
@@ -68,7 +69,8 @@ struct CreateCommand: Verb {
             throw UsageProblem("the archive is given twice: as an argument and with '\(OptionName.output.spelling)'")
         }
         let folder = try options.folder.folder(output: file ?? output)
-        let remote = try folder.flatMap { try session.world.remote($0) }
+        // Where something is written, a folder here never takes the place of a remote.
+        let remote = folder.flatMap { RemoteLocation($0) }
         if let folder, remote == nil {
             return try FolderBackup(options: options, unlocking: unlocking, path: folder, session: session).run()
         }

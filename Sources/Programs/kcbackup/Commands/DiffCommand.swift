@@ -123,7 +123,7 @@ struct DiffCommand: Verb {
     private func open(
         _ path: String, _ keys: Keys, in session: Session
     ) throws -> (ArchiveOutline, ProvenArchive) {
-        let file = try opening.open(path, isOneOfTwo: true, in: session)
+        let file = try opening.open(path, isOneOfTwo: true, in: session).file
         let proven: ProvenArchive
         do {
             proven = try keys.opener.prove(file, at: path)

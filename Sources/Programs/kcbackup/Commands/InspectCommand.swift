@@ -110,28 +110,29 @@ struct InspectCommand: Verb {
                 isFirst = false
                 return try open.items.unread.count == 0 ? .ok : .incomplete
             }
-            let file = try archives.opening.open(archive, in: session)
+            let found = try archives.opening.open(archive, in: session)
+            let file = found.file
             // A report without items would be of little use, so none is written without a key.
             guard !archives.outside && opener.canOpen(file) || report != nil else {
-                try printOutside(file, archive, isFirst, session)
+                try printOutside(file, found.path, isFirst, session)
                 isFirst = false
                 if choosesItems { session.warn("without a key no item is shown, and the conditions select nothing") }
                 return choosesItems ? .incomplete : .ok
             }
             let outline = try ArchiveOutline(file)
-            let proven = try opener.prove(file, at: archive)
+            let proven = try opener.prove(file, at: found.path)
             let selection = InspectSelection(
                 filter: filter, onlyStaying: staysBehind, mode: file.header.mode,
                 isSameDevice: judged.isMaker(of: file.header) ?? proven.isFromThisDevice)
             if let report {
                 let page = InspectReport(
-                    outline: outline, path: archive, proven: proven, selection: selection, judged: judged,
+                    outline: outline, path: found.path, proven: proven, selection: selection, judged: judged,
                     session: session)
                 try page.write(to: report)
                 return .ok
             }
             let listing = InspectListing(
-                outline: outline, path: archive, proven: proven, selection: selection,
+                outline: outline, path: found.path, proven: proven, selection: selection,
                 table: try table.table(
                     InspectListing.columns(staysBehind), usualOrder: ItemColumns.usualOrder, in: session),
                 session: session)

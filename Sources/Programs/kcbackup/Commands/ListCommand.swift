@@ -68,17 +68,17 @@ struct ListCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         if !keys, let option = trying.firstGiven { throw UsageProblem.needs(option, .keys) }
-        if let remote = try session.world.remote(folder) {
-            if rebuild { throw UsageProblem.notOfRemote(.rebuild) }
-            if keys { throw UsageProblem.notOfRemote(.keys) }
-            try RemoteListing(location: remote, session: session).tell()
-            return .ok
-        }
-        let path = session.world.resolve(folder)
         if !rebuild {
             if lock.lockWait != nil { throw UsageProblem.needs(.lockWait, .rebuild) }
             if yes { throw UsageProblem.needs(.yes, .rebuild) }
         }
+        if let remote = try session.world.remote(folder) {
+            if rebuild { throw UsageProblem.notOfRemote(.rebuild) }
+            if keys { throw UsageProblem.notOfRemote(.keys) }
+            try RemoteListing(location: remote, session: session).tell(in: table)
+            return .ok
+        }
+        let path = session.world.resolve(folder)
         if keys {
             if rebuild { throw UsageProblem.together(.keys, .rebuild) }
             return try FolderKeys(folder, trying: trying, in: session).list(in: table)
@@ -106,6 +106,11 @@ struct ListCommand: Verb {
             rows.isEmpty ? [] : [shown.header] + lines(rows, in: shown, session.calendar))
         if rows.isEmpty { session.note("no backups in \(displayed(folder))") }
         session.warnOfReplaced(rows.count { $0.state == .replaced }, in: folder)
+        var unreadable: [String] = []
+        if isThere { _ = try Catalogue.archiveNames(in: path, unreadable: &unreadable) }
+        for name in unreadable {
+            session.warn(Refusal.unreadableName(path: "\(folder)/\(name)").explanation.message)
+        }
         return .ok
     }
 

@@ -143,14 +143,15 @@ struct RestoreCommand: Verb {
         }
         try requireSources()
         if replaceUnarchived, !replace { throw UsageProblem.needs(.replaceUnarchived, .replace) }
-        let file = try opening.open(archive, in: session)
-        let outline = try ArchiveOutline(file)
-        let proven = try ArchiveOpener(opening, in: session).prove(file, at: archive)
+        let found = try opening.open(archive, in: session)
+        let outline = try ArchiveOutline(found.file)
+        let proven = try ArchiveOpener(opening, in: session).prove(found.file, at: found.path)
+        if let chosen = found.chosen { try chosen.require(source(of: proven, session)) }
         var options = try options()
         try Self.acceptOrigin(of: proven, &options, session)
         let target = try RestorePlace(
             restoringInto: keychainName, from: { try source(of: proven, session) }, store(), in: session)
-        return try restore(proven, at: archive, options, outline, into: target, session)
+        return try restore(proven, at: found.path, options, outline, into: target, session)
     }
 
     private func restore(
@@ -196,7 +197,7 @@ struct RestoreCommand: Verb {
         } else {
             session.noteUndo(target.option)
         }
-        return report.failing.isEmpty ? .ok : .incomplete
+        return report.failing.isEmpty && report.contents.isComplete ? .ok : .incomplete
     }
 
     /// Returns the options for the engine.

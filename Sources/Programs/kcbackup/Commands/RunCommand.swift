@@ -163,6 +163,8 @@ struct RunCommand: Verb {
     }
 
     private func tellText(_ report: JobRun.Report, of job: Job, _ session: Session) {
+        // Whoever emptied a remote must not have it copied again in silence.
+        for warning in report.copies.warnings { session.warn("job \(quoted(job.name)): \(warning)") }
         if let explanation = report.explanation {
             let told = explanation.about(job: job.name)
             let showsHints = style.verbose || session.world.terminal.showsMessages
@@ -234,6 +236,7 @@ extension JobCopies.Outcome {
         .members([
             ("to", .text(to)), ("copied", .number(copied)),
             ("gone", gone.isEmpty ? nil : .list(gone.map { .text($0) })),
+            ("goneBefore", goneBefore.isEmpty ? nil : .list(goneBefore.map { .text($0) })),
             ("error", explanation?.jsonBody),
         ])
     }
@@ -246,7 +249,7 @@ extension RunRecord {
         message = report.explanation?.message ?? ""
         hints = report.explanation?.hints ?? []
         // Missing copies have a record of their own.
-        if [.ok, .notCopied].contains(report.status) {
+        if report.isGood {
             good = time
             items = report.items
         }

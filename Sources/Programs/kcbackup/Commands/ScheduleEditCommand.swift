@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCBackupCatalogue
 internal import KCBackupJobs
 internal import KCByteStreams
 internal import KCReportText
@@ -59,6 +60,12 @@ struct ScheduleEditCommand: Verb {
             new = try checked.placed(in: session)
         }
         let outdated = try keep(new, insteadOf: old, jobs, session)
+        // In a folder without backups, the job begins anew; otherwise a run would miss those that it had elsewhere.
+        if new.place.exact != old.place.exact,
+            try session.catalogueIfAny(of: new.folder)?.complete.isEmpty != false
+        {
+            try jobs.forgetGood(of: job)
+        }
         session.did(
             new == old
                 ? "job \(quoted(job)) is as before"

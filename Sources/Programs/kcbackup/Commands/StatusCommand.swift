@@ -200,8 +200,10 @@ extension BackupState.ReceiptState {
 extension BackupState.CopyState {
     /// The result of the last try, as text.
     var words: String {
-        record == nil && unreadable == nil
-            ? "never ran" : result + (record?.failed.map { ": \($0.message)" } ?? "")
+        if record == nil, unreadable == nil { return "never ran" }
+        if let failed = record?.failed { return "\(result): \(failed.message)" }
+        guard let gone = record?.gone, !gone.isEmpty else { return result }
+        return "\(result): \(gone.map { quoted($0) }.joined(separator: ", ")) had been there, and was gone"
     }
 
     /// How the last try ended, as the name of a status.
@@ -223,6 +225,7 @@ extension BackupState.CopyState {
                     .list($0.newest.values.map(\.name.fileName).sorted { $0.exact < $1.exact }.map { .text($0) })
                 }
             ),
+            ("gone", record.flatMap { $0.gone.isEmpty ? nil : .list($0.gone.map { .text($0) }) }),
             ("message", record?.failed.map { .text($0.message) }),
         ])
     }

@@ -85,10 +85,14 @@ extension DeviceTrustCommand {
             throw UsageProblem.deviceID
         }
         session.subjects.path = archive
-        let outside = try ProvenOutside(ArchiveFile(session.world.openArchive(archive)), local: local.identity())
+        var chosen: ChosenName?
+        let file = try ArchiveFile(session.world.openArchive(archive) { chosen = ChosenName($0, in: session) })
+        try chosen?.require(file.header)
+        let outside = try ProvenOutside(file, local: local.identity())
         let id = outside.outline.header.device
         try session.confirm(
-            "Device \(id) signed \(quoted(archive)). Does 'kcbackup device show' print this ID there?", isGiven: yes)
+            "Device \(id) signed \(quoted(chosen?.path ?? archive)). Does 'kcbackup device show' print this ID there?",
+            isGiven: yes)
         return id
     }
 }

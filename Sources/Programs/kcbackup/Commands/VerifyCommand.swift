@@ -60,7 +60,7 @@ struct VerifyCommand: Verb {
         help: ArgumentHelp(
             "Of a folder, verify the newest of each keychain and this share of the others, as in '5%'.",
             valueName: "percent"))
-    var sample: VerifySample?
+    var sample: String?
 
     @OptionGroup
     var style: StyleOptions
@@ -72,6 +72,7 @@ struct VerifyCommand: Verb {
         }
         if archives.outside, drill { throw UsageProblem.together(.outside, .drill) }
         try archives.check()
+        let sample = try sample.map { try VerifySample($0) }
         let passcode = KeptSecret()
         let checked = CheckedFolders()
         // In a `defer`, so that checks are recorded even if the results cannot be written.
@@ -197,7 +198,7 @@ private struct Look {
                 remedy: Self.remedy))
         // Of a folder without a key, the outside is enough.
         let isSeen = report.notOpened == 0 || subject.isOfFolder && command.archivePasscode.archivePasscode == nil
-        let isWhole = report.broken.isEmpty && isSeen && drill?.failing.isEmpty != false
+        let isWhole = report.broken.isEmpty && report.contents.isComplete && isSeen && drill?.failing.isEmpty != false
         return (isWhole ? .ok : .incomplete, checked)
     }
 

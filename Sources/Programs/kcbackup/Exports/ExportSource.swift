@@ -25,15 +25,16 @@ struct ExportSource {
             place = .live(try store.open(StoreOptions(keychain.passcodeOption, unlocking), in: session).items)
             return
         }
-        let file = try opening.open(archive, in: session)
-        let proven = try ArchiveOpener(opening, in: session).prove(file, at: archive)
+        let found = try opening.open(archive, in: session)
+        let proven = try ArchiveOpener(opening, in: session).prove(found.file, at: found.path)
+        if let chosen = found.chosen { try chosen.require(proven.opened.source()) }
         var options = RestoreOptions()
         options.acceptedOrigin = try acceptOrigin.map { text throws(UsageProblem) in
             guard let id = DeviceID(text) else { throw .deviceID }
             return id
         }
         try RestoreCommand.acceptOrigin(of: proven, &options, session, question: "Export from it anyway?")
-        place = .archive(proven, options, passcode, path: archive)
+        place = .archive(proven, options, passcode, path: found.path)
     }
 
     /// The number of unreadable items that were named when the source was opened.

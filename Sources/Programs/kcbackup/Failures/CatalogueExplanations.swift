@@ -1,6 +1,7 @@
 internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCKeychainModel
+internal import KCRemotes
 internal import KCReportText
 
 /// Explains a failure of a backup folder.
@@ -75,7 +76,10 @@ func explainCatalogue(_ failure: CatalogueFailure, job: String?) -> Explanation 
             hint: "move it to another folder, and take the right one from a copy")
     case .noArchives(let folder):
         Explanation(
-            .notFound, "there is no archive in \(quoted(folder))", hint: "is the disk mounted?")
+            .notFound, "there is no archive in \(quoted(folder))",
+            hint: RemoteLocation(folder) == nil
+                ? "is the disk mounted?"
+                : "'kcbackup copy ARCHIVE \(OptionName.to.spelling) \(shellWord(folder))' copies one there")
     case .nothingInTrash(let folder):
         Explanation(.notFound, "the trash of \(quoted(folder)) is empty")
     case .inTrash(let path):

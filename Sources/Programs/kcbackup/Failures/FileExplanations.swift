@@ -2,13 +2,19 @@ internal import KCByteStreams
 internal import KCCryptography
 internal import Glibc
 internal import KCKeychainModel
+internal import KCRemotes
 internal import KCReportText
 
 /// Explains a file failure.
 func explainFile(_ failure: FileFailure) -> Explanation {
     let path = quoted(failure.path)
     switch failure.problem {
-    case .notFound: return Explanation(.notFound, "\(path) does not exist")
+    case .notFound:
+        let found = Explanation(.notFound, "\(path) does not exist")
+        if RemoteLocation(failure.path) == nil { return found }
+        return found.adding([
+            "if it is on a remote, 'kcbackup copy \(shellWord(failure.path)) \(OptionName.to.spelling) FOLDER' copies it here"
+        ])
     case .exists:
         return Explanation(.exists, "\(path) exists already", hint: "choose another name, or remove it first")
     case .notRegular: return explainIrregular(failure)

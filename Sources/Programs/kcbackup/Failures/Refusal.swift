@@ -2,6 +2,7 @@ internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCItemStores
 internal import KCKeychainModel
+internal import KCRemotes
 internal import KCReportText
 
 /// A rule of this program, or an answer from the user, that ends a run.
@@ -117,6 +118,24 @@ extension Refusal {
         .refused,
         "copies on a remote are not removed with the credentials of this machine, which could then destroy them",
         hint: "a bucket removes old ones itself: 'man kcbackup-prune' shows a rule for that, and what else there is")
+
+    /// The name of a file in a folder of archives is not UTF-8.
+    static func unreadableName(path: String) -> Refusal {
+        Refusal(
+            .incomplete, "\(quoted(path)) is left out: its name is not UTF-8",
+            hint: "give the file another name with 'mv'")
+    }
+
+    /// An archive on a remote is another one than its name says.
+    static func renamedCopy(path: String) -> Refusal {
+        Refusal(
+            .damaged,
+            "\(quoted(path)) was renamed: it is of another time, device or keychain than its name says",
+            hint:
+                "name the archive that is meant; 'kcbackup list \(shellWord(Self.folder(of: path)))' shows all of them")
+    }
+
+    private static func folder(of path: String) -> String { RemoteLocation(path)?.folder?.text ?? path }
 
     /// An unencrypted archive would be made where others can read it.
     static let readableRemote = Refusal(

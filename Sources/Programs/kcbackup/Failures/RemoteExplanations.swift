@@ -71,6 +71,14 @@ func explainRemote(_ failure: RemoteFailure) -> Explanation {
         Explanation(
             .exists, "\(quoted(location.text)) exists and is another file; it was left as it is",
             hint: "copy the archive to another folder, or rename it first")
+    case .busy(let location):
+        Explanation(
+            .busy, "another run is copying the same archive to \(quoted(location.text))",
+            hint: "wait until it has ended, and try again")
+    case .leaving(let location, let failure):
+        explainRemote(failure).suffixed("; what was written of \(quoted(location.text)) is still there").adding([
+            "the next copy of the file removes it, or 'rclone deletefile \(shellWord(location.text))'"
+        ])
     case .differs(let location):
         Explanation(
             .damaged, "what was read back from \(quoted(location.text)) is not what was written",
@@ -87,6 +95,12 @@ func explainRemote(_ failure: RemoteFailure) -> Explanation {
                 ? "'rclone lsf \(shellWord(location.text))' shows it; a name in it may have a line break"
                 : "a name in it may have a line break")
     case .failed(let location, let message):
-        Explanation(.io, "\(quoted(location.text)): \(displayed(message, limit: 300))")
+        Explanation(.io, "\(quoted(location.text)): \(displayed(message, limit: 300))").adding(
+            isOfRoom(message) ? ["there is no room left on \(quoted(location.remote)): remove something there"] : [])
     }
+}
+
+/// True if a message of rclone says that a disk or a quota is full.
+private func isOfRoom(_ message: String) -> Bool {
+    ["no space left", "quota", "insufficient storage"].contains { message.lowercased().exact.contains($0) }
 }

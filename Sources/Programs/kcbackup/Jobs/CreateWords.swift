@@ -30,6 +30,10 @@ extension CreateOptions {
         if skipLocked { words.append(OptionName.skipLocked.spelling) }
         if unencrypted { words.append(OptionName.unencrypted.spelling) }
         if folder.metadataReadable { words.append(OptionName.metadataReadable.spelling) }
+        if let wait = folder.lock.lockWait {
+            _ = try folder.lock.wait()
+            words += [OptionName.lockWait.spelling, wait]
+        }
         if let name = keychain.keychain {
             let isPath = name.exact.contains("/") || FileOfItems.path(name) != nil
             words += [OptionName.keychain.spelling, isPath ? try session.absolute(keychain: name) : name]

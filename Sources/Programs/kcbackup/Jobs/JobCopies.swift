@@ -20,8 +20,10 @@ struct JobCopies {
         let to: String
         /// The number of archives that were copied.
         var copied = 0
-        /// Those that had been copied and were gone.
+        /// The newest copies that were there and were gone.
         var gone: [String] = []
+        /// The older copies that were there and are gone.
+        var goneBefore: [String] = []
         /// The newest copies that were read back or listed; those of keychains that are not backed up anymore are not.
         var found: [CopyRecord.Newest] = []
         /// Why not all that were due are there; nil if they are.
@@ -32,7 +34,7 @@ struct JobCopies {
     ///
     /// - Throws: errors of reading the catalogue and of keeping the records.
     func run() throws -> [Outcome] {
-        let folders = try job.copyFolders(of: LocalDevice(session.world).key().id)
+        let folders = try folders()
         guard !folders.isEmpty, let catalogue = try session.catalogueIfAny(of: job.folder) else { return [] }
         var records = try recordsIfReadable()
         var outcomes: [Outcome] = []
@@ -43,6 +45,7 @@ struct JobCopies {
             records.removeAll { $0.to.exact == to.exact }
             records.append(record)
             try Interruption.withheld { try jobs.save(records, of: job.name) }
+            if outcomes.interruption != nil { return outcomes }
         }
         // A folder that was removed from the job begins anew if it comes back.
         let current = records.filter { record in folders.contains { $0.exact == record.to.exact } }
@@ -59,48 +62,67 @@ struct JobCopies {
         }
     }
 
+    /// The folders of remotes that the job copies to.
+    private func folders() throws -> [String] { try job.copyFolders(of: LocalDevice(session.world).key().id) }
+
+    /// Tells which archives are still to be copied, and must not be removed before.
+    ///
+    /// - Throws: `FileFailure`, and errors of making the device key.
+    func stillDue() throws -> (CatalogueEntry) -> Bool {
+        let folders = try folders()
+        if folders.isEmpty { return { _ in false } }
+        do {
+            let records = try jobs.copies(job.name).filter { record in
+                folders.contains { $0.exact == record.to.exact }
+            }
+            return { entry in records.contains { $0.misses(entry) } }
+        } catch JobFailure.recordDamaged {
+            // This run finds out.
+            return { _ in true }
+        }
+    }
+
     private func copy(_ catalogue: Catalogue, _ record: inout CopyRecord) -> Outcome {
         var outcome = Outcome(to: record.to)
         do {
             let folder = try job.remote(record.to, in: session)
-            let files = try folder.filesIfAny()
-            let sizes = Dictionary(files.map { ($0.name.exact, $0.size) }) { first, _ in first }
+            let sizes = try Dictionary(folder.filesIfAny().map { ($0.name.exact, $0.size) }) { first, _ in first }
             let plan = CopyPlan(catalogue.complete, onRemote: sizes, record, now: session.now)
-            outcome.gone = plan.gone
+            (outcome.gone, outcome.goneBefore) = (plan.gone, plan.goneBefore)
+            record.note(plan)
             let copier = ArchiveCopier(folder: folder, copiesReadable: job.copiesReadable, session: session)
-            var failed: Set<ExactText> = []
             var doubtful: Set<ExactText> = []
             var readBack: Set<ExactText> = []
             for entry in plan.due {
-                let copy: RemoteFolder.Copy
                 do {
-                    copy = try copier.copy("\(job.folder)/\(entry.name)", of: entry)
+                    let copy = try copier.copy("\(job.folder)/\(entry.name)", of: entry)
                     if copy.outcome == .copied { outcome.copied += 1 }
+                    record.note(entry, copy, in: catalogue, now: session.now)
+                    readBack.insert(entry.name.exact)
                 } catch {
                     let explanation = Failure(error, session.subjects).explanation
+                    if explanation.isOfSignal {
+                        outcome.explanation = explanation
+                        doubtful.insert(entry.name.exact)
+                        break
+                    }
                     outcome.explanation = outcome.explanation ?? explanation
-                    failed.insert(entry.series.exact)
                     doubtful.insert(entry.name.exact)
                     // What stands in the way of one archive may leave the others alone; a remote out of reach does not.
-                    if [.io, .interrupted, .terminated].contains(explanation.status) { break }
-                    continue
+                    if explanation.status == .io { break }
                 }
-                // Those after one that failed stay due, so that none is passed over.
-                guard !failed.contains(entry.series.exact), let name = ArchiveName(entry.name) else { continue }
-                record.newest[entry.series.exact] = CopyRecord.Newest(
-                    entry, named: name, size: copy.size, digest: copy.digest, verified: session.now)
-                readBack.insert(entry.series.exact)
             }
             let current = catalogue.pin?.subjects
             outcome.found = record.newest.filter { series, copy in
                 let name = copy.name.fileName.exact
-                let isThere = readBack.contains(series) || !doubtful.contains(name) && sizes[name] == copy.size
+                let isThere = readBack.contains(name) || !doubtful.contains(name) && sizes[name] == copy.size
                 return isThere && (current == nil || current?[series] != nil)
             }.map(\.value)
+            record.keepOnly(catalogue)
         } catch {
             outcome.explanation = Failure(error, session.subjects).explanation
         }
-        if let explanation = outcome.explanation {
+        if let explanation = outcome.explanation ?? record.shortfall(of: catalogue) {
             record.failed = CopyRecord.Failed(explanation)
         } else {
             record.failed = nil
@@ -110,9 +132,62 @@ struct JobCopies {
     }
 }
 
+extension CopyRecord {
+    /// Takes over what a look at the remote has shown.
+    fileprivate mutating func note(_ plan: CopyPlan) {
+        gone = plan.gone
+        copied.subtract((plan.gone + plan.goneBefore).map(\.exact))
+        passed.formUnion((plan.passed + plan.goneBefore).map(\.exact))
+    }
+
+    /// Notes that an archive was copied, or was compared with its copy.
+    fileprivate mutating func note(
+        _ entry: CatalogueEntry, _ copy: RemoteFolder.Copy, in catalogue: Catalogue, now: Timestamp
+    ) {
+        guard let name = ArchiveName(entry.name) else { return }
+        copied.insert(entry.name.exact)
+        let series = entry.series.exact
+        func position(_ name: String) -> Int? { catalogue.entries.firstIndex { $0.name.exact == name.exact } }
+        // One that was made earlier, and could not be copied then, does not take the place of a later one.
+        if let known = newest[series].flatMap({ position($0.name.fileName) }), known > position(entry.name) ?? 0 {
+            return
+        }
+        newest[series] = Newest(entry, named: name, size: copy.size, digest: copy.digest, verified: now)
+    }
+
+    /// Forgets the archives that are not in the folder anymore.
+    fileprivate mutating func keepOnly(_ catalogue: Catalogue) {
+        let known = Set(catalogue.entries.map(\.name.exact))
+        copied.formIntersection(known)
+        passed.formIntersection(known)
+        for name in gone where !known.contains(name.exact) {
+            // It is told once; the next run looks for the newest that is there.
+            newest = newest.filter { $0.value.name.fileName.exact != name.exact }
+        }
+    }
+
+    /// Why the copies are no good backup, although nothing has failed: as for backups here, the newest archive of each
+    /// keychain must be there, and lack nothing.
+    fileprivate func shortfall(of catalogue: Catalogue) -> Explanation? {
+        let series = Set(catalogue.complete.map(\.series.exact)).sorted()
+        for series in series where catalogue.pin.map({ $0.subjects[series] != nil }) ?? true {
+            guard let last = catalogue.newest(of: series.string) else { continue }
+            if !copied.contains(last.name.exact) {
+                return Explanation(.notCopied, "\(quoted(last.name)) is not there yet")
+            }
+            if last.isComplete == false {
+                return Explanation(
+                    .incomplete, "\(quoted(last.name)) is there, and lacks what could not be read when it was made")
+            }
+        }
+        return nil
+    }
+}
+
 extension [JobCopies.Outcome] {
     /// Why copies are missing, in one explanation; nil if none is.
     var explanation: Explanation? {
+        if let interruption { return interruption }
         let failed = compactMap { outcome in outcome.explanation.map { (to: outcome.to, explanation: $0) } }
         guard let first = failed.first else { return nil }
         let others = failed.count == 1 ? "" : " (and \(failed.count - 1) more)"
@@ -121,6 +196,35 @@ extension [JobCopies.Outcome] {
             "the backup is good, but is not copied to \(quoted(first.to))\(others): \(first.explanation.message)"
         ).adding(first.explanation.hints)
     }
+
+    /// The signal that has ended the copying; nil if none has.
+    var interruption: Explanation? {
+        compactMap(\.explanation).first(where: \.isOfSignal)?.prefixed("not all is copied: ")
+    }
+
+    /// What is to be said of copies that somebody or something has removed.
+    var warnings: [String] {
+        flatMap { outcome in
+            outcome.gone.map { name in
+                let older = outcome.goneBefore.count
+                return "\(quoted(name)) had been copied to \(quoted(outcome.to)), and was gone from there"
+                    + (older == 0 ? "" : ", as \(older == 1 ? "is" : "are") \(counted(older, "older archive"))")
+            }
+        }
+    }
+
+    /// The same of older copies alone, which a rule of the remote may have removed.
+    var notes: [String] {
+        filter { $0.gone.isEmpty && !$0.goneBefore.isEmpty }.map { outcome in
+            "\(counted(outcome.goneBefore.count, "older archive")) \(outcome.goneBefore.count == 1 ? "is" : "are") "
+                + "gone from \(quoted(outcome.to))"
+        }
+    }
+}
+
+extension Explanation {
+    /// True if a signal has ended the run.
+    var isOfSignal: Bool { [.interrupted, .terminated].contains(status) }
 }
 
 extension CopyRecord.Failed {

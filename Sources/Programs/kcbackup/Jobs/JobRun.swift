@@ -24,6 +24,8 @@ struct JobRun {
         var explanation: Explanation?
         /// True if the backup of a keychain succeeded, even if nothing had changed and there is no new archive.
         var isBackedUp = false
+        /// True if the backup is good, whatever became of its copies.
+        var isGood = false
         var items = 0
         var archives = 0
         var verified = 0
@@ -40,7 +42,9 @@ struct JobRun {
     func run() -> Report {
         var report = backUp()
         let backup = report.status
-        if !job.copyTo.isEmpty || job.fleet != nil { copy(after: &report) }
+        report.isGood = backup == .ok
+        let isWanted = !job.copyTo.isEmpty || job.fleet != nil
+        if isWanted, report.explanation?.isOfSignal != true { copy(after: &report) }
         report.receipt = JobReceipts(job: job, jobs: Jobs(session.world), session: session)
             .run(backup: backup, status: report.status, copies: report.copies)
         if report.status == .ok, let refusal = report.receipt?.refusal {
@@ -56,12 +60,9 @@ struct JobRun {
             // A folder that may be another one is not copied.
             if !mayChange { try jobs.requireFolder(of: job, hadBackups: hadBackups || report.isBackedUp) }
             report.copies = try JobCopies(job: job, jobs: jobs, session: session).run()
-            for outcome in report.copies {
-                for name in outcome.gone {
-                    session.warn("\(quoted(name)) had been copied to \(quoted(outcome.to)), and was gone from there")
-                }
-            }
-            guard report.status == .ok, let explanation = report.copies.explanation else { return }
+            for note in report.copies.notes { session.note(note) }
+            let isFirst = report.isGood || report.copies.interruption != nil
+            guard isFirst, let explanation = report.copies.explanation else { return }
             report.explanation = explanation
             report.status = explanation.status
         } catch  where report.status == .ok {
@@ -108,7 +109,7 @@ struct JobRun {
     }
 
     private func verifyAndPrune(_ report: inout Report) throws {
-        let folder = try session.backupFolder(job.folder, waitingAtMost: FileLock.defaultWait)
+        let folder = try session.backupFolder(job.folder, waitingAtMost: job.options().folder.lock.wait())
         let limit = session.now.advanced(byMicroseconds: -Self.verifyAfter * 86_400_000_000)
         for entry in folder.catalogue.complete where entry.verified < limit {
             guard try folder.isPresent(entry) else { continue }
@@ -119,8 +120,9 @@ struct JobRun {
         let rules = try job.rules().retention()
         let plan = try folder.plan(rules, now: session.now, calendar: session.calendar)
         let isComplete = report.status == .ok
+        let isDue = try JobCopies(job: job, jobs: Jobs(session.world), session: session).stillDue()
         report.removed = try folder.discard(
-            plan.keeping { !isComplete && $0.isComplete != false }, now: session.now)
+            plan.keeping { !isComplete && $0.isComplete != false || isDue($0) }, now: session.now)
         _ = try folder.emptyTrash(now: session.now)
     }
 }

@@ -1,5 +1,6 @@
 internal import KCBackupJobs
 internal import KCByteStreams
+internal import KCRemotes
 
 /// The options of a job, in their order, as they are merged with others.
 struct JobWords {
@@ -28,7 +29,10 @@ struct JobWords {
     ///
     /// - Throws: as `CreateOptions.otherWords`.
     init(_ options: JobOptions, in session: Session) throws {
-        if let to = options.create.folder.to { entries.append((.to, session.absolute(to))) }
+        // A folder of a remote is refused later, by the name that it was given.
+        if let to = options.create.folder.to {
+            entries.append((.to, RemoteLocation(to) == nil ? session.absolute(to) : to))
+        }
         guard add(try options.create.otherWords(in: session) + options.rules.words) else {
             preconditionFailure("the words of options are options")
         }

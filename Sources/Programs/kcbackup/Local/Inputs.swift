@@ -23,7 +23,7 @@ extension World {
     ///
     /// - Parameter chosen: is called with the name of the newest archive, if a folder of a remote was named.
     /// - Throws: `FileFailure`, `StreamFailure`, `RemoteFailure`.
-    func openArchive(_ path: String, chosen: (RemoteLocation) -> Void = { _ in }) throws -> OpenFile {
+    func openArchive(_ path: String, chosen: (RemoteLocation) -> Void) throws -> OpenFile {
         if let remote = try remote(path) { return try fetch(remote, chosen: chosen) }
         switch try InputFile.open(resolve(input: path)) {
         case .file(let file): return file

@@ -69,10 +69,11 @@ struct JobOptions: ParsableArguments {
         var subject: String?
         var kind = StoreKind.keychain
         guard let to = create.folder.to, !to.isEmpty else { throw UsageProblem.needsFolder }
-        if try session.world.remote(to) != nil {
+        if RemoteLocation(to) != nil {
             throw UsageProblem(
                 "a job keeps its backups in a folder of this machine; \(quoted(to)) is on a remote",
-                hint: "use '\(OptionName.to.spelling) FOLDER \(OptionName.copyTo.spelling) \(shellWord(to))'")
+                hint: "use '\(OptionName.to.spelling) FOLDER \(OptionName.copyTo.spelling) \(shellWord(to))'",
+                "a folder here with a colon in its name is './NAME'")
         }
         if !create.folder.all {
             let found = try StoreChoice.chosen(
@@ -91,24 +92,21 @@ struct JobOptions: ParsableArguments {
         job.onSuccess = onSuccess
         job.onFailure = onFailure
         job.hookTimeout = hookTimeout
-        job.copyTo = copyTo
         try requireHooks()
-        job.fleet = try requireRemotes(in: session)
+        (job.copyTo, job.fleet) = try remotes(in: session)
         try job.requireTime(in: session)
         try create.requireSources(in: session)
         guard job.hasOnlyLines else { throw JobFailure.severalLines }
         return CheckedJob(job: job, create: create, subject: subject ?? "every keychain", switches: switches != nil)
     }
 
-    /// - Returns: the folder of the fleet in the spelling that a job has; nil for none.
+    /// The folders of remotes, and that of the fleet, each in one spelling.
+    ///
     /// - Throws: `UsageProblem` (`malformed`, `needs`), `Refusal.readableRemote`, and as `RemoteFolder.init`.
-    private func requireRemotes(in session: Session) throws -> String? {
+    private func remotes(in session: Session) throws -> (copyTo: [String], fleet: String?) {
         if copyTo.isEmpty, fleet == nil {
             if create.folder.metadataReadable { throw UsageProblem.needs(.metadataReadable, .copyTo) }
-            return nil
-        }
-        if Set(copyTo.map(\.exact)).count < copyTo.count {
-            throw UsageProblem("'\(OptionName.copyTo.spelling)' names a folder twice")
+            return ([], nil)
         }
         if create.unencrypted, !create.folder.metadataReadable { throw Refusal.readableRemote }
         func location(_ to: String, of option: OptionName) throws -> RemoteLocation {
@@ -120,8 +118,11 @@ struct JobOptions: ParsableArguments {
                 try option == .fleet ? session.world.rclone() : session.world.mover(of: location)
             return try RemoteFolder(location, mover).location
         }
-        for to in copyTo { _ = try location(to, of: .copyTo) }
-        return try fleet.map { try location($0, of: .fleet).text }
+        let folders = try copyTo.map { try location($0, of: .copyTo).text }
+        if Set(folders.map(\.exact)).count < folders.count {
+            throw UsageProblem("'\(OptionName.copyTo.spelling)' names a folder twice")
+        }
+        return (folders, try fleet.map { try location($0, of: .fleet).text })
     }
 
     private func requireHooks() throws(UsageProblem) {

@@ -13,13 +13,13 @@ struct ArchiveCopier {
     let copiesReadable: Bool
     let session: Session
 
-    /// - Throws: `Refusal.readableCopy`, `CatalogueFailure.replaced` if the file is not that of `entry`, `ArchiveFailure`,
-    ///   `FileFailure`, and as `RemoteFolder.put`.
+    /// - Throws: `Refusal.readableCopy`, `CatalogueFailure` (`replaced`, `missing`) if the file is not that of `entry`,
+    ///   `ArchiveFailure`, `FileFailure`, and as `RemoteFolder.put`.
     func copy(_ path: String, of entry: CatalogueEntry? = nil) throws -> RemoteFolder.Copy {
         let (folder, name) = Path.split(session.absolute(path))
         guard let real = Path.real(folder) else { throw FileFailure(path, .notFound) }
         // A link is not followed: the copy has the name that was given.
-        let file = try OpenFile.reading("\(real)/\(name)")
+        let file = try opened("\(real)/\(name)", of: entry)
         let archive = try ArchiveFile(file)
         if archive.header.mode == .unencrypted, !copiesReadable { throw Refusal.readableCopy(path: path) }
         let proven = try ProvenOutside(archive, local: LocalDevice(session.world).identity())
@@ -27,5 +27,15 @@ struct ArchiveCopier {
             throw CatalogueFailure.replaced(name: path, difference)
         }
         return try self.folder.copy(file)
+    }
+
+    private func opened(_ path: String, of entry: CatalogueEntry?) throws -> OpenFile {
+        do throws(FileFailure) {
+            return try OpenFile.reading(path)
+        } catch {
+            // The catalogue has it.
+            if entry != nil, error.problem == .notFound { throw CatalogueFailure.missing(name: path) }
+            throw error
+        }
     }
 }

@@ -14,7 +14,7 @@ extension World {
     ///
     /// - Throws: `RemoteFailure`, `FileFailure`.
     func remoteFolder(_ location: RemoteLocation) throws -> RemoteFolder {
-        try RemoteFolder(location, mover(of: location))
+        try RemoteFolder(location, mover(of: location)) { try Interruption.pause(milliseconds: 500) }
     }
 
     /// The program that reads and writes a remote.
@@ -75,7 +75,7 @@ extension World {
     /// Variables such as `AWS_CA_BUNDLE` keep it from starting.
     private static func isForRclone(_ name: String) -> Bool {
         let known: [ExactText] = ["PATH", "SSH_AUTH_SOCK", "TMPDIR", "LANG", "CREDENTIALS_DIRECTORY"]
-        return known.contains(name.exact) || ["RCLONE_", "XDG_"].contains { name.exact.hasPrefix($0) }
+        return known.contains(name.exact) || name.exact.hasPrefix("XDG_") || Rclone.takes(variable: name)
             || name.lowercased().exact.hasSuffix("_proxy")
     }
 
@@ -128,7 +128,7 @@ struct RemoteArchives {
 
     /// Looks for a file with this name, and then for a folder.
     ///
-    /// - Throws: `RemoteFailure` (`missing` if there is neither).
+    /// - Throws: `RemoteFailure` (`missing` if there is neither), `CatalogueFailure.noArchives`.
     init(_ location: RemoteLocation, _ mover: any RemoteMover) throws {
         if let parent = location.folder {
             let folder = try RemoteFolder(parent, mover)
@@ -142,7 +142,7 @@ struct RemoteArchives {
         all = try folder.files().filter { $0.name.exact.hasSuffix(ArchiveName.ending) }.sorted {
             $0.name.exact < $1.name.exact
         }
-        if all.isEmpty { throw RemoteFailure.missing(location) }
+        if all.isEmpty { throw CatalogueFailure.noArchives(folder: location.text) }
     }
 
     /// The archive whose name has the latest time.

@@ -9,22 +9,24 @@ struct RemoteListing {
     let location: RemoteLocation
     let session: Session
 
-    func tell() throws {
+    func tell(in options: TableOptions) throws {
+        let table = try options.table(
+            [
+                Table.Column(title: "ARCHIVE"), Table.Column(title: "MADE", yields: 1, zone: session.zones),
+                Table.Column(title: "KEYCHAIN", least: 6, yields: 2), Table.Column(title: "SIZE", alignment: .right),
+            ], in: session)
         let folder = try session.world.remoteFolder(location)
         let files = try folder.files().filter { $0.name.exact.hasSuffix(ArchiveName.ending) }
-        var table = Table([
-            Table.Column(title: "ARCHIVE"), Table.Column(title: "MADE", yields: 1, zone: session.zones),
-            Table.Column(title: "KEYCHAIN", least: 6, yields: 2), Table.Column(title: "SIZE", alignment: .right),
-        ])
         let rows = files.map { (file: $0, name: ArchiveName($0.name)) }.sorted {
             ($0.name?.time ?? .reference, $0.file.name.exact) < ($1.name?.time ?? .reference, $1.file.name.exact)
         }
-        for (file, name) in rows {
-            table.append([
+        let cells = rows.map { file, name in
+            [
                 file.name, name.map { session.calendar.minute($0.time) } ?? "", name?.series ?? "",
                 byteCount(file.size),
-            ])
+            ]
         }
+        for row in cells { table.measure(row) }
         try session.result(
             [
                 "folder": .text(location.text),
@@ -36,7 +38,7 @@ struct RemoteListing {
                         ])
                     }),
             ],
-            table.isEmpty ? [] : table.lines(width: session.tableWidth))
+            rows.isEmpty ? [] : [table.header] + table.rows(cells))
         if rows.isEmpty { session.note("no backups in \(quoted(location.text))") }
     }
 }
