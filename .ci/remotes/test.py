@@ -129,6 +129,9 @@ class Trial:
         require("a.kcb" in self.machine.expect(OK, "list", place)[0], "list")
         require("Mail" in self.machine.expect(OK, "inspect", f"{place}/a.kcb", "-i", "key")[0], "inspect")
         self.machine.expect(OK, "verify", place, "-i", "key")
+        self.machine.expect(OK, "verify", place, "--against", "0")
+        self.machine.expect(NOT_FOUND, "verify", self.server.place_of("none"), "--against", "0")
+        self.machine.expect(OK, "copy", place, "--to", f"back-{self.server.remote}-{time.time()}")
         self.machine.expect(OK, "restore", f"{place}/a.kcb", "-i", "key", "--dry-run")
         self.machine.expect(NOT_FOUND, "inspect", f"{place}/none.kcb")
         # A bucket has no folders, so none is missing.

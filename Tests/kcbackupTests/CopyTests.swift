@@ -289,6 +289,40 @@ struct CopyTests {
         }
     }
 
+    @Test("Against a folder here, what is missing is named, and only what no hash proves is fetched")
+    func against() throws {
+        #expect(run("copy backups --to nas:x").status == .ok)
+        func fetched(_ line: String, _ status: kcbackup.ExitStatus) throws -> Int {
+            let before = try rclone.calls().count { $0 == "cat" }
+            let outcome = run(line)
+            #expect(outcome.status == status, "\(line): \(outcome.messages)")
+            return try rclone.calls().count { $0 == "cat" } - before
+        }
+        // The same folder; 'bucket' lists hashes, 'nas' none.
+        #expect(try fetched("verify bucket:x --against backups", .ok) == 0)
+        #expect(try fetched("verify bucket:x --against backups -i key", .ok) == 0)
+        #expect(try fetched("verify nas:x --against backups", .ok) == 2)
+        #expect(try fetched("verify bucket:x --against backups --sample 1%", .ok) == 2, "the newest, and one other")
+        let names = try home.folder.list().filter { $0.hasPrefix("work/remote/x/") }.sorted()
+        let first = String(names[0].dropFirst(5))
+        let bytes = try home.folder.read("work/" + first)
+        // A hash that does not fit proves nothing: what is there is read.
+        try home.write(first, bytes.dropLast() + [bytes[bytes.count - 1] ^ 1])
+        #expect(try fetched("verify bucket:x --against backups", .damaged) == 1)
+        try home.write(first, home.folder.read("work/a.kcb"))
+        #expect(try fetched("verify bucket:x --against backups", .exists) == 1)
+        try FileManager.default.removeItem(atPath: home.path(first))
+        #expect(try fetched("verify bucket:x --against backups", .notFound) == 0)
+        let missing = run("verify nas:x --against backups --sample 1%")
+        #expect(missing.status == .notFound && missing.messages.contains(first.split(separator: "/").last ?? "-"))
+        try home.write("remote/x/other.kcb", home.folder.read("work/a.kcb"))
+        #expect(try fetched("verify bucket:x --against backups", .notFound) == 1, "what is only there is read")
+        for (line, status) in [
+            ("verify a.kcb --against backups", .usage), ("verify nas:x nas:y --against backups", .usage),
+            ("verify nas:x --against none", .notFound), ("verify nas:none --against backups", .notFound),
+        ] as [(String, kcbackup.ExitStatus)] { #expect(run(line).status == status, "\(line)") }
+    }
+
     @Test("A name that leads out of the folder is not written")
     func foreignNames() throws {
         try FileManager.default.moveItem(atPath: home.path("bin/rclone"), toPath: home.path("bin/other"))

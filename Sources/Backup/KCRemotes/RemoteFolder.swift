@@ -71,6 +71,14 @@ package struct RemoteFolder {
         }
     }
 
+    /// The names of the files that are listed with the hash of the file of that name in a folder here.
+    ///
+    /// - Parameter path: the absolute path of the folder here.
+    /// - Throws: `RemoteFailure`, and as the runner.
+    package func listedAlike(_ path: String) throws -> Set<ExactText> {
+        try mover.listedAlike(path, in: location)
+    }
+
     /// Passes on a file in pieces.
     ///
     /// - Throws: `RemoteFailure`, and as `receive` and the runner.

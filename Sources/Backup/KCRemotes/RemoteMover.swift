@@ -1,4 +1,4 @@
-internal import KCByteStreams
+package import KCByteStreams
 
 /// A program that reads and writes the files of a remote: `Rclone`, or `Sftp`.
 ///
@@ -32,6 +32,11 @@ package protocol RemoteMover {
 
     /// Deletes a file.
     func delete(_ file: RemoteLocation) throws
+
+    /// The names of the files for which the remote lists the same hash as that of the file of that name in a folder here.
+    ///
+    /// - Parameter path: the absolute path of the folder here.
+    func listedAlike(_ path: String, in folder: RemoteLocation) throws -> Set<ExactText>
 
     /// The bucket of a folder, whose earlier versions of files can be seen; nil for other remotes.
     func bucket(of folder: RemoteLocation) throws -> RemoteBucket?

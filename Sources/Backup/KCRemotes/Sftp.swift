@@ -1,4 +1,4 @@
-internal import KCByteStreams
+package import KCByteStreams
 
 /// OpenSSH's sftp, which reads and writes the files of a host for machines without rclone.
 ///
@@ -40,6 +40,9 @@ package struct Sftp: RemoteMover {
     package static func accepts(temporaryFolder: String) -> Bool { SftpBatch.word(temporaryFolder) != nil }
 
     package func directWrite(to folder: RemoteLocation) throws -> DirectWrite? { nil }
+
+    /// None: sftp tells no hashes.
+    package func listedAlike(_ path: String, in folder: RemoteLocation) throws -> Set<ExactText> { [] }
 
     package func bucket(of folder: RemoteLocation) throws -> RemoteBucket? { nil }
 

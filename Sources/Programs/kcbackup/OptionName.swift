@@ -8,6 +8,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case acceptShrink = "accept-shrink"
     case accessible
     case account
+    case against
     case all
     case archive
     case archivePasscode = "archive-passcode"

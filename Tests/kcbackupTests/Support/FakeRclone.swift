@@ -48,10 +48,23 @@ struct FakeRclone {
             *) exit 1;;
             esac;;
         lsf)
-            folder=$(local_of "$last") || exit
+            case $last in
+            /*) folder=$last;;
+            *) folder=$(local_of "$last") || exit;;
+            esac
             [ -d "$folder" ] || { echo 'directory not found' >&2; exit 3; }
             case " $* " in
             *' --recursive '*) find "$folder" -type f -printf '%s,%P\n'; exit;;
+            *' hp '*)
+                for file in "$folder"/*; do
+                    case $last:$* in
+                    nas:*) hash=UNSUPPORTED;;
+                    *'--hash MD5'*) hash=$(md5sum <"$file"); hash=${hash%% *};;
+                    *) hash=;;
+                    esac
+                    [ ! -f "$file" ] || printf '%s\t%s\n' "$hash" "${file##*/}"
+                done
+                exit;;
             *' tsp '*) find "$folder" -maxdepth 1 -type f -printf '%TY-%Tm-%Td %TH:%TM:%.2TS\t%s\t%f\n'; exit;;
             esac
             for file in "$folder"/*; do

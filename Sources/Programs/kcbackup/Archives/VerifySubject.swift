@@ -16,6 +16,10 @@ struct VerifySubject {
     /// True if the folder was named, not the archive itself.
     var isOfFolder = false
     var isOnRemote = false
+    /// The archive of this name here, of which that on a remote is a copy.
+    var original: String?
+    /// True if the remote lists the hash of the original, which is then read in its place.
+    var isListedAlike = false
     /// Why there is no archive to check.
     var problem: (any Error)?
 
@@ -112,6 +116,7 @@ struct VerifySubject {
     /// - Throws: `CatalogueFailure.missing`, and as `ArchiveOptions.open`.
     func open(_ options: ArchiveOptions, in session: Session) throws -> ArchiveFile? {
         if let problem { throw problem }
+        if let original { return try open(options, copyOf: original, in: session) }
         guard isOfFolder, !isOnRemote else { return try options.open(path, in: session).file }
         let place = session.world.resolve(path)
         if let known, try !Path.exists(place) {
@@ -123,6 +128,18 @@ struct VerifySubject {
         }
         // Not `options.open`, which would wait indefinitely for a pipe with this name.
         return try ArchiveFile(path: place)
+    }
+
+    /// Opens a copy, or what it is a copy of if the remote lists its hash.
+    ///
+    /// - Throws: `RemoteFailure.exists` if another archive has its name, and as `ArchiveOptions.open`.
+    private func open(_ options: ArchiveOptions, copyOf original: String, in session: Session) throws -> ArchiveFile {
+        let file = try ArchiveFile(path: session.world.resolve(original))
+        if isListedAlike { return file }
+        let copy = try options.open(path, in: session).file
+        if try copy.checksum() == file.checksum() { return copy }
+        guard let location = RemoteLocation(path) else { throw RemoteFailure.unusableName(path) }
+        throw RemoteFailure.exists(location)
     }
 
     /// Compares a genuine archive with its entry in the catalogue.

@@ -30,6 +30,10 @@ struct VerifyCommand: Verb {
 
             --sample takes a share of a folder, such as one on a remote, where reading all of them takes long.
 
+            --against compares a folder of a remote with a folder here: what is missing there is named, and where the \
+            remote lists hashes, an archive whose hash fits is not fetched. That finds what was lost or replaced, but \
+            only reading finds a remote that cannot deliver what it lists: --sample chooses what is read in any case.
+
             --drill restores each archive into a temporary keychain that no one else can open, reads every item and \
             secret from it again, and compares them.
 
@@ -44,6 +48,7 @@ struct VerifyCommand: Verb {
               kcbackup verify ~/backups
               kcbackup verify --drill ~/backups -i restore-key.txt
               kcbackup verify --sample 5% nas:backups
+              kcbackup verify nas:backups --against ~/backups --sample 5%
             """)
 
     @OptionGroup
@@ -62,6 +67,14 @@ struct VerifyCommand: Verb {
             valueName: "percent"))
     var sample: String?
 
+    @Option(
+        name: OptionName.against.name,
+        help: ArgumentHelp(
+            "Of a folder of a remote, name what is missing there, and fetch only what its hashes do not prove.",
+            valueName: "folder"),
+        completion: .directory)
+    var against: String?
+
     @OptionGroup
     var style: StyleOptions
 
@@ -77,11 +90,7 @@ struct VerifyCommand: Verb {
         let checked = CheckedFolders()
         // In a `defer`, so that checks are recorded even if the results cannot be written.
         defer { checked.note(in: session) }
-        let found = VerifySubject.all(archives.archives, in: session)
-        if sample != nil, !found.contains(where: \.isOfFolder) {
-            throw UsageProblem.fileForFolder(archives.archives[0])
-        }
-        let subjects = sample?.choose(found) ?? found
+        let subjects = try subjects(sample, in: session)
         let tally = Tally()
         let status = try archives.forEach(subjects, named: \.path, in: session) { subject, opener in
             guard let file = try subject.open(archives.opening, in: session) else {
@@ -96,6 +105,21 @@ struct VerifyCommand: Verb {
         }
         if subjects.count > 1 { session.note(tally.words(of: subjects.count)) }
         return status
+    }
+
+    private func subjects(_ sample: VerifySample?, in session: Session) throws -> [VerifySubject] {
+        if let against {
+            guard archives.archives.count == 1, let remote = try session.world.remote(archives.archives[0]) else {
+                throw UsageProblem("'\(OptionName.against.spelling)' is for one folder of a remote")
+            }
+            if against.isEmpty { throw UsageProblem.empty(.against) }
+            return try RemoteComparison(folder: against, session: session).subjects(remote, sample)
+        }
+        let found = VerifySubject.all(archives.archives, in: session)
+        if sample != nil, !found.contains(where: \.isOfFolder) {
+            throw UsageProblem.fileForFolder(archives.archives[0])
+        }
+        return sample?.choose(found) ?? found
     }
 
     /// What became of several archives.

@@ -46,7 +46,7 @@ extension OptionName {
             .job
         case .acceptOrigin, .days, .device, .drill, .forDevice, .giveUpDeviceBinding, .inventory, .last, .maxAge,
             .metadataReadable,
-            .on, .onConflict, .sample,
+            .against, .on, .onConflict, .sample,
             .plaintext, .replace,
             .replaceUnarchived, .requireAll, .signers, .staysBehind:
             .rules

@@ -1,0 +1,43 @@
+package import KCByteStreams
+
+// Hashes that a remote tells without sending the file. They find what was lost, replaced or damaged on the way; a remote
+// that fails can be wrong about what it has.
+
+extension Rclone {
+    // Those that remotes know, the most common first; none knows more than two.
+    private static let hashes = ["MD5", "SHA1", "SHA256"]
+
+    package func listedAlike(_ path: String, in folder: RemoteLocation) throws -> Set<ExactText> {
+        if folder.host != nil { throw RemoteFailure.needsRclone(folder) }
+        for kind in Self.hashes {
+            let listed = try hashes(kind, of: folder.text, folder)
+            if listed.isEmpty { continue }
+            let here = try hashes(kind, of: path, folder)
+            return Set(listed.filter { here[$0.key] == $0.value }.keys)
+        }
+        return []
+    }
+
+    /// The hashes of the files in a folder, by name, without those that are not known.
+    private func hashes(
+        _ kind: String, of place: String, _ folder: RemoteLocation
+    ) throws -> [ExactText: ExactText] {
+        var found: [ExactText: ExactText] = [:]
+        var lines = ListingLines()
+        let arguments = ["lsf", "--files-only", "--format", "hp", "--separator", "\t", "--hash", kind]
+        let ending = try call(arguments, [place]) { piece in
+            try lines.take(piece) { line in
+                guard let tab = line.firstIndex(of: UInt8(ascii: "\t")) else { throw RemoteFailure.unclear(folder) }
+                let hash = line[..<tab]
+                // Where there is none, a word says so.
+                guard hash.count >= 32, hash.allSatisfy({ "0123456789abcdef".utf8.contains($0) }) else { return }
+                if found.count >= Self.entryLimit { throw RemoteFailure.tooMany(folder, limit: Self.entryLimit) }
+                let name = String(decoding: line[(tab + 1)...], as: UTF8.self)
+                found[name.exact] = String(decoding: hash, as: UTF8.self).exact
+            }
+        }
+        try require(ending, folder)
+        if !lines.isComplete { throw RemoteFailure.unclear(folder) }
+        return found
+    }
+}
