@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCAgeEncryption
 internal import KCByteStreams
+internal import KCConsole
 internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCLocalKeychains
