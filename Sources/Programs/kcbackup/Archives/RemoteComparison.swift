@@ -1,6 +1,7 @@
 internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCRemotes
+internal import KCReportText
 
 /// `verify REMOTE:PATH --against FOLDER`: the archives of a folder here, and what is there of them.
 struct RemoteComparison {

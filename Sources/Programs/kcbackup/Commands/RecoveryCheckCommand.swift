@@ -87,7 +87,7 @@ struct RecoveryCheckCommand: Verb {
 
     /// Reads an archive to its last byte with the key alone.
     private func check(_ archive: String, _ key: X25519Identity, _ session: Session) throws -> VerifyReport {
-        let file = try ArchiveOptions.parse([]).open(archive, in: session)
+        let file = try ArchiveOptions.parse([]).open(archive, in: session).file
         if file.header.mode == .unencrypted { throw KitProblem.unencrypted(archive: archive) }
         let opened = try file.prove().open(identities: [key])
         guard opened.opensSecrets else { throw KitProblem.opensMetadataAlone(archive: archive) }
