@@ -24,7 +24,8 @@ struct CopyPlanTests {
             counts: counts, groups: [:], damaged: isComplete ? 0 : 1, fingerprint: [])
         return CatalogueEntry(
             name: ArchiveName(series: series, device: device, time: time(day)).fileName,
-            archiveID: Array(repeating: UInt8(day), count: 32), created: time(day), series: series, mode: .encrypted,
+            archiveID: Array(repeating: UInt8(truncatingIfNeeded: day), count: 32), created: time(day), series: series,
+            mode: .encrypted,
             file: CatalogueEntry.File(
                 keys: ["age1a", "inspect:age1b"], size: 100 + UInt64(file), checksum: ArchiveChecksum(digest)),
             content: series == "b" ? nil : content,

@@ -108,7 +108,7 @@ struct FleetReportTests {
         let new = try Fleet.file(Fleet.receipt(ada, hoursAgo: 2, sequence: 2, job: "login"), by: ada)
         #expect(try states([old, new]) == [.late])
         let report = try Fleet.report([old, new], inventory: inventory)
-        #expect(report.machines[0].good == Fleet.at("2026-11-23T02:00:02.000000Z"))
+        #expect(report.machines[0].good == Fleet.at("2026-11-23T02:00:00.000000Z"))
         let failing = try Fleet.file(
             Fleet.receipt(ada, hoursAgo: 1, sequence: 3, job: "desk", result: 3), by: ada)
         #expect(try states([new, failing]) == [.late, .failed])

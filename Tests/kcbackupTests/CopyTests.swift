@@ -119,6 +119,7 @@ struct CopyTests {
         try SQLiteFile(home.home + "/.local/share/kcbackup/keychains/login.keychain").run(
             "UPDATE genp SET mdat = 9223372036854775807 WHERE svce = CAST('b' AS BLOB)")
         #expect(run("create -r \(recipient) --to nas:x").status == .incomplete)
+        #expect(run("keychain create other --no-passcode").status == .ok)
         for line in ["verify nas:x -i key", "restore nas:x -i key --keychain other"] {
             let outcome = run(line)
             #expect(outcome.status == .incomplete, "\(line): \(outcome.messages)")

@@ -49,7 +49,7 @@ struct JobTests {
         // The backups there are known.
         #expect(home.run("schedule edit x --to b").status == .ok)
         #expect(home.run("run x").status == .ok)
-        try FileManager.default.removeItem(atPath: home.home + "/.local/share/kcbackup/catalogues")
+        try FileManager.default.removeItem(atPath: home.home + "/.local/share/kcbackup/backups")
         #expect(home.run("run x").status == .notFound)
     }
 

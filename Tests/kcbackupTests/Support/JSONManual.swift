@@ -117,11 +117,12 @@ struct JSONHome {
         try home.write("new", "other lantern\n")
         try home.write("passphrase", "correct horse\n")
         let first = "0b1b25a8-d837-4f51-a693-4442d2b04834"
+        let second = "1c2c36b9-d837-4f51-a693-4442d2b04834"
         try home.write(
             "items.jsonl",
             """
             {"class":"genp","uuid":"\(first)","attributes":{"svce":"Chat","acct":"ada"},"secret":"travels"}
-            {"class":"genp","attributes":{"svce":"Bank","acct":"ada","pdmn":"aku"},"extra":{"x":"y"},"secret":"bound"}
+            {"class":"genp","uuid":"\(second)","attributes":{"svce":"Bank","acct":"ada","pdmn":"aku"},"extra":{"x":"y"},"secret":"bound"}
             {"class":"genp","attributes":{"svce":"Vault","acct":"ada","pdmn":"akpu"},"secret":"stays"}
             {"class":"inet","attributes":{"srvr":"mail.example.org","acct":"ada"}}
 
@@ -151,12 +152,12 @@ struct JSONHome {
             value=aku
 
             """)
-        // The UUID and the unique key of one archived item, each on a different item.
+        // The unique key of one archived item on another one, which is not restored.
         try home.write(
             "taken.jsonl",
             """
             {"class":"genp","uuid":"\(first)","attributes":{"svce":"Talk","acct":"ada"},"secret":"travels"}
-            {"class":"genp","attributes":{"svce":"Chat","acct":"ada"},"secret":"travels"}
+            {"class":"genp","uuid":"\(second)","attributes":{"svce":"Chat","acct":"ada"},"secret":"travels"}
 
             """)
         try FleetFiles(home).writeOfEveryKind()
@@ -270,6 +271,7 @@ struct JSONHome {
             step("schedule add", "schedule add far --unencrypted --metadata-readable --to far --copy-to nas:far"),
             step("status", "status"),
             step("run of a job that copies", "run far"),
+            step("run of a job that copies", "run far"),
             Step(row: "run of a job that copies", line: ["run", "far"], gone: "remote/far"),
             Step(row: "run whose copies failed", line: ["run", "far"], status: 19, lacksRclone: true),
             step("status", "status"),
@@ -307,7 +309,10 @@ struct JSONHome {
             step("restore", "restore laptop.kcb \(passphrase) \(passcode) --dry-run"),
             step("keychain create", "keychain create taken \(passcode)"),
             step("import", "import taken.jsonl --keychain taken \(passcode)"),
-            step("restore", "restore laptop.kcb --keychain taken \(passphrase) \(passcode)", 3),
+            step(
+                "restore",
+                "restore laptop.kcb --service Chat --on-conflict overwrite --keychain taken \(passphrase) \(passcode)",
+                3),
             step(
                 "restore", "restore laptop.kcb --replace --yes --keychain taken \(passphrase) \(passcode)"),
             step("undo --list", "undo --list --keychain taken"),

@@ -52,6 +52,7 @@ struct ArchiveOptions: ParsableArguments {
                     .damaged, "\(quoted(archive)) is not a kcbackup archive, but a \(format.title)",
                     hint: "'kcbackup import \(shellWord(archive))' imports it")
             }
+            session.subjects.path = chosen?.path ?? archive
             throw ArchiveFailure.notAnArchive
         }
         try chosen?.require(file.header)

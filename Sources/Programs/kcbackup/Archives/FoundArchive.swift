@@ -31,15 +31,11 @@ struct ChosenName {
     }
 
     /// Compares the name with the device and the time of the archive.
-    ///
-    /// - Throws: `Refusal.renamedCopy`.
     func require(_ header: ArchiveHeader) throws(Refusal) {
         if let name, !name.isName(of: header) { throw .renamedCopy(path: path) }
     }
 
     /// Compares the name with the keychain that the archive was made from.
-    ///
-    /// - Throws: `Refusal.renamedCopy`.
     func require(_ source: ArchiveSource) throws(Refusal) {
         if let name, !ArchiveName.isSeries(name.series, of: source) { throw .renamedCopy(path: path) }
     }

@@ -21,7 +21,9 @@ struct RemoteComparison {
         let here = try Catalogue.archiveNames(in: path)
         if here.isEmpty { throw CatalogueFailure.noArchives(folder: folder) }
         let place = try session.world.remoteFolder(remote)
-        let names = try Set(place.files().map(\.name.exact)).filter { $0.hasSuffix(ArchiveName.ending) }
+        let names = try Set(place.files().map(\.name.exact)).filter { name in
+            name.string.exact.hasSuffix(ArchiveName.ending)
+        }
         let alike = names.isDisjoint(with: here) ? [] : try place.listedAlike(path)
         var subjects = names.sorted().map { name in
             var subject = VerifySubject(

@@ -7,8 +7,6 @@ struct VerifySample: Hashable {
     let percent: Double
 
     /// Parses a share.
-    ///
-    /// - Throws: `UsageProblem.malformed`.
     init(_ text: String) throws(UsageProblem) {
         guard let match = text.wholeMatch(of: /(\d{1,3}(?:\.\d{1,3})?)%/.asciiOnlyDigits()),
             let percent = Double(match.1), percent > 0, percent <= 100

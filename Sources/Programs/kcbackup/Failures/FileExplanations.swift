@@ -5,15 +5,22 @@ internal import KCKeychainModel
 internal import KCRemotes
 internal import KCReportText
 
+/// The part of a path that was typed as `REMOTE:PATH`, if there may be one.
+private func remoteMeant(by path: String) -> String? {
+    let parts = path.exact.split(separator: "/", omittingEmptySubsequences: false)
+    guard let first = parts.firstIndex(where: { $0.exact.contains(":") }) else { return nil }
+    return RemoteLocation(parts[first...].joined(separator: "/"))?.text
+}
+
 /// Explains a file failure.
 func explainFile(_ failure: FileFailure) -> Explanation {
     let path = quoted(failure.path)
     switch failure.problem {
     case .notFound:
         let found = Explanation(.notFound, "\(path) does not exist")
-        if RemoteLocation(failure.path) == nil { return found }
+        guard let remote = remoteMeant(by: failure.path) else { return found }
         return found.adding([
-            "if it is on a remote, 'kcbackup copy \(shellWord(failure.path)) \(OptionName.to.spelling) FOLDER' copies it here"
+            "if it is on a remote, 'kcbackup copy \(shellWord(remote)) \(OptionName.to.spelling) FOLDER' copies it here"
         ])
     case .exists:
         return Explanation(.exists, "\(path) exists already", hint: "choose another name, or remove it first")
