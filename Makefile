@@ -79,6 +79,7 @@ faults: packages-test
 # Everything of which `make test` takes a sample.
 proof: faults
 	FLIPS=all LIMIT=4h TESTS=$(TESTS) .ci/run-tests --filter FlipTests
+	CALLS=all LIMIT=4h TESTS=$(TESTS) .ci/run-tests --filter RemoteBytesTests
 
 # The desktop keyring with as many items as its daemon can bear, which takes minutes, and those of KeePassXC and
 # KWallet, which `make test` leaves out.

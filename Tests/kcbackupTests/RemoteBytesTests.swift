@@ -60,6 +60,13 @@ struct RemoteBytesTests {
         String(decoding: try home.folder.read("work/bin/real.calls"), as: UTF8.self).split(separator: "\n").count
     }
 
+    // `make proof` has each call fail, `make test` one of each verb.
+    private static let isWhole = ProcessInfo.processInfo.environment["CALLS"] == "all"
+    private let seed = Int.random(in: 0..<1_000)
+
+    /// The call that fails, the same one each time that it is asked for.
+    private func sample(of count: Int) -> Int { 1 + seed % count }
+
     @Test("No verb changes or removes a copy that is complete, whichever of its calls fails")
     func kept() throws {
         // Other archives under the names that are copied to.
@@ -75,7 +82,7 @@ struct RemoteBytesTests {
             try fail(at: 0)
             _ = run(line)
             let count = try calls()
-            for number in 1..<(count + 1) {
+            for number in 1..<(count + 1) where Self.isWhole || number == sample(of: count) {
                 try fail(at: number)
                 _ = run(line)
                 #expect(try violations == "", "\(line), call \(number)")
