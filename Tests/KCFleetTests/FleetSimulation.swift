@@ -72,7 +72,7 @@ struct FleetSimulation {
         }
         // The nights before the last one are long enough ago that they alone make nobody well.
         for night in (0..<nights).reversed() where night > 0 || fault != .deleted {
-            let minutes = Int64(60 + number % 120 + night * 1_440)
+            let minutes = Int64(180 + number % 120 + night * 1_440)
             let sequence = Int64((nights - night) * 10)
             let (result, items): (Int32, Int) =
                 switch fault {

@@ -226,6 +226,27 @@ struct JobCopiesTests {
             found.status == .notCopied && found.messages.contains("exists and is another file"), "\(found.messages)")
     }
 
+    @Test("After a rekey here, a copy that was cut on the remote is noticed, though another file is here")
+    func cutAfterRekey() throws {
+        var recipients: [String] = []
+        for name in ["old", "new"] {
+            #expect(run("keygen -o \(name)").status == .ok)
+            let key = String(decoding: try home.folder.read("work/\(name)"), as: UTF8.self)
+            recipients.append(String(try #require(key.firstMatch(of: /age1\w+/)).0))
+        }
+        #expect(run("schedule add y -r \(recipients[0]) --to c --copy-to nas:y --if-changed").status == .ok)
+        #expect(run("run y").status == .ok)
+        #expect(run("rekey c -i old -r \(recipients[1])").status == .ok)
+        #expect(run("schedule edit y -r \(recipients[1])").status == .ok)
+        let whole = run("run y")
+        #expect(whole.status == .ok, "\(whole.messages)")
+        #expect(try names("c").count == 1)
+        let name = try #require(names("remote/y").first)
+        try home.write("remote/y/\(name)", Array(try home.folder.read("work/remote/y/\(name)").prefix(100)))
+        let found = run("run y")
+        #expect(found.status == .notCopied && found.messages.contains(name), "\(found.messages)")
+    }
+
     @Test("Copying goes on after records that are damaged, which status reports")
     func damagedRecords() throws {
         #expect(run("run x").status == .ok)

@@ -82,6 +82,19 @@ struct JobCopies {
         }
     }
 
+    /// A newest copy that has another size than when it was copied.
+    ///
+    /// One from before a rekey is another file than the archive here, and is not compared with it.
+    private static func changed(
+        in record: CopyRecord, _ sizes: [ExactText: UInt64], apartFrom readBack: Set<ExactText>
+    ) -> String? {
+        let changed = record.newest.values.filter { copy in
+            let name = copy.name.fileName.exact
+            return !readBack.contains(name) && sizes[name] != nil && sizes[name] != copy.size
+        }
+        return changed.map(\.name.fileName.exact).min()?.string
+    }
+
     private func copy(_ catalogue: Catalogue, _ record: inout CopyRecord) -> Outcome {
         var outcome = Outcome(to: record.to)
         do {
@@ -118,6 +131,10 @@ struct JobCopies {
                 let isThere = readBack.contains(name) || !doubtful.contains(name) && sizes[name] == copy.size
                 return isThere && (current == nil || current?[series] != nil)
             }.map(\.value)
+            if outcome.explanation == nil, let name = Self.changed(in: record, sizes, apartFrom: readBack) {
+                let failure = RemoteFailure.exists(folder.location.appending(name))
+                outcome.explanation = Failure(failure, session.subjects).explanation
+            }
             record.keepOnly(catalogue)
         } catch {
             outcome.explanation = Failure(error, session.subjects).explanation
