@@ -38,7 +38,8 @@ struct NamingTests {
     func stems() {
         let odd = [
             ".jsonl": "jsonl", "...": "items", "-x.jsonl": "x", "a\u{202e}b.jsonl": "a_b", "a\nb": "a_b", " x": "x",
-            "a\u{1b}[31m": "a_[31m", "-": "items", "می\u{200c}خواهم": "می\u{200c}خواهم", "a b.jsonl": "a b",
+            "a\u{1b}[31m": "a_[31m", "-": "items", "-\u{301}x": "\u{301}x", "می\u{200c}خواهم": "می\u{200c}خواهم",
+            "a b.jsonl": "a b",
         ]
         for (path, stem) in odd { #expect(NamedFile(path: path).fileStem == stem) }
         let long = NamedFile(path: String(repeating: "é", count: 127)).fileStem

@@ -9,7 +9,7 @@ extension ArchiveName {
         for scalar in stem.unicodeScalars {
             text.unicodeScalars.append(isVisible(scalar) && scalar != "/" ? scalar : "_")
         }
-        var fit = text.drop { ".- ".contains($0) }
+        var fit = Substring(text.unicodeScalars.drop { ".- ".unicodeScalars.contains($0) })
         // The date, a number and the extension follow, and a file name has at most 255 bytes.
         while fit.utf8.count > 200 { fit.removeLast() }
         return fit.isEmpty ? nil : String(fit)
