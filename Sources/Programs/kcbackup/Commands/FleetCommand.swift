@@ -41,17 +41,8 @@ struct FleetStatusCommand: Verb {
     @Argument(help: ArgumentHelp("The folder of the fleet.", valueName: "remote:path"))
     var folder: String
 
-    @Option(
-        name: OptionName.inventory.name,
-        help: ArgumentHelp("The machines that should report.", valueName: "file"), completion: .file())
-    var inventory: String?
-
-    @Option(
-        name: OptionName.signers.name,
-        help: ArgumentHelp(
-            "Believe these devices alone: an 'allowed_signers' file of ssh-keygen.", valueName: "file"),
-        completion: .file())
-    var signers: String?
+    @OptionGroup
+    var lists: FleetMemberOptions
 
     @Option(
         name: OptionName.maxAge.name,
@@ -85,11 +76,7 @@ struct FleetStatusCommand: Verb {
             throw UsageProblem.malformed(.maxAge, form: "a time such as '26h' or '8d', of at most a year")
         }
         let page = try html.map { try ReportFile($0, replacing: FleetPage.mark, in: session) }
-        let expected = try list(inventory, in: session) { bytes throws(FleetListFailure) in try Inventory(bytes) }
-        let members = FleetMembers(
-            inventory: expected,
-            signers: try list(signers, in: session) { bytes throws(FleetListFailure) in try AllowedSigners(bytes) },
-            trusted: try signers == nil ? trusted(in: session) : [:])
+        let (expected, members) = try lists.read(in: session)
         let days = try readDays(expected, age, session.now)
         let report = try read(location, days, members, age, session)
         if report.machines.isEmpty, report.rejectedCount == 0 {
@@ -143,22 +130,4 @@ struct FleetStatusCommand: Verb {
 
     // Of a year and a day, so that a mistyped number does not list for hours.
     private static let dayLimit: Int64 = 366
-
-    private func list<List>(
-        _ path: String?, in session: Session, _ parse: ([UInt8]) throws(FleetListFailure) -> List
-    ) throws -> List? {
-        guard let path else { return nil }
-        let bytes = try PrivateFile.readPublic(session.world.resolve(path), limit: Inventory.sizeLimit)
-        do throws(FleetListFailure) {
-            return try parse(bytes.withBytes { span in span.indices.map { span[$0] } })
-        } catch {
-            throw FleetProblem.list(error, path: path)
-        }
-    }
-
-    /// This device, and those that it trusts.
-    private func trusted(in session: Session) throws -> [DeviceID: String] {
-        guard let local = try LocalDevice(session.world).identity() else { return [:] }
-        return local.trusted.merging([local.device.id: "this device"]) { name, _ in name }
-    }
 }

@@ -21,12 +21,18 @@ struct FleetMemberOptions: ParsableArguments {
 
     /// The members of the fleet; without a list, this device and those that it trusts.
     ///
+    /// - Throws: as `read`.
+    func members(in session: Session) throws -> FleetMembers { try read(in: session).members }
+
+    /// The inventory, if one is given, and the members of the fleet.
+    ///
     /// - Throws: `FleetProblem` (`list`), `FileFailure`, and errors of reading the device key.
-    func members(in session: Session) throws -> FleetMembers {
+    func read(in session: Session) throws -> (inventory: Inventory?, members: FleetMembers) {
         let expected = try list(inventory, in: session) { bytes throws(FleetListFailure) in try Inventory(bytes) }
         let believed = try list(signers, in: session) { bytes throws(FleetListFailure) in try AllowedSigners(bytes) }
-        return FleetMembers(
+        let members = FleetMembers(
             inventory: expected, signers: believed, trusted: try signers == nil ? trusted(in: session) : [:])
+        return (expected, members)
     }
 
     private func list<List>(
