@@ -55,6 +55,10 @@ struct SourceRuleTests {
         (.textIsBytes, SourceFile(path: "Sources/Importers/KCItemSources/A.swift", text: "a.contains(\"x\")")),
         (
             .textIsBytes,
+            SourceFile(path: "Sources/Backup/KCBackupEngine/A.swift", text: "a.drop { \".-\".contains($0) }")
+        ),
+        (
+            .textIsBytes,
             SourceFile(path: "Sources/Apple/KeychainSecurity/A.swift", text: "var a: [String: AnyHash] = [:]")
         ),
         (

@@ -80,7 +80,7 @@ enum TextRule {
     /// The methods of `String` on characters; the bytes have those of the same names.
     private static let methods = [
         ".hasPrefix(", ".hasSuffix(", ".replacing(", ".trimmingCharacters(", ".trimmingPrefix(", ".components(",
-        ".split(separator: \"", ".contains(\"",
+        ".split(separator: \"", ".contains(\"", "\".contains($0",
     ]
 
     /// How text that meets a machine is called.

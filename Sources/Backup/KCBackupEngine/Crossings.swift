@@ -53,7 +53,7 @@ struct Crossings {
         for (index, one) in crossings.enumerated() {
             if let holder = one.holder { wanting[holder] = index }
         }
-        // Whoever stays keeps its unique key, so the record that wants it fails, and its own item stays as well.
+        // An item that stays keeps its unique key, so the record that wants it fails, and the item of that record stays, too.
         func keep(_ uuid: ItemUUID) {
             var next = wanting[uuid]
             while let index = next, actions[index].writes {
@@ -77,7 +77,7 @@ extension RestoreRules {
         _ crossings: inout Crossings
     ) -> Bool {
         if byKey?.uuid == item.uuid { return false }
-        // Items that are removed first are in nobody's way.
+        // Items that are removed first block no record.
         let (own, holder) = (remains(byUUID), remains(byKey))
         if own == nil, holder == nil { return false }
         crossings.add(

@@ -7,7 +7,7 @@ package import KCRemotes
 /// A folder of a remote with the archives and the receipts of many machines (docs/fleet.md).
 ///
 /// Every file has a name that is used once. A machine writes only below its own ID and its own names, and reads only what
-/// it wrote; whoever watches the fleet reads the receipts of a day at once.
+/// it wrote; an administrator reads the receipts of a day at once.
 package struct FleetFolder {
     /// Where it is.
     package let location: RemoteLocation
@@ -79,7 +79,7 @@ package struct FleetFolder {
         }
         var isAnyRead = false
         for file in files {
-            // A name that is none of ours must not lead out of the folder.
+            // Other names could lead out of the folder.
             let isNamed = ReceiptName(file.name, on: day) != nil
             let contents = isNamed ? try contents(of: "\(staging.path)/\(file.name)") : nil
             isAnyRead = isAnyRead || contents != nil

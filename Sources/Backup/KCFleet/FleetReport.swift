@@ -16,7 +16,7 @@ package struct FleetReport: Sendable {
         case failed
         /// Two receipts have the same number, or a later one has a smaller number: the device was copied or put back.
         case replayed
-        /// Its signature is valid, and nobody said that the device is one of the fleet.
+        /// Its signature is valid, and no list names the device.
         case unknown
         /// The archives open with other keys than in the receipt before.
         case keys

@@ -7,7 +7,7 @@ package import KCKeychainModel
 /// A word is letters and digits. What is joined by other characters, such as `mail.example.org`, is found where its words
 /// follow each other. Case and accents make no difference.
 package struct SearchText: Hashable, Sendable {
-    // What nobody types, and few enough for SQLite.
+    // More than a person types, and within the limits of SQLite.
     private static let limit = 32
 
     /// The text as an expression for SQLite, in which none of its characters has a meaning.

@@ -69,7 +69,7 @@ package struct ExportedRecord: Hashable, Sendable {
     /// True for an IPv6 address without brackets, rather than a host with a port.
     private static func isIPv6(_ host: String) -> Bool {
         host.utf8.count { $0 == UInt8(ascii: ":") } > 1
-            && host.allSatisfy { $0.isHexDigit || ":.%".contains($0) || $0.isASCII && $0.isLetter }
+            && host.exact.isASCIILettersAndDigits(or: ":.%")
     }
 
     private static func address(of attributes: Attributes) -> String? {

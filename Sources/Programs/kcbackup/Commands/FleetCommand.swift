@@ -1,10 +1,6 @@
 internal import ArgumentParser
-internal import KCBackupEngine
-internal import KCByteStreams
-internal import KCDeviceIdentity
 internal import KCFleet
 internal import KCKeychainModel
-internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportPages
 internal import KCReportText
