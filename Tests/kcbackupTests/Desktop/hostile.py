@@ -5,9 +5,9 @@
 
 ANSWER is `never`, `end` (the service ends), `empty`, `number`, `text`, `nowhere` (paths of "/"), or `gone` (no such
 object). METHOD@PATH=ANSWER is for one object. `locked=yes` locks the collection, `items=none` empties it, `items=twice`
-lists each item twice, `items=more` lists another one each time, and `label=TEXT` names it. `truncate=FILE` empties a
-file when the first item is created. It appends the name of each
-called method to the file `calls`.
+lists each item twice, `items=more` lists another one each time, and `label=TEXT` names it. `attribute=NAME` gives the
+second item another attribute. `truncate=FILE` empties a file when the first item is created. It appends the name of
+each called method to the file `calls`.
 """
 import hashlib
 import hmac
@@ -86,8 +86,11 @@ def properties(path):
             "Label": GLib.Variant("s", answers.get("label", "Work")), "Items": GLib.Variant("ao", listed()),
             "Locked": GLib.Variant("b", "locked" in answers),
         }
+    attributes = {"number": path[-1]}
+    if "attribute" in answers and path == ITEMS[1]:
+        attributes[answers["attribute"]] = "1"
     return {
-        "Label": GLib.Variant("s", "Item " + path[-1]), "Attributes": GLib.Variant("a{ss}", {"number": path[-1]}),
+        "Label": GLib.Variant("s", "Item " + path[-1]), "Attributes": GLib.Variant("a{ss}", attributes),
         "Locked": GLib.Variant("b", False),
     }
 
