@@ -25,7 +25,7 @@ SOURCES := Package.swift $(shell find Sources -type f)
 
 .PHONY: help build test test-debug test-packages wrappers faults proof fuzz fleet fleet-index judges remotes desktop demo install uninstall deb tarball test-deb test-html docs format
 .PHONY: clean
-.PHONY: packages-build packages-test packages-desktop packages-judges packages-remotes packages-test-html packages-deb packages-test-deb
+.PHONY: packages-build packages-test packages-desktop packages-judges packages-remotes packages-fleet-index packages-test-html packages-deb packages-test-deb
 # Half a file must not look up to date.
 .DELETE_ON_ERROR:
 
@@ -108,10 +108,12 @@ fleet: packages-test
 
 # The index of a large fleet, with the rclone of the system; searches are measured with both nights in it.
 FLEET_ITEMS ?= 400
-fleet-index: packages-remotes
+fleet-index: packages-fleet-index
+	python3 -m venv .build/fleet-index
+	.build/fleet-index/bin/pip install duckdb==2.0.1
 	swift build $(OPTIMIZED) --build-tests
 	KCBACKUP=.build/tests/release/kcbackup TESTS=$(TESTS) FLEET_MACHINES=$(FLEET_MACHINES) FLEET_ITEMS=$(FLEET_ITEMS) \
-	    .ci/fleet-index
+	    DUCKDB=.build/fleet-index/bin/python .ci/fleet-index
 
 # What opens backups of phones; tests that need it are skipped without it.
 judges: packages-judges
@@ -201,6 +203,9 @@ packages-judges:
 
 packages-remotes:
 	@.ci/install-packages remotes
+
+packages-fleet-index:
+	@.ci/install-packages fleet-index
 
 packages-test-html:
 	@.ci/install-packages test-html

@@ -157,6 +157,40 @@ struct FleetIndexTests {
         #expect(outcome.status == .ok && !outcome.text.contains("\u{1b}"), "\(outcome.text)")
     }
 
+    @Test("What every machine had on a day is written as lines, to a file, a compressed one, or a pipe, and no secret")
+    func lines() throws {
+        try fleet.add("old.example.org", to: "ada")
+        try fleet.backUp("ada", as: "login-1.kcb")
+        try fleet.wait(days: 3, on: "ada")
+        try fleet.delete(server: "old.example.org", of: "ada")
+        try fleet.add("evil\u{2028}\"host", to: "ada")
+        try fleet.backUp("ada", as: "login-2.kcb")
+        try fleet.backUp("bob")
+        #expect(fleet.index().status == .ok)
+        let now = fleet.export("-o", "now.jsonl")
+        #expect(
+            now.status == .ok && now.text == "3 items of 2 keychains in 'now.jsonl'\n", "\(now.text)\(now.messages)")
+        let written = try fleet.lines("now.jsonl")
+        #expect(
+            Set(written.map { $0["server"] as? String })
+                == ["mail.ada.example.org", "evil\u{2028}\"host", "mail.bob.example.org"])
+        let mail = try #require(written.first { $0["server"] as? String == "mail.ada.example.org" })
+        let ada = try fleet.id("ada")
+        #expect(mail["machine"] as? String == "ada" && mail["device"] as? String == ada)
+        #expect(mail["day"] as? String == "2026-03-01" && mail["keychain"] as? String == "login")
+        #expect(try !fleet.file("now.jsonl", has: IndexedFleet.secret))
+        #expect(fleet.export("-o", "-").text.utf8.elementsEqual(try fleet.home.folder.read("work/now.jsonl")))
+        #expect(fleet.export("-o", "now.jsonl.gz").status == .ok)
+        let unpacked = try ExternalProgram.run("gzip", ["-dc", fleet.home.path("now.jsonl.gz")])
+        #expect(unpacked.text.utf8.elementsEqual(try fleet.home.folder.read("work/now.jsonl")))
+        let then = fleet.export("-o", "then.jsonl", "--on", "2026-03-02", "--json")
+        #expect(then.text.contains(#""day":"2026-03-02","items":3,"keychains":2"#), "\(then.text)\(then.messages)")
+        #expect(try fleet.lines("then.jsonl").contains { $0["server"] as? String == "old.example.org" })
+        #expect(fleet.export("-o", "never.jsonl", "--on", "2020-01-01").status == .notFound)
+        #expect(!FileManager.default.fileExists(atPath: fleet.home.path("never.jsonl")))
+        #expect(fleet.export("-o", "now.jsonl").status == .exists)
+    }
+
     @Test("What cannot be indexed or searched is refused before anything is fetched")
     func refusals() throws {
         try fleet.backUp("ada")
@@ -169,6 +203,9 @@ struct FleetIndexTests {
             ("index nas:flet -i inspect-key --inventory machines.txt -o fleet.index", .notFound),
             ("index nas:fleet -i none --inventory machines.txt -o fleet.index", .notFound),
             ("search none.index x", .notFound), ("search text x", .damaged), ("search text", .usage),
+            ("export none.index -o x", .notFound), ("export text -o x", .damaged), ("export text", .usage),
+            ("export text -o nowhere/x", .notFound), ("export text -o machines.txt", .exists),
+            ("export text -o x --on 2026-02-30", .usage),
             ("search text . ", .usage), ("search text x --on 2026-2-3", .usage),
             ("search text x --on 2026-02-30", .usage), ("search text x --on 2026-02-03 --last", .usage),
         ] as [(String, kcbackup.ExitStatus)] {

@@ -87,8 +87,8 @@ struct LostOutputTests {
     /// The verbs whose only result is what they print, and those that note nothing but that they looked.
     static let reading: Set<[String]> = [
         ["inspect"], ["verify"], ["diff"], ["doctor"], ["status"], ["fleet", "status"], ["fleet", "index"],
-        ["fleet", "search"], ["list"], ["recovery", "list"], ["recovery", "check"], ["item", "list"],
-        ["item", "find"], ["keychain", "list"], ["keychain", "info"], ["device", "show"],
+        ["fleet", "search"], ["fleet", "export"], ["list"], ["recovery", "list"], ["recovery", "check"],
+        ["item", "list"], ["item", "find"], ["keychain", "list"], ["keychain", "info"], ["device", "show"],
         ["device", "list"], ["schedule", "list"], ["schedule", "show"],
     ]
 

@@ -186,7 +186,7 @@ package struct FleetIndexer {
     ) throws {
         let taken = try index.failing {
             try index.database.write {
-                let writer = IndexWriter(database: index.database, keys: keys, members: members)
+                let writer = try IndexWriter(index.database, keys, members)
                 return try outcomes.map { archive, outcome in
                     switch outcome {
                     case .success(let proved): try writer.add(archive, proved)

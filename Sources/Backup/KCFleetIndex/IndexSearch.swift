@@ -69,10 +69,6 @@ extension FleetIndex {
     ///
     /// Its parameters are the expression or the machine, the limit, and the time before which archives count.
     private static func statement(_ query: FleetQuery) -> String {
-        let columns = """
-            machine.device, machine.name, series.kind, series.name, item.uuid, item.class, item.service, item.server, \
-            item.account, item.label, item.agrp, item.pdmn, item.created, item.modified
-            """
         let start =
             query.text != nil
             ? "words CROSS JOIN item ON item.id = words.rowid CROSS JOIN series ON series.id = item.series "
@@ -84,11 +80,8 @@ extension FleetIndex {
             case .now: ("series.newest", "", "series.contents")
             case .before:
                 (
-                    "archive.created",
-                    """
-                     CROSS JOIN archive ON archive.id = (SELECT id FROM archive AS other WHERE other.series = series.id \
-                    AND other.created < ?3 ORDER BY other.created DESC, other.id DESC LIMIT 1)
-                    """, "archive.contents"
+                    "archive.created", " CROSS JOIN archive ON archive.id = \(newestArchive(before: "?3"))",
+                    "archive.contents"
                 )
             case .ever:
                 (
@@ -99,7 +92,15 @@ extension FleetIndex {
         let isHeld =
             holds.isEmpty
             ? "" : " AND EXISTS (SELECT 1 FROM holds WHERE holds.item = item.id AND holds.contents = \(holds))"
-        return "SELECT \(columns), \(seen) FROM \(start)\(join) WHERE \(condition)\(isHeld) LIMIT ?2"
+        return "SELECT \(FoundItem.columns), \(seen) FROM \(start)\(join) WHERE \(condition)\(isHeld) LIMIT ?2"
+    }
+
+    /// The row of the newest archive of a keychain that was made before a time, which a parameter has.
+    static func newestArchive(before parameter: StaticString) -> String {
+        """
+        (SELECT id FROM archive AS other WHERE other.series = series.id AND other.created < \(parameter) \
+        ORDER BY other.created DESC, other.id DESC LIMIT 1)
+        """
     }
 
     /// Of the versions of each item, the one that was seen last.
@@ -124,8 +125,14 @@ extension FleetIndex {
 }
 
 extension FoundItem {
+    /// What `init` reads, before the time when the item was seen.
+    static let columns = """
+        machine.device, machine.name, series.kind, series.name, item.uuid, item.class, item.service, item.server, \
+        item.account, item.label, item.agrp, item.pdmn, item.created, item.modified
+        """
+
     /// Reads a row; nil if it is not one that this program wrote.
-    fileprivate init?(_ row: SQLStatement) {
+    init?(_ row: SQLStatement) {
         guard let device = row.text(0).flatMap({ DeviceID($0) }), let kind = row.text(2), let name = row.text(3),
             let uuid = row.withBytes(4, { ItemUUID(bytes: $0) }),
             let itemClass = row.text(5).flatMap({ ItemClass(rawValue: $0) }), let group = row.text(10),

@@ -25,6 +25,14 @@ struct IndexWriter {
     let database: PrivateDatabase
     let keys: IndexKeys
     let members: FleetMembers
+    let items: ItemStatements
+
+    init(_ database: PrivateDatabase, _ keys: IndexKeys, _ members: FleetMembers) throws(KeychainStoreError) {
+        self.database = database
+        self.keys = keys
+        self.members = members
+        items = try ItemStatements(database)
+    }
 
     /// What became of an archive.
     enum Taken {
@@ -139,9 +147,7 @@ struct IndexWriter {
         let new = try database.statement(insert)
         try bind(new, true)
         try new.run()
-        let last = try database.statement("SELECT last_insert_rowid()")
-        guard try last.step() else { throw .damaged("the database answers nothing") }
-        return (last.integer(0), true)
+        return (database.lastInsertedRow, true)
     }
 
     private func bind(

@@ -67,43 +67,74 @@ struct ItemWriter: RecordVisitor {
         let digest = SHA256.hash(line)
         hasher.add(digest)
         let names = IndexedNames(item)
-        let found = try writer.row(
-            "SELECT id FROM item WHERE series = ?1 AND digest = ?2",
+        let key = Array(digest.bytes.prefix(Self.digestSize))
+        let id: Int64
+        if let found = try writer.items.find(key, of: series) {
+            id = found
+        } else {
+            id = try writer.items.insert(item, names, key, of: series, machine)
+            newItems += 1
+        }
+        try writer.items.hold(id, contents)
+    }
+}
+
+/// The statements that write items, compiled once for each transaction.
+struct ItemStatements {
+    private let database: PrivateDatabase
+    private let found: SQLStatement
+    private let item: SQLStatement
+    private let words: SQLStatement
+    private let holds: SQLStatement
+
+    init(_ database: PrivateDatabase) throws(KeychainStoreError) {
+        self.database = database
+        found = try database.statement("SELECT id FROM item WHERE series = ?1 AND digest = ?2")
+        item = try database.statement(
             """
             INSERT INTO item(series, digest, uuid, class, service, server, account, label, agrp, pdmn, created, modified) \
             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-            """
-        ) { statement, isInsert throws(KeychainStoreError) in
-            try statement.bind(series, 1)
-            try statement.bind(Array(digest.bytes.prefix(Self.digestSize)).span, 2)
-            if isInsert { try Self.bind(item, names, to: statement) }
-        }
-        if found.isNew {
-            try insertWords(found.id, names)
-            newItems += 1
-        }
-        try writer.run("INSERT INTO holds(item, contents) VALUES(?1, ?2)", found.id, contents)
-    }
-
-    private static func bind(
-        _ item: Item, _ names: IndexedNames, to statement: SQLStatement
-    ) throws(KeychainStoreError) {
-        try statement.bind(item.uuid.bytes.span, 3)
-        try statement.bind(text: item.itemClass.rawValue, 4)
-        for (index, name) in names.all.enumerated() { try statement.bind(text: name, 5 + index) }
-        try statement.bind(text: item.accessGroup, 9)
-        try statement.bind(text: item.accessibility.rawValue, 10)
-        try statement.bind(item.created.microseconds, 11)
-        try statement.bind(item.modified.microseconds, 12)
-    }
-
-    private func insertWords(_ id: Int64, _ names: IndexedNames) throws(KeychainStoreError) {
-        let insert = try writer.database.statement(
+            """)
+        words = try database.statement(
             "INSERT INTO words(rowid, service, server, account, label, machine) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")
-        try insert.bind(id, 1)
-        for (index, name) in names.all.enumerated() { try insert.bind(text: name, 2 + index) }
-        try insert.bind(text: machine, 6)
-        try insert.run()
+        holds = try database.statement("INSERT INTO holds(item, contents) VALUES(?1, ?2)")
+    }
+
+    /// The row of an item; nil if there is none.
+    func find(_ digest: [UInt8], of series: Int64) throws(KeychainStoreError) -> Int64? {
+        try found.bind(series, 1)
+        try found.bind(digest.span, 2)
+        defer { found.reset() }
+        return try found.step() ? found.integer(0) : nil
+    }
+
+    /// Inserts an item with its words, and returns its row.
+    func insert(
+        _ new: Item, _ names: IndexedNames, _ digest: [UInt8], of series: Int64, _ machine: String
+    ) throws(KeychainStoreError) -> Int64 {
+        try item.bind(series, 1)
+        try item.bind(digest.span, 2)
+        try item.bind(new.uuid.bytes.span, 3)
+        try item.bind(text: new.itemClass.rawValue, 4)
+        for (index, name) in names.all.enumerated() { try item.bind(text: name, 5 + index) }
+        try item.bind(text: new.accessGroup, 9)
+        try item.bind(text: new.accessibility.rawValue, 10)
+        try item.bind(new.created.microseconds, 11)
+        try item.bind(new.modified.microseconds, 12)
+        try item.run()
+        let id = database.lastInsertedRow
+        try words.bind(id, 1)
+        for (index, name) in names.all.enumerated() { try words.bind(text: name, 2 + index) }
+        try words.bind(text: machine, 6)
+        try words.run()
+        return id
+    }
+
+    /// Says that some contents have an item.
+    func hold(_ item: Int64, _ contents: Int64) throws(KeychainStoreError) {
+        try holds.bind(item, 1)
+        try holds.bind(contents, 2)
+        try holds.run()
     }
 }
 

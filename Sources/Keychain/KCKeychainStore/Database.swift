@@ -115,6 +115,9 @@ internal import KCKeychainModel
         }
     }
 
+    /// The row that was inserted last.
+    var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(pointer) }
+
     /// Runs one statement without rows and keeps it compiled.
     func run(_ sql: String) throws(KeychainStoreError) {
         let statement = unsafe try prepare(sql)

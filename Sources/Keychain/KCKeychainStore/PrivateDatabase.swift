@@ -107,6 +107,9 @@ package final class PrivateDatabase {
         try SQLStatement(sql, on: database)
     }
 
+    /// The row that was inserted last.
+    package var lastInsertedRow: Int64 { database.lastInsertedRow }
+
     /// Runs `body` in a read transaction, which sees one state of the file.
     ///
     /// - Throws: `KeychainStoreError`, and what `body` throws.

@@ -93,6 +93,15 @@ struct IndexedFleet {
 
     func search(_ words: String...) -> TestHome.Outcome { home.run(["fleet", "search", "fleet.index"] + words) }
 
+    func export(_ words: String...) -> TestHome.Outcome { home.run(["fleet", "export", "fleet.index"] + words) }
+
+    /// The objects in the lines of a file.
+    func lines(_ name: String) throws -> [[String: Any]] {
+        try home.folder.read("work/\(name)").split(separator: UInt8(ascii: "\n")).map { line in
+            try #require(JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
+        }
+    }
+
     /// True if the bytes of a file have this text anywhere.
     func file(_ name: String, has text: String) throws -> Bool {
         Data(try home.folder.read("work/\(name)")).range(of: Data(text.utf8)) != nil

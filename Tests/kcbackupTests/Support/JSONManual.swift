@@ -246,6 +246,7 @@ struct JSONHome {
             step("fleet status", "fleet status bucket:fleet --inventory machines.txt", 17),
             step("fleet index", "fleet index nas:far-fleet -i far-key --inventory far.txt -o fleet.index", 3),
             step("fleet search", "fleet search fleet.index far"),
+            step("fleet export", "fleet export fleet.index -o fleet.jsonl.gz"),
             step("create --to", "create --unencrypted --to backups --if-changed"),
             step("list", "list backups"),
             step("prune", "prune backups --keep-last 1"),

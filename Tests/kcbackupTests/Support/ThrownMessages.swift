@@ -34,7 +34,7 @@ struct ThrownMessages {
         "Commands/FleetIndexCommand.swift": [
             #"quoted(location.appending("archives").text)"#: "'nas:fleet/archives'",
             "shellWord(location.text)": "nas:fleet", #"counted(counts.closed, "archive")"#: "3 archives",
-            "quoted(given)": "'postgres:fleet'",
+            "quoted(given)": "'nas:fleet.index'",
         ],
         "Commands/FleetSearchCommand.swift": ["quoted(device)": "'laptop-17'"],
         "Commands/InspectCommand.swift": ["option.spelling": "--html"],

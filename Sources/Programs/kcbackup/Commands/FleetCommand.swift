@@ -10,7 +10,9 @@ struct FleetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet",
         abstract: "Look after many machines that put their backups into one folder of a remote.",
-        subcommands: [FleetStatusCommand.self, FleetIndexCommand.self, FleetSearchCommand.self])
+        subcommands: [
+            FleetStatusCommand.self, FleetIndexCommand.self, FleetSearchCommand.self, FleetExportCommand.self,
+        ])
 }
 
 /// `kcbackup fleet status`.

@@ -178,7 +178,7 @@ extension FoundItem {
 
 extension LocalCalendar {
     /// The first microsecond after a day, given as `2026-10-03`; nil if there is no such day.
-    fileprivate func end(ofDay text: String) -> Timestamp? {
+    func end(ofDay text: String) -> Timestamp? {
         guard text.utf8.count == 10, let start = Timestamp("\(text)T00:00:00.000000Z") else { return nil }
         let day = Int(start.seconds / 86_400) - (start.seconds % 86_400 < 0 ? 1 : 0)
         // Clocks differ from UTC by less than a day; within that, the day ends where the next one begins.

@@ -3,24 +3,14 @@ internal import KCByteStreams
 
 /// The output file of an export: a new file, readable only by its owner, that gets its name when it is complete.
 struct ExportFile {
-    private let path: String
-    private let resolved: String
+    private let path: NewFilePath
 
     /// Checks the path before anything is asked or read.
     ///
     /// - Throws: `UsageProblem` (`empty`, `malformed`), `FileFailure` (`exists`, `notFound`).
     init(_ path: String, in session: Session) throws {
-        if path.isEmpty { throw UsageProblem.empty(.output) }
-        resolved = session.world.resolve(path)
-        let (folder, name) = Path.split(resolved)
-        // A descriptor and a device are no new files either.
-        let isSpecial = resolved.exact.hasPrefix("/dev/") || resolved.exact.hasPrefix("/proc/")
-        if path == "-" || isSpecial || name.isEmpty || Path.isFolder(resolved) {
-            throw UsageProblem.malformed(.output, form: "the path of a new file")
-        }
-        if try Path.exists(resolved) { throw FileFailure(path, .exists) }
-        guard try Path.exists(folder) else { throw FileFailure(Path.split(path).folder, .notFound) }
-        self.path = path
+        self.path = try NewFilePath(path, .output, in: session)
+        try self.path.requireFree()
     }
 
     /// Creates the file from `bytes`, encrypted with age if there are recipients.
@@ -28,8 +18,7 @@ struct ExportFile {
     /// - Returns: the size of the file in bytes.
     /// - Throws: `FileFailure`, `Failure.stream`, `AgeFailure`.
     func make(of bytes: borrowing SecretBytes, to recipients: [X25519Recipient]) throws -> UInt64 {
-        let (folder, name) = Path.split(resolved)
-        let unnamed = try UnnamedFile(inFolder: folder)
+        let unnamed = try UnnamedFile(inFolder: path.folder)
         let size: UInt64
         do {
             if recipients.isEmpty {
@@ -42,9 +31,9 @@ struct ExportFile {
                 size = try sink.finish().length
             }
         } catch let failure as StreamFailure {
-            throw Failure.stream(failure, path: path)
+            throw Failure.stream(failure, path: path.given)
         }
-        try unnamed.publish(as: name)
+        try unnamed.publish(as: path.name)
         return size
     }
 }

@@ -35,6 +35,6 @@ struct InspectReport {
             }
             if let page { try write(page.end) }
         }
-        session.note("\(displayed(file.path)): a page about \(counted(counts.total, "item")); it holds no secret")
+        session.note("\(displayed(file.given)): a page about \(counted(counts.total, "item")); it holds no secret")
     }
 }

@@ -1,0 +1,91 @@
+internal import ArgumentParser
+internal import KCDeviceIdentity
+internal import KCFleetIndex
+internal import KCKeychainModel
+internal import KCReportText
+
+/// `kcbackup fleet export`.
+struct FleetExportCommand: Verb {
+    static let mainOptions: [OptionName] = [.output, .on]
+
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write what all machines have as lines of JSON, for another database.",
+        discussion: """
+            Each line is an item as it is in the newest archive of a keychain, with its machine: names, dates and classes, \
+            and never a secret. The lines of a file whose name ends with '.gz' are compressed.
+
+            EXAMPLES:
+              kcbackup fleet export fleet.index -o items.jsonl.gz
+              kcbackup fleet export fleet.index --on 2026-10-03 -o 2026-10-03.jsonl
+            """)
+
+    @Argument(help: ArgumentHelp("What 'fleet index' wrote.", valueName: "index"), completion: .file())
+    var index: String
+
+    @Option(
+        name: OptionName.output.name,
+        help: ArgumentHelp("The new file; '-' for standard output.", valueName: "file"), completion: .file())
+    var output: String
+
+    @Option(
+        name: OptionName.on.name,
+        help: ArgumentHelp("What there was at the end of a day, as in '2026-10-03'.", valueName: "date"))
+    var on: String?
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        let path = try indexPath(index, nil, in: session)
+        let lines = try LinesOutput(output, .output, in: session)
+        let day = on ?? session.calendar.day(session.now)
+        let end = try on.map { day throws(UsageProblem) in
+            guard let end = session.calendar.end(ofDay: day) else {
+                throw .malformed(.on, form: "a day such as '2026-10-03'")
+            }
+            return end
+        }
+        let index = try FleetIndex.opening(path)
+        var (items, keychains) = (0, 0)
+        try lines.make { write in
+            keychains = try index.visitItems(before: end) { item in
+                try write(item.line(on: day))
+                items += 1
+            }
+            if keychains == 0 {
+                throw Refusal(
+                    .notFound, "no archive in the index is that old",
+                    hint: "'kcbackup fleet index' adds the archives that the folder of the fleet has")
+            }
+        }
+        let unread = try index.counts().unread
+        if unread > 0 {
+            session.warn("\(counted(unread, "archive")) of the fleet could not be read, and are not in it")
+        }
+        if case .standard = lines { return .ok }
+        session.done = "\(displayed(output)): \(counted(items, "item"))"
+        try session.result(
+            [
+                "index": .text(self.index), "file": .text(output), "day": .text(day), "items": .number(items),
+                "keychains": .number(keychains), "unread": .number(unread),
+            ],
+            ["\(counted(items, "item")) of \(counted(keychains, "keychain")) in \(quoted(output))\n"])
+        return .ok
+    }
+}
+
+extension FoundItem {
+    /// A line of `fleet export`: as flat as a row of a table.
+    fileprivate func line(on day: String) -> JSONValue {
+        .members([
+            ("day", .text(day)), ("device", .text(device.description)), ("machine", machine.map { .text($0) }),
+            ("kind", .text(sourceKind)), ("keychain", .text(sourceName)), ("class", .text(itemClass.rawValue)),
+            ("uuid", .text(uuid.description)), ("service", service.map { .text($0) }),
+            ("server", server.map { .text($0) }), ("account", account.map { .text($0) }),
+            ("label", label.map { .text($0) }), ("group", .text(group)),
+            ("accessibility", .text(accessibility.rawValue)), ("created", .text(created.description)),
+            ("modified", .text(modified.description)), ("seen", .text(seen.description)),
+        ])
+    }
+}

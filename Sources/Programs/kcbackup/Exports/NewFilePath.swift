@@ -1,0 +1,40 @@
+internal import KCByteStreams
+
+/// The path of a file that a command makes, in a folder that exists.
+struct NewFilePath {
+    /// The path as the user named it.
+    let given: String
+    /// The path from the root.
+    let resolved: String
+
+    /// The folder of the file.
+    var folder: String { Path.split(resolved).folder }
+    /// The name in the folder.
+    var name: String { Path.split(resolved).name }
+
+    /// Checks a path before anything is asked or read.
+    ///
+    /// - Parameter option: how the user named it.
+    /// - Throws: `UsageProblem` (`empty`, `malformed`), `FileFailure` (`notFound` for the folder).
+    init(_ path: String, _ option: OptionName, in session: Session) throws {
+        if path.isEmpty { throw UsageProblem.empty(option) }
+        given = path
+        resolved = session.world.resolve(path)
+        // A descriptor and a device are no new files either.
+        let isSpecial = resolved.exact.hasPrefix("/dev/") || resolved.exact.hasPrefix("/proc/")
+        if path == "-" || isSpecial || Path.split(resolved).name.isEmpty || Path.isFolder(resolved) {
+            throw UsageProblem.malformed(option, form: "the path of a new file")
+        }
+        guard try Path.exists(Path.split(resolved).folder) else {
+            throw FileFailure(Path.split(path).folder, .notFound)
+        }
+    }
+
+    /// True if there is a file of this name.
+    ///
+    /// - Throws: `FileFailure`.
+    func exists() throws -> Bool { try Path.exists(resolved) }
+
+    /// - Throws: `FileFailure` (`exists`).
+    func requireFree() throws { if try exists() { throw FileFailure(given, .exists) } }
+}
