@@ -21,6 +21,23 @@ struct CatalogueTests {
         try Path.makeFolder(folder.path("backups"))
     }
 
+    @Test("A name is given once in a day, to whatever folder, and one of a time to come is not the newest")
+    func givenNames() throws {
+        let now = try #require(Timestamp("2026-11-22T03:00:00.000000Z"))
+        func name(_ hours: Int64, number: Int = 1) -> ArchiveName {
+            ArchiveName(
+                series: "login", device: device.id, time: now.advanced(byMicroseconds: hours * 3_600_000_000),
+                number: number)
+        }
+        let given = GivenNames(in: folder.path("names"))
+        #expect(try given.take(name(0)) && !given.take(name(0)) && given.take(name(0, number: 2)))
+        #expect(try given.take(name(30)))
+        #expect(try Path.names(in: folder.path("names")) == [name(30).fileName])
+        #expect(name(0).precedes(name(1), now: now) && !name(1).precedes(name(0), now: now))
+        #expect(name(25).precedes(name(0), now: now) && name(25).precedes(name(26), now: now))
+        #expect(!name(23).precedes(name(0), now: now) && !name(0).precedes(name(0), now: now))
+    }
+
     private var file: CatalogueFile {
         CatalogueFile(of: folder.path("backups"), in: folder.path("catalogues"), device: device)
     }

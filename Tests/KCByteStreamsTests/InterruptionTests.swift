@@ -49,6 +49,35 @@ struct InterruptionTests {
         }
     }
 
+    @Test("The first signal during work that says how a run ended is spared, and counts if the work fails")
+    func spared() async {
+        await #expect(processExitsWith: .success) {
+            unblock(SIGTERM)
+            Interruption.catchSignals()
+            Interruption.afterwards(sparingFirst: true) {
+                raise(SIGTERM)
+                #expect(!Interruption.isRequested)
+            }
+            #expect(!Interruption.isRequested)
+            Interruption.afterwards(sparingFirst: true) {
+                raise(SIGTERM)
+                #expect(Interruption.admit() && Interruption.isRequested)
+            }
+            #expect(Interruption.signal == SIGTERM)
+            Interruption.request(0)
+            Interruption.afterwards(sparingFirst: true) {
+                raise(SIGTERM)
+                raise(SIGTERM)
+                #expect(Interruption.isRequested)
+            }
+            #expect(Interruption.isRequested)
+            Interruption.request(0)
+            Interruption.request(SIGTERM)
+            Interruption.afterwards(sparingFirst: true) { #expect(!Interruption.admit()) }
+            #expect(Interruption.signal == SIGTERM)
+        }
+    }
+
     @Test("A signal interrupts a blocked write")
     func cutsWaitingShort() async {
         await #expect(processExitsWith: .success) {

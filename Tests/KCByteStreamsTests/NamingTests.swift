@@ -62,6 +62,11 @@ struct NamingTests {
         #expect(unsafe chmod(folder.path, 0o1777) == 0)
         #expect(throws: FileFailure(folder.path, .sharedFolder(mode: 0o1777))) { try StagingFolder(in: folder.path) }
         var staging: StagingFolder? = try StagingFolder(inTemporaryFolder: folder.path)
+        // A name of another program need not be UTF-8.
+        if let staging {
+            let name = Array("\(staging.path)/x".utf8).map { CChar(bitPattern: $0) } + [CChar(bitPattern: 0xff), 0]
+            close(unsafe creat(name, 0o600))
+        }
         let path = try #require(staging?.path)
         try PrivateFile.create(path + "/receipt", [1].span)
         staging = nil

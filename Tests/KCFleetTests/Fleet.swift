@@ -25,6 +25,8 @@ struct Fleet {
         var day: ReceiptDay
         var written: Timestamp?
         var contents: [UInt8]?
+        /// Nil for that of the contents.
+        var size: UInt64?
     }
 
     /// The receipt of a run that ended some hours ago.
@@ -65,7 +67,9 @@ struct Fleet {
             signers: try signers.map { try AllowedSigners(Array($0.utf8)) }, trusted: trusted)
         var observer = FleetObserver(members: members, hasServerTimes: hasServerTimes)
         for file in files {
-            observer.see(file.name, on: file.day, written: file.written, contents: file.contents)
+            observer.see(
+                file.name, on: file.day, written: file.written, size: file.size ?? UInt64(file.contents?.count ?? 0),
+                contents: file.contents)
         }
         return observer.report(days: [ReceiptDay(now)], maximumAge: age.flatMap { MaximumAge($0) }, now: now)
     }

@@ -49,7 +49,8 @@ struct FleetReportTests {
         #expect(try states([Fleet.file(failed, by: ada)]) == [.late, .failed])
         let never = Fleet.receipt(ada, result: 13)
         #expect(try states([Fleet.file(never, by: ada)]) == [.late, .failed])
-        let lately = Fleet.receipt(ada, sequence: 2, result: 13, good: Fleet.now)
+        let lately = Fleet.receipt(
+            ada, sequence: 2, result: 13, good: Fleet.now.advanced(byMicroseconds: -6 * 3_600_000_000))
         #expect(try states([Fleet.file(lately, by: ada)]) == [.failed])
     }
 
@@ -199,6 +200,33 @@ struct FleetReportTests {
     }
 
     @Test(
+        "Where only the machine says when, numbers that go back mean that its clock was set, unless one is used twice")
+    func clockSetRight() throws {
+        func states(_ second: Int64) throws -> [FleetReport.State] {
+            let files = [
+                try Fleet.file(Fleet.receipt(ada, hoursAgo: 9, sequence: 3), by: ada),
+                try Fleet.file(Fleet.receipt(ada, hoursAgo: 5, sequence: second), by: ada),
+            ]
+            let report = try Fleet.report(files, inventory: "\(ada.id) ada\n", hasServerTimes: false)
+            return try #require(report.machines.first).states
+        }
+        #expect(try states(2) == [.clock])
+        #expect(try states(3) == [.replayed])
+        #expect(try states(4) == [])
+    }
+
+    @Test("A good run of a clock that was fast is not taken for one of the receipt that repeats it")
+    func goodToCome() throws {
+        let ahead = Fleet.now.advanced(byMicroseconds: 365 * 86_400_000_000)
+        for hasServerTimes in [true, false] {
+            let file = try Fleet.file(Fleet.receipt(ada, hoursAgo: 1, sequence: 2, result: 10, good: ahead), by: ada)
+            let report = try Fleet.report([file], inventory: "\(ada.id) ada\n", hasServerTimes: hasServerTimes)
+            let machine = try #require(report.machines.first)
+            #expect(machine.good == nil && machine.states == [.late, .failed])
+        }
+    }
+
+    @Test(
         "Two jobs that end at once may report in either order; a smaller number after a quarter of an hour is a replay")
     func order() throws {
         let first = try Fleet.file(Fleet.receipt(ada, hoursAgo: 5, sequence: 2, job: "desk"), by: ada, seconds: 0)
@@ -217,7 +245,9 @@ struct FleetReportTests {
     func fewerCopies() throws {
         let whole = try Fleet.file(Fleet.receipt(ada, hoursAgo: 9, sequence: 1, items: 60, archives: 2), by: ada)
         let partly = try Fleet.file(
-            Fleet.receipt(ada, hoursAgo: 5, sequence: 2, result: 19, good: Fleet.now, items: 20, archives: 1), by: ada)
+            Fleet.receipt(
+                ada, hoursAgo: 5, sequence: 2, result: 19, good: Fleet.now.advanced(byMicroseconds: -6 * 3_600_000_000),
+                items: 20, archives: 1), by: ada)
         #expect(try states([whole, partly]) == [.failed])
     }
 
@@ -270,8 +300,9 @@ struct FleetReportTests {
             inventory += "\(key.id) host-\(number)\n"
             if number % 100 == 7 { continue }
             let hours: Int64 = number % 100 == 8 ? 40 : 5
+            let good = Fleet.now.advanced(byMicroseconds: -6 * 3_600_000_000)
             var file = try Fleet.file(
-                Fleet.receipt(key, hoursAgo: hours, result: number % 100 == 9 ? 3 : 0, good: Fleet.now), by: key)
+                Fleet.receipt(key, hoursAgo: hours, result: number % 100 == 9 ? 3 : 0, good: good), by: key)
             if number % 100 == 10 { file.contents?[60] ^= 4 }
             files.append(file)
         }

@@ -46,7 +46,13 @@ extension FakeRemote {
         }
         switch words[0] {
         case "ls -lna":
-            guard isFolder(folder) else { return failed("stat remote: No such file or directory") }
+            guard isFolder(folder) else {
+                // What realpath says depends on whether the folder above is there.
+                let parent = folder.split(separator: "/").dropLast().joined(separator: "/")
+                return failed(
+                    isFolder(parent)
+                        ? "stat remote: No such file or directory" : "realpath /home/\(folder): No such file")
+            }
             var text = "sftp> cd \"./\(folder)\"\nsftp> ls -lna\ndrwxr-xr-x    ? 0     0      4096 Nov  4 15:25 .\n"
             for (path, bytes) in files where path.hasPrefix(folder + "/") {
                 text +=

@@ -199,11 +199,11 @@ struct BinaryTests {
         #expect(
             outcome.text == """
                 130
-                kcbackup: error: interrupted; nothing half-written is left
+                kcbackup: error: interrupted; nothing is left half-written under its name
                 143
-                kcbackup: error: interrupted; nothing half-written is left
+                kcbackup: error: interrupted; nothing is left half-written under its name
                 143
-                kcbackup: error: interrupted; nothing half-written is left
+                kcbackup: error: interrupted; nothing is left half-written under its name
 
                 """)
     }
@@ -234,7 +234,7 @@ struct BinaryTests {
         let lines = [130, 143, 143].map { code in
             """
             \(code)
-            kcbackup: error: job 'x': interrupted; nothing half-written is left
+            kcbackup: error: job 'x': interrupted; nothing is left half-written under its name
             kcbackup_last_exit_code{job="x"} \(code)
             "result":"signal"
             0

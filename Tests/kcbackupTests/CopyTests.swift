@@ -1,4 +1,5 @@
 import Foundation
+import KCKeychainModel
 import KCTestSupport
 import Testing
 
@@ -79,7 +80,7 @@ struct CopyTests {
     func renamed() throws {
         #expect(run("copy backups --to nas:x").status == .ok)
         let names = try home.folder.list().filter { $0.hasPrefix("work/remote/x/") }.sorted()
-        let later = try #require(names.last).replacing(/\d{8}T\d{6}Z/, with: "20260401T000000Z")
+        let later = try #require(names.last).replacing(/\d{8}T\d{6}Z/, with: "20260301T235900Z")
         let name = try #require(later.split(separator: "/").last)
         try home.write(String(later.dropFirst("work/".count)), home.folder.read(#require(names.first)))
         for line in ["restore nas:x -i key", "inspect nas:x -i key", "verify nas:x", "verify nas:x -i key"] {
@@ -314,6 +315,19 @@ struct CopyTests {
         #expect(try fetched("verify bucket:x --against backups", .exists) == 1)
         try FileManager.default.removeItem(atPath: home.path(first))
         #expect(try fetched("verify bucket:x --against backups", .notFound) == 0)
+        // What is gone here and there is not forgotten, and a copy is not blamed for what is damaged here.
+        let here = "backups/" + String(try #require(first.split(separator: "/").last))
+        let original = try home.folder.read("work/" + here)
+        try FileManager.default.removeItem(atPath: home.path(here))
+        #expect(try fetched("verify bucket:x --against backups", .notFound) == 0)
+        try home.write(here, Array(original.prefix(3_000)), mode: 0o600)
+        try home.write(first, bytes)
+        let blamed = run("verify nas:x --against backups")
+        #expect(
+            blamed.status == .damaged && blamed.messages.contains("'\(here)', with which its copy is compared: "),
+            "\(blamed.messages)")
+        try home.write(here, original, mode: 0o600)
+        try FileManager.default.removeItem(atPath: home.path(first))
         let missing = run("verify nas:x --against backups --sample 1%")
         #expect(missing.status == .notFound && missing.messages.contains(first.split(separator: "/").last ?? "-"))
         try home.write("remote/x/other.kcb", home.folder.read("work/a.kcb"))
@@ -391,13 +405,14 @@ struct VerifySampleTests {
         let subjects =
             (0..<8).map { subject("a", $0) } + (0..<3).map { subject("b", $0) }
             + [subject("a", 0, isOfFolder: false), VerifySubject(path: "b/other.kcb", isOfFolder: true)]
+        let now = try #require(Timestamp("2026-11-21T04:00:00.000000Z"))
         for _ in 0..<20 {
-            let chosen = try VerifySample("10%").choose(subjects)
+            let chosen = try VerifySample("10%").choose(subjects, now: now)
             let paths = chosen.map(\.path)
             #expect(chosen.count == 2 + 1 + 1, "two newest, the named one, and one of ten others")
             #expect(paths.contains(subject("a", 7).path) && paths.contains(subject("b", 2).path))
             #expect(chosen.contains { !$0.isOfFolder })
         }
-        #expect(try VerifySample("100%").choose(subjects).count == subjects.count)
+        #expect(try VerifySample("100%").choose(subjects, now: now).count == subjects.count)
     }
 }

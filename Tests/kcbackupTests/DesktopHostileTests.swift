@@ -62,8 +62,8 @@ struct DesktopHostileTests {
         #expect(
             text == """
                 0 \("")
-                130 kcbackup: error: interrupted; nothing half-written is left
-                143 kcbackup: error: interrupted; nothing half-written is left
+                130 kcbackup: error: interrupted; nothing is left half-written under its name
+                143 kcbackup: error: interrupted; nothing is left half-written under its name
                 a.kcb
 
                 """)
@@ -87,8 +87,8 @@ struct DesktopHostileTests {
             """)
         #expect(
             text == """
-                130 kcbackup: error: interrupted; nothing half-written is left
-                143 kcbackup: error: interrupted; nothing half-written is left
+                130 kcbackup: error: interrupted; nothing is left half-written under its name
+                143 kcbackup: error: interrupted; nothing is left half-written under its name
 
                 """)
     }

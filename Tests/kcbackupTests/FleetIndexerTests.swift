@@ -4,6 +4,7 @@ import KCByteStreams
 import KCDeviceIdentity
 import KCFleet
 import KCFleetIndex
+import KCKeychainModel
 import KCRemotes
 import KCTestSupport
 import Testing
@@ -41,7 +42,8 @@ struct FleetIndexerTests {
         let inventory = try Inventory(fleet.home.folder.read("work/machines.txt"))
         let indexer = FleetIndexer(
             folder, FleetMembers(inventory: inventory, signers: nil, trusted: [:]), identities: identities,
-            index: try FleetIndex.opening(path, creating: true), temporaryFolder: fleet.home.path("bin"))
+            index: try FleetIndex.opening(path, creating: true), temporaryFolder: fleet.home.path("bin"),
+            now: world.clock())
         var report = FleetIndexReport()
         try indexer.run(into: &report) { _ in }
         return report

@@ -91,7 +91,7 @@ struct FleetTests {
         let outcome = status()
         #expect(outcome.status == .incomplete && outcome.messages.contains("4 files cannot be believed or read"))
         for words in [
-            "-2.json: no valid signature", "-9.json: a copy of", "note.json: not the name", "-7.json: could not",
+            "-2.json: no valid signature", "-9.json: a copy of", "note.json: not the name", "-7.json: too large",
         ] {
             #expect(outcome.text.contains(words), "\(words)")
         }

@@ -32,6 +32,13 @@ struct JobFleetTests {
         #expect(receipt.sequence == 1 && receipt.good != nil && receipt.verified == archive.verified)
     }
 
+    @Test("What a job copies has a name that this device gives to no other archive")
+    func names() throws {
+        #expect(machine.run("run nightly").status == .ok)
+        let given = machine.home.home + "/.local/share/kcbackup/archive-names"
+        #expect(try Set(Path.names(in: given)) == machine.archives())
+    }
+
     @Test("A receipt lists the jobs of the same fleet, so that one that stops is missed until it is removed")
     func otherJobs() throws {
         let add = "schedule add desk --unencrypted --metadata-readable --to c"

@@ -115,7 +115,20 @@ struct JobTests {
         let lock = try jobs.lock("x", waitingAtMost: .zero)
         #expect(home.run("status").text.contains("runs now"))
         #expect(home.run("run x").status == .busy)
+        #expect(home.run("schedule remove x").status == .busy)
         withExtendedLifetime(lock) {}
+    }
+
+    @Test("A new job is not taken for an earlier one of its name, whatever that has left")
+    func leftRecords() throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        #expect(home.run("schedule add x --unencrypted --to b").status == .ok)
+        #expect(home.run("run x").status == .ok)
+        try FileManager.default.removeItem(atPath: home.home + "/.local/share/kcbackup/jobs/x.job")
+        #expect(home.run("schedule add x --unencrypted --to c").status == .ok)
+        #expect(home.run("status").text.contains(/x +never/), "\(home.run("status").text)")
+        #expect(home.run("run x").status == .ok)
     }
 
     @Test("A job that was edited so that it cannot run is reported as damaged, not as an internal error")

@@ -57,7 +57,7 @@ struct UndoFailureTests {
         #expect(
             outcome.text == "ended with 130\nsecond\nfirst\n\"items\":1\nsecond\nended with 10\n",
             "\(outcome.text)\(outcome.errorText)")
-        #expect(outcome.errorText.contains("interrupted; nothing half-written is left"))
+        #expect(outcome.errorText.contains("interrupted; nothing is left half-written under its name"))
     }
 
     @Test(

@@ -34,6 +34,19 @@ package struct ArchiveName: Hashable, Sendable {
         device == Self.short(header.device) && time.seconds == header.created.seconds
     }
 
+    // In microseconds. Clocks and time zones that are wrong by less do no harm for longer than that.
+    private static let tolerance: Int64 = 86_400_000_000
+
+    /// True if the time is more than a day to come: some clock was fast.
+    package func isLater(than now: Timestamp) -> Bool { time > now.advanced(byMicroseconds: Self.tolerance) }
+
+    /// True if the archive counts as older than another one; one whose time is to come counts as the oldest.
+    package func precedes(_ other: ArchiveName, now: Timestamp) -> Bool {
+        let (isLater, isOtherLater) = (isLater(than: now), other.isLater(than: now))
+        if isLater != isOtherLater { return isLater }
+        return (time, number) < (other.time, other.number)
+    }
+
     /// The file name.
     package var fileName: String {
         "\(series)-\(device)-\(time.compactSeconds)\(number == 1 ? "" : "-\(number)")\(Self.ending)"

@@ -22,6 +22,7 @@ package final class SeriesDestination: ArchiveDestination {
     private let folder: BackupFolder
     private let series: String
     private let rules: Rules
+    private let given: GivenNames?
 
     /// The user's choices for the run.
     package struct Rules: Hashable, Sendable {
@@ -41,10 +42,14 @@ package final class SeriesDestination: ArchiveDestination {
     }
 
     /// Prepares for an archive of a series.
-    package init(_ folder: BackupFolder, series: String, rules: Rules = Rules()) {
+    ///
+    /// - Parameter given: the names that archives for other folders have, which this one must not have; nil if their
+    ///   copies never meet.
+    package init(_ folder: BackupFolder, series: String, rules: Rules = Rules(), given: GivenNames? = nil) {
         self.folder = folder
         self.series = series
         self.rules = rules
+        self.given = given
         workFolder = folder.path
     }
 
@@ -90,7 +95,8 @@ package final class SeriesDestination: ArchiveDestination {
         let now = archive.header.created
         var number = 1
         while true {
-            let name = ArchiveName(series: series, device: folder.device.id, time: now, number: number).fileName
+            let archiveName = ArchiveName(series: series, device: folder.device.id, time: now, number: number)
+            let name = archiveName.fileName
             number += 1
             let entry = CatalogueEntry(
                 name: name, archiveID: archive.header.archiveID, created: now, series: series,
@@ -104,6 +110,7 @@ package final class SeriesDestination: ArchiveDestination {
             {
                 continue
             }
+            if let given, try !given.take(archiveName) { continue }
             try folder.change { catalogue in
                 catalogue.pin = folder.pin
                 catalogue.entries.append(entry)

@@ -45,9 +45,7 @@ package struct Jobs: Sendable {
     /// - Throws: `JobFailure` (`invalidName`, `notFound`, `damaged`, `otherDevice`, `otherFormat`), `FileFailure`, and the
     ///   errors of `LocalDevice.key`.
     package func job(_ name: String) throws -> Job {
-        guard Job.isName(name) else { throw JobFailure.invalidName }
-        try PrivateFolder.require(folder, mayBeMissing: true)
-        guard try Path.exists(path(name)) else { throw JobFailure.notFound(name) }
+        try requireExisting(name)
         let file = try file(of: name)
         let body: [UInt8]?
         do throws(StateFileFailure) {
@@ -84,6 +82,8 @@ package struct Jobs: Sendable {
         try requireFree(job.name)
         guard job.hasOnlyLines else { throw JobFailure.severalLines }
         try Path.makeFolder(folder)
+        // What an earlier job of this name has left is not about this one.
+        try removeRecords(of: job.name)
         let file = try file(of: job.name)
         do throws(StateFileFailure) {
             try file.create(job.fields.encoded)
@@ -110,12 +110,23 @@ package struct Jobs: Sendable {
     ///
     /// - Throws: `JobFailure` (`invalidName`, `notFound`), `FileFailure`.
     package func remove(_ name: String) throws {
+        try requireExisting(name)
+        try Path.remove(path(name))
+        try removeRecords(of: name)
+        // The lock stays: a run may wait for it.
+    }
+
+    /// Refuses a name that no job has.
+    ///
+    /// - Throws: `JobFailure` (`invalidName`, `notFound`), `FileFailure`.
+    package func requireExisting(_ name: String) throws {
         guard Job.isName(name) else { throw JobFailure.invalidName }
         try PrivateFolder.require(folder, mayBeMissing: true)
         guard try Path.exists(path(name)) else { throw JobFailure.notFound(name) }
-        for ending in [Self.ending, ".last", ".copies", ".receipts", ".lock"] {
-            try Path.remove("\(folder)/\(name)\(ending)")
-        }
+    }
+
+    private func removeRecords(of name: String) throws(FileFailure) {
+        for ending in [".last", ".copies", ".receipts"] { try Path.remove("\(folder)/\(name)\(ending)") }
     }
 
     /// Returns the record of a job's last runs; nil if it never ran.

@@ -83,7 +83,8 @@ package struct FleetFolder {
             let isNamed = ReceiptName(file.name, on: day) != nil
             let contents = isNamed ? try contents(of: "\(staging.path)/\(file.name)") : nil
             isAnyRead = isAnyRead || contents != nil
-            observer.see(file.name, on: day, written: Self.time(file.modified), contents: contents)
+            observer.see(
+                file.name, on: day, written: Self.time(file.modified), size: file.size, contents: contents)
         }
         withExtendedLifetime(staging) {}
         if let failure, !isAnyRead { throw failure }

@@ -7,7 +7,7 @@ package import KCKeychainModel
 ///
 /// ```swift
 /// var observer = FleetObserver(members: members, hasServerTimes: true)
-/// observer.see("KC-…-031502Z-142.json", on: day, written: time, contents: bytes)
+/// observer.see("KC-…-031502Z-142.json", on: day, written: time, size: 1_200, contents: bytes)
 /// let report = observer.report(days: [day], maximumAge: age, now: now)
 /// ```
 package struct FleetObserver {
@@ -46,7 +46,13 @@ package struct FleetObserver {
         /// When it was written, as far as is known.
         var reported: Timestamp { written ?? time }
         /// When a backup last ended well; the earlier of the two clocks counts, since a file can be written again.
-        var lastGood: Timestamp? { result == 0 ? min(time, reported) : good.map { min($0, reported) } }
+        ///
+        /// Nil if that is later than the receipt, as after a run with a clock that was fast.
+        var lastGood: Timestamp? {
+            if result == 0 { return min(time, reported) }
+            guard let good, good <= time else { return nil }
+            return min(good, reported)
+        }
     }
 
     /// Creates an observer that has seen nothing.
@@ -63,10 +69,15 @@ package struct FleetObserver {
     ///   - file: its name.
     ///   - day: that of its folder.
     ///   - written: its time on the remote.
+    ///   - size: its size in bytes, as it is listed.
     ///   - contents: nil if it could not be read.
-    package mutating func see(_ file: String, on day: ReceiptDay, written: Timestamp?, contents: [UInt8]?) {
+    package mutating func see(
+        _ file: String, on day: ReceiptDay, written: Timestamp?, size: UInt64, contents: [UInt8]?
+    ) {
         guard let name = ReceiptName(file, on: day) else { return reject(file, day, .name) }
-        guard let contents else { return reject(file, day, .receipt(.unread)) }
+        guard let contents else {
+            return reject(file, day, .receipt(size > UInt64(Receipt.sizeLimit) ? .tooLarge : .unread))
+        }
         do throws(ReceiptProblem) {
             let receipt = try Receipt(verifying: contents)
             let stated = receipt.name
@@ -150,7 +161,12 @@ package struct FleetObserver {
         machine.skew = newest.written.map { newest.time.seconds - $0.seconds }
         let skew = machine.skew.map(abs) ?? max(0, newest.time.seconds - now.seconds)
         if skew > Self.skewLimit { states.insert(.clock) }
-        if Self.isReplayed(receipts) { states.insert(.replayed) }
+        switch Self.order(receipts) {
+        case .right: break
+        // Whoever writes the times of receipts may also have set a clock right.
+        case .backwards: states.insert(hasServerTimes ? .replayed : .clock)
+        case .twice: states.insert(.replayed)
+        }
         for job in Set(receipts.map(\.job)) {
             let (state, result) = self.job(receipts.filter { $0.job == job })
             states.formUnion(state)
@@ -161,11 +177,18 @@ package struct FleetObserver {
         return machine
     }
 
-    /// True if a number was used twice, or if one is smaller than one of long before.
-    ///
+    /// How the numbers of receipts follow each other.
+    private enum Order {
+        case right
+        /// A number was used twice.
+        case twice
+        /// A number is smaller than one of long before.
+        case backwards
+    }
+
     /// Two jobs that end at the same time may write their receipts in another order than they took their numbers.
-    private static func isReplayed(_ receipts: [Seen]) -> Bool {
-        if Set(receipts.map(\.sequence)).count < receipts.count { return true }
+    private static func order(_ receipts: [Seen]) -> Order {
+        if Set(receipts.map(\.sequence)).count < receipts.count { return .twice }
         var settled = receipts.startIndex
         var greatest = Int64.min
         for receipt in receipts {
@@ -173,9 +196,9 @@ package struct FleetObserver {
                 greatest = max(greatest, receipts[settled].sequence)
                 settled += 1
             }
-            if receipt.sequence < greatest { return true }
+            if receipt.sequence < greatest { return .backwards }
         }
-        return false
+        return .right
     }
 
     /// Judges the runs of one job, of which there is at least one, in their order.

@@ -94,7 +94,7 @@ package final class FleetIndex {
                 let rows = try database.statement(
                     """
                     SELECT (SELECT count(*) FROM archive), count(*), count(*) FILTER (WHERE problem = 'no-key') \
-                    FROM archive WHERE problem IS NOT NULL
+                    FROM archive WHERE problem <> 'copy'
                     """)
                 guard try rows.step() else { throw FleetIndexFailure.damaged(path) }
                 let (all, unread) = (Int(rows.integer(0)), Int(rows.integer(1)))
@@ -107,7 +107,7 @@ package final class FleetIndex {
     package struct Counts: Hashable, Sendable {
         /// Those whose items are in the index.
         package let read: Int
-        /// Those that could not be read.
+        /// Those that could not be read, apart from copies of others.
         package let unread: Int
         /// Those of them that no key opened.
         package let closed: Int

@@ -4,7 +4,7 @@ internal import KCByteStreams
 internal import KCCryptography
 package import KCDeviceIdentity
 package import KCFleet
-internal import KCKeychainModel
+package import KCKeychainModel
 internal import KCKeychainStore
 package import KCRemotes
 
@@ -102,12 +102,14 @@ package struct FleetIndexer {
     private let keys: IndexKeys
     private let index: FleetIndex
     private let temporaryFolder: String
+    private let now: Timestamp
 
     /// - Parameter temporaryFolder: where archives are kept while they are read.
     package init(
         _ fleet: FleetFolder, _ members: FleetMembers, identities: [X25519Identity], index: FleetIndex,
-        temporaryFolder: String
+        temporaryFolder: String, now: Timestamp
     ) {
+        self.now = now
         self.fleet = fleet
         self.members = members
         self.identities = identities
@@ -186,7 +188,7 @@ package struct FleetIndexer {
     ) throws {
         let taken = try index.failing {
             try index.database.write {
-                let writer = try IndexWriter(index.database, keys, members)
+                let writer = try IndexWriter(index.database, keys, members, now: now)
                 return try outcomes.map { archive, outcome in
                     switch outcome {
                     case .success(let proved): try writer.add(archive, proved)

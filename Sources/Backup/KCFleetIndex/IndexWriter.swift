@@ -26,8 +26,15 @@ struct IndexWriter {
     let keys: IndexKeys
     let members: FleetMembers
     let items: ItemStatements
+    private let now: Timestamp
 
-    init(_ database: PrivateDatabase, _ keys: IndexKeys, _ members: FleetMembers) throws(KeychainStoreError) {
+    // In microseconds, as for names of archives.
+    private static let tolerance: Int64 = 86_400_000_000
+
+    init(
+        _ database: PrivateDatabase, _ keys: IndexKeys, _ members: FleetMembers, now: Timestamp
+    ) throws(KeychainStoreError) {
+        self.now = now
         self.database = database
         self.keys = keys
         self.members = members
@@ -80,9 +87,14 @@ struct IndexWriter {
         try insert.bind(contents, 7)
         try insert.run()
         try run("UPDATE contents SET last = max(last, ?2) WHERE id = ?1", contents, header.created.microseconds)
+        // An archive whose time is to come, by a clock that was fast, is the newest only as long as there is no other.
+        let limit = now.advanced(byMicroseconds: Self.tolerance)
         try run(
-            "UPDATE series SET newest = ?2, contents = ?3 WHERE id = ?1 AND newest <= ?2", series,
-            header.created.microseconds, contents)
+            header.created > limit
+                ? "UPDATE series SET newest = ?2, contents = ?3 WHERE id = ?1 AND newest <= ?2 "
+                    + "AND (newest = 0 OR newest > ?4)"
+                : "UPDATE series SET newest = ?2, contents = ?3 WHERE id = ?1 AND (newest <= ?2 OR newest > ?4)",
+            series, header.created.microseconds, contents, limit.microseconds)
         return .added(newItems: newItems)
     }
 

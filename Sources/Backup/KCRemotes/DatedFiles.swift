@@ -101,8 +101,22 @@ extension Rclone {
             try require(call(["copyto", "--copy-links", "--no-check-dest"], [path, first.text]) { _ in }, file)
             if !isAtomic { try move(first, to: file) }
         } catch let failure as RemoteFailure {
+            // What has failed may have been the answer.
+            if try isThere(file, bytes) { return }
             throw isAtomic ? failure : try removing(first, after: failure)
         }
+        if try !holds(file, bytes) { throw RemoteFailure.differs(file) }
+    }
+
+    private func isThere(_ file: RemoteLocation, _ bytes: [UInt8]) throws -> Bool {
+        do {
+            return try holds(file, bytes)
+        } catch is RemoteFailure {
+            return false
+        }
+    }
+
+    private func holds(_ file: RemoteLocation, _ bytes: [UInt8]) throws -> Bool {
         var isSame = true
         var count = 0
         try read(file, size: UInt64(bytes.count)) { piece in
@@ -111,7 +125,7 @@ extension Rclone {
             }
             count += piece.count
         }
-        if !isSame { throw RemoteFailure.differs(file) }
+        return isSame && count == bytes.count
     }
 }
 

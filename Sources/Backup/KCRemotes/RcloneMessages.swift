@@ -27,11 +27,13 @@ extension RemoteFailure {
         (["PreconditionFailed", "Precondition Failed"], { location, _ in .exists(location) }),
     ]
 
-    /// A message without what stands before the host in a URL, which may be a password.
-    private static func withoutUsers(_ message: String) -> String {
+    /// A message without what may be a secret in a URL: what stands before the host, and the query.
+    private static func withoutSecrets(_ message: String) -> String {
         message.exact.split(separator: " ", omittingEmptySubsequences: false).map { word in
-            let parts = word.exact.split(separator: "@")
-            return word.exact.contains("://") && parts.count > 1 ? "…@" + (parts.last ?? "") : word
+            guard word.exact.contains("://") else { return word }
+            let address = word.exact.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+            let parts = address[0].exact.split(separator: "@")
+            return (parts.count > 1 ? "…@" + (parts.last ?? "") : address[0]) + (address.count > 1 ? "?…" : "")
         }.joined(separator: " ")
     }
 
@@ -47,7 +49,7 @@ extension RemoteFailure {
     init(_ ending: ProgramEnding, _ location: RemoteLocation) {
         // The library for S3 in old versions adds indented lines.
         let lines = ending.messages.exact.split(separator: "\n").filter { !$0.exact.hasPrefix("\t") }
-        let message = Self.withoutUsers(lines.last.map(Self.withoutLevel) ?? "exit status \(ending.status)")
+        let message = Self.withoutSecrets(lines.last.map(Self.withoutLevel) ?? "exit status \(ending.status)")
         for meaning in Self.meanings where meaning.words.contains(where: ending.messages.exact.contains) {
             self = meaning.failure(location, message)
             return

@@ -4,6 +4,9 @@ extension RemoteFailure {
     // ssh's, when there is no connection or none any longer; sftp itself fails with 1.
     private static let connectionFailed: Int32 = 255
 
+    // The second is of a folder below one that is missing too.
+    private static let absences = ["No such file or directory", ": No such file", "\" not found"]
+
     /// Explains an ending of sftp with a failure.
     ///
     /// In batch mode it ends with the first command that fails, and the last line says why.
@@ -29,7 +32,7 @@ extension RemoteFailure {
         }
         if message.exact.hasSuffix("Permission denied") {
             self = .denied(location, message: message)
-        } else if message.exact.hasSuffix("No such file or directory") || message.exact.hasSuffix("\" not found") {
+        } else if Self.absences.contains(where: message.exact.hasSuffix) {
             self = .missing(location)
         } else {
             self = .failed(location, message: message)

@@ -5,6 +5,8 @@ internal import Synchronization
 package enum Interruption {
     private static let signalNumber = Atomic<Int32>(0)
     private static let withheldCount = Atomic<Int>(0)
+    private static let sparesSignal = Atomic<Bool>(false)
+    private static let sparedSignal = Atomic<Int32>(0)
 
     /// The signals that ask the process to stop.
     package static let signals = [SIGINT, SIGTERM, SIGHUP]
@@ -24,13 +26,30 @@ package enum Interruption {
     }
 
     /// Does work that says how a run ended, although a signal has ended the run; another signal ends this work.
+    ///
+    /// - Parameter spares: true if the first signal that comes during the work does not end it either, and counts only
+    ///   if `admit` is called.
     package static func afterwards<Result, Failure>(
-        _ work: () throws(Failure) -> Result
+        sparingFirst spares: Bool = false, _ work: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let earlier = signal
         request(0)
-        defer { if !isRequested { request(earlier) } }
+        sparedSignal.store(0, ordering: .relaxed)
+        sparesSignal.store(spares, ordering: .relaxed)
+        defer {
+            sparesSignal.store(false, ordering: .relaxed)
+            if !isRequested { request(earlier) }
+        }
         return try work()
+    }
+
+    /// Lets a signal that was spared count, since the work failed: it may have ended a child of this process.
+    ///
+    /// - Returns: true if there was one, or one that was not spared.
+    package static func admit() -> Bool {
+        let spared = sparedSignal.exchange(0, ordering: .relaxed)
+        if spared != 0 { request(spared) }
+        return isRequested
     }
 
     /// Lets some time pass, at most a second.
@@ -73,6 +92,10 @@ package enum Interruption {
     ///
     /// Zero clears an earlier signal (for tests).
     package static func request(_ signal: Int32) {
+        if signal != 0, sparesSignal.exchange(false, ordering: .relaxed) {
+            sparedSignal.store(signal, ordering: .relaxed)
+            return
+        }
         signalNumber.store(signal, ordering: .relaxed)
     }
 }

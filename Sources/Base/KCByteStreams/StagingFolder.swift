@@ -59,11 +59,31 @@ package final class StagingFolder {
 
     /// Removes a folder with all that is in it; anything that cannot be removed is left.
     static func empty(_ path: String) {
-        for name in (try? Path.names(in: path)) ?? [] {
+        empty(Array(path.utf8) + [0])
+    }
+
+    /// Removes a folder whose path ends with a zero byte; names need not be UTF-8.
+    private static func empty(_ path: [UInt8]) {
+        for name in names(in: path) {
+            let entry = path.dropLast() + [UInt8(ascii: "/")] + name + [0]
             // A link is removed, and not followed.
-            if unsafe unlink(path + "/" + name) != 0, errno == EISDIR { empty(path + "/" + name) }
+            let name = entry.map { CChar(bitPattern: $0) }
+            if unsafe unlink(name) != 0, errno == EISDIR { empty(Array(entry)) }
         }
-        unsafe rmdir(path)
+        unsafe rmdir(path.map { CChar(bitPattern: $0) })
+    }
+
+    private static func names(in path: [UInt8]) -> [[UInt8]] {
+        guard let stream = unsafe opendir(path.map { CChar(bitPattern: $0) }) else { return [] }
+        defer { unsafe closedir(stream) }
+        var names: [[UInt8]] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                unsafe Array(bytes.prefix { $0 != 0 })
+            }
+            if name != [UInt8(ascii: ".")], name != Array("..".utf8) { names.append(name) }
+        }
+        return names
     }
 
     private static func make(in parent: String) throws(FileFailure) -> (String, OpenFile) {

@@ -230,6 +230,7 @@ enum FailureExamples {
         .noKeychainNamed("login", needsPasscode: false), .nothingLeaves(2, archiveCarries: true),
         .nothingLeaves(1, archiveCarries: false), .readableCopy(path: "laptop.kcb"), .readableRemote, .pruningRemote,
         .renamedCopy(path: "nas:backups/login-KC-ABCDEFGH-20261121T030000Z.kcb"),
+        .originalUnreadable("backups/a.kcb", "it ends early while reading the container", copy: "nas:backups/a.kcb"),
         .unreadableName(path: "backups/old.kcb"),
         .retiredKey(keychain: "login", device: device, path: "device.key.retired"),
         .jobWithoutPasscode(job: "nightly", keychain: "login", isLocked: true),

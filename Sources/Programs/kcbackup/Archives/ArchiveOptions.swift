@@ -44,7 +44,8 @@ struct ArchiveOptions: ParsableArguments {
         let file: ArchiveFile
         var chosen: ChosenName?
         do {
-            file = try ArchiveFile(session.world.openArchive(archive) { chosen = ChosenName($0, in: session) })
+            file = try ArchiveFile(
+                session.world.openArchive(archive) { chosen = ChosenName($0, later: $1, in: session) })
         } catch ArchiveFailure.notAnArchive {
             if let format = try ForeignReader(archive, ForeignOptions.parse([]), in: session).formatOfFile() {
                 if let refused = format as? RefusedFormat { throw refused.failure }

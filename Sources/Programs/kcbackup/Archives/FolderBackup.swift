@@ -16,6 +16,8 @@ struct FolderBackup {
     let unlocking: UnlockOptions
     let path: String
     let session: Session
+    /// True if archives of other folders may be copied to the same place.
+    var isCopied = false
     /// True to make the folder if it does not exist.
     var makesFolder = true
 
@@ -231,7 +233,8 @@ struct FolderBackup {
             folder, series: part.series,
             rules: SeriesDestination.Rules(
                 skipsUnchanged: options.folder.ifChanged, acceptsShrinkage: options.folder.acceptShrink,
-                acceptsMissing: try !part.source.unread.lockedCollections.isEmpty))
+                acceptsMissing: try !part.source.unread.lockedCollections.isEmpty),
+            given: isCopied ? GivenNames(in: session.world.dataFolder.path + "/archive-names") : nil)
         let backup = try CreateBackup(
             of: part.subject.archiveSource(), device: folder.device, tool: CommandLineTool.tool, to: destination,
             now: session.now)

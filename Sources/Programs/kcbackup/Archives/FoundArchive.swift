@@ -23,11 +23,19 @@ struct ChosenName {
     private let name: ArchiveName?
 
     /// Says which archive is taken; later errors of the run are about it.
-    init(_ location: RemoteLocation, in session: Session) {
+    ///
+    /// - Parameter later: the archives that are named for a time that is to come.
+    init(_ location: RemoteLocation, later: [String], in session: Session) {
         path = location.text
         name = ArchiveName(location.name)
         session.subjects.path = path
         if !session.style.isQuiet { session.message("the newest archive: \(displayed(path))\n") }
+        if let first = later.first {
+            let others = later.count == 1 ? "" : " and \(later.count - 1) more"
+            session.warn(
+                "\(quoted(first))\(others): named for a time that is to come, as by a clock that was fast, and not taken "
+                    + "for the newest")
+        }
     }
 
     /// Compares the name with the device and the time of the archive.

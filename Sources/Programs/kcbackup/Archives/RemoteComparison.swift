@@ -19,7 +19,9 @@ struct RemoteComparison {
         let path = session.world.resolve(folder)
         guard Path.isFolder(path) else { throw FileFailure(folder, .notFound) }
         let here = try Catalogue.archiveNames(in: path)
-        if here.isEmpty { throw CatalogueFailure.noArchives(folder: folder) }
+        // What is gone here and there is missing too.
+        let known = try session.catalogueIfAny(of: path)?.complete.map(\.name.exact) ?? []
+        if here.isEmpty, known.isEmpty { throw CatalogueFailure.noArchives(folder: folder) }
         let place = try session.world.remoteFolder(remote)
         let names = try Set(place.files().map(\.name.exact)).filter { name in
             name.string.exact.hasSuffix(ArchiveName.ending)
@@ -34,13 +36,13 @@ struct RemoteComparison {
             return subject
         }
         if let sample {
-            let chosen = Set(sample.choose(subjects).map(\.path.exact))
+            let chosen = Set(sample.choose(subjects, now: session.now).map(\.path.exact))
             for index in subjects.indices where chosen.contains(subjects[index].path.exact) {
                 subjects[index].isListedAlike = false
             }
             subjects.removeAll { !$0.isListedAlike && !chosen.contains($0.path.exact) }
         }
-        let missing = here.subtracting(names).sorted().map { name in
+        let missing = here.union(known).subtracting(names).sorted().map { name in
             let gone = remote.appending(name.string)
             return VerifySubject(path: gone.text, isOfFolder: true, problem: RemoteFailure.missing(gone))
         }

@@ -1,5 +1,6 @@
 internal import KCBackupCatalogue
 internal import KCByteStreams
+internal import KCKeychainModel
 
 /// `--sample 5%`: the newest archive of each keychain, and a random share of the others.
 struct VerifySample: Hashable {
@@ -15,8 +16,8 @@ struct VerifySample: Hashable {
     }
 
     /// Chooses among the archives of folders, at least one of those that are not the newest; others are all chosen.
-    func choose(_ subjects: [VerifySubject]) -> [VerifySubject] {
-        var newest: [ExactText: (time: ArchiveName, index: Int)] = [:]
+    func choose(_ subjects: [VerifySubject], now: Timestamp) -> [VerifySubject] {
+        var newest: [ExactText: (name: ArchiveName, index: Int)] = [:]
         var others: [Int] = []
         for (index, subject) in subjects.enumerated() where subject.isOfFolder && subject.problem == nil {
             let (folder, file) = Path.split(subject.path)
@@ -25,7 +26,7 @@ struct VerifySample: Hashable {
                 continue
             }
             let series = "\(folder)/\(name.series)-\(name.device)".exact
-            if let last = newest[series], (last.time.time, last.time.number) >= (name.time, name.number) {
+            if let last = newest[series], !last.name.precedes(name, now: now) {
                 others.append(index)
             } else {
                 if let last = newest[series] { others.append(last.index) }

@@ -134,9 +134,15 @@ struct VerifySubject {
     ///
     /// - Throws: `RemoteFailure.exists` if another archive has its name, and as `ArchiveOptions.open`.
     private func open(_ options: ArchiveOptions, copyOf original: String, in session: Session) throws -> ArchiveFile {
-        let file = try ArchiveFile(path: session.world.resolve(original))
-        if isListedAlike { return file }
+        if isListedAlike { return try ArchiveFile(path: session.world.resolve(original)) }
         let copy = try options.open(path, in: session).file
+        let file: ArchiveFile
+        do {
+            file = try ArchiveFile(path: session.world.resolve(original))
+        } catch {
+            // The copy may then be the only good one.
+            throw Refusal.originalUnreadable(original, Failure(error, session.subjects).explanation.message, copy: path)
+        }
         if try copy.checksum() == file.checksum() { return copy }
         guard let location = RemoteLocation(path) else { throw RemoteFailure.unusableName(path) }
         throw RemoteFailure.exists(location)

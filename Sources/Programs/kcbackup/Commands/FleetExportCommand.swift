@@ -61,7 +61,9 @@ struct FleetExportCommand: Verb {
         }
         let unread = try index.counts().unread
         if unread > 0 {
-            session.warn("\(counted(unread, "archive")) of the fleet could not be read, and are not in it")
+            session.warn(
+                "\(counted(unread, "archive")) of the fleet could not be read, and \(unread == 1 ? "is" : "are") not in it"
+            )
         }
         if case .standard = lines { return .ok }
         session.done = "\(displayed(output)): \(counted(items, "item"))"

@@ -59,7 +59,7 @@ struct FleetIndexCommand: Verb {
         let fleet = try FleetFolder(location, session.world.rclone(), temporaryFolder: temporaryFolder)
         let index = try FleetIndex.opening(path, creating: true)
         let indexer = FleetIndexer(
-            fleet, members, identities: identities, index: index, temporaryFolder: temporaryFolder)
+            fleet, members, identities: identities, index: index, temporaryFolder: temporaryFolder, now: session.now)
         var report = FleetIndexReport()
         var progress: Progress?
         try session.world.blamingTemporaryFolder {

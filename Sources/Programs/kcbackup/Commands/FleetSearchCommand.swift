@@ -82,7 +82,9 @@ struct FleetSearchCommand: Verb {
             FleetQuery(text: words, machines: machines, time: time, limit: all ? 100_000 : 1_000))
         let unread = try index.counts().unread
         if unread > 0 {
-            session.warn("\(counted(unread, "archive")) of the fleet could not be read, and are not searched")
+            session.warn(
+                "\(counted(unread, "archive")) of the fleet could not be read, and \(unread == 1 ? "is" : "are") not "
+                    + "searched")
         }
         if found.items.isEmpty {
             throw Refusal(

@@ -127,15 +127,24 @@ struct ScheduleRemoveCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let jobs = Jobs(session.world)
+        try jobs.requireExisting(job)
         var found: Job?
         var unreadable: UnreadableJob?
         do {
             found = try jobs.job(job)
         } catch {
-            // It can be removed without being read; if there is none, removing it says so.
+            // It can be removed without being read.
             unreadable = UnreadableJob(name: job, error: error)
         }
-        try jobs.remove(job)
+        // A run that goes on would leave its records to the next job of this name.
+        let lock: FileLock
+        do throws(FileFailure) {
+            lock = try jobs.lock(job, waitingAtMost: .zero)
+        } catch {
+            if error.problem == .busy { throw Refusal.jobRuns(job) }
+            throw error
+        }
+        try withExtendedLifetime(lock) { try jobs.remove(job) }
         session.did(
             "job \(quoted(job)) removed; its backups stay" + (found.map { " in \(displayed($0.folder))" } ?? ""))
         let units = SystemdUnits.userPaths(of: job, in: session.surroundings)

@@ -86,7 +86,8 @@ extension DeviceTrustCommand {
         }
         session.subjects.path = archive
         var chosen: ChosenName?
-        let file = try ArchiveFile(session.world.openArchive(archive) { chosen = ChosenName($0, in: session) })
+        let file = try ArchiveFile(
+            session.world.openArchive(archive) { chosen = ChosenName($0, later: $1, in: session) })
         try chosen?.require(file.header)
         let outside = try ProvenOutside(file, local: local.identity())
         let id = outside.outline.header.device

@@ -119,7 +119,7 @@ struct VerifyCommand: Verb {
         if sample != nil, !found.contains(where: \.isOfFolder) {
             throw UsageProblem.fileForFolder(archives.archives[0])
         }
-        return sample?.choose(found) ?? found
+        return sample?.choose(found, now: session.now) ?? found
     }
 
     /// What became of several archives.

@@ -163,7 +163,8 @@ func words(ofSystemError code: Int32) -> String {
 /// Explains an interruption by a signal.
 func explainInterruption() -> Explanation {
     Explanation(
-        Interruption.isFromKeyboard ? .interrupted : .terminated, "interrupted; nothing half-written is left")
+        Interruption.isFromKeyboard ? .interrupted : .terminated,
+        "interrupted; nothing is left half-written under its name")
 }
 
 /// Explains a libcrypto failure.

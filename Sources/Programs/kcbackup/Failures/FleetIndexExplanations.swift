@@ -30,7 +30,12 @@ func explainFleetIndex(_ failure: FleetIndexFailure) -> Explanation {
             hint: "make room, and try again: what was read before is in it")
     case .readOnly(let path):
         return Explanation(.io, "the index \(quoted(path)) cannot be written", hint: "check who may write there")
-    case .file(let failure): return explainFile(failure)
+    case .file(let failure):
+        guard case .exposed(let mode) = failure.problem else { return explainFile(failure) }
+        return Explanation(
+            .refused,
+            "others can use \(quoted(failure.path)) (mode \(String(mode, radix: 8))), which has the names of all items",
+            hint: "run 'chmod 600 \(shellWord(failure.path))'")
     case .library(let path, let code):
         return Explanation(
             .io,

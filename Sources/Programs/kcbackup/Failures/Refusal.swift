@@ -135,6 +135,13 @@ extension Refusal {
                 "name the archive that is meant; 'kcbackup list \(shellWord(Self.folder(of: path)))' shows all of them")
     }
 
+    /// What a copy is compared with cannot be read.
+    static func originalUnreadable(_ path: String, _ message: String, copy: String) -> Refusal {
+        Refusal(
+            .damaged, "\(quoted(path)), with which its copy is compared: \(message)",
+            hint: "keep the copy: 'kcbackup verify \(shellWord(copy))' checks it alone")
+    }
+
     private static func folder(of path: String) -> String { RemoteLocation(path)?.folder?.text ?? path }
 
     /// An unencrypted archive would be made where others can read it.
@@ -149,7 +156,7 @@ extension Refusal {
     static func jobRuns(_ job: String) -> Refusal {
         Refusal(
             .busy, "a run of job \(quoted(job)) has not ended yet",
-            hint: "'\(OptionName.lockWait.spelling) TIME' waits for it")
+            hint: "wait until it has ended, and try again")
     }
 
     /// The file with the number of the last receipt is damaged.

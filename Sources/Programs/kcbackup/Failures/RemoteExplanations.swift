@@ -70,7 +70,7 @@ func explainRemote(_ failure: RemoteFailure) -> Explanation {
     case .exists(let location):
         Explanation(
             .exists, "\(quoted(location.text)) exists and is another file; it was left as it is",
-            hint: "copy the archive to another folder, or rename it first")
+            hint: "give the file there another name, or copy to another folder")
     case .busy(let location):
         Explanation(
             .busy, "another run is copying the same archive to \(quoted(location.text))",

@@ -40,8 +40,8 @@ struct JobReceipts {
     /// - Returns: what became of it; nil if the job is in no fleet.
     func run(backup: ExitStatus, status: ExitStatus, copies: [JobCopies.Outcome]) -> Outcome? {
         guard let to = job.fleet else { return nil }
-        // A signal that ended the run must not keep its receipt from saying so.
-        return Interruption.afterwards { report(to: to, backup, status, copies) }
+        // A signal that ended the run must not keep its receipt from saying so, nor one that comes now from being whole.
+        return Interruption.afterwards(sparingFirst: true) { report(to: to, backup, status, copies) }
     }
 
     private func report(
@@ -74,6 +74,8 @@ struct JobReceipts {
         // A long run ends much later than it began.
         let now = max(session.now, session.world.clock())
         record.tried = now
+        // A run with a clock that was fast says nothing about this one.
+        if let good = record.good, good > now { record.good = nil }
         if run.isGood { record.good = now }
         do {
             let sequence = ReceiptSequence(besideKeyAt: session.world.dataFolder.deviceKey, of: key)
@@ -89,7 +91,8 @@ struct JobReceipts {
             record.written = ReceiptRecord.Written(time: now, file: file.text)
             record.failed = nil
         } catch {
-            let explanation = Failure(error, session.subjects).explanation
+            let explanation =
+                Interruption.admit() ? explainInterruption() : Failure(error, session.subjects).explanation
             outcome.explanation = explanation
             record.failed = CopyRecord.Failed(explanation)
         }
@@ -118,6 +121,11 @@ struct JobReceipts {
 }
 
 extension JobReceipts.Outcome {
+    /// The signal that has ended the writing of the receipt; nil if none has.
+    var interruption: Explanation? {
+        explanation.flatMap { $0.isOfSignal ? $0.prefixed("the backup is good, but has no receipt: ") : nil }
+    }
+
     /// Why a run that is good otherwise did not end well; nil if the receipt was written.
     var refusal: Explanation? {
         explanation.map { Explanation(.notCopied, "the backup is good, but \(words($0))").adding($0.hints) }

@@ -43,11 +43,10 @@ struct JobRun {
         var report = backUp()
         let backup = report.status
         report.isGood = backup == .ok
-        let isWanted = !job.copyTo.isEmpty || job.fleet != nil
-        if isWanted, report.explanation?.isOfSignal != true { copy(after: &report) }
+        if isCopied, report.explanation?.isOfSignal != true { copy(after: &report) }
         report.receipt = JobReceipts(job: job, jobs: Jobs(session.world), session: session)
             .run(backup: backup, status: report.status, copies: report.copies)
-        if report.status == .ok, let refusal = report.receipt?.refusal {
+        if report.status == .ok, let refusal = report.receipt?.interruption ?? report.receipt?.refusal {
             report.explanation = refusal
             report.status = refusal.status
         }
@@ -72,6 +71,8 @@ struct JobRun {
             session.warn(Failure(error, session.subjects).explanation.message)
         }
     }
+
+    private var isCopied: Bool { !job.copyTo.isEmpty || job.fleet != nil }
 
     /// Runs all steps of the backup, up to the first one that fails.
     private func backUp() -> Report {
@@ -99,7 +100,8 @@ struct JobRun {
         if !mayChange { try Jobs(session.world).requireFolder(of: job, hadBackups: hadBackups) }
         // A disk that is not mounted must not be replaced by a new folder in its place.
         let summary = try FolderBackup(
-            options: options, unlocking: .none(), path: job.folder, session: session, makesFolder: mayChange
+            options: options, unlocking: .none(), path: job.folder, session: session, isCopied: isCopied,
+            makesFolder: mayChange
         ).back()
         report.status = summary.status
         report.isBackedUp = summary.isBackedUp

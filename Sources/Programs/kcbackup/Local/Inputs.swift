@@ -21,9 +21,9 @@ extension InputFile {
 extension World {
     /// Opens an archive; one from a pipe is first copied to an unnamed file, since archives are not read sequentially.
     ///
-    /// - Parameter chosen: is called with the name of the newest archive, if a folder of a remote was named.
+    /// - Parameter chosen: as of `fetch`.
     /// - Throws: `FileFailure`, `StreamFailure`, `RemoteFailure`.
-    func openArchive(_ path: String, chosen: (RemoteLocation) -> Void) throws -> OpenFile {
+    func openArchive(_ path: String, chosen: (RemoteLocation, [String]) -> Void) throws -> OpenFile {
         if let remote = try remote(path) { return try fetch(remote, chosen: chosen) }
         switch try InputFile.open(resolve(input: path)) {
         case .file(let file): return file

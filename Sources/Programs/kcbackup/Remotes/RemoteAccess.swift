@@ -1,6 +1,7 @@
 internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCConsole
+internal import KCKeychainModel
 internal import KCRemotes
 
 extension World {
@@ -98,12 +99,21 @@ extension World {
 
     /// Copies an archive of a remote to an unnamed file.
     ///
-    /// - Parameter chosen: is called with the name of the newest archive, if a folder was named.
+    /// - Parameter chosen: is called with the name of the newest archive, if a folder was named, and with those that are
+    ///   named for a time that is to come.
     /// - Throws: `RemoteFailure`, `FileFailure`, `StreamFailure`.
-    func fetch(_ location: RemoteLocation, chosen: (RemoteLocation) -> Void) throws -> OpenFile {
+    func fetch(
+        _ location: RemoteLocation, chosen: (_ newest: RemoteLocation, _ later: [String]) -> Void
+    ) throws -> OpenFile {
         let archives = try RemoteArchives(location, mover(of: location))
-        let entry = try archives.only ?? archives.newest()
-        if archives.only == nil { chosen(archives.folder.location.appending(entry.name)) }
+        let entry: RemoteEntry
+        if let only = archives.only {
+            entry = only
+        } else {
+            let newest = try archives.newest(now: clock())
+            entry = newest.entry
+            chosen(archives.folder.location.appending(entry.name), newest.later.map(\.name))
+        }
         return try blamingTemporaryFolder {
             var sink = UnnamedFileSink(try UnnamedFile(inFolder: temporaryFolder))
             try archives.folder.read(entry) { bytes in try sink.write(bytes) }
@@ -145,15 +155,17 @@ struct RemoteArchives {
         if all.isEmpty { throw CatalogueFailure.noArchives(folder: location.text) }
     }
 
-    /// The archive whose name has the latest time.
+    /// The archive whose name has the latest time that is not to come.
     ///
+    /// - Returns: the archive, and those that are named for a later time, as by a clock that was fast, and so may be older.
     /// - Throws: `RemoteFailure.unclearNewest` if they are of several keychains, or if their names have no times.
-    func newest() throws -> RemoteEntry {
+    func newest(now: Timestamp) throws -> (entry: RemoteEntry, later: [RemoteEntry]) {
         let named = all.compactMap { entry in ArchiveName(entry.name).map { (name: $0, entry: entry) } }
-        if all.count == 1 { return all[0] }
+        if all.count == 1 { return (all[0], []) }
+        func isLater(_ name: ArchiveName) -> Bool { name.isLater(than: now) }
         guard Set(named.map(\.name.series.exact)).count == 1, named.count == all.count,
-            let newest = named.max(by: { ($0.name.time, $0.name.number) < ($1.name.time, $1.name.number) })
+            let newest = named.max(by: { $0.name.precedes($1.name, now: now) })
         else { throw RemoteFailure.unclearNewest(folder.location) }
-        return newest.entry
+        return (newest.entry, isLater(newest.name) ? [] : named.filter { isLater($0.name) }.map(\.entry))
     }
 }

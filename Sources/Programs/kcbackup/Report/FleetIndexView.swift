@@ -44,14 +44,17 @@ struct FleetIndexView {
     /// What is wrong, in a sentence; nil if nothing is.
     var doubt: String? {
         let left = report.listed - report.known - report.added
-        let archives = left == 0 ? [] : ["\(counted(left, "archive")) left out of the index"]
+        let archives =
+            left > 0
+            ? ["\(counted(left, "archive")) left out of the index"]
+            : unread > 0 ? ["\(counted(unread, "archive")) in the index could not be read"] : []
         let files =
             report.strangeCount == 0
             ? []
             : [
                 "\(counted(report.strangeCount, "file")) among the archives that \(report.strangeCount == 1 ? "is" : "are") none"
             ]
-        return left == 0 && report.strangeCount == 0 ? nil : (archives + files).joined(separator: ", and ")
+        return archives.isEmpty && files.isEmpty ? nil : (archives + files).joined(separator: ", and ")
     }
 
     /// The JSON object of `fleet index`.
