@@ -226,7 +226,7 @@ struct JobCopiesTests {
             found.status == .notCopied && found.messages.contains("exists and is another file"), "\(found.messages)")
     }
 
-    @Test("After a rekey here, a copy that was cut on the remote is noticed, though another file is here")
+    @Test("After a rekey here, a copy that was cut or changed on the remote is noticed, though another file is here")
     func cutAfterRekey() throws {
         var recipients: [String] = []
         for name in ["old", "new"] {
@@ -242,7 +242,15 @@ struct JobCopiesTests {
         #expect(whole.status == .ok, "\(whole.messages)")
         #expect(try names("c").count == 1)
         let name = try #require(names("remote/y").first)
-        try home.write("remote/y/\(name)", Array(try home.folder.read("work/remote/y/\(name)").prefix(100)))
+        let copy = try home.folder.read("work/remote/y/\(name)")
+        try home.write("remote/y/\(name)", copy.dropLast() + [copy[copy.count - 1] ^ 1])
+        #expect(run("run y").status == .ok, "it is read back once a week")
+        home.pass(hours: 8 * 24)
+        let rotten = run("run y")
+        #expect(rotten.status == .notCopied && rotten.messages.contains(name), "\(rotten.messages)")
+        try home.write("remote/y/\(name)", copy)
+        #expect(run("run y").status == .ok)
+        try home.write("remote/y/\(name)", Array(copy.prefix(100)))
         let found = run("run y")
         #expect(found.status == .notCopied && found.messages.contains(name), "\(found.messages)")
     }

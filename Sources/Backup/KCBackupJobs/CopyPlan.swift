@@ -7,10 +7,13 @@ package import KCKeychainModel
 /// Those that no run has copied yet, in the order in which they were made, whatever the clock said. At first, only the
 /// newest of each series, and the newest that lacks nothing; if there are copies already, the newest of these and what
 /// was made since. If the newest copy is not there anymore, its archive is copied again; it is compared if it has another
-/// size, or was not read back for a week and is still the newest.
+/// size, or was not read back for a week and is still the newest. If a rekey has made another file of the archive here, it
+/// is compared with what was copied then.
 package struct CopyPlan {
     /// The archives to copy or to compare, in the order in which they were made.
     package let due: [CatalogueEntry]
+    /// The newest copies to read back whose archives a rekey has replaced here.
+    package let alone: [CopyRecord.Newest]
     /// The newest copies that were on the remote and are not anymore.
     package let gone: [String]
     /// The older copies that are not there anymore, as where the remote removes old ones by a rule of its own.
@@ -28,6 +31,7 @@ package struct CopyPlan {
         _ entries: [CatalogueEntry], onRemote sizes: [ExactText: UInt64], _ record: CopyRecord, now: Timestamp
     ) {
         var due: Set<ExactText> = []
+        var alone: [CopyRecord.Newest] = []
         var (gone, goneBefore, passed): ([String], [String], [String]) = ([], [], [])
         for (series, entries) in Dictionary(grouping: entries, by: \.series.exact) {
             guard let newest = record.newest[series] else {
@@ -44,13 +48,17 @@ package struct CopyPlan {
             if sizes[name] == nil {
                 gone.append(newest.name.fileName)
                 due.insert(name)
-            } else if let entry = entries.first(where: { $0.name.exact == name }),
-                Self.isToCompare(newest, entry, isLast: entry.id == entries.last?.id, size: sizes[name], now: now)
-            {
-                due.insert(name)
+            } else if let entry = entries.first(where: { $0.name.exact == name }) {
+                let isRekeyed = entry.file.checksum != newest.checksum
+                let isChanged = sizes[name] != newest.size
+                // Of a rekeyed one, a run tells by its size alone that it has changed.
+                if isChanged ? !isRekeyed : entry.id == entries.last?.id && Self.isOld(newest, now) {
+                    if isRekeyed { alone.append(newest) } else { due.insert(name) }
+                }
             }
         }
         self.due = entries.filter { due.contains($0.name.exact) }
+        self.alone = alone.sorted { $0.name.fileName.exact < $1.name.fileName.exact }
         self.gone = gone.sorted()
         self.goneBefore = goneBefore.sorted()
         self.passed = passed.sorted()
@@ -65,14 +73,10 @@ package struct CopyPlan {
         return Set(newest.compactMap { $0?.name.exact })
     }
 
-    private static func isToCompare(
-        _ newest: CopyRecord.Newest, _ entry: CatalogueEntry, isLast: Bool, size: UInt64?, now: Timestamp
-    ) -> Bool {
-        // A rekey has made another file of the archive here.
-        if entry.file.checksum != newest.checksum { return false }
-        if size != newest.size { return true }
+    /// True if a copy was not read back for a week.
+    private static func isOld(_ newest: CopyRecord.Newest, _ now: Timestamp) -> Bool {
         let limit = now.advanced(byMicroseconds: -verifyAfter * 86_400_000_000)
         // A clock that was fast must not put it off.
-        return isLast && !(limit...now).contains(newest.verified)
+        return !(limit...now).contains(newest.verified)
     }
 }

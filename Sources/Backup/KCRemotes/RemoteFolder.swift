@@ -86,6 +86,14 @@ package struct RemoteFolder {
         try mover.read(location.appending(file.name), size: file.size, receive)
     }
 
+    /// Reads a copy back.
+    ///
+    /// - Throws: `RemoteFailure.exists` if it is another file, and as `read`.
+    package func require(_ name: String, size: UInt64, digest: SHA256Digest) throws {
+        try require(
+            RemoteEntry(name: name, size: size), toBe: Wanted(name: name, size: size, digest: digest))
+    }
+
     /// Copies a file, unless it is there, and reads the copy back.
     ///
     /// Where a file could be seen before it is complete, it is written and compared under another name first. If this is

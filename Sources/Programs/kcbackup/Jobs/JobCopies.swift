@@ -95,6 +95,19 @@ struct JobCopies {
         return changed.map(\.name.fileName.exact).min()?.string
     }
 
+    /// What is to be done with one archive.
+    private enum Step {
+        case copying(CatalogueEntry)
+        case readingBack(CopyRecord.Newest)
+
+        var name: ExactText {
+            switch self {
+            case .copying(let entry): entry.name.exact
+            case .readingBack(let copy): copy.name.fileName.exact
+            }
+        }
+    }
+
     private func copy(_ catalogue: Catalogue, _ record: inout CopyRecord) -> Outcome {
         var outcome = Outcome(to: record.to)
         do {
@@ -104,23 +117,30 @@ struct JobCopies {
             (outcome.gone, outcome.goneBefore) = (plan.gone, plan.goneBefore)
             record.note(plan)
             let copier = ArchiveCopier(folder: folder, copiesReadable: job.copiesReadable, session: session)
+            let steps =
+                plan.due.map { entry in Step.copying(entry) } + plan.alone.map { copy in Step.readingBack(copy) }
             var doubtful: Set<ExactText> = []
             var readBack: Set<ExactText> = []
-            for entry in plan.due {
+            for step in steps {
                 do {
-                    let copy = try copier.copy("\(job.folder)/\(entry.name)", of: entry)
-                    if copy.outcome == .copied { outcome.copied += 1 }
-                    record.note(entry, copy, in: catalogue, now: session.now)
-                    readBack.insert(entry.name.exact)
+                    switch step {
+                    case .copying(let entry):
+                        let copy = try copier.copy("\(job.folder)/\(entry.name)", of: entry)
+                        if copy.outcome == .copied { outcome.copied += 1 }
+                        record.note(entry, copy, in: catalogue, now: session.now)
+                    case .readingBack(let copy):
+                        try folder.require(copy.name.fileName, size: copy.size, digest: copy.digest)
+                        record.newest[copy.name.series.exact]?.verified = session.now
+                    }
+                    readBack.insert(step.name)
                 } catch {
                     let explanation = Failure(error, session.subjects).explanation
+                    doubtful.insert(step.name)
                     if explanation.isOfSignal {
                         outcome.explanation = explanation
-                        doubtful.insert(entry.name.exact)
                         break
                     }
                     outcome.explanation = outcome.explanation ?? explanation
-                    doubtful.insert(entry.name.exact)
                     // What stands in the way of one archive may leave the others alone; a remote out of reach does not.
                     if explanation.status == .io { break }
                 }
