@@ -43,6 +43,9 @@ package struct DesktopKeyring: Hashable, Sendable {
 package enum FileOfItems {
     private static let prefix = "file:"
 
+    /// The name of the file at a path.
+    package static func name(_ path: String) -> String { prefix + path }
+
     /// Returns the path in a name; nil for any other name.
     package static func path(_ given: String) -> String? { given.exact.removingPrefix(prefix) }
 }

@@ -10,7 +10,9 @@ internal import KCReportText
 
 /// Explains that no item matches.
 private func explainNoItem(of name: String?) -> Explanation {
-    let store = DesktopKeyring(name)?.words ?? name.map { "keychain \(quoted($0))" } ?? "the keychain"
+    let file = name.flatMap { FileOfItems.path($0) }
+    let store =
+        DesktopKeyring(name)?.words ?? file.map { quoted($0) } ?? name.map { "keychain \(quoted($0))" } ?? "the keychain"
     // A name in quotes of the shell would end those around the hint.
     let option = name.flatMap { name in
         shellWord(name).exact.contains("'") ? nil : " \(OptionName.keychain.spelling) \(shellWord(name))"

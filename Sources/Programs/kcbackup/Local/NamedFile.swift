@@ -17,6 +17,7 @@ struct NamedFile: NamedStore {
     var plainStem: String { "items" }
 
     func opened(_ options: StoreOptions, in session: Session) throws -> OpenStore {
+        session.subjects.keychain = FileOfItems.name(path)
         let (folder, name) = Path.split(session.world.resolve(path))
         let identity = "\(Path.real(folder) ?? folder)/\(name)"
         let (foreign, passwordName) = try options.ofFile()
