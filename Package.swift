@@ -68,6 +68,7 @@ let package = Package(
         .systemLibrary(
             name: "CKCLibCrypto", path: "Sources/Fences/CKCLibCrypto", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CKCQRencode", path: "Sources/Fences/CKCQRencode"),
         .systemLibrary(
             name: "CKCSQLite", path: "Sources/Fences/CKCSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]
@@ -87,6 +88,7 @@ let package = Package(
         library("KCGzipStreams", in: "Formats", ["KCByteStreams", "CKCZlib"]),
         library("KCXMLDocuments", in: "Formats", ["KCByteStreams", "CKCExpat"]),
         library("KCAgeEncryption", in: "Formats", ["KCByteStreams", "KCCryptography"]),
+        library("KCQRCodes", in: "Formats", ["KCByteStreams", "CKCQRencode"]),
         library("KCKernelKeyring", in: "Base", ["KCByteStreams", "CKCKeyUtils"]),
         library("KCPasscodeStrength", in: "Keychain", ["KCByteStreams", "KCCryptography", "CKCZxcvbn"]),
         library("KCKeychainModel", in: "Keychain", ["KCByteStreams"]),
@@ -194,12 +196,15 @@ let package = Package(
             ]),
         library(
             "KCRecoveryKits", in: "Backup",
-            ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel"]),
+            [
+                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCQRCodes",
+                "KCKeychainModel",
+            ]),
         .executableTarget(
             name: "kcbackup",
             dependencies: [
                 "KCItemStores", "KCBackupJobs", "KCRemotes", "KCFleet", "KCFleetIndex", "KCRecoveryKits",
-                "KCReportText", "KCReportPages",
+                "KCReportText", "KCReportPages", "KCQRCodes",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
                 "KCKeychainKeys",
                 "KCKeychainStore", "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains",
@@ -262,6 +267,7 @@ let package = Package(
         tests("KCDeviceIdentity"),
         tests("KCTarArchive"),
         tests("KCGzipStreams"),
+        tests("KCQRCodes", ["KCByteStreams"]),
         tests("KCAgeEncryption", ["CKCZlib"], exclude: ["Vectors"]),
         tests("KCKernelKeyring"),
         tests("KCPasscodeStrength"),
@@ -350,7 +356,7 @@ let package = Package(
                 "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains", "KCKernelKeyring",
                 "KCBackupArchive",
                 "KCBackupEngine", "KCBackupCatalogue", "KCConsole", "KCRemotes", "KCFleet", "KCFleetIndex",
-                "KCReportText", "KCReportPages",
+                "KCReportText", "KCReportPages", "KCQRCodes",
                 argumentParser,
             ],
             exclude: ["Desktop", "Help", "Screens", "Stories"]),

@@ -76,20 +76,4 @@ struct RecoveryKitsTests {
         #expect(kit.rehearsal(at: now.advanced(byMicroseconds: 366 * day)) == .recent)
         #expect(kit.rehearsal(at: now.advanced(byMicroseconds: 366 * day + 1)) == .old)
     }
-
-    @Test("A sheet is no wider than a page of a typewriter, and has the key in it and nothing of the device's")
-    func sheet() throws {
-        let identity = try X25519Identity.generate()
-        let kit = RecoveryKit(identity.recipient, made: now, comment: "safe")
-        let device = try device(1)
-        let text = KitSheet(kit, by: device, on: "2026-11-24", version: "0.1.0").text(identity)
-        let lines = String(decoding: text.bytesForTest(), as: UTF8.self).split(
-            separator: "\n", omittingEmptySubsequences: false)
-        #expect(lines.allSatisfy { $0.utf8.count <= 78 && !$0.hasSuffix(" ") }, "\(lines.filter { $0.count > 78 })")
-        #expect(lines.count <= 66)
-        #expect(lines.contains { $0.contains(kit.fingerprint) } && lines.contains { $0.contains("\(device.id)") })
-        // The line is folded, so only its words stay as they are.
-        let words = Set(lines.flatMap { $0.split(separator: " ") })
-        #expect(words.isSuperset(of: device.allowedSignersLine.split(separator: " ")))
-    }
 }

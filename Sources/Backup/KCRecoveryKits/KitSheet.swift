@@ -1,121 +1,170 @@
 package import KCAgeEncryption
-package import KCByteStreams
+internal import KCByteStreams
 package import KCDeviceIdentity
 internal import KCKeychainModel
 
-/// The sheet of a recovery kit as text of at most 78 columns, for a printer or a typewriter.
+/// What the sheet of a recovery kit says, whatever it is printed with.
+///
+/// `SheetForm` makes a file of it.
 package struct KitSheet {
     /// What the sheet is about.
-    package let kit: RecoveryKit
+    let kit: RecoveryKit
+    /// The identity that it opens backups with.
+    let identity: X25519Identity
     /// The device that makes it.
-    package let device: DeviceKey
+    let device: DeviceKey
     /// The day it is made, as people read it.
-    package let day: String
+    let day: String
     /// The version of the program.
-    package let version: String
+    let version: String
+    /// Where the backups of the device lie.
+    let places: [String]
 
     /// Describes a sheet.
-    package init(_ kit: RecoveryKit, by device: DeviceKey, on day: String, version: String) {
+    package init(
+        _ kit: RecoveryKit, with identity: X25519Identity, by device: DeviceKey, on day: String, version: String,
+        places: [String]
+    ) {
         self.kit = kit
+        self.identity = identity
         self.device = device
         self.day = day
         self.version = version
+        self.places = places
     }
 
-    /// The text of the sheet with the identity in it.
-    package func text(_ identity: X25519Identity) -> SecretBytes {
-        var text = SecretBytes(capacity: 8_192)
-        text.append(top.utf8.span)
-        KitText.lines(of: identity).withBytes { text.append($0) }
-        text.append(bottom.utf8.span)
-        return text
+    /// A part of a sheet, in lines of at most `width` columns.
+    enum Block {
+        case title(String)
+        case heading(String)
+        /// A paragraph.
+        case text([String])
+        /// Lines that stay as they are: commands, facts.
+        case lines([String])
+        /// What is to be kept secret, and its code.
+        case secret
     }
 
-    private var top: String {
-        """
-        RECOVERY KIT \(kit.fingerprint) FOR BACKUPS OF KCBACKUP
+    /// The number of columns of the longest line.
+    static let width = 78
+    // As many as leave the sheet one page.
+    private static let placeLimit = 4
 
-        The key on this sheet opens every backup that was made for it, on any machine.
-        Whoever has the sheet can read these backups. Keep it where the machine and
-        its backups are not, and a second copy at another place.
-
-          made         \(day), by kcbackup \(version)
-          by device    \(device.id)
-          public key   \(kit.recipient)
-        \(kit.comment.isEmpty ? "" : "  comment      \(displayed(kit.comment, limit: RecoveryKit.commentLimit))\n")
-        THE KEY
-
-          \(KitText.prefix)
-
-        """
+    /// All that is on it, from the top.
+    var blocks: [Block] {
+        beginning
+            + [
+                .text([
+                    "Letters and digits, but no B, I, O and 1. The single character at the end of a",
+                    "line is not part of the key: it shows in which line a typing mistake is. A",
+                    "photo of this sheet is a copy of the key.",
+                ])
+            ] + restoring + checking + limits
     }
 
-    private var bottom: String {
+    private var beginning: [Block] {
+        var facts = [
+            "made         \(day), by kcbackup \(version)", "by device    \(device.id)",
+            "public key   \(kit.recipient)",
+        ]
+        if !kit.comment.isEmpty {
+            facts.append("comment      \(displayed(kit.comment, limit: RecoveryKit.commentLimit))")
+        }
+        return [
+            .title("RECOVERY KIT \(kit.fingerprint) FOR BACKUPS OF KCBACKUP"),
+            .text([
+                "The key on this sheet opens every backup that was made for it, on any machine.",
+                "Whoever has the sheet can read these backups. Keep it where the machine and",
+                "its backups are not, and a second copy at another place.",
+            ]),
+            .lines(facts), .heading("THE KEY"), .lines([KitText.prefix]), .secret,
+        ]
+    }
+
+    private var restoring: [Block] {
         let lengths = KitText.lineLengths.map(String.init).joined(separator: ", ")
-        return """
-
-            Letters and digits, but no B, I, O and 1. The single character at the end of a
-            line is not part of the key: it shows in which line a typing mistake is.
-
-            TO RESTORE
-
-              kcbackup restore ARCHIVE -i tty
-                                asks for these lines, one after the other
-              kcbackup recovery check ARCHIVE
-                                tries it without restoring: do this once a year
-
-            Without kcbackup: put the key into a file 'key.txt' that nobody else can read,
-            in one line. \(KitText.prefix) comes first, then \(lengths) characters,
-            without numbers, blanks and the single characters. Then
-
-              tar -xf ARCHIVE
-              age -d -i key.txt metadata.jsonl.gz.age | gzip -dc
-              age -d -i key.txt secrets.jsonl.gz.age | gzip -dc
-
-            Each line of both but the first and the last is an item; 'secret' is base64,
-            and 'sealed' opens only on its device.
-
-            WHO MADE A BACKUP
-
-            Anybody can encrypt for this key, so 'restore' asks on another machine whether
-            the device is yours. Its backups have its signature. Without kcbackup, put the
-            next two lines, as one line, into a file 'signers':
-
-            \(Self.folded(device.allowedSignersLine))
-
-              ssh-keygen -Y verify -n kcbackup -f signers -I \(device.id) \\
-                -s SHA256SUMS.sig < SHA256SUMS
-              sha256sum -c SHA256SUMS
-
-            WHAT THIS KEY DOES NOT OPEN
-
-            Items that may only be on one device (ThisDeviceOnly); backups that were made
-            without this key, such as older ones; unencrypted backups; keychain files.
-
-            TO FILL IN BY HAND
-
-              backups lie at         ________________________________________________
-
-              copies of this sheet   ________________________________________________
-
-              last checked           ________________________________________________
-
-            """
+        return [
+            .heading("TO RESTORE"),
+            .lines([
+                "kcbackup restore ARCHIVE -i tty      asks for these lines, one by one",
+                "kcbackup recovery check ARCHIVE      tries it without restoring: once a year",
+            ]),
+            .text([
+                "Without kcbackup: put the key into a file 'key.txt' that nobody else can read,",
+                "in one line. \(KitText.prefix) comes first, then \(lengths) characters,",
+                "without numbers, blanks and the single characters. Then",
+            ]),
+            .lines([
+                "tar -xf ARCHIVE", "age -d -i key.txt metadata.jsonl.gz.age | gzip -dc",
+                "age -d -i key.txt secrets.jsonl.gz.age | gzip -dc",
+            ]),
+            .text([
+                "Each line of both but the first and the last is an item; 'secret' is base64,",
+                "and 'sealed' opens only on its device.",
+            ]),
+        ]
     }
 
-    /// Breaks a line with words that are longer than a line of the sheet.
-    private static func folded(_ line: String) -> String {
-        var rows: [[UInt8]] = []
-        for word in line.utf8.split(separator: UInt8(ascii: " ")) {
+    private var checking: [Block] {
+        [
+            .heading("WHO MADE A BACKUP"),
+            .text([
+                "Anybody can encrypt for this key, so 'restore' asks on another machine whether",
+                "the device is yours. Its backups have its signature. Without kcbackup, put the",
+                "next two lines, as one line, into a file 'signers':",
+            ]),
+            .lines(Self.folded(device.allowedSignersLine)),
+            .lines([
+                "ssh-keygen -Y verify -n kcbackup -f signers -I \(device.id) \\",
+                "  -s SHA256SUMS.sig < SHA256SUMS", "sha256sum -c SHA256SUMS",
+            ]),
+        ]
+    }
+
+    private var limits: [Block] {
+        let blank = String(repeating: "_", count: 48)
+        var rows = places.prefix(Self.placeLimit).flatMap { Self.folded(displayed($0), by: 48) }
+        if places.count > Self.placeLimit { rows.append("and \(places.count - Self.placeLimit) more") }
+        rows.append(blank)
+        let titles = ["backups lie at"] + Array(repeating: "", count: rows.count - 1)
+        let placing = zip(titles, rows).map { title, row in
+            title + String(repeating: " ", count: 23 - title.utf8.count) + row
+        }
+        return [
+            .heading("WHAT THIS KEY DOES NOT OPEN"),
+            .text([
+                "Items that may only be on one device (ThisDeviceOnly); backups that were made",
+                "without this key, such as older ones; unencrypted backups; keychain files.",
+            ]),
+            .heading("WHERE THINGS ARE"),
+            .lines(placing + ["copies of this sheet   \(blank)", "last checked           \(blank)"]),
+        ]
+    }
+
+    /// Breaks a line at blanks, and within words that are longer than a line.
+    private static func folded(_ line: String, by width: Int = KitSheet.width - 2) -> [String] {
+        var rows: [[Character]] = []
+        for word in line.split(separator: Character(" ")).map(Array.init) {
             if let last = rows.last, last.count + 1 + word.count <= width {
-                rows[rows.count - 1] += [UInt8(ascii: " ")] + Array(word)
-            } else {
-                rows.append(Array(word))
+                rows[rows.count - 1] += [" "] + word
+                continue
+            }
+            for start in stride(from: 0, to: word.count, by: width) {
+                rows.append(Array(word[start..<min(start + width, word.count)]))
             }
         }
-        return rows.map { "  " + String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
+        return rows.map { String($0) }
     }
+}
 
-    // In columns, without the indentation.
-    private static let width = 76
+extension KitSheet {
+    /// The lines of the key, each with a line feed.
+    var secretLines: SecretBytes { KitText.lines(of: identity) }
+
+    /// What the code holds, which any age takes as an identity.
+    var codeText: SecretBytes {
+        var text = SecretBytes(capacity: 128)
+        identity.encode(into: &text)
+        return text
+    }
 }

@@ -20,6 +20,14 @@ extension ByteBuffer where Self: ~Copyable {
     package mutating func append(utf8 text: String) {
         append(text.utf8.span)
     }
+
+    /// Adds a number in decimal digits, without a text of it on the way.
+    package mutating func append(decimal number: Int) {
+        if number < 0 { append(UInt8(ascii: "-")) }
+        let magnitude = number.magnitude
+        if magnitude > 9 { append(decimal: Int(magnitude / 10)) }
+        append(UInt8(ascii: "0") + UInt8(magnitude % 10))
+    }
 }
 
 extension SecretBytes: ByteBuffer {}

@@ -82,6 +82,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case passphrase
     case plaintext
     case prometheus
+    case qr
     case quiet
     case rebuild
     case recipient

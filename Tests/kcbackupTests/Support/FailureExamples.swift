@@ -15,6 +15,7 @@ import KCKeychainKeys
 import KCKeychainModel
 import KCKeychainStore
 import KCLocalKeychains
+import KCQRCodes
 import KCRemotes
 import KCSecretService
 
@@ -38,6 +39,7 @@ enum FailureExamples {
         ("DeviceKeyFailure", "Device/KCDeviceIdentity/DeviceKeyFailure.swift"),
         ("TrustedDevicesFailure", "Device/KCDeviceIdentity/TrustedDevices.swift"),
         ("KitProblem", "Programs/kcbackup/Failures/KitExplanations.swift"),
+        ("QRCodeFailure", "Formats/KCQRCodes/QRCode.swift"),
         ("AgeFailure", "Formats/KCAgeEncryption/AgeFailure.swift"),
         ("ArchiveFailure", "Archive/KCBackupArchive/ArchiveFailure.swift"),
         ("RestoreRefusal", "Backup/KCBackupEngine/RestoreBackup.swift"),
@@ -104,7 +106,9 @@ enum FailureExamples {
         .alreadyRetired(fingerprint: "3f9a-01bc"), .inspecting(fingerprint: "3f9a-01bc"), .severalKeys,
         .notEntered(.file(missing), path: nil), .notEntered(.file(missing), path: "kit.txt"),
         .opensMetadataAlone(archive: "laptop.kcb"),
-        .unencrypted(archive: "laptop.kcb"), .list(.altered(path: "recovery-kits-KC-…")),
+        .unencrypted(archive: "laptop.kcb"),
+        .code(.libraryMissing("libqrencode.so.4")), .code(.refused(12)),
+        .list(.altered(path: "recovery-kits-KC-…")),
         .list(.otherFormat(path: "recovery-kits-KC-…")),
     ]
 

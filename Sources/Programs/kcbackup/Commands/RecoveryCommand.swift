@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import KCAgeEncryption
 internal import KCByteStreams
-internal import KCConsole
 internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCLocalKeychains
@@ -16,88 +15,6 @@ struct RecoveryCommand: ParsableCommand {
         subcommands: [
             RecoveryMakeCommand.self, RecoveryCheckCommand.self, RecoveryListCommand.self, RecoveryRetireCommand.self,
         ])
-}
-
-/// `kcbackup recovery make`.
-struct RecoveryMakeCommand: Verb {
-    static let mainOptions: [OptionName] = [.output, .comment]
-
-    static let configuration = CommandConfiguration(
-        commandName: "make",
-        abstract: "Make a key that opens backups, and a sheet to print with it.",
-        discussion: """
-            The sheet has the key in lines that can be typed, and says what it opens, and how, also without kcbackup. The \
-            key is kept nowhere else. Without -o the sheet goes to standard output, as to a printer.
-
-            Print it, and type it in once with 'kcbackup recovery check'. From now on, each encrypted archive of this \
-            device, also of its jobs, opens with it too; 'kcbackup rekey' adds it to older ones.
-
-            EXAMPLES:
-              kcbackup recovery make | lp
-              kcbackup recovery make -o /dev/shm/kit.txt --comment "in the safe"
-            """)
-
-    @Option(
-        name: OptionName.output.name,
-        help: ArgumentHelp("The new file; standard output for '-' or without it.", valueName: "file"),
-        completion: .file(extensions: ["txt"]))
-    var output: String?
-
-    @Option(
-        name: OptionName.comment.name,
-        help: ArgumentHelp("What to remember about it, such as where it lies; it is printed too.", valueName: "text"))
-    var comment = ""
-
-    @OptionGroup
-    var style: StyleOptions
-
-    func run(in session: Session) throws -> ExitStatus {
-        // `-` means standard output, as in `create`.
-        let output = output == "-" ? nil : output
-        if style.json, output == nil { throw UsageProblem.needs(.json, .output) }
-        if output == "" { throw UsageProblem.empty(.output) }
-        guard RecoveryKit.isComment(comment) else { throw KitProblem.comment }
-        let local = LocalDevice(session.world)
-        let device = try local.keyOrFirst().key
-        let kits = LocalKits(of: device, at: local)
-        try Self.requireRoom(in: kits.list())
-        let identity = try X25519Identity.generate()
-        let kit = RecoveryKit(identity.recipient, made: session.now, comment: comment)
-        let sheet = KitSheet(
-            kit, by: device, on: session.calendar.day(session.now), version: CommandLineTool.version
-        ).text(identity)
-        // Archives are made for what is in the list, so a kit gets there only when its sheet is written.
-        if let output {
-            try PrivateFile.create(session.world.resolve(output), sheet)
-        } else {
-            try session.write(sheet)
-        }
-        do {
-            try kits.change { list in
-                try Self.requireRoom(in: list)
-                list.append(kit)
-            }
-        } catch {
-            if let output { try Path.remove(session.world.resolve(output)) }
-            throw KitProblem.notEntered(Failure(error, session.subjects), path: output)
-        }
-        session.done = "recovery kit \(kit.fingerprint) is made"
-        if let output {
-            try session.result(["kit": kit.json(at: session.now), "path": .text(output)], [])
-        }
-        session.message("Recovery kit: \(kit.fingerprint)\nPublic key: \(kit.recipient)\n")
-        if output == nil, session.world.terminal.showsOutput {
-            session.note("the key is in the history of this terminal now: clear it")
-        }
-        session.note(
-            output.map { "print \(quoted($0)), remove it, and try the sheet: 'kcbackup recovery check'" }
-                ?? "try the sheet: 'kcbackup recovery check'")
-        return .ok
-    }
-
-    private static func requireRoom(in kits: [RecoveryKit]) throws(KitProblem) {
-        guard kits.count < RecoveryKits.countLimit else { throw .tooMany(limit: RecoveryKits.countLimit) }
-    }
 }
 
 /// `kcbackup recovery list`.

@@ -1,6 +1,7 @@
 internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCKeychainModel
+internal import KCQRCodes
 internal import KCRecoveryKits
 internal import KCReportText
 
@@ -29,6 +30,8 @@ enum KitProblem: Error, Hashable, Sendable {
     case opensMetadataAlone(archive: String)
     /// An archive that needs no key proves nothing about one.
     case unencrypted(archive: String)
+    /// The sheet cannot have a code.
+    case code(QRCodeFailure)
     /// The list of kits cannot be read or written.
     case list(StateFileFailure)
 }
@@ -79,6 +82,11 @@ func explainKit(_ problem: KitProblem) -> Explanation {
     case .unencrypted(let archive):
         Explanation(
             .usage, "\(quoted(archive)) is unencrypted, so it needs no key, and a recovery kit cannot be tried on it")
+    case .code(.libraryMissing(let missing)):
+        Explanation(
+            .locked, "libqrencode, which makes QR codes, cannot be loaded: \(quoted(missing)) is missing",
+            hint: "'apt install libqrencode4' installs it; without '\(OptionName.qr.spelling)', the sheet has no code")
+    case .code(.refused(let number)): Explanation(.io, "making the QR code: \(words(ofSystemError: number))")
     case .list(let failure): explainKitList(failure)
     }
 }

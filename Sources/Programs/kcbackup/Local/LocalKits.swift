@@ -1,3 +1,5 @@
+internal import KCBackupJobs
+internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCLocalKeychains
@@ -38,6 +40,25 @@ extension Session {
     func recoveryKits() throws -> [RecoveryKit] {
         let device = LocalDevice(world)
         return try device.keyIfAny().map { try LocalKits(of: $0, at: device).list() } ?? []
+    }
+
+    /// Where the jobs of this device put their backups, without duplicates; those of jobs that cannot be read are missing,
+    /// with a warning.
+    func backupPlaces() -> [String] {
+        let jobs = Jobs(world)
+        var places: [String] = []
+        do {
+            for name in try jobs.names() {
+                let job = try jobs.job(name)
+                for place in [job.folder] + job.copyTo + (job.fleet.map { [$0] } ?? [])
+                where !places.contains(where: { $0.exact == place.exact }) {
+                    places.append(place)
+                }
+            }
+        } catch {
+            warn("the sheet may not say where all backups are: \(Failure(error, subjects).explanation.message)")
+        }
+        return places
     }
 
     /// Says which recovery kits open a new archive, and which of them nobody has tried lately.

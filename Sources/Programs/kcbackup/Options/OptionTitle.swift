@@ -52,7 +52,7 @@ extension OptionName {
             .rules
         case .confirm, .dryRun, .keepKey, .list, .listUndo, .newKey, .noUndo, .undo, .yes:
             .questions
-        case .columns, .html, .json, .prometheus, .quiet, .reveal, .sort, .verbose, .wide:
+        case .columns, .html, .json, .prometheus, .qr, .quiet, .reveal, .sort, .verbose, .wide:
             .output
         }
     }

@@ -1,0 +1,33 @@
+package import KCByteStreams
+package import KCQRCodes
+
+/// What a sheet is printed with.
+package enum SheetForm: Hashable, Sendable {
+    /// Plain text of at most 78 columns, for a printer or a typewriter.
+    case text
+    /// A page for a browser, which loads nothing and runs no script.
+    case html
+    case pdf
+
+    /// Chooses by the ending of a file's name: `.html`, `.htm` or `.pdf`; text for any other.
+    package init(ofFile name: String) {
+        let name = name.lowercased()
+        let isPage = name.exact.hasSuffix(".html") || name.exact.hasSuffix(".htm")
+        self = isPage ? .html : name.exact.hasSuffix(".pdf") ? .pdf : .text
+    }
+
+    /// Returns the file with a sheet.
+    ///
+    /// - Parameters:
+    ///   - hasCode: true for a QR code of the key beside it.
+    ///   - ground: for text, what is put before and after each line of the code.
+    package func file(
+        _ sheet: KitSheet, hasCode: Bool, ground: (start: String, end: String) = ("", "")
+    ) throws(QRCodeFailure) -> SecretBytes {
+        switch self {
+        case .text: try SheetText(ground: ground).file(sheet, hasCode: hasCode)
+        case .html: try SheetPage().file(sheet, hasCode: hasCode)
+        case .pdf: try SheetPDF.file(sheet, hasCode: hasCode)
+        }
+    }
+}

@@ -1,0 +1,27 @@
+internal import KCByteStreams
+internal import KCQRCodes
+
+/// A sheet as plain text.
+struct SheetText {
+    /// What is put before and after each line of a code.
+    let ground: (start: String, end: String)
+
+    func file(_ sheet: KitSheet, hasCode: Bool) throws(QRCodeFailure) -> SecretBytes {
+        var text = SecretBytes(capacity: 16_384)
+        for (index, block) in sheet.blocks.enumerated() {
+            if index > 0 { text.append(utf8: "\n") }
+            switch block {
+            case .title(let line), .heading(let line): text.append(utf8: line + "\n")
+            case .text(let lines): for line in lines { text.append(utf8: line + "\n") }
+            case .lines(let lines): for line in lines { text.append(utf8: "  \(line)\n") }
+            case .secret:
+                sheet.secretLines.withBytes { text.append($0) }
+                if hasCode {
+                    text.append(utf8: "\n")
+                    try QRCode(sheet.codeText).appendBlocks(to: &text, ground: ground)
+                }
+            }
+        }
+        return text
+    }
+}

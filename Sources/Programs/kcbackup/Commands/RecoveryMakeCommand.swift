@@ -1,0 +1,142 @@
+internal import ArgumentParser
+internal import KCAgeEncryption
+internal import KCByteStreams
+internal import KCConsole
+internal import KCDeviceIdentity
+internal import KCKeychainModel
+internal import KCLocalKeychains
+internal import KCQRCodes
+internal import KCRecoveryKits
+internal import KCReportText
+
+/// `kcbackup recovery make`.
+struct RecoveryMakeCommand: Verb {
+    static let mainOptions: [OptionName] = [.output, .comment, .qr]
+
+    static let configuration = CommandConfiguration(
+        commandName: "make",
+        abstract: "Make a key that opens backups, and a sheet to print with it.",
+        discussion: """
+            The sheet has the key in lines that can be typed, and says what it opens, and how, also without kcbackup. The \
+            key is kept nowhere else. Without -o the sheet goes to standard output as text, as to a printer.
+
+            The name of the file decides what it is: a page for a browser if it ends in '.html', a PDF if it ends in \
+            '.pdf', and text otherwise. A page and a PDF have the key as a QR code, too, if libqrencode is there; text has \
+            it with '--qr'.
+
+            Print it, and type it in once with 'kcbackup recovery check'. From now on, each encrypted archive of this \
+            device, also of its jobs, opens with it too; 'kcbackup rekey' adds it to older ones.
+
+            EXAMPLES:
+              kcbackup recovery make | lp
+              kcbackup recovery make -o /dev/shm/kit.pdf --comment "in the safe"
+            """)
+
+    @Option(
+        name: OptionName.output.name,
+        help: ArgumentHelp(
+            "The new file, such as 'kit.pdf'; standard output for '-' or without it.", valueName: "file"),
+        completion: .file(extensions: ["html", "pdf", "txt"]))
+    var output: String?
+
+    @Option(
+        name: OptionName.comment.name,
+        help: ArgumentHelp("What to remember about it, such as where it lies; it is printed too.", valueName: "text"))
+    var comment = ""
+
+    @Flag(name: OptionName.qr.name, help: "Print the key as a QR code too, or fail if that cannot be done.")
+    var qr = false
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        // `-` means standard output, as in `create`.
+        let output = output == "-" ? nil : output
+        if style.json, output == nil { throw UsageProblem.needs(.json, .output) }
+        if output == "" { throw UsageProblem.empty(.output) }
+        guard RecoveryKit.isComment(comment) else { throw KitProblem.comment }
+        let form = output.map { SheetForm(ofFile: $0) } ?? .text
+        let hasCode = try hasCode(on: form, session)
+        let local = LocalDevice(session.world)
+        let device = try local.keyOrFirst().key
+        let kits = LocalKits(of: device, at: local)
+        try Self.requireRoom(in: kits.list())
+        let identity = try X25519Identity.generate()
+        let kit = RecoveryKit(identity.recipient, made: session.now, comment: comment)
+        let sheet = KitSheet(
+            kit, with: identity, by: device, on: session.calendar.day(session.now),
+            version: CommandLineTool.version, places: session.backupPlaces())
+        let file = try code { () throws(QRCodeFailure) in
+            try form.file(sheet, hasCode: hasCode, ground: output == nil ? session.codeGround : ("", ""))
+        }
+        // Archives are made for what is in the list, so a kit gets there only when its sheet is written.
+        if let output {
+            try PrivateFile.create(session.world.resolve(output), file)
+        } else {
+            try session.write(file)
+        }
+        do {
+            try kits.change { list in
+                try Self.requireRoom(in: list)
+                list.append(kit)
+            }
+        } catch {
+            if let output { try Path.remove(session.world.resolve(output)) }
+            throw KitProblem.notEntered(Failure(error, session.subjects), path: output)
+        }
+        session.done = "recovery kit \(kit.fingerprint) is made"
+        if let output {
+            try session.result(["kit": kit.json(at: session.now), "path": .text(output)], [])
+        }
+        tell(of: kit, output, session)
+        return .ok
+    }
+
+    /// Says what there is, and what to do with it.
+    private func tell(of kit: RecoveryKit, _ output: String?, _ session: Session) {
+        session.message("Recovery kit: \(kit.fingerprint)\nPublic key: \(kit.recipient)\n")
+        if output == nil, session.world.terminal.showsOutput {
+            session.note("the key is in the history of this terminal now: clear it")
+        }
+        session.note(
+            output.map { "print \(quoted($0)), remove it, and try the sheet: 'kcbackup recovery check'" }
+                ?? "try the sheet: 'kcbackup recovery check'")
+    }
+
+    /// True if the sheet gets a code.
+    ///
+    /// A page without one serves as well as one with it, so it is made, with a warning, unless a code was asked for.
+    private func hasCode(on form: SheetForm, _ session: Session) throws(KitProblem) -> Bool {
+        if form == .text, !qr { return false }
+        do throws(QRCodeFailure) {
+            try QRCode.load()
+            return true
+        } catch {
+            if qr { throw .code(error) }
+            let explanation = explainKit(.code(error))
+            session.warn("the sheet has no QR code: \(explanation.message)")
+            return false
+        }
+    }
+
+    /// Reports a code that cannot be made as a problem of the kit.
+    private func code<Result: ~Copyable>(_ body: () throws(QRCodeFailure) -> Result) throws(KitProblem) -> Result {
+        do throws(QRCodeFailure) {
+            return try body()
+        } catch {
+            throw .code(error)
+        }
+    }
+
+    private static func requireRoom(in kits: [RecoveryKit]) throws(KitProblem) {
+        guard kits.count < RecoveryKits.countLimit else { throw .tooMany(limit: RecoveryKits.countLimit) }
+    }
+}
+
+extension Session {
+    /// What makes a code dark on a light ground on a terminal, whatever its colours are; nothing elsewhere.
+    fileprivate var codeGround: (start: String, end: String) {
+        world.terminal.showsOutput ? ("\u{1b}[38;5;16;48;5;231m", "\u{1b}[0m") : ("", "")
+    }
+}
