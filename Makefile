@@ -39,7 +39,7 @@ help:
 	@echo 'make faults     kill and disturb the program at every system call that changes a file'
 	@echo 'make proof      make faults, and every other test that `make test` takes a sample of'
 	@echo 'make desktop    back up and restore a desktop keyring with 2,000 items, KeePassXC, KWallet'
-	@echo 'make judges     install a Python program that judges files of ours, in .build/judges'
+	@echo 'make judges     install Python programs that judge files of ours, in .build/judges'
 	@echo 'make remotes    copies on real servers of this machine: S3, SFTP, WebDAV, each RACES=5 times at once'
 	@echo 'make fuzz       files of other programs, changed at random, FUZZ_ROUNDS=20000 times from FUZZ_SEED='
 	@echo 'make fleet      fleet status of 10,000 machines, with an rclone that it installs in .build/rclone'
@@ -115,10 +115,10 @@ fleet-index: packages-fleet-index
 	KCBACKUP=.build/tests/release/kcbackup TESTS=$(TESTS) FLEET_MACHINES=$(FLEET_MACHINES) FLEET_ITEMS=$(FLEET_ITEMS) \
 	    DUCKDB=.build/fleet-index/bin/python .ci/fleet-index
 
-# What opens backups of phones; tests that need it are skipped without it.
+# What opens backups of phones, and combines shares of recovery kits; tests that need it are skipped without it.
 judges: packages-judges
 	python3 -m venv .build/judges
-	.build/judges/bin/pip install iphone_backup_decrypt
+	.build/judges/bin/pip install iphone_backup_decrypt shamir-mnemonic
 
 # Copies on servers that are started for it, by the rclone of the system and a new one, and raced RACES= times.
 REMOTES := .build/remotes

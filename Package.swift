@@ -89,6 +89,7 @@ let package = Package(
         library("KCXMLDocuments", in: "Formats", ["KCByteStreams", "CKCExpat"]),
         library("KCAgeEncryption", in: "Formats", ["KCByteStreams", "KCCryptography"]),
         library("KCQRCodes", in: "Formats", ["KCByteStreams", "CKCQRencode"]),
+        library("KCSecretShares", in: "Formats", ["KCByteStreams", "KCCryptography"]),
         library("KCKernelKeyring", in: "Base", ["KCByteStreams", "CKCKeyUtils"]),
         library("KCPasscodeStrength", in: "Keychain", ["KCByteStreams", "KCCryptography", "CKCZxcvbn"]),
         library("KCKeychainModel", in: "Keychain", ["KCByteStreams"]),
@@ -198,13 +199,13 @@ let package = Package(
             "KCRecoveryKits", in: "Backup",
             [
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCQRCodes",
-                "KCKeychainModel",
+                "KCSecretShares", "KCKeychainModel",
             ]),
         .executableTarget(
             name: "kcbackup",
             dependencies: [
                 "KCItemStores", "KCBackupJobs", "KCRemotes", "KCFleet", "KCFleetIndex", "KCRecoveryKits",
-                "KCReportText", "KCReportPages", "KCQRCodes",
+                "KCReportText", "KCReportPages", "KCQRCodes", "KCSecretShares",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
                 "KCKeychainKeys",
                 "KCKeychainStore", "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains",
@@ -268,6 +269,7 @@ let package = Package(
         tests("KCTarArchive"),
         tests("KCGzipStreams"),
         tests("KCQRCodes", ["KCByteStreams"]),
+        tests("KCSecretShares", ["KCByteStreams", "KCCryptography"], exclude: ["Vectors"]),
         tests("KCAgeEncryption", ["CKCZlib"], exclude: ["Vectors"]),
         tests("KCKernelKeyring"),
         tests("KCPasscodeStrength"),

@@ -1,3 +1,4 @@
+import Foundation
 import KCAgeEncryption
 import KCByteStreams
 import KCDeviceIdentity
@@ -19,12 +20,12 @@ struct KitSheetTests {
 
     private func sheet(comment: String = "safe", places: [String] = ["/srv/backups", "nas:backups"]) -> KitSheet {
         KitSheet(
-            RecoveryKit(identity.recipient, made: .reference, comment: comment), with: identity, by: device,
+            RecoveryKit(identity.recipient, made: .reference, comment: comment), with: .key(identity), by: device,
             on: "2026-11-24", version: "0.1.0", places: places)
     }
 
     private func file(_ form: SheetForm, _ sheet: KitSheet, hasCode: Bool = false) throws -> [UInt8] {
-        try form.file(sheet, hasCode: hasCode).bytesForTest()
+        try form.file([sheet], hasCode: hasCode).bytesForTest()
     }
 
     /// The characters of the key as they are printed, without its checks.
@@ -112,6 +113,40 @@ struct KitSheetTests {
         let text = try judged(bytes, as: "kit.pdf", "pdftotext -layout kit.pdf -")
         #expect(text.contains("last checked"))
         for line in key { #expect(text.contains(line)) }
+    }
+
+    @Test("Each share has a sheet of its own in each form, with its words and without the others'", .waitsForPrograms)
+    func shares() throws {
+        let scheme = try #require(ShareScheme("2of3"))
+        let kit = RecoveryKit(identity.recipient, made: .reference, comment: "safe", shares: scheme)
+        let shares = try identity.shares(scheme)
+        let sheets = shares.map { share in
+            KitSheet(
+                kit, with: .share(share, scheme), by: device, on: "2026-11-24", version: "0.1.0",
+                places: ["nas:backups"])
+        }
+        let words = shares.map { String(decoding: ShareText.words(of: $0).bytesForTest(), as: UTF8.self) }
+        let text = String(decoding: try SheetForm.text.file(sheets, hasCode: false).bytesForTest(), as: UTF8.self)
+        let pages = text.split(separator: "\u{c}")
+        #expect(pages.count == 3)
+        for (page, words) in zip(pages, words) {
+            let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
+            #expect(lines.allSatisfy { $0.utf8.count <= 78 && !$0.hasSuffix(" ") }, "\(lines)")
+            #expect(lines.count <= 84, "\(lines.count) lines")
+            let numbered = page.matches(of: /(\d+) ([a-z]{4,8})\b/).compactMap { match in
+                Int(match.1).map { ($0, match.2.uppercased()) }
+            }
+            for (index, word) in words.split(separator: " ").enumerated() {
+                #expect(numbered.contains { $0.0 == index + 1 && $0.1 == word }, "\(index + 1) \(word)")
+            }
+        }
+        let pdf = try SheetForm.pdf.file(sheets, hasCode: true).bytesForTest()
+        #expect(try judged(pdf, as: "kit.pdf", "pdfinfo kit.pdf 2>&1").contains(/Pages: +3\n/))
+        let read = try judged(
+            pdf, as: "kit.pdf", "pdftoppm -r 150 -png kit.pdf page; zbarimg --quiet --raw page*.png")
+        #expect(read == words.map { $0 + "\n" }.joined())
+        let page = String(decoding: try SheetForm.html.file(sheets, hasCode: true).bytesForTest(), as: UTF8.self)
+        #expect(page.components(separatedBy: "<article>").count == 4)
     }
 
     @Test(

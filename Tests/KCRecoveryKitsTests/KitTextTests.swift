@@ -24,9 +24,13 @@ struct KitTextTests {
     private func type(_ lines: [String]) throws -> (problem: KitEntry.Problem?, recipient: X25519Recipient?) {
         var entry = KitEntry()
         for line in lines {
-            if let problem = entry.take(SecretBytes(copying: Array(line.utf8))) { return (problem, nil) }
+            let answer = entry.take(SecretBytes(copying: Array(line.utf8)))
+            if case .problem(let problem) = answer { return (problem, nil) }
         }
-        return (nil, entry.nextLine == nil ? try entry.identity()?.recipient : nil)
+        guard entry.nextLine == nil, case .identity(let identity) = try entry.finish(known: []) else {
+            return (nil, nil)
+        }
+        return (nil, identity.recipient)
     }
 
     @Test("The key stands in four numbered lines, whose check characters sha256sum computes too", .waitsForPrograms)

@@ -26,7 +26,8 @@ struct RecoveryKitsTests {
         #expect(try kits.list().isEmpty)
         var first = try kit("in the safe, \u{201e}blau\u{201c}")
         first.checked = now.advanced(byMicroseconds: 5)
-        var second = try kit()
+        var second = RecoveryKit(
+            try X25519Identity.generate().recipient, made: now, comment: "", shares: ShareScheme("2of3"))
         second.retired = now
         try kits.change { $0 += [first, second] }
         #expect(try kits.list() == [first, second])
@@ -66,6 +67,15 @@ struct RecoveryKitsTests {
             #expect(RecoveryKits.kits(changed) == nil, "\(other)")
         }
     }
+
+    @Test(
+        "Two to sixteen shares can be made, of which two or more are needed",
+        arguments: [
+            ("2of3", true), ("2of2", true), ("16of16", true), ("1of3", false), ("3of2", false), ("2of17", false),
+            ("2 of 3", false), ("02of3", false), ("2of", false), ("of3", false), ("", false), ("-2of3", false),
+            ("2of3of4", false), ("2/3", false),
+        ])
+    func scheme(text: String, isOne: Bool) { #expect((ShareScheme(text) != nil) == isOne) }
 
     @Test("A kit is to be checked once a year, the same day counts")
     func rehearsal() throws {

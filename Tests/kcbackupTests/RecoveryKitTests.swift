@@ -92,6 +92,24 @@ struct RecoveryKitTests {
         #expect(terminal.asked.count == 7)
     }
 
+    @Test("A line that is wrong on the sheet is put right if the others prove it and a yes confirms it")
+    func repaired() throws {
+        let kit = try make()
+        #expect(home.run("create -r \(kit.recipient) -o laptop.kcb").status == .ok)
+        var wrong = Array(kit.lines[1])
+        wrong[6] = wrong[6] == "Q" ? "P" : "Q"
+        var illegible = Array(kit.lines[2])
+        illegible[7] = "?"
+        let lines = [kit.lines[0], String(wrong), String(wrong), String(illegible), kit.lines[3]]
+        let terminal = ScriptedTerminal(answers: lines + ["n"] + lines + ["y"])
+        let outcome = run("recovery check laptop.kcb", in: home, at: terminal)
+        #expect(outcome.status == .ok && terminal.unasked == 0, "\(outcome.messages)")
+        let proposed = terminal.asked.filter { $0.contains("would be right") }
+        #expect(proposed.count == 2)
+        for line in kit.lines[1...2] { #expect(proposed.allSatisfy { $0.contains(line) }) }
+        #expect(proposed.allSatisfy { !$0.contains(kit.lines[0]) && !$0.contains(kit.lines[3]) })
+    }
+
     @Test("Lines of two kits are no key, and whoever mistypes for ever is told so with the exit code of a wrong key")
     func twoKits() throws {
         let (one, two) = (try make("one.txt"), try make("two.txt"))

@@ -6,11 +6,21 @@ package import KCByteStreams
 /// ```swift
 /// var entry = KitEntry()
 /// while let number = entry.nextLine {
-///     if let problem = entry.take(try terminal.readLine("Line \(number): ")) { print(problem) }
+///     let answer = entry.take(try terminal.readLine("Line \(number): "))
+///     if case .problem(let problem) = answer { print(problem) }
 /// }
-/// let identity = try entry.identity()
+/// let reading = try entry.finish(known: [])
 /// ```
 package struct KitEntry: ~Copyable {
+    /// What became of a line.
+    package enum Answer: Hashable, Sendable {
+        case taken
+        /// Something in it is wrong or missing, which is looked for when all lines are there.
+        case doubtful
+        /// It is to be typed again.
+        case problem(Problem)
+    }
+
     /// What is wrong with a line.
     package enum Problem: Hashable, Sendable {
         /// It has this many characters, and not `wanted`, its check character among them.
@@ -21,30 +31,40 @@ package struct KitEntry: ~Copyable {
         case lookalike(Character, of: Character, offset: Int)
         /// Its check character does not fit: at least one character is wrong.
         case check
+        /// More characters than `KitEntry.erasureLimit` are said to be illegible.
+        case illegible(Int)
     }
 
-    /// The number of the line to type next; nil if all are there.
-    package var nextLine: Int? { taken < KitText.lineLengths.count ? taken + 1 : nil }
+    /// What stands for a character that cannot be read.
+    package static let erasure = UInt8(ascii: "?")
+    /// The number of such characters in a line of which the others tell them.
+    package static let erasureLimit = 2
 
+    /// The number of the line to type next; nil if all are there.
+    package var nextLine: Int? { kinds.count < KitText.lineLengths.count ? kinds.count + 1 : nil }
+
+    // All lines, one after the other, each with its check character.
     private var text = SecretBytes(capacity: 128)
-    private var taken = 0
+    private var kinds: [KitSearch.Kind] = []
+    // The line that was refused last, in case that it comes again.
+    private var refused = SecretBytes(capacity: 32)
 
     /// Begins with the first line.
-    package init() { text.append(KitText.prefix.utf8.span) }
+    package init() {}
 
     /// Takes the next line; case, blanks and dashes do not matter, and its number may precede it.
     ///
-    /// The whole identity, as a scanner reads it from the code of the kit, is taken as all lines.
-    ///
-    /// - Returns: what is wrong; the line is then to be typed again. Nil also for what precedes the first line.
-    package mutating func take(_ typed: borrowing SecretBytes) -> Problem? {
+    /// The whole identity, as a scanner reads it from the code of the kit, is taken as all lines. A line that is typed
+    /// twice, each time the same, is taken although its check character does not fit: it may be wrong on the paper.
+    /// What precedes the first line is taken and dropped.
+    package mutating func take(_ typed: borrowing SecretBytes) -> Answer {
         guard let number = nextLine else { preconditionFailure("all lines are there") }
         var line = Self.normalized(typed)
         let prefix = KitText.prefix.exact.replacing("-", with: "")
         if number == 1, line.withBytes({ $0.starts(with: prefix) }) {
             line.removeFirst(prefix.utf8.count)
             // It stands on a line of its own.
-            if line.isEmpty { return nil }
+            if line.isEmpty { return .taken }
         }
         let total = KitText.lineLengths.reduce(0, +)
         let isWhole = number == 1 && line.count == total
@@ -53,26 +73,61 @@ package struct KitEntry: ~Copyable {
         if line.count == wanted + 1, line.withBytes({ $0[0] }) == UInt8(ascii: "0") + UInt8(number) {
             line.removeFirst(1)
         }
-        if let problem = line.withBytes({ Self.strange($0) }) { return problem }
-        guard line.count == wanted else { return .length(line.count, wanted: wanted) }
+        if let problem = line.withBytes({ Self.strange($0, mayBeIllegible: !isWhole) }) { return .problem(problem) }
+        guard line.count == wanted else { return .problem(.length(line.count, wanted: wanted)) }
         if isWhole {
-            line.withBytes { text.append($0) }
-            taken = KitText.lineLengths.count
-            return nil
+            takeWhole(line)
+            return .taken
         }
-        let fits = line.withBytes { bytes in
-            KitText.check(of: bytes.extracting(..<(wanted - 1)), number: number) == bytes[wanted - 1]
+        let illegible = line.withBytes { bytes in bytes.indices.count { bytes[$0] == Self.erasure } }
+        if illegible > Self.erasureLimit { return .problem(.illegible(illegible)) }
+        let kind: KitSearch.Kind
+        if illegible > 0 {
+            kind = .incomplete
+        } else if line.withBytes({ KitText.hasCheck($0, number: number) }) {
+            kind = .right
+        } else if refused.withBytes({ refused in line.withBytes { $0.isEqual(to: refused) } }) {
+            kind = .wrong
+        } else {
+            refused = line.copy()
+            return .problem(.check)
         }
-        guard fits else { return .check }
-        line.withBytes { text.append($0.extracting(..<(wanted - 1))) }
-        taken += 1
-        return nil
+        refused.removeAll()
+        line.withBytes { text.append($0) }
+        kinds.append(kind)
+        return kind == .right ? .taken : .doubtful
     }
 
-    /// The identity; nil if its checksum is wrong, although that of each line is right.
-    package consuming func identity() throws(AgeFailure) -> X25519Identity? {
+    /// What all lines are.
+    package enum Reading {
+        /// They are right.
+        case identity(X25519Identity)
+        /// They are this identity if the lines with these numbers have one mistake each, of the kinds that `KitSearch` names.
+        case repaired(X25519Identity, lines: [Int])
+        /// They are no identity, and not nearly one.
+        case nothing
+    }
+
+    /// Reads all lines, and looks for what they may have to be if they are wrong.
+    ///
+    /// - Parameter known: the public keys of kits, which decide if there are several possibilities.
+    package consuming func finish(known: [X25519Recipient]) throws(AgeFailure) -> Reading {
         precondition(nextLine == nil, "lines are missing")
-        return try text.withBytes { bytes throws(AgeFailure) in try X25519Identity.parse(bytes) }
+        return try KitSearch(text: text, kinds: kinds).reading(known: known)
+    }
+
+    /// Takes what has no check characters.
+    private mutating func takeWhole(_ key: borrowing SecretBytes) {
+        var start = 0
+        for (index, length) in KitText.lineLengths.enumerated() {
+            key.withBytes { bytes in
+                let line = bytes.extracting(start..<start + length)
+                text.append(line)
+                text.append(KitText.check(of: line, number: index + 1))
+            }
+            kinds.append(.right)
+            start += length
+        }
     }
 
     /// The letters in upper case, without blanks and dashes.
@@ -91,13 +146,14 @@ package struct KitEntry: ~Copyable {
     }
 
     /// The first character that no kit has.
-    private static func strange(_ line: borrowing Span<UInt8>) -> Problem? {
+    private static func strange(_ line: borrowing Span<UInt8>, mayBeIllegible: Bool) -> Problem? {
         for index in line.indices where !KitText.alphabet.contains(line[index]) {
             switch line[index] {
             case UInt8(ascii: "O"): return .lookalike("O", of: "0", offset: index + 1)
             case UInt8(ascii: "I"): return .lookalike("I", of: "L", offset: index + 1)
             case UInt8(ascii: "1"): return .lookalike("1", of: "L", offset: index + 1)
             case UInt8(ascii: "B"): return .lookalike("B", of: "8", offset: index + 1)
+            case erasure where mayBeIllegible: continue
             default: return .character(offset: index + 1)
             }
         }

@@ -2,6 +2,7 @@ package import KCAgeEncryption
 internal import KCByteStreams
 package import KCDeviceIdentity
 internal import KCKeychainModel
+package import KCSecretShares
 
 /// What the sheet of a recovery kit says, whatever it is printed with.
 ///
@@ -9,8 +10,8 @@ internal import KCKeychainModel
 package struct KitSheet {
     /// What the sheet is about.
     let kit: RecoveryKit
-    /// The identity that it opens backups with.
-    let identity: X25519Identity
+    /// What is secret on it.
+    let content: Content
     /// The device that makes it.
     let device: DeviceKey
     /// The day it is made, as people read it.
@@ -22,15 +23,23 @@ package struct KitSheet {
 
     /// Describes a sheet.
     package init(
-        _ kit: RecoveryKit, with identity: X25519Identity, by device: DeviceKey, on day: String, version: String,
+        _ kit: RecoveryKit, with content: Content, by device: DeviceKey, on day: String, version: String,
         places: [String]
     ) {
         self.kit = kit
-        self.identity = identity
+        self.content = content
         self.device = device
         self.day = day
         self.version = version
         self.places = places
+    }
+
+    /// What a sheet opens backups with.
+    package enum Content {
+        /// All of the key.
+        case key(X25519Identity)
+        /// A part of the key, and how many there are.
+        case share(SecretShare, ShareScheme)
     }
 
     /// A part of a sheet, in lines of at most `width` columns.
@@ -52,17 +61,14 @@ package struct KitSheet {
 
     /// All that is on it, from the top.
     var blocks: [Block] {
-        beginning
-            + [
-                .text([
-                    "Letters and digits, but no B, I, O and 1. The single character at the end of a",
-                    "line is not part of the key: it shows in which line a typing mistake is. A",
-                    "photo of this sheet is a copy of the key.",
-                ])
-            ] + restoring + checking + limits
+        switch content {
+        case .key: keyBlocks + checking + limits(of: "this sheet")
+        case .share(let share, let scheme): blocks(of: share, scheme) + checking + limits(of: "this share")
+        }
     }
 
-    private var beginning: [Block] {
+    /// What is known about the kit.
+    var facts: [String] {
         var facts = [
             "made         \(day), by kcbackup \(version)", "by device    \(device.id)",
             "public key   \(kit.recipient)",
@@ -70,6 +76,11 @@ package struct KitSheet {
         if !kit.comment.isEmpty {
             facts.append("comment      \(displayed(kit.comment, limit: RecoveryKit.commentLimit))")
         }
+        return facts
+    }
+
+    private var keyBlocks: [Block] {
+        let lengths = KitText.lineLengths.map(String.init).joined(separator: ", ")
         return [
             .title("RECOVERY KIT \(kit.fingerprint) FOR BACKUPS OF KCBACKUP"),
             .text([
@@ -78,12 +89,11 @@ package struct KitSheet {
                 "its backups are not, and a second copy at another place.",
             ]),
             .lines(facts), .heading("THE KEY"), .lines([KitText.prefix]), .secret,
-        ]
-    }
-
-    private var restoring: [Block] {
-        let lengths = KitText.lineLengths.map(String.init).joined(separator: ", ")
-        return [
+            .text([
+                "Letters and digits, but no B, I, O and 1. The single character at the end of a",
+                "line is not part of the key: it shows in which line a typing mistake is. A",
+                "photo of this sheet is a copy of the key.",
+            ]),
             .heading("TO RESTORE"),
             .lines([
                 "kcbackup restore ARCHIVE -i tty      asks for these lines, one by one",
@@ -94,6 +104,12 @@ package struct KitSheet {
                 "in one line. \(KitText.prefix) comes first, then \(lengths) characters,",
                 "without numbers, blanks and the single characters. Then",
             ]),
+        ] + opening
+    }
+
+    /// How a key in a file opens an archive without this program.
+    var opening: [Block] {
+        [
             .lines([
                 "tar -xf ARCHIVE", "age -d -i key.txt metadata.jsonl.gz.age | gzip -dc",
                 "age -d -i key.txt secrets.jsonl.gz.age | gzip -dc",
@@ -121,7 +137,8 @@ package struct KitSheet {
         ]
     }
 
-    private var limits: [Block] {
+    /// - Parameter sheet: what a copy of it is a copy of.
+    private func limits(of sheet: String) -> [Block] {
         let blank = String(repeating: "_", count: 48)
         var rows = places.prefix(Self.placeLimit).flatMap { Self.folded(displayed($0), by: 48) }
         if places.count > Self.placeLimit { rows.append("and \(places.count - Self.placeLimit) more") }
@@ -137,7 +154,7 @@ package struct KitSheet {
                 "without this key, such as older ones; unencrypted backups; keychain files.",
             ]),
             .heading("WHERE THINGS ARE"),
-            .lines(placing + ["copies of this sheet   \(blank)", "last checked           \(blank)"]),
+            .lines(placing + ["copies of \(sheet)   \(blank)", "last checked           \(blank)"]),
         ]
     }
 
@@ -158,13 +175,22 @@ package struct KitSheet {
 }
 
 extension KitSheet {
-    /// The lines of the key, each with a line feed.
-    var secretLines: SecretBytes { KitText.lines(of: identity) }
+    /// The lines of the key or the words of the share, each line with a line feed.
+    var secretLines: SecretBytes {
+        switch content {
+        case .key(let identity): KitText.lines(of: identity)
+        case .share(let share, _): ShareText.lines(of: share)
+        }
+    }
 
-    /// What the code holds, which any age takes as an identity.
+    /// What the code holds: an identity for any age, or words as they are typed.
     var codeText: SecretBytes {
-        var text = SecretBytes(capacity: 128)
-        identity.encode(into: &text)
-        return text
+        switch content {
+        case .key(let identity):
+            var text = SecretBytes(capacity: 128)
+            identity.encode(into: &text)
+            return text
+        case .share(let share, _): return ShareText.words(of: share)
+        }
     }
 }

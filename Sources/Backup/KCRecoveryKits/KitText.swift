@@ -45,11 +45,36 @@ package enum KitText {
         return text
     }
 
+    /// One line of an identity, numbered from 1, with a line feed.
+    package static func line(_ number: Int, of identity: X25519Identity) -> SecretBytes {
+        var line = lines(of: identity)
+        var start = 0
+        for _ in 1..<number { start += line.withBytes { $0.firstLine(from: start) } }
+        line.removeFirst(start)
+        let length = line.withBytes { $0.firstLine(from: 0) }
+        line.removeLast(line.count - length)
+        return line
+    }
+
+    /// True if a line ends with its check character.
+    static func hasCheck(_ line: borrowing Span<UInt8>, number: Int) -> Bool {
+        check(of: line.extracting(..<(line.count - 1)), number: number) == line[line.count - 1]
+    }
+
     /// The check character of a line.
     static func check(of line: borrowing Span<UInt8>, number: Int) -> UInt8 {
         var hash = SHA256()
         hash.update(String(number).utf8.span)
         hash.update(line)
         return alphabet[Int(hash.finalize().bytes[0] >> 3)]
+    }
+}
+
+extension Span<UInt8> {
+    /// The length of the line that begins at `start`, with its line feed.
+    fileprivate func firstLine(from start: Int) -> Int {
+        var end = start
+        while end < count, self[end] != UInt8(ascii: "\n") { end += 1 }
+        return end + 1 - start
     }
 }

@@ -21,20 +21,26 @@ package struct RecoveryKit: Hashable, Sendable {
     package let made: Timestamp
     /// What its owner wants to know about it, such as where it lies; may be empty.
     package let comment: String
+    /// How its key is split; nil if it is printed as a whole.
+    package let shares: ShareScheme?
     /// When it was last typed in and found right; nil for never.
     package var checked: Timestamp?
     /// When backups stopped to be made for it; nil if they are.
     package var retired: Timestamp?
 
     /// Describes a new kit.
-    package init(_ recipient: X25519Recipient, made: Timestamp, comment: String) {
+    package init(_ recipient: X25519Recipient, made: Timestamp, comment: String, shares: ShareScheme? = nil) {
         self.recipient = recipient
         self.made = made
         self.comment = comment
+        self.shares = shares
     }
 
     /// Eight digits that distinguish it from other kits: `3f9a-01bc`, the start of the SHA-256 of its recipient.
-    package var fingerprint: String {
+    package var fingerprint: String { Self.fingerprint(of: recipient) }
+
+    /// The fingerprint of the kit with a public key.
+    package static func fingerprint(of recipient: X25519Recipient) -> String {
         let digits = SHA256.hash(recipient.description.utf8.span).hex.prefix(8)
         return "\(digits.prefix(4))-\(digits.suffix(4))"
     }

@@ -9,6 +9,7 @@ internal import KCKeychainModel
 /// kit age1…
 /// made 2026-11-21T03:00:07.120000Z
 /// checked 2026-11-22T10:00:00.000000Z
+/// shares 2of3
 /// comment in the safe
 /// ```
 package struct RecoveryKits: Sendable {
@@ -62,6 +63,7 @@ package struct RecoveryKits: Sendable {
             fields.add("made", kit.made.description)
             fields.add("checked", kit.checked?.description)
             fields.add("retired", kit.retired?.description)
+            fields.add("shares", kit.shares?.description)
             if !kit.comment.isEmpty { fields.add("comment", kit.comment) }
         }
         return fields
@@ -81,7 +83,9 @@ package struct RecoveryKits: Sendable {
             guard let recipient = value("kit").flatMap(X25519Recipient.init),
                 let made = value("made").flatMap(Timestamp.init)
             else { return nil }
-            var kit = RecoveryKit(recipient, made: made, comment: value("comment") ?? "")
+            var kit = RecoveryKit(
+                recipient, made: made, comment: value("comment") ?? "",
+                shares: value("shares").flatMap(ShareScheme.init))
             kit.checked = value("checked").flatMap(Timestamp.init)
             kit.retired = value("retired").flatMap(Timestamp.init)
             kits.append(kit)

@@ -16,18 +16,18 @@ package enum SheetForm: Hashable, Sendable {
         self = isPage ? .html : name.exact.hasSuffix(".pdf") ? .pdf : .text
     }
 
-    /// Returns the file with a sheet.
+    /// Returns the file with sheets, each on a page of its own.
     ///
     /// - Parameters:
     ///   - hasCode: true for a QR code of the key beside it.
     ///   - ground: for text, what is put before and after each line of the code.
     package func file(
-        _ sheet: KitSheet, hasCode: Bool, ground: (start: String, end: String) = ("", "")
+        _ sheets: [KitSheet], hasCode: Bool, ground: (start: String, end: String) = ("", "")
     ) throws(QRCodeFailure) -> SecretBytes {
         switch self {
-        case .text: try SheetText(ground: ground).file(sheet, hasCode: hasCode)
-        case .html: try SheetPage().file(sheet, hasCode: hasCode)
-        case .pdf: try SheetPDF.file(sheet, hasCode: hasCode)
+        case .text: try SheetText(ground: ground).file(sheets, hasCode: hasCode)
+        case .html: try SheetPage().file(sheets, hasCode: hasCode)
+        case .pdf: try SheetPDF.file(sheets, hasCode: hasCode)
         }
     }
 }

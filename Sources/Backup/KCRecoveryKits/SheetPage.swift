@@ -21,7 +21,9 @@ struct SheetPage {
         p { margin: 4pt 0 }
         pre { font: 8.5pt/1.25 monospace; margin: 3pt 0 3pt 1em; white-space: pre-wrap; overflow-wrap: anywhere }
         .secret { display: flex; align-items: center; justify-content: space-between; break-inside: avoid }
-        .secret pre { font-size: 13pt; line-height: 1.5; font-weight: bold; margin: 0; white-space: pre }
+        .secret .share { font-size: 9.5pt; line-height: 1.35 }
+        .secret .key { font-size: 13pt; line-height: 1.5 }
+        .secret pre { font-weight: bold; margin: 0; white-space: pre }
         .code { width: 54mm; height: 54mm; flex: none }
         </style>
         </head>
@@ -29,9 +31,16 @@ struct SheetPage {
 
         """
 
-    func file(_ sheet: KitSheet, hasCode: Bool) throws(QRCodeFailure) -> SecretBytes {
+    func file(_ sheets: [KitSheet], hasCode: Bool) throws(QRCodeFailure) -> SecretBytes {
         var page = SecretBytes(capacity: 32_768)
-        page.append(utf8: Self.top + "<article>\n")
+        page.append(utf8: Self.top)
+        for sheet in sheets { try append(sheet, hasCode, to: &page) }
+        page.append(utf8: "</body>\n</html>\n")
+        return page
+    }
+
+    private func append(_ sheet: KitSheet, _ hasCode: Bool, to page: inout SecretBytes) throws(QRCodeFailure) {
+        page.append(utf8: "<article>\n")
         for block in sheet.blocks {
             switch block {
             case .title(let line): page.append(utf8: "<h1>\(Self.escaped(line))</h1>\n")
@@ -41,7 +50,7 @@ struct SheetPage {
             case .lines(let lines):
                 page.append(utf8: "<pre>\(Self.escaped(lines.joined(separator: "\n")))</pre>\n")
             case .secret:
-                page.append(utf8: "<div class=\"secret\"><pre>")
+                page.append(utf8: "<div class=\"secret\"><pre class=\"\(sheet.kind)\">")
                 // It has no characters with a meaning in HTML.
                 sheet.secretLines.withBytes { page.append($0) }
                 page.append(utf8: "</pre>")
@@ -49,8 +58,7 @@ struct SheetPage {
                 page.append(utf8: "</div>\n")
             }
         }
-        page.append(utf8: "</article>\n</body>\n</html>\n")
-        return page
+        page.append(utf8: "</article>\n")
     }
 
     /// Text in which nothing is markup.
@@ -65,5 +73,15 @@ struct SheetPage {
             }
         }
         return escaped
+    }
+}
+
+extension KitSheet {
+    /// The class of what is secret.
+    fileprivate var kind: String {
+        switch content {
+        case .key: "key"
+        case .share: "share"
+        }
     }
 }

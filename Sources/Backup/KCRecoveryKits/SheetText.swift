@@ -6,8 +6,17 @@ struct SheetText {
     /// What is put before and after each line of a code.
     let ground: (start: String, end: String)
 
-    func file(_ sheet: KitSheet, hasCode: Bool) throws(QRCodeFailure) -> SecretBytes {
+    func file(_ sheets: [KitSheet], hasCode: Bool) throws(QRCodeFailure) -> SecretBytes {
         var text = SecretBytes(capacity: 16_384)
+        for (index, sheet) in sheets.enumerated() {
+            // A printer begins a page with it.
+            if index > 0 { text.append(utf8: "\u{c}") }
+            try append(sheet, hasCode, to: &text)
+        }
+        return text
+    }
+
+    private func append(_ sheet: KitSheet, _ hasCode: Bool, to text: inout SecretBytes) throws(QRCodeFailure) {
         for (index, block) in sheet.blocks.enumerated() {
             if index > 0 { text.append(utf8: "\n") }
             switch block {
@@ -22,6 +31,5 @@ struct SheetText {
                 }
             }
         }
-        return text
     }
 }

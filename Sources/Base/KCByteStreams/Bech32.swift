@@ -111,34 +111,40 @@ package enum Bech32 {
     }
 }
 
-/// The BCH code over groups of five bits that ends a Bech32 text (BIP 173, "Checksum").
-private struct Checksum {
-    private var state: UInt32 = 1
+extension Bech32 {
+    /// The BCH code over groups of five bits that ends a Bech32 text (BIP 173, "Checksum").
+    package struct Checksum {
+        private var state: UInt32 = 1
 
-    /// Starts with a lower-case prefix.
-    init(_ prefix: [UInt8]) {
-        for character in prefix { add(character >> 5) }
-        add(0)
-        for character in prefix { add(character & 31) }
-    }
+        /// Starts with a prefix of printable ASCII characters, whose case is ignored.
+        package init(prefix: String) { self.init(lowered(prefix)) }
 
-    mutating func add(_ group: UInt8) {
-        let top = state >> 25
-        state = (state & 0x1ff_ffff) << 5 ^ UInt32(group)
-        if top & 1 != 0 { state ^= 0x3b6a_57b2 }
-        if top & 2 != 0 { state ^= 0x2650_8e6d }
-        if top & 4 != 0 { state ^= 0x1ea1_19fa }
-        if top & 8 != 0 { state ^= 0x3d42_33dd }
-        if top & 16 != 0 { state ^= 0x2a14_62b3 }
-    }
+        /// Starts with a lower-case prefix.
+        fileprivate init(_ prefix: [UInt8]) {
+            for character in prefix { add(character >> 5) }
+            add(0)
+            for character in prefix { add(character & 31) }
+        }
 
-    /// True if the groups added last are the checksum of those before.
-    var isValid: Bool { state == 1 }
+        /// Adds the value of a character of the data, at most 31.
+        package mutating func add(_ group: UInt8) {
+            let top = state >> 25
+            state = (state & 0x1ff_ffff) << 5 ^ UInt32(group)
+            if top & 1 != 0 { state ^= 0x3b6a_57b2 }
+            if top & 2 != 0 { state ^= 0x2650_8e6d }
+            if top & 4 != 0 { state ^= 0x1ea1_19fa }
+            if top & 8 != 0 { state ^= 0x3d42_33dd }
+            if top & 16 != 0 { state ^= 0x2a14_62b3 }
+        }
 
-    /// The six groups that make the text valid.
-    consuming func finalize() -> [UInt8] {
-        for _ in 0..<6 { add(0) }
-        let code = state ^ 1
-        return (0..<6).map { UInt8(code >> (25 - 5 * $0) & 31) }
+        /// True if the groups added last are the checksum of those before.
+        package var isValid: Bool { state == 1 }
+
+        /// The six groups that make the text valid.
+        fileprivate consuming func finalize() -> [UInt8] {
+            for _ in 0..<6 { add(0) }
+            let code = state ^ 1
+            return (0..<6).map { UInt8(code >> (25 - 5 * $0) & 31) }
+        }
     }
 }

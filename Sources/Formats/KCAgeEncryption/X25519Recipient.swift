@@ -59,7 +59,8 @@ package struct X25519Recipient: Recipient, Hashable, LosslessStringConvertible {
 
 /// The private half of an age key, `AGE-SECRET-KEY-1…`.
 package final class X25519Identity: Identity {
-    private static let prefix = "AGE-SECRET-KEY-"
+    /// What the encoding begins with, before the `1` and the data.
+    package static let prefix = "AGE-SECRET-KEY-"
 
     private let privateKey: SecretBytes
     /// The public half.
@@ -77,6 +78,14 @@ package final class X25519Identity: Identity {
         let key = try cryptography(X25519.generatePrivateKey())
         return try X25519Identity(privateKey: key)
     }
+
+    /// Creates the identity with a private key; nil unless that has 32 bytes.
+    package static func of(_ key: consuming SecretBytes) throws(AgeFailure) -> X25519Identity? {
+        key.count == 32 ? try X25519Identity(privateKey: key) : nil
+    }
+
+    /// A copy of the private key, 32 bytes.
+    package func key() -> SecretBytes { privateKey.copy() }
 
     /// Parses `AGE-SECRET-KEY-1…` in upper case; nil for anything else.
     package static func parse(_ text: borrowing Span<UInt8>) throws(AgeFailure) -> X25519Identity? {

@@ -99,6 +99,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case server
     case service
     case set
+    case shares
     case signers
     case skipLocked = "skip-locked"
     case staysBehind = "stays-behind"

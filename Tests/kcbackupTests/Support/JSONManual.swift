@@ -236,6 +236,7 @@ struct JSONHome {
             ),
             step("create --to", "create --unencrypted --to backups"),
             step("recovery make", "recovery make -o kit --comment safe"),
+            step("recovery make", "recovery make -o shares --shares 2of3"),
             step("recovery list", "recovery list"),
             step("recovery check", "recovery check -i kit-key"),
             step("recovery check of another machine's kit", "recovery check -i far-key far.kcb"),

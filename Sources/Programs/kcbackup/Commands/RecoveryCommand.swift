@@ -35,11 +35,14 @@ struct RecoveryListCommand: Verb {
         let kits = try local.keyIfAny().map { try LocalKits(of: $0, at: local).list() } ?? []
         var table = Table([
             Table.Column(title: "KIT"), Table.Column(title: "MADE"), Table.Column(title: "CHECKED"),
+            Table.Column(title: "SHARES"),
             Table.Column(title: "COMMENT", least: 8, yields: 2), Table.Column(title: "PUBLIC KEY", yields: 1),
         ])
         for kit in kits {
             table.append([
-                kit.fingerprint, session.calendar.day(kit.made), kit.checkedWords(session), kit.comment,
+                kit.fingerprint, session.calendar.day(kit.made), kit.checkedWords(session),
+                kit.shares.map { "\($0.needed) of \($0.count)" } ?? "-",
+                kit.comment,
                 kit.recipient.description,
             ])
         }
@@ -100,6 +103,10 @@ extension RecoveryKit {
             ("checked", checked.map { .text($0.description) }),
             ("checkIsDue", .flag(retired == nil && rehearsal(at: now) != .recent)),
             ("retired", retired.map { .text($0.description) }),
+            (
+                "shares",
+                shares.map { .members([("needed", .number($0.needed)), ("count", .number($0.count))]) }
+            ),
         ])
     }
 

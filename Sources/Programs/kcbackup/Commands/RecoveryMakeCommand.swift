@@ -11,7 +11,7 @@ internal import KCReportText
 
 /// `kcbackup recovery make`.
 struct RecoveryMakeCommand: Verb {
-    static let mainOptions: [OptionName] = [.output, .comment, .qr]
+    static let mainOptions: [OptionName] = [.output, .comment, .qr, .shares]
 
     static let configuration = CommandConfiguration(
         commandName: "make",
@@ -24,12 +24,16 @@ struct RecoveryMakeCommand: Verb {
             '.pdf', and text otherwise. A page and a PDF have the key as a QR code, too, if libqrencode is there; text has \
             it with '--qr'.
 
+            With '--shares 2of3' the key is split into three sheets, of which any two open backups, and one tells nothing. \
+            Their words follow SLIP-39, for which there are other programs.
+
             Print it, and type it in once with 'kcbackup recovery check'. From now on, each encrypted archive of this \
             device, also of its jobs, opens with it too; 'kcbackup rekey' adds it to older ones.
 
             EXAMPLES:
               kcbackup recovery make | lp
               kcbackup recovery make -o /dev/shm/kit.pdf --comment "in the safe"
+              kcbackup recovery make -o /dev/shm/shares.pdf --shares 2of3
             """)
 
     @Option(
@@ -47,6 +51,12 @@ struct RecoveryMakeCommand: Verb {
     @Flag(name: OptionName.qr.name, help: "Print the key as a QR code too, or fail if that cannot be done.")
     var qr = false
 
+    @Option(
+        name: OptionName.shares.name,
+        help: ArgumentHelp(
+            "Split the key: '2of3' for three sheets of which two are needed; at most 16.", valueName: "k-of-n"))
+    var shares: String?
+
     @OptionGroup
     var style: StyleOptions
 
@@ -56,6 +66,7 @@ struct RecoveryMakeCommand: Verb {
         if style.json, output == nil { throw UsageProblem.needs(.json, .output) }
         if output == "" { throw UsageProblem.empty(.output) }
         guard RecoveryKit.isComment(comment) else { throw KitProblem.comment }
+        let scheme = try shares.map(Self.scheme)
         let form = output.map { SheetForm(ofFile: $0) } ?? .text
         let hasCode = try hasCode(on: form, session)
         let local = LocalDevice(session.world)
@@ -63,12 +74,18 @@ struct RecoveryMakeCommand: Verb {
         let kits = LocalKits(of: device, at: local)
         try Self.requireRoom(in: kits.list())
         let identity = try X25519Identity.generate()
-        let kit = RecoveryKit(identity.recipient, made: session.now, comment: comment)
-        let sheet = KitSheet(
-            kit, with: identity, by: device, on: session.calendar.day(session.now),
-            version: CommandLineTool.version, places: session.backupPlaces())
+        let kit = RecoveryKit(identity.recipient, made: session.now, comment: comment, shares: scheme)
+        let contents = try scheme.map { scheme in
+            try identity.shares(scheme).map { KitSheet.Content.share($0, scheme) }
+        }
+        let places = session.backupPlaces()
+        let sheets = (contents ?? [.key(identity)]).map { content in
+            KitSheet(
+                kit, with: content, by: device, on: session.calendar.day(session.now),
+                version: CommandLineTool.version, places: places)
+        }
         let file = try code { () throws(QRCodeFailure) in
-            try form.file(sheet, hasCode: hasCode, ground: output == nil ? session.codeGround : ("", ""))
+            try form.file(sheets, hasCode: hasCode, ground: output == nil ? session.codeGround : ("", ""))
         }
         // Archives are made for what is in the list, so a kit gets there only when its sheet is written.
         if let output {
@@ -91,6 +108,13 @@ struct RecoveryMakeCommand: Verb {
         }
         tell(of: kit, output, session)
         return .ok
+    }
+
+    private static func scheme(_ text: String) throws(UsageProblem) -> ShareScheme {
+        guard let scheme = ShareScheme(text) else {
+            throw .malformed(.shares, form: "'2of3' for two of three, with at least 2 needed and at most 16 made")
+        }
+        return scheme
     }
 
     /// Says what there is, and what to do with it.

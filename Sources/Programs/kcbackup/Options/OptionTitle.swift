@@ -33,7 +33,7 @@ extension OptionName {
         case .archivePasscode, .escrow, .identity, .identityPassphrase, .inspectRecipient, .keyFile, .keys,
             .newPasscode,
             .newPassphrase, .noPasscode, .outside, .passcode, .passphrase, .password, .recipient, .recipientsFile,
-            .recipientsPassphrase, .suggest, .unencrypted, .unlock:
+            .recipientsPassphrase, .shares, .suggest, .unencrypted, .unlock:
             .keys
         case .lockAfter, .lockOnSuspend, .noLockOnSuspend, .untilFirstUnlock:
             .locking

@@ -3,38 +3,155 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCRecoveryKits
 internal import KCReportText
+internal import KCSecretShares
 
 extension Session {
     /// What stands for the terminal where an identity file is named; a file of this name is `./tty`.
     static let typedIdentity = "tty"
 
-    // As many as somebody with patience makes before looking for the mistake elsewhere.
-    private static let mistakeLimit = 20
-
-    /// Has the key of a recovery kit typed, line by line.
+    /// Has the key of a recovery kit typed, line by line, or words of its shares.
     ///
-    /// A line that is wrong is asked for again.
+    /// What is wrong is asked for again; what may be right is proposed.
     ///
     /// - Throws: `KitProblem` (`unattended`, `mistyped`), `TerminalFailure`, `AgeFailure.cryptography`.
     func typeKit() throws -> X25519Identity {
         guard world.terminal.isAttended else { throw KitProblem.unattended }
-        var remark = "Type the lines of the recovery kit, each with the character at its end.\n"
-        var mistakes = 0
+        var known: [X25519Recipient] = []
+        do {
+            known = try recoveryKits().map(\.recipient)
+        } catch {
+            // They only help to choose among possibilities.
+            warn(Failure(error, subjects).explanation.message)
+        }
+        var typing = KitTyping(session: self, known: known)
+        let identity = try typing.identity()
+        note("this is the key of recovery kit \(RecoveryKit.fingerprint(of: identity.recipient))")
+        return identity
+    }
+}
+
+/// The dialogue in which a kit is typed.
+private struct KitTyping {
+    let session: Session
+    /// The public keys of the kits of this device.
+    let known: [X25519Recipient]
+    private var mistakes = 0
+    /// What is said before the next question.
+    private var remark = ""
+
+    // As many as somebody with patience makes before looking for the mistake elsewhere.
+    private static let mistakeLimit = 20
+
+    init(session: Session, known: [X25519Recipient]) {
+        self.session = session
+        self.known = known
+    }
+
+    mutating func identity() throws -> X25519Identity {
+        remark = """
+            Type the lines of the recovery kit, each with the character at its end, or the words of a share. '?' stands \
+            for what cannot be read.\n
+            """
         while true {
             var entry = KitEntry()
             while let number = entry.nextLine {
-                let line = try world.terminal.readVisibleSecret("\(remark)Line \(number): ")
-                remark = ""
-                guard let problem = entry.take(line) else { continue }
-                mistakes += 1
-                if mistakes >= Self.mistakeLimit { throw KitProblem.mistyped(times: mistakes) }
-                remark = "\(problem.words)\n"
+                let line = try ask("Line \(number)")
+                if number == 1, ShareEntry.isMeant(by: line) { return try sharedIdentity(line) }
+                switch entry.take(line) {
+                case .taken: break
+                case .doubtful: remark = "What is wrong or missing in it is looked for at the end.\n"
+                case .problem(let problem): try refuse(problem.words)
+                }
             }
-            if let identity = try entry.identity() { return identity }
-            mistakes += 1
-            if mistakes >= Self.mistakeLimit { throw KitProblem.mistyped(times: mistakes) }
-            remark = "Each line may be right, but they are not the key of one kit. Once more, from the first line:\n"
+            switch try entry.finish(known: known) {
+            case .identity(let identity): return identity
+            case .repaired(let identity, let lines):
+                if try confirms(identity, lines) { return identity }
+                try refuse("Once more, from the first line:")
+            case .nothing:
+                try refuse(
+                    "Each line may be right, but they are not the key of one kit. Once more, from the first line:")
+            }
         }
+    }
+
+    /// Asks whether lines are what they may have to be.
+    private func confirms(_ identity: X25519Identity, _ lines: [Int]) throws -> Bool {
+        var text = SecretBytes(capacity: 512)
+        text.append(
+            utf8: "Together with the others, \(lines.count == 1 ? "this line" : "these lines") would be right:\n")
+        for number in lines { KitText.line(number, of: identity).withBytes { text.append($0) } }
+        try session.world.terminal.show(text)
+        return try session.world.terminal.confirms("Does the sheet say that?")
+    }
+
+    /// Has shares typed until there are enough.
+    ///
+    /// - Parameter beginning: the first line of the first one.
+    private mutating func sharedIdentity(_ beginning: consuming SecretBytes) throws -> X25519Identity {
+        var shares = KitShares()
+        var next = try share(beginning)
+        while true {
+            if let problem = shares.add(next) {
+                try refuse(problem.words)
+            } else if let missing = shares.missing, missing > 0 {
+                remark =
+                    "That is share \(next.memberIndex + 1) of '\(next.setName) …'; \(counted(missing, "more share")) needed.\n"
+            } else if let identity = try shares.identity() {
+                return identity
+            } else {
+                try refuse("These shares do not give the key of a kit. Once more, from the first share:")
+                shares = KitShares()
+            }
+            next = try share()
+        }
+    }
+
+    /// Has one share typed.
+    private mutating func share(_ beginning: consuming SecretBytes? = nil) throws -> SecretShare {
+        var beginning = beginning
+        while true {
+            var entry = ShareEntry()
+            while let position = entry.nextWord {
+                let line = try beginning.take() ?? ask("Words from \(position) on")
+                if let problem = entry.take(line) { try refuse(problem.words) }
+            }
+            switch entry.finish() {
+            case .share(let share): return share
+            case .repaired(let share, let positions):
+                if try confirms(share, positions) { return share }
+                try refuse("Once more, from the first word of the share:")
+            case .nothing:
+                try refuse("At least one word is wrong, though each is in the list. Once more, from the first word:")
+            }
+        }
+    }
+
+    /// Asks whether words are what they may have to be.
+    private func confirms(_ share: SecretShare, _ positions: [Int]) throws -> Bool {
+        var text = SecretBytes(capacity: 256)
+        text.append(utf8: "Together with the others, this would be right:\n")
+        let words = share.words
+        for position in positions {
+            text.append(utf8: "  \(position) ")
+            ShareWords.append(words[position - 1], to: &text)
+            text.append(utf8: "\n")
+        }
+        try session.world.terminal.show(text)
+        return try session.world.terminal.confirms("Does the sheet say that?")
+    }
+
+    private mutating func ask(_ question: String) throws -> SecretBytes {
+        let prompt = "\(remark)\(question): "
+        remark = ""
+        return try session.world.terminal.readVisibleSecret(prompt)
+    }
+
+    /// Says what is wrong before the next question, unless it was the last one.
+    private mutating func refuse(_ words: String) throws(KitProblem) {
+        mistakes += 1
+        if mistakes >= Self.mistakeLimit { throw .mistyped(times: mistakes) }
+        remark = words + "\n"
     }
 }
 
@@ -47,7 +164,34 @@ extension KitEntry.Problem {
         case .lookalike(let typed, let meant, let offset):
             "Character \(offset) is typed as '\(typed)', which no kit has: '\(meant)' looks like it."
         case .character(let offset): "Character \(offset) is one that no kit has."
-        case .check: "That line does not fit the character at its end. Once more:"
+        case .check:
+            "That line does not fit the character at its end. Once more; if the sheet says it, type it so again:"
+        case .illegible(let count):
+            "\(count) characters are missing; up to \(KitEntry.erasureLimit) in a line can be found by the others."
+        }
+    }
+}
+
+extension ShareEntry.Problem {
+    /// What to look at, without what was typed.
+    fileprivate var words: String {
+        switch self {
+        case .unknown(let position):
+            position == 1
+                ? "Word 1 is not in the list of words." : "Word \(position) is not in the list of words; go on with it."
+        case .illegible: "More words are missing than can be found by the others."
+        case .surplus: "A share has \(SecretShare.usualWordCount) words; the others are left out."
+        }
+    }
+}
+
+extension KitShares.Problem {
+    /// What to do with the share.
+    fileprivate var words: String {
+        switch self {
+        case .otherSet(let name): "That is a share of another set: those of this one begin with '\(name)'."
+        case .twice(let number): "Share \(number) is there already; another one is needed."
+        case .groups: "That is a share of several groups, which no kit has."
         }
     }
 }
