@@ -89,7 +89,7 @@ struct RecoveryShareTests {
 
     @Test("The same share twice, one of another kit, and too many words are each said so, and the right one goes on")
     func others() throws {
-        let first = home.run("recovery make --shares 2of2 -o other.txt")
+        let first = home.run("recovery make --shares 3of3 -o other.txt")
         #expect(first.status == .ok)
         let text = String(decoding: try home.folder.read("work/other.txt"), as: UTF8.self)
         let sheet = try #require(text.split(separator: "\u{c}").first)

@@ -29,7 +29,7 @@ package struct StatusPage {
         <body>
         <header><p class="kind">kcbackup</p><h1>Backups</h1></header>
         <main>
-        \(verdict)\(keychains)\(jobs)\(copies)\(receipts)</main>
+        \(verdict)\(keychains)\(jobs)\(copies)\(receipts)\(kits)</main>
         <footer><p>Made by kcbackup on \(shown: report.calendar.moment(report.made)). It names keychains and folders, and holds no secret.</p></footer>
         </body>
         </html>
@@ -135,6 +135,27 @@ package struct StatusPage {
             <h2>Fleet</h2>
             <table class="fleet">
             <thead><tr><th>Fleet</th><th>Job</th><th>Last receipt</th><th>Last try</th></tr></thead>
+            <tbody>
+            \(rows)</tbody>
+            </table>
+
+            """
+    }
+
+    private var kits: HTML {
+        if report.kits.isEmpty { return "" }
+        let rows = report.kits.map { kit in
+            """
+            <tr><td>\(kit.name)</td><td>\(shown: report.calendar.day(kit.made))</td>\
+            <td class="\(kit.isDue ? "bad" : "good" as HTML)">\(Self.time(kit.checked, at: report.made, report.calendar))</td>\
+            <td>\(kit.comment)</td></tr>
+
+            """ as HTML
+        }
+        return """
+            <h2>Recovery kits</h2>
+            <table class="kits">
+            <thead><tr><th>Kit</th><th>Made</th><th>Last checked</th><th>Comment</th></tr></thead>
             <tbody>
             \(rows)</tbody>
             </table>

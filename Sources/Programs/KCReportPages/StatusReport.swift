@@ -120,12 +120,33 @@ package struct StatusReport {
         }
     }
 
+    /// A recovery kit; the texts are not displayed ones.
+    package struct Kit {
+        let name: String
+        let made: Timestamp
+        let checked: Timestamp?
+        let isDue: Bool
+        let comment: String
+
+        /// - Parameters:
+        ///   - checked: when it was last tried; nil for never.
+        ///   - isDue: true if that is too long ago.
+        package init(name: String, made: Timestamp, checked: Timestamp?, isDue: Bool, comment: String) {
+            self.name = name
+            self.made = made
+            self.checked = checked
+            self.isDue = isDue
+            self.comment = comment
+        }
+    }
+
     /// The most urgent first.
     let problems: [Problem]
     let stores: [Store]
     let jobs: [Job]
     let copies: [Copies]
     let receipts: [Receipts]
+    let kits: [Kit]
     /// The jobs that cannot be read, and why, as displayed text.
     let unreadable: [(name: String, words: String)]
     /// When the page is made.
@@ -135,7 +156,7 @@ package struct StatusReport {
 
     /// Creates a report; the properties describe the parameters.
     package init(
-        problems: [Problem], stores: [Store], jobs: [Job], copies: [Copies], receipts: [Receipts],
+        problems: [Problem], stores: [Store], jobs: [Job], copies: [Copies], receipts: [Receipts], kits: [Kit],
         unreadable: [(name: String, words: String)], made: Timestamp, calendar: LocalCalendar
     ) {
         self.problems = problems
@@ -143,6 +164,7 @@ package struct StatusReport {
         self.jobs = jobs
         self.copies = copies
         self.receipts = receipts
+        self.kits = kits
         self.unreadable = unreadable
         self.made = made
         self.calendar = calendar

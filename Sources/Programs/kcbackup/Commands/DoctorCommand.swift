@@ -51,7 +51,7 @@ struct DoctorCommand: Verb {
         for warning in examination.warnings {
             session.warn("\(warning.job.map { "job \(quoted($0)): " } ?? "")\(warning.message)")
         }
-        for note in examination.notes { session.note("job \(quoted(note.job)): \(note.message)") }
+        for note in examination.notes { session.note("\(note.job.map { "job \(quoted($0)): " } ?? "")\(note.message)") }
         if problems.isEmpty {
             let warnings = examination.warnings.count
             session.note(

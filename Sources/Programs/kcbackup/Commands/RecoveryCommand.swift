@@ -111,7 +111,7 @@ extension RecoveryKit {
     }
 
     /// When it was last checked, for a table.
-    fileprivate func checkedWords(_ session: Session) -> String {
+    func checkedWords(_ session: Session) -> String {
         if retired != nil { return "retired" }
         let day = checked.map { session.calendar.day($0) }
         return switch rehearsal(at: session.now) {

@@ -18,7 +18,7 @@ struct StatusCommand: Verb {
             With '--max-age', the run ends with 17 if the last good backup of a job or keychain is older, or if a job \
             never succeeded. If the newest backup of a keychain is missing from its folder, the run ends with 10, and \
             with 13 if another file has its name, or if the catalogue of a folder was altered. The same age goes for the \
-            copies of a job on its remotes. '--prometheus' prints \
+            copies of a job on its remotes. Recovery kits are shown with their last checks. '--prometheus' prints \
             the text format that a node exporter collects.
 
             EXAMPLES:
@@ -59,18 +59,19 @@ struct StatusCommand: Verb {
         if html != nil, style.json { throw UsageProblem.together(.html, .json) }
         let page = try html.map { try ReportFile($0, replacing: StatusPage.mark, in: session) }
         let state = try BackupState(in: session)
+        let kits = StatusKits(in: session)
         let stale = limit.map { state.stale(since: $0, at: session.now) } ?? []
         if let page {
             try page.make { write in
-                let report = StatusReport(state, stale: stale, at: session.now, session.calendar)
+                let report = StatusReport(state, kits, stale: stale, at: session.now, session.calendar)
                 try write(StatusPage(report).html)
             }
         } else if prometheus {
-            try session.result([:], state.metrics)
+            try session.result([:], state.metrics + kits.metrics)
         } else if style.json {
-            try session.result(state.json(at: session.now), [])
+            try session.result(state.json(kits, at: session.now), [])
         } else if !style.quiet {
-            try session.result([:], lines(state, in: session))
+            try session.result([:], lines(state, kits, in: session))
         }
         for keychain in state.stores
         where keychain.jobs.isEmpty && !state.jobs.isEmpty && state.unreadable.isEmpty {
@@ -78,6 +79,7 @@ struct StatusCommand: Verb {
         }
         var problems = state.unreadable.map(\.failure) + state.jobs.compactMap(\.recordFailure)
         problems += state.failures.map { .catalogue($0, job: nil) } + state.lost.map(\.failure)
+        if let failure = kits.failure { problems.append(failure) }
         if let maxAge, !stale.isEmpty {
             let stale = stale.map(\.words)
             let refusal = Refusal(
@@ -93,7 +95,7 @@ struct StatusCommand: Verb {
         return first.explanation.status
     }
 
-    private func lines(_ state: BackupState, in session: Session) -> [String] {
+    private func lines(_ state: BackupState, _ kits: StatusKits, in session: Session) -> [String] {
         var lines: [String] = []
         if !state.jobs.isEmpty || !state.unreadable.isEmpty {
             var table = Table([
@@ -114,7 +116,7 @@ struct StatusCommand: Verb {
             }
             lines += table.lines(width: session.tableWidth) + ["\n"]
         }
-        lines += copyLines(state, in: session) + receiptLines(state, in: session)
+        lines += copyLines(state, in: session) + receiptLines(state, in: session) + kits.lines(in: session)
         var table = Table([
             Table.Column(title: "KEYCHAIN", least: 8), Table.Column(title: "LAST GOOD", yields: 1, zone: session.zones),
             Table.Column(title: "AGE"), Table.Column(title: "ARCHIVES", alignment: .right, yields: 2),
@@ -258,7 +260,7 @@ extension BackupState.Lost {
 
 extension BackupState {
     /// The JSON object of `status`.
-    fileprivate func json(at now: Timestamp) -> JSONValue {
+    fileprivate func json(_ kits: StatusKits, at now: Timestamp) -> JSONValue {
         [
             "jobs": .list(
                 jobs.map { state in
@@ -282,6 +284,7 @@ extension BackupState {
                         ("inJobs", .list(state.jobs.map { .text($0) })),
                     ])
                 }),
+            "kits": .list(kits.kits.map { $0.json(at: now) }),
             "missing": .list(lost.filter { $0.state == .missing }.map(\.json)),
             "newestReplaced": .list(lost.filter { $0.state != .missing }.map(\.json)),
         ]

@@ -23,7 +23,7 @@ struct Examination {
     /// What may keep a job from running, and what no job backs up.
     private(set) var warnings: [(job: String?, message: String)] = []
     /// What could not be examined.
-    private(set) var notes: [(job: String, message: String)] = []
+    private(set) var notes: [(job: String?, message: String)] = []
     private(set) var count = 0
     private let session: Session
     private var job: String?
@@ -154,7 +154,11 @@ struct Examination {
         check { session in kits = try session.recoveryKits() }
         for kit in kits where kit.retired == nil {
             count += 1
-            if let doubt = kit.doubt(at: session.now) { warnings.append((nil, doubt)) }
+            if let doubt = kit.doubt(at: session.now) {
+                warnings.append((nil, doubt))
+            } else if let checked = kit.checked {
+                notes.append((nil, "recovery kit \(kit.fingerprint) was tried \(age(checked, at: session.now)) ago"))
+            }
         }
     }
 

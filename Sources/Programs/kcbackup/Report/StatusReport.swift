@@ -8,13 +8,17 @@ extension StatusReport {
     /// Says what there is, and what is wrong.
     ///
     /// - Parameter stale: what has had no successful backup since the requested limit.
-    init(_ state: BackupState, stale: [BackupState.Stale], at now: Timestamp, _ calendar: LocalCalendar) {
+    init(
+        _ state: BackupState, _ kits: StatusKits, stale: [BackupState.Stale], at now: Timestamp,
+        _ calendar: LocalCalendar
+    ) {
         self.init(
-            problems: Self.problems(of: state, stale, now, calendar),
+            problems: Self.problems(of: state, stale, now, calendar) + kits.problems(at: now),
             stores: state.stores.map { Store($0, in: state, at: now) },
             jobs: state.jobs.map { Job($0, calendar) },
             copies: state.jobs.flatMap { job in job.copies.map { Copies($0, of: job.job.name) } },
             receipts: state.jobs.compactMap { job in job.receipts.map { Receipts($0, of: job.job.name) } },
+            kits: kits.rows(at: now),
             unreadable: state.unreadable.map { ($0.name, $0.failure.explanation.message) }, made: now,
             calendar: calendar)
     }
