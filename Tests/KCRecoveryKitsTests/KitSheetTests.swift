@@ -149,6 +149,11 @@ struct KitSheetTests {
         #expect(page.components(separatedBy: "<article>").count == 4)
     }
 
+    @Test("docs/recovery.md has the script that is on the sheets of shares")
+    func script() throws {
+        #expect(try Project.text("docs/recovery.md").contains(KitSheet.script(2).joined(separator: "\n")))
+    }
+
     @Test(
         "The name of the file says what it is",
         arguments: [

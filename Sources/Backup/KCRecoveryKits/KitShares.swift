@@ -40,8 +40,8 @@ package struct KitShares {
         case otherSet(String)
         /// The share with this number, from 1, is there already.
         case twice(Int)
-        /// It is of shares in groups, which no kit has.
-        case groups
+        /// It is of several groups, or stretched more than that of any kit.
+        case foreign
     }
 
     /// Those that are there.
@@ -55,7 +55,7 @@ package struct KitShares {
 
     /// Adds a share.
     package mutating func add(_ share: SecretShare) -> Problem? {
-        guard share.isOfOneGroup else { return .groups }
+        guard share.isOrdinary else { return .foreign }
         if let first = shares.first {
             guard first.belongs(with: share) else { return .otherSet(first.setName) }
             guard !shares.contains(where: { $0.memberIndex == share.memberIndex }) else {

@@ -62,8 +62,9 @@ package struct KitSheet {
     /// All that is on it, from the top.
     var blocks: [Block] {
         switch content {
-        case .key: keyBlocks + checking + limits(of: "this sheet")
-        case .share(let share, let scheme): blocks(of: share, scheme) + checking + limits(of: "this share")
+        case .key: keyBlocks + checking + limits(["copies of this sheet"])
+        case .share(let share, let scheme):
+            blocks(of: share, scheme) + checking + limits(["copies of this share", "others are with"])
         }
     }
 
@@ -137,14 +138,15 @@ package struct KitSheet {
         ]
     }
 
-    /// - Parameter sheet: what a copy of it is a copy of.
-    private func limits(of sheet: String) -> [Block] {
+    /// - Parameter questions: what is to be filled in, besides where backups lie and when the sheet was checked.
+    private func limits(_ questions: [String]) -> [Block] {
         let blank = String(repeating: "_", count: 48)
         var rows = places.prefix(Self.placeLimit).flatMap { Self.folded(displayed($0), by: 48) }
         if places.count > Self.placeLimit { rows.append("and \(places.count - Self.placeLimit) more") }
         rows.append(blank)
-        let titles = ["backups lie at"] + Array(repeating: "", count: rows.count - 1)
-        let placing = zip(titles, rows).map { title, row in
+        let titles = ["backups lie at"] + Array(repeating: "", count: rows.count - 1) + questions + ["last checked"]
+        rows += Array(repeating: blank, count: questions.count + 1)
+        let table = zip(titles, rows).map { title, row in
             title + String(repeating: " ", count: 23 - title.utf8.count) + row
         }
         return [
@@ -154,7 +156,7 @@ package struct KitSheet {
                 "without this key, such as older ones; unencrypted backups; keychain files.",
             ]),
             .heading("WHERE THINGS ARE"),
-            .lines(placing + ["copies of \(sheet)   \(blank)", "last checked           \(blank)"]),
+            .lines(table),
         ]
     }
 

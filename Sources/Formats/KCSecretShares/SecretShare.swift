@@ -36,6 +36,8 @@ package final class SecretShare: Sendable {
     /// The number of words of a share of a secret of 32 bytes.
     package static let usualWordCount = 33
 
+    // 160,000 rounds, a tenth of a second; the largest that a share can name would take minutes.
+    private static let exponentLimit: UInt8 = 4
     // Two words of the family, two of the share.
     private static let headLength = 4
     private static let shortest = 20
@@ -116,8 +118,10 @@ package final class SecretShare: Sendable {
         return words
     }
 
-    /// True if the secret is split in one group, as that of a kit.
-    package var isOfOneGroup: Bool { family.groupThreshold == 1 && family.groupCount == 1 }
+    /// True if the secret is split in one group, and not stretched much more than ours.
+    package var isOrdinary: Bool {
+        family.groupThreshold == 1 && family.groupCount == 1 && family.iterationExponent <= Self.exponentLimit
+    }
 
     /// True if both are of one set.
     package func belongs(with other: SecretShare) -> Bool {

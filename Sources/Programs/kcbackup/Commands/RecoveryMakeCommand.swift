@@ -11,7 +11,7 @@ internal import KCReportText
 
 /// `kcbackup recovery make`.
 struct RecoveryMakeCommand: Verb {
-    static let mainOptions: [OptionName] = [.output, .comment, .qr, .shares]
+    static let mainOptions: [OptionName] = [.output, .comment, .shares]
 
     static let configuration = CommandConfiguration(
         commandName: "make",

@@ -191,7 +191,7 @@ extension KitShares.Problem {
         switch self {
         case .otherSet(let name): "That is a share of another set: those of this one begin with '\(name)'."
         case .twice(let number): "Share \(number) is there already; another one is needed."
-        case .groups: "That is a share of several groups, which no kit has."
+        case .foreign: "That is a share of something else: no kit has several groups, or as much stretching."
         }
     }
 }
