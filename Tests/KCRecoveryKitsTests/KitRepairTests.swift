@@ -100,6 +100,9 @@ struct KitRepairTests {
         var typed = lines
         for number in 0..<4 { typed[number][number] = "?" }
         #expect(try type(typed) == .repaired([1, 2, 3, 4]))
+        // Eight in all.
+        for number in 0..<4 { typed[number][number + 4] = "?" }
+        #expect(try type(typed) == .repaired([1, 2, 3, 4]))
         // One line lacks a character, another one is wrong.
         typed = lines
         typed[0][3] = "?"

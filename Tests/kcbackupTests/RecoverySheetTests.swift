@@ -28,6 +28,18 @@ struct RecoverySheetTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
+    @Test("A sheet may be made in a folder that all users share, such as /dev/shm")
+    func sharedFolder() throws {
+        try FileManager.default.createDirectory(
+            atPath: home.path("shared"), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o1777])
+        try FileManager.default.setAttributes([.posixPermissions: 0o1777], ofItemAtPath: home.path("shared"))
+        let outcome = home.run("recovery make -o shared/kit.pdf")
+        #expect(outcome.status == .ok, "\(outcome.messages)")
+        let attributes = try FileManager.default.attributesOfItem(atPath: home.path("shared/kit.pdf"))
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(home.run("recovery make -o shared/kit.pdf").status == .exists)
+    }
+
     @Test("A scanner reads the PDF, and what it reads is the kit")
     func scanned() throws {
         #expect(home.run("recovery make -o kit.pdf").status == .ok)

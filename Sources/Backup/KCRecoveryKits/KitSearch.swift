@@ -5,7 +5,7 @@ internal import KCByteStreams
 ///
 /// A line that is wrong may have one wrong character or two neighbours swapped, its check character included; a line that
 /// is incomplete lacks the characters that are `KitEntry.erasure`. What fits the check character of each line is tried
-/// against the checksum of the identity: of a million possibilities that are all wrong, one in a thousand passes it.
+/// against the checksum of the identity. One wrong possibility in a thousand million passes it; the sheet has to refute that.
 struct KitSearch: ~Copyable {
     /// What is known about a line.
     enum Kind {
@@ -17,8 +17,9 @@ struct KitSearch: ~Copyable {
         case incomplete
     }
 
-    /// The number of possibilities up to which all are tried.
-    private static let limit = 1 << 20
+    /// The number of possibilities up to which all are tried, which takes seconds: enough for two missing characters in
+    /// each line.
+    private static let limit = 1 << 22
 
     private let text: SecretBytes
     private let kinds: [Kind]

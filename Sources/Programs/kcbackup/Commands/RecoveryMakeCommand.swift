@@ -89,7 +89,8 @@ struct RecoveryMakeCommand: Verb {
         }
         // Archives are made for what is in the list, so a kit gets there only when its sheet is written.
         if let output {
-            try PrivateFile.create(session.world.resolve(output), file)
+            // Nothing trusts the sheet, so it may be in a folder in memory that all users share.
+            try PrivateFile.create(session.world.resolve(output), file, anywhere: true)
         } else {
             try session.write(file)
         }
@@ -112,7 +113,7 @@ struct RecoveryMakeCommand: Verb {
 
     private static func scheme(_ text: String) throws(UsageProblem) -> ShareScheme {
         guard let scheme = ShareScheme(text) else {
-            throw .malformed(.shares, form: "'2of3' for two of three, with at least 2 needed and at most 16 made")
+            throw .malformed(.shares, form: "a number of shares such as '2of3': at least 2 are needed, of at most 16")
         }
         return scheme
     }
