@@ -74,6 +74,7 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"])]
         ),
         .systemLibrary(name: "CKCSystem", path: "Sources/Fences/CKCSystem"),
+        .systemLibrary(name: "CKCTPM2", path: "Sources/Fences/CKCTPM2"),
         .systemLibrary(
             name: "CKCZlib", path: "Sources/Fences/CKCZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CKCZxcvbn", path: "Sources/Fences/CKCZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
@@ -84,6 +85,8 @@ let package = Package(
         library("KCArgon2", in: "Base", ["KCByteStreams", "KCCryptography", "CKCArgon2"]),
         library("KCSalsa20", in: "Base", ["KCByteStreams", "KCCryptography", "CKCGCrypt"]),
         library("KCDeviceIdentity", in: "Device", ["KCByteStreams", "KCCryptography"]),
+        library(
+            "KCSecurityChip", in: "Device", ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "CKCTPM2"]),
         library("KCTarArchive", in: "Formats", ["KCByteStreams", "CKCLibArchive"]),
         library("KCGzipStreams", in: "Formats", ["KCByteStreams", "CKCZlib"]),
         library("KCXMLDocuments", in: "Formats", ["KCByteStreams", "CKCExpat"]),
@@ -107,7 +110,7 @@ let package = Package(
         library(
             "KCLocalKeychains", in: "Keychain",
             [
-                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCKeychainKeys",
+                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCSecurityChip", "KCKeychainModel", "KCKeychainKeys",
                 "KCKeychainStore",
             ]),
         library("KCItemSources", in: "Importers", ["KCByteStreams", "KCCryptography", "KCKeychainModel"]),
@@ -211,8 +214,7 @@ let package = Package(
                 "KCKeychainStore", "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains",
                 "KCKernelKeyring",
                 "KCPasscodeStrength", "KCGzipStreams", "KCBackupArchive", "KCBackupEngine", "KCBackupCatalogue",
-                "KCConsole",
-                argumentParser,
+                "KCConsole", "KCSecurityChip", argumentParser,
             ],
             path: "Sources/Programs/kcbackup",
             swiftSettings: settings),
@@ -240,6 +242,9 @@ let package = Package(
             name: "KCConcurrentProgram", dependencies: ["KeychainSecurity"], path: "Tests/KCConcurrentProgram",
             swiftSettings: clientSettings),
         .executableTarget(
+            name: "KCSealingProgram", dependencies: ["KCByteStreams", "KCDeviceIdentity", "KCSecurityChip"],
+            path: "Tests/KCSealingProgram", swiftSettings: clientSettings),
+        .executableTarget(
             name: "KCTerminalProgram", dependencies: ["KCByteStreams", "KCConsole"], path: "Tests/KCTerminalProgram",
             swiftSettings: clientSettings),
 
@@ -248,7 +253,7 @@ let package = Package(
             name: "KCTestSupport",
             dependencies: [
                 "CKCTestSupport", "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKernelKeyring",
-                "KCKeychainModel",
+                "KCKeychainModel", "KCSecurityChip",
                 "KCKeychainStore", "KCLocalKeychains", "KCConsole", "CKCSQLite",
             ],
             path: "Tests/KCTestSupport", swiftSettings: settings),
@@ -266,6 +271,7 @@ let package = Package(
         tests("KCSalsa20", ["KCByteStreams", "KCCryptography"]),
         tests("KCXMLDocuments"),
         tests("KCDeviceIdentity"),
+        tests("KCSecurityChip", ["KCByteStreams", "KCCryptography", "KCDeviceIdentity"]),
         tests("KCTarArchive"),
         tests("KCGzipStreams"),
         tests("KCQRCodes", ["KCByteStreams"]),

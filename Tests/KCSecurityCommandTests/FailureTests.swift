@@ -44,6 +44,7 @@ struct FailureMappingTests {
             DeviceKeyFailure.file(file), FileFailure("/p", .notFound), FileFailure("/p", .system(13, doing: "opening")),
             StreamFailure(.reading, .truncated), StreamFailure(.writing, .system(28)), TerminalFailure.unavailable,
             TerminalFailure.closed, TerminalFailure.lineTooLong(limit: 1), TerminalFailure.interrupted,
+            DeviceKeyFailure.cryptography(.chip(.otherChip)), KeychainStoreError.cryptography(.chip(.noAnswer)),
             CryptographyFailure.library("x"), SecurityStatus.readOnly, CocoaError(.fileNoSuchFile),
         ]
         for error in errors {

@@ -15,6 +15,8 @@ package final class TestHome: Sendable {
     package let retention: MemoryRetention
     /// The store that runs keep their keys in: `retention`, unless the test uses the real kernel.
     package let kernel: any KeyRetention
+    /// The security chip of the machine.
+    package let chip = FakeChip()
     private let minutes = Atomic<Int64>(0)
     private let suspended = Atomic<Int64>(0)
 

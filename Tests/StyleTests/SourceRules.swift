@@ -21,7 +21,7 @@ enum SourceRule: String, CaseIterable, Sendable {
         "CKCKeyUtils": "KCKernelKeyring", "CKCZxcvbn": "KCPasscodeStrength", "CKCSystem": "KCConsole",
         "CKCFiles": "KCByteStreams",
         "CKCArgon2": "KCArgon2", "CKCGCrypt": "KCSalsa20", "CKCExpat": "KCXMLDocuments",
-        "CKCLibSecret": "KCSecretService", "CKCQRencode": "KCQRCodes",
+        "CKCLibSecret": "KCSecretService", "CKCQRencode": "KCQRCodes", "CKCTPM2": "KCSecurityChip",
         "ArgumentParser": "kcbackup",
     ]
     /// The targets that are programs.
@@ -35,7 +35,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     /// The targets that deal with memory, system calls or a C library.
     static let fenceTargets: Set = [
         "KCByteStreams", "KCCryptography", "KCTarArchive", "KCGzipStreams", "KCKernelKeyring", "KCPasscodeStrength",
-        "KCArgon2", "KCSalsa20", "KCXMLDocuments", "KCSecretService", "KCQRCodes",
+        "KCArgon2", "KCSalsa20", "KCXMLDocuments", "KCSecretService", "KCQRCodes", "KCSecurityChip",
     ]
     /// The files in other targets that call C, each for the reason given in its first comment.
     static let fenceFiles: Set = [

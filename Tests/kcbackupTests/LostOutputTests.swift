@@ -47,6 +47,8 @@ struct LostOutputTests {
         Case("device adopt --new-key"),
         Case("device export -o key.age --passphrase file:old"),
         Case(["device export -o key.age --passphrase file:old"], "device import key.age --passphrase file:old --yes"),
+        Case("device seal --without-archive --yes"),
+        Case(["device seal --without-archive --yes"], "device unseal --confirm DEVICE"),
         Case("device trust KC-ABCD-EFGH-IJKL-MNOP-QRST laptop"),
         Case(["device trust KC-ABCD-EFGH-IJKL-MNOP-QRST laptop"], "device untrust KC-ABCD-EFGH-IJKL-MNOP-QRST"),
         Case("keychain create other --no-passcode"),
@@ -115,7 +117,9 @@ struct LostOutputTests {
         world.messages = messages
         world.output = FailingOutput(code: 28)
         let kit = home.run("recovery list").text.firstMatch(of: /[0-9a-f]{4}-[0-9a-f]{4}/).map { String($0.0) }
-        let words = tried.line.replacing("KIT", with: kit ?? "").split(separator: " ").map(String.init)
+        let device = home.run("device show").text.firstMatch(of: /KC-[A-Z2-7-]+/).map { String($0.0) }
+        let line = tried.line.replacing("KIT", with: kit ?? "").replacing("DEVICE", with: device ?? "")
+        let words = line.split(separator: " ").map(String.init)
         let status = kcbackup.run(words + (asJSON ? ["--json"] : []), in: world)
         // Without '--json', most verbs print nothing if no user is watching.
         if status == .ok, !asJSON { return }

@@ -8,6 +8,7 @@ package struct SystemdUnits {
     private let isOfSystem: Bool
     private let failureUnit: String?
     private let credentialsAreEncrypted: Bool
+    private let chip: String?
 
     /// A unit file.
     package struct File {
@@ -21,15 +22,18 @@ package struct SystemdUnits {
     ///   - isOfSystem: true for the system's service manager, false for the user's.
     ///   - failureUnit: the unit to start when the job fails.
     ///   - credentialsAreEncrypted: true for credentials encrypted with `systemd-creds encrypt`.
+    ///   - chip: the device file of the chip that holds the device key; nil if a file holds it. A user's service manager
+    ///     hides no devices.
     package init(
         of job: Job, in surroundings: JobSurroundings, isOfSystem: Bool = false, failureUnit: String? = nil,
-        credentialsAreEncrypted: Bool = false
+        credentialsAreEncrypted: Bool = false, chip: String? = nil
     ) {
         self.job = job
         self.surroundings = surroundings
         self.isOfSystem = isOfSystem
         self.failureUnit = failureUnit
         self.credentialsAreEncrypted = credentialsAreEncrypted
+        self.chip = chip
     }
 
     /// True for a name that a unit can have, with its kind (systemd.unit(5)).
@@ -106,6 +110,7 @@ package struct SystemdUnits {
             service.append("RestrictAddressFamilies=\(job.isOfDesktop ? "AF_UNIX" : "none")")
             if isOfSystem {
                 service += Self.systemSandbox
+                service += chip.map(Self.access) ?? ["PrivateDevices=yes"]
                 if !isInTemporaryFolder { service.append("PrivateTmp=yes") }
                 var places: [String] = []
                 for place in [CatalogueFile.place(of: surroundings.data)] + writtenFolders.map({ "-" + $0 }) {
@@ -170,9 +175,14 @@ package struct SystemdUnits {
         "RestrictSUIDSGID=yes", "RestrictNamespaces=yes", "SystemCallArchitectures=native",
         "SystemCallFilter=@system-service", "SystemCallFilter=~@privileged @resources", "SystemCallErrorNumber=EPERM",
     ]
+    /// No device but the chip, which `PrivateDevices=` would hide. The group is that of tpm-udev.
+    private static func access(_ path: String) -> [String] {
+        ["DevicePolicy=closed", "DeviceAllow=\(path) rw", "SupplementaryGroups=tss"]
+    }
+
     private static let systemSandbox = [
         "CapabilityBoundingSet=", "AmbientCapabilities=", "ProtectSystem=strict", "ProtectHome=read-only",
-        "PrivateDevices=yes", "ProtectClock=yes",
+        "ProtectClock=yes",
         "ProtectControlGroups=yes", "ProtectHostname=yes", "ProtectKernelLogs=yes", "ProtectKernelModules=yes",
         "ProtectKernelTunables=yes", "ProtectProc=invisible", "ProcSubset=pid", "RemoveIPC=yes",
         "PrivateNetwork=yes", "IPAddressDeny=any",

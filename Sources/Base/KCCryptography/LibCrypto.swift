@@ -13,6 +13,8 @@ package enum CryptographyFailure: Error, Hashable, Sendable {
     case randomness
     /// A length or number is outside the range that the operation supports; the text names it.
     case unsupportedParameters(String)
+    /// The key is held by a security chip, which does not let it be used.
+    case chip(ChipFailure)
 }
 
 /// Converts libcrypto's results into Swift errors, and caches the algorithms it fetches.

@@ -13,21 +13,21 @@ package final class DeviceKey: Sendable {
     package let id: DeviceID
     /// The 32-byte Ed25519 public key of the device.
     package let signingPublicKey: [UInt8]
-    private let pseudoRandomKey: SecretBytes
-    private let signingSeed: SecretBytes
+    private let secrets: any DeviceSecrets
 
     /// Derives a device from the 32 random bytes that its provider stores.
     ///
     /// - Throws: `CryptographyFailure` (`unsupportedParameters` for another length, `library`).
-    package init(secret: borrowing SecretBytes) throws(CryptographyFailure) {
-        guard secret.count == Self.secretLength else { throw .unsupportedParameters("device key length") }
-        let key = try HKDF.extract(salt: DerivationLabel.deviceKey.bytes, inputKey: secret)
-        let seed = try HKDF.expand(pseudoRandomKey: key, info: DerivationLabel.signingSeed.bytes, count: 32)
-        let publicKey = try Ed25519.publicKey(seed: seed)
-        id = DeviceID(publicKey: publicKey)
-        signingPublicKey = publicKey
-        signingSeed = seed
-        pseudoRandomKey = key
+    package convenience init(secret: borrowing SecretBytes) throws(CryptographyFailure) {
+        let secrets = try SoftwareSecrets(secret)
+        try self.init(signingPublicKey: secrets.signingPublicKey(), secrets: secrets)
+    }
+
+    /// Uses a device whose public key is known; `secrets` is first needed when a key is derived.
+    init(signingPublicKey: [UInt8], secrets: any DeviceSecrets) {
+        id = DeviceID(publicKey: signingPublicKey)
+        self.signingPublicKey = signingPublicKey
+        self.secrets = secrets
     }
 
     /// Creates a new device in memory only; `DeviceKeyProvider.create` creates a persistent one.
@@ -35,11 +35,16 @@ package final class DeviceKey: Sendable {
         try DeviceKey(secret: RandomBytes.secret(count: secretLength))
     }
 
+    /// Makes sure that keys can be derived: a chip that holds the secret opens it now.
+    package func prove() throws(CryptographyFailure) {
+        _ = try expand(.signingSeed, [])
+    }
+
     /// Returns the 64-byte Ed25519 signature of `message`.
     ///
     /// Do not sign data that another party fully controls: archives use `SSHSignature`, which states what is signed.
     package func sign(_ message: [UInt8]) throws(CryptographyFailure) -> [UInt8] {
-        try Ed25519.sign(message.span, seed: signingSeed)
+        try Ed25519.sign(message.span, seed: expand(.signingSeed, []))
     }
 
     /// Returns the 32-byte key that wraps the class keys that only the device may open.
@@ -134,7 +139,7 @@ package final class DeviceKey: Sendable {
     private func expand(
         _ label: DerivationLabel, _ fields: [UInt8], count: Int = 32
     ) throws(CryptographyFailure) -> SecretBytes {
-        try HKDF.expand(pseudoRandomKey: pseudoRandomKey, info: label.bytes + fields, count: count)
+        try secrets.expand(info: label.bytes + fields, count: count)
     }
 }
 

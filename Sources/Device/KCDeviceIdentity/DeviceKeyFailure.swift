@@ -14,9 +14,13 @@ package enum DeviceKeyFailure: Error, Hashable, Sendable {
     case damaged(path: String, rule: String)
     /// A copy of a device key is not valid; `rule` names the violated rule.
     case exportDamaged(path: String, rule: String)
+    /// The chip holds the key already.
+    case heldByChip(path: String, device: DeviceID)
+    /// The file holds the key already.
+    case heldByFile(path: String, device: DeviceID)
     /// The file is not safe to use, or cannot be read or written.
     case file(FileFailure)
-    /// A derivation failed.
+    /// A derivation failed, or the chip that holds the key.
     case cryptography(CryptographyFailure)
 
     /// Maps the two file problems that have their own cases.

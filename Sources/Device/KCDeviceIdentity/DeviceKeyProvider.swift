@@ -1,4 +1,5 @@
 package import KCByteStreams
+package import KCCryptography
 
 /// Stores a device key, for example in a file or a security chip.
 package protocol DeviceKeyProvider: Sendable {
@@ -16,7 +17,7 @@ package protocol DeviceKeyProvider: Sendable {
     /// Creates the key of this device, once.
     ///
     /// - Throws: `DeviceKeyFailure`; `exists` if there already is a key, which is left alone.
-    func create() throws(DeviceKeyFailure) -> DeviceKey
+    func create(in holder: NewKeyHolder) throws(DeviceKeyFailure) -> DeviceKey
 
     /// Returns which device the key belongs to and whether it was created on this machine, even if `load` refuses the
     /// key.
@@ -29,10 +30,25 @@ package protocol DeviceKeyProvider: Sendable {
     /// - Throws: `DeviceKeyFailure`; `notFound` if there is none.
     func adopt() throws(DeviceKeyFailure) -> DeviceKey
 
-    /// Returns the key as text that can be installed on any machine.
+    /// Returns the key as text that can be installed on any machine; if a chip holds it, the file says so from then on.
     ///
     /// - Throws: `DeviceKeyFailure`; `notFound` if there is none.
-    func exported() throws(DeviceKeyFailure) -> SecretBytes
+    func exported(on day: KeyDay) throws(DeviceKeyFailure) -> SecretBytes
+
+    /// Moves the key from the file to the chip; whenever it is interrupted, one of them holds it.
+    ///
+    /// - Throws: `DeviceKeyFailure`; `heldByChip` if it is there already, `notFound`, `otherMachine`.
+    func seal(on day: KeyDay) throws(DeviceKeyFailure) -> DeviceKey
+
+    /// Moves the key from the chip to the file.
+    ///
+    /// - Throws: `DeviceKeyFailure`; `heldByFile` if it is there already, `notFound`, `otherMachine`.
+    func unseal() throws(DeviceKeyFailure) -> DeviceKey
+
+    /// Returns what the chip says about itself.
+    ///
+    /// - Throws: `ChipFailure`.
+    func chipFacts() throws(ChipFailure) -> ChipFacts
 
     /// Returns the key in an exported text.
     ///
@@ -56,7 +72,23 @@ package protocol DeviceKeyProvider: Sendable {
     /// Confirms that this is a new device: it gets a new key, and the old one is kept.
     ///
     /// - Throws: `DeviceKeyFailure`; the old key is then still in place.
-    func renew() throws(DeviceKeyFailure) -> DeviceKeyRenewal
+    func renew(in holder: NewKeyHolder) throws(DeviceKeyFailure) -> DeviceKeyRenewal
+}
+
+/// Where a new key is to be.
+package enum NewKeyHolder: Hashable, Sendable {
+    /// In the file.
+    case file
+    /// In the chip, from this day on.
+    case chip(KeyDay)
+}
+
+/// Who holds a device key.
+package enum DeviceKeyHolding: Hashable, Sendable {
+    /// The file has the key: a copy of it is the key.
+    case file
+    /// The chip has sealed the key: a copy of the file opens nothing elsewhere.
+    case chip(SealedKeyHistory)
 }
 
 /// What is known about a device key without using it.
@@ -65,6 +97,15 @@ package struct DeviceKeyStatus: Hashable, Sendable {
     package let device: DeviceID
     /// Whether the key was created or adopted on this machine.
     package let machine: MachineMatch
+    /// Who holds the key.
+    package let holding: DeviceKeyHolding
+
+    /// Creates an instance from its parts.
+    package init(device: DeviceID, machine: MachineMatch, holding: DeviceKeyHolding) {
+        self.device = device
+        self.machine = machine
+        self.holding = holding
+    }
 }
 
 /// The result of renewing a device.

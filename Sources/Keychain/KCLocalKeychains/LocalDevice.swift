@@ -1,5 +1,6 @@
 internal import KCByteStreams
 package import KCDeviceIdentity
+internal import KCSecurityChip
 
 /// The device key of this installation, and the files next to it.
 package struct LocalDevice: Sendable {
@@ -9,11 +10,18 @@ package struct LocalDevice: Sendable {
 
     /// Locates the key in the data folder.
     ///
-    /// - Parameter machineIDPath: the path of the machine ID (machine-id(5)).
-    package init(_ folder: DataFolder, machineIDPath: String = "/etc/machine-id") {
+    /// - Parameters:
+    ///   - machineIDPath: the path of the machine ID (machine-id(5)).
+    ///   - chip: the security chip of this machine, which may hold the key.
+    package init(
+        _ folder: DataFolder, machineIDPath: String = "/etc/machine-id", chip: DeviceChip = LocalDevice.chip
+    ) {
         self.folder = folder
-        provider = FileDeviceKeyProvider(path: folder.deviceKey, machineIDPath: machineIDPath)
+        provider = FileDeviceKeyProvider(path: folder.deviceKey, machineIDPath: machineIDPath, chip: chip)
     }
+
+    /// The security chip of this machine.
+    package static let chip = DeviceChip(TPM.ofThisMachine)
 
     /// The existing key.
     ///
@@ -49,12 +57,13 @@ package struct LocalDevice: Sendable {
 
     /// The existing key, or a new one for the first keychain.
     ///
+    /// - Parameter holder: where a new key is to be.
     /// - Throws: `DeviceKeyFailure`, `LocalKeychainFailure` (`deviceKeyMissing`), `FileFailure`.
-    package func keyOrFirst() throws -> (key: DeviceKey, isNew: Bool) {
+    package func keyOrFirst(in holder: NewKeyHolder = .file) throws -> (key: DeviceKey, isNew: Bool) {
         if let key = try keyIfAny() { return (key, false) }
         try refuseOrphans()
         do throws(DeviceKeyFailure) {
-            return (try provider.create(), true)
+            return (try provider.create(in: holder), true)
         } catch {
             // Another process has created it in the meantime.
             if case .exists = error { return (try provider.load(), false) }

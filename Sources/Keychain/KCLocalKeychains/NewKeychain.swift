@@ -14,6 +14,7 @@ package struct NewKeychain {
     private let local: LocalKeychain
     private let folder: DataFolder
     private let device: LocalDevice
+    private let holder: NewKeyHolder
     private let cost: ScryptCost?
     private let now: Timestamp
     private let isSearched: Bool
@@ -21,15 +22,17 @@ package struct NewKeychain {
     /// Prepares a new keychain.
     ///
     /// - Parameters:
+    ///   - holder: where the key of the device is to be, if this is its first keychain.
     ///   - cost: the scrypt cost of one passcode attempt.
     ///   - isSearched: true to put it on the search list of `security`; by default, if it is in the data folder.
     package init(
-        _ local: LocalKeychain, in folder: DataFolder, on device: LocalDevice, cost: ScryptCost?, now: Timestamp,
-        isSearched: Bool? = nil
+        _ local: LocalKeychain, in folder: DataFolder, on device: LocalDevice, heldBy holder: NewKeyHolder = .file,
+        cost: ScryptCost?, now: Timestamp, isSearched: Bool? = nil
     ) {
         self.local = local
         self.folder = folder
         self.device = device
+        self.holder = holder
         self.cost = cost
         self.now = now
         self.isSearched = isSearched ?? local.isNamed
@@ -88,7 +91,7 @@ package struct NewKeychain {
 
     private func prepare() throws -> (DeviceKey, Bool) {
         try Keychain.requireFree(at: local.path)
-        let (key, isNew) = try device.keyOrFirst()
+        let (key, isNew) = try device.keyOrFirst(in: holder)
         if local.isNamed { try Path.makeFolder(folder.keychains) }
         return (key, isNew)
     }

@@ -34,6 +34,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case generate
     case giveUpDeviceBinding = "give-up-device-binding"
     case group
+    case heldBy = "held-by"
     case hookTimeout = "hook-timeout"
     case html
     case identity
@@ -115,6 +116,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case uuid
     case verbose
     case wide
+    case withoutArchive = "without-archive"
     case yes
 
     /// The one-letter form, if any.

@@ -3,6 +3,7 @@ internal import KCAgeEncryption
 internal import KCBackupCatalogue
 internal import KCConsole
 internal import KCCryptography
+internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
@@ -24,6 +25,8 @@ struct World {
     var workingFolder: String?
     /// The path of the machine ID (machine-id(5)).
     var machineIDPath: String
+    /// The security chip, which may hold the device key.
+    var chip = LocalDevice.chip
     /// The user's terminal.
     var terminal: any Terminal
     /// Standard output.

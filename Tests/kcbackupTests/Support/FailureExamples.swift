@@ -48,6 +48,7 @@ enum FailureExamples {
         ("JobFinding", "Backup/KCBackupJobs/JobFinding.swift"),
         ("CatalogueFailure", "Backup/KCBackupCatalogue/CatalogueFailure.swift"),
         ("CryptographyFailure", "Base/KCCryptography/LibCrypto.swift"),
+        ("ChipFailure", "Base/KCCryptography/ChipFailure.swift"),
         ("RemoteFailure", "Backup/KCRemotes/RemoteFailure.swift"),
         ("FleetProblem", "Programs/kcbackup/Failures/FleetExplanations.swift"),
         ("FleetListFailure", "Backup/KCFleet/FleetLists.swift"),
@@ -211,7 +212,7 @@ enum FailureExamples {
     }()
 
     private static let usage: [UsageProblem] = [
-        .empty(.output), .together(.passcode, .noPasscode), .needs(.json, .output),
+        .empty(.output), .together(.passcode, .noPasscode), .onlyForChip(.confirm), .needs(.json, .output),
         .malformed(.set, form: "NAME=VALUE or NAME:base64=VALUE"), .needsFile(.password), .notAKeychain,
         .desktopKeyring, .needsDesktop(.skipLocked), .notOfDesktop(.escrow), .attributeTwice(.svce), .noCondition,
         .severalSecrets(2, ofEveryCollection: true), .severalSecrets(2, ofEveryCollection: false), .deviceID,
@@ -291,6 +292,7 @@ enum FailureExamples {
         .notFound(path: "device.key"), .exists(path: "device.key"), .otherMachine(path: "device.key", device: device),
         .damaged(path: "device.key", rule: "it has no key"),
         .exportDamaged(path: "device-key.age", rule: "it has no key"), .file(missing), .cryptography(.library("HKDF")),
+        .heldByChip(path: "device.key", device: device), .heldByFile(path: "device.key", device: device),
     ]
     private static let trust: [TrustedDevicesFailure] = [
         .altered(path: "trusted-devices"), .otherFormat(path: "trusted-devices"), .nameNotAllowed, .full(allowed: 400),
@@ -341,5 +343,10 @@ enum FailureExamples {
     ]
     private static let cryptography: [CryptographyFailure] = [
         .authentication, .randomness, .library("scrypt"), .unsupportedParameters("key length"),
+    ] + chips.map { .chip($0) }
+    private static let chips: [ChipFailure] = [
+        .libraryMissing("libtss2-esys.so.0"), .absent(path: "/dev/tpmrm0"), .noAccess(path: "/dev/tpmrm0"), .noAnswer,
+        .otherChip, .ownerPassword, .disabled, .damaged, .tampered, .lockedOut,
+        .refused(call: "Esys_Create", code: 0x143),
     ]
 }

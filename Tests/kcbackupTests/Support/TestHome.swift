@@ -1,5 +1,6 @@
 import KCBackupCatalogue
 import KCCryptography
+import KCDeviceIdentity
 import KCKeychainStore
 import KCTestSupport
 
@@ -18,7 +19,7 @@ extension TestHome {
             clock: { now }, calendar: calendar, stopwatch: { .zero },
             environment: Self.environment.merging(environment) { $1 },
             home: self.home, workingFolder: workingFolder, machineIDPath: machineIDPath,
-            terminal: terminal, output: CollectedOutput(), messages: CollectedOutput(),
+            chip: DeviceChip(chip), terminal: terminal, output: CollectedOutput(), messages: CollectedOutput(),
             // The lowest valid costs: these tests are not about guessing.
             costs: DerivationCosts(
                 passcode: ScryptCost(logN: 1), lowestPasscode: ScryptCost(logN: 1), passphrase: ScryptCost(logN: 1)),

@@ -29,6 +29,7 @@ struct ThrownMessages {
         ],
         "Archives/ArchiveText.swift": ["quoted(source.name)": "'login'"],
         "Commands/DeviceAdoptCommand.swift": ["status.device": "KC-ABCD-EFGH-IJKL-MNOP-QRST"],
+        "Commands/DeviceSealCommand.swift": ["names": "'login'", "EncryptedArchives.days": "30"],
         "Commands/DeviceTransferCommands.swift": ["quoted(file)": "'laptop.kcb'", "shellWord(file)": "laptop.kcb"],
         "Commands/ExportCommand.swift": [#"counted(missing, "item")"#: "3 items", "format.rawValue": "csv"],
         "Commands/FleetIndexCommand.swift": [

@@ -24,6 +24,7 @@ struct CallFailure: Error, Hashable {
         case is DeviceKeyFailure: status = errSecNotAvailable
         case let failure as LocalKeychainFailure: status = Self.status(of: failure)
         case is FileFailure: status = errSecIO
+        case CryptographyFailure.chip: status = errSecNotAvailable
         case is CryptographyFailure: status = errSecInternal
         default: status = errSecInternal
         }
@@ -48,6 +49,7 @@ struct CallFailure: Error, Hashable {
         case .limit: errSecDataTooLarge
         case .readOnly: errSecReadOnly
         case .sqlite(let code): status(ofSQLite: code)
+        case .cryptography(.chip): errSecNotAvailable
         case .cryptography: errSecInternal
         case .kernelKeys: errSecNotAvailable
         case .interrupted: errSecIO

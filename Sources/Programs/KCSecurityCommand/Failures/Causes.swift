@@ -96,6 +96,7 @@ func cause(_ failure: DeviceKeyFailure) -> Cause {
             "the device key was made on another machine; see 'kcbackup device adopt'")
     case .damaged(_, let rule), .exportDamaged(_, let rule):
         Cause(.notAvailable, "the device key is damaged: \(rule)")
+    case .heldByChip, .heldByFile: Cause(.notAvailable, "the device key is there already")
     case .file(let failure): Cause(.notAvailable, cause(failure).note)
     case .cryptography(let failure): cause(failure)
     }
@@ -156,6 +157,21 @@ func cause(_ failure: CryptographyFailure) -> Cause {
     case .randomness: Cause(.io, "the operating system gives no random numbers")
     case .library(let operation): Cause(.internalError, "libcrypto failed at '\(operation)'")
     case .unsupportedParameters(let what): Cause(.internalError, "libcrypto was asked for an unsupported \(what)")
+    case .chip(let failure): Cause(.notAvailable, note(failure))
+    }
+}
+
+/// Why the chip that holds the device key does not let it be used.
+private func note(_ failure: ChipFailure) -> String {
+    switch failure {
+    case .libraryMissing(let name): "the library that talks to a TPM is missing: \(name)"
+    case .absent: "the device key is held by a TPM, and there is none here"
+    case .noAccess: "the device key is held by a TPM, which this user may not use"
+    case .noAnswer, .lockedOut, .disabled, .ownerPassword, .refused:
+        "the device key is held by a TPM, which does not let it be used; see 'kcbackup doctor'"
+    case .otherChip: "the device key is held by another TPM, or this one was cleared"
+    case .damaged: "what the TPM sealed was altered"
+    case .tampered: "an answer of the TPM was altered"
     }
 }
 

@@ -239,6 +239,9 @@ struct FolderBackup {
             of: part.subject.archiveSource(), device: folder.device, tool: CommandLineTool.tool, to: destination,
             now: session.now)
         let report = try options.make(backup, of: part.source, with: maker?.make(), in: session)
+        if options.unencrypted, part.subject.kind == .keychain {
+            session.warnOfLoss(of: part.subject.name, part.source.identity)
+        }
         if let failure = destination.entryFailure {
             session.warn(
                 "the archive is saved, and the next run enters it into the catalogue: "

@@ -109,6 +109,9 @@ struct CreateCommand: Verb {
     ) throws {
         let told = try open.items.unread.count
         options.warn(of: report, told: told, session)
+        if options.unencrypted, subject.kind == .keychain {
+            session.warnOfLoss(of: subject.name, open.items.identity)
+        }
         let total = report.contents.counts.total
         if total == 0, report.damaged.isEmpty, !style.json {
             session.warn("\(target.words) holds no items of \(subject.words)")

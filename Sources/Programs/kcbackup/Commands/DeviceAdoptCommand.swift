@@ -7,7 +7,7 @@ internal import KCReportText
 
 /// `kcbackup device adopt`: the user says what this machine is, where its machine ID does not.
 struct DeviceAdoptCommand: Verb {
-    static let mainOptions: [OptionName] = [.keepKey, .newKey]
+    static let mainOptions: [OptionName] = [.keepKey, .newKey, .heldBy]
 
     static let configuration = CommandConfiguration(
         commandName: "adopt",
@@ -15,7 +15,9 @@ struct DeviceAdoptCommand: Verb {
         discussion: """
             After a home folder was copied, a system was reinstalled or a disk was moved, nothing opens until you have \
             said which it was. What only the old key opens is listed, and you are asked; in scripts, one of the options \
-            is the answer. Two devices must not share a key. An old key is kept beside the new one and never deleted.
+            is the answer. Two devices must not share a key. An old key is kept beside the new one and never deleted. A \
+            new key is held by what held the old one, a file or the TPM of this machine, unless '--held-by' says \
+            otherwise.
 
             EXAMPLES:
               kcbackup device adopt
@@ -32,11 +34,17 @@ struct DeviceAdoptCommand: Verb {
         help: "It is another device: a copied home folder, and the old machine goes on.")
     var newKey = false
 
+    @Option(
+        name: OptionName.heldBy.name,
+        help: ArgumentHelp("Who holds the new key: file or tpm.", valueName: "holder"))
+    var heldBy: KeyHolder?
+
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
         if keepKey, newKey { throw UsageProblem.together(.keepKey, .newKey) }
+        if keepKey, heldBy != nil { throw UsageProblem.together(.keepKey, .heldBy) }
         let device = LocalDevice(session.world)
         let provider = device.provider
         let keychains = try LocalKeychain.names(in: session.world.dataFolder)
@@ -48,16 +56,17 @@ struct DeviceAdoptCommand: Verb {
             if isAsked { session.message("'kcbackup device import FILE' brings the old key back, from a copy of it\n") }
             try session.confirm(
                 "The key of this device is gone. Make a new one?", isGiven: newKey, flag: .newKey)
-            return try finish(try provider.create(), isNew: true, device, in: session)
+            return try finish(try provider.create(in: (heldBy ?? .file).new(in: session)), isNew: true, device, in: session)
         }
-        guard try keepsKey(of: provider.status(), keychains, in: session) else {
+        let status = try provider.status()
+        guard try keepsKey(of: status, keychains, in: session) else {
             if newKey {
                 for name in keychains { session.warn("keychain \(quoted(name)) will not open with the new key") }
                 session.warn(
                     "unencrypted archives and ThisDeviceOnly items made with the old key will not open with the new one"
                 )
             }
-            let renewal = try provider.renew()
+            let renewal = try provider.renew(in: (heldBy ?? status.holding.holder).new(in: session))
             session.note("the key of device \(renewal.retired) is kept as \(quoted(renewal.retiredPath))")
             if try RecoveryKits.exist(besideKeyAt: device.keyPath, of: renewal.retired) {
                 session.warn(
@@ -66,6 +75,7 @@ struct DeviceAdoptCommand: Verb {
             }
             return try finish(renewal.device, isNew: true, device, in: session)
         }
+        if heldBy != nil { throw UsageProblem.together(.keepKey, .heldBy) }
         return try finish(try provider.adopt(), isNew: false, device, in: session)
     }
 
@@ -107,7 +117,7 @@ struct DeviceAdoptCommand: Verb {
         _ key: DeviceKey, isNew: Bool, _ device: LocalDevice, in session: Session
     ) throws -> ExitStatus {
         session.done = "this device is \(key.id) \(isNew ? "now" : "as before")"
-        try printDevice(key.id, key, .same, device.provider.location, in: session)
+        try printDevice(key, device, in: session)
         return .ok
     }
 }

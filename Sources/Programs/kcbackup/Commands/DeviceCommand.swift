@@ -1,7 +1,9 @@
-internal import KCLocalKeychains
 internal import ArgumentParser
 internal import KCByteStreams
+internal import KCCryptography
 internal import KCDeviceIdentity
+internal import KCKeychainModel
+internal import KCLocalKeychains
 internal import KCReportText
 
 /// `kcbackup device`: shows this device, and manages trusted ones.
@@ -11,7 +13,8 @@ struct DeviceCommand: ParsableCommand {
         abstract: "Show this device, and manage the devices whose archives you trust.",
         subcommands: [
             DeviceShowCommand.self, DeviceListCommand.self, DeviceTrustCommand.self, DeviceUntrustCommand.self,
-            DeviceAdoptCommand.self, DeviceExportCommand.self, DeviceImportCommand.self,
+            DeviceAdoptCommand.self, DeviceExportCommand.self, DeviceImportCommand.self, DeviceSealCommand.self,
+            DeviceUnsealCommand.self,
         ])
 }
 
@@ -34,7 +37,16 @@ struct DeviceShowCommand: Verb {
         let status = try device.status()
         // A key from another machine identifies its device, but cannot be used until the user has said what this is.
         let key = status.machine == .different ? nil : try device.key()
-        try printDevice(status.device, key, status.machine, device.provider.location, in: session)
+        var chip: ChipFacts?
+        if case .chip = status.holding {
+            do throws(ChipFailure) {
+                chip = try device.provider.chipFacts()
+            } catch {
+                // Whether it opens the key, 'doctor' finds out.
+                session.warn(explainChip(error).message)
+            }
+        }
+        try printDevice(key, status, chip, device, in: session)
         if status.machine == .different {
             throw DeviceKeyFailure.otherMachine(path: device.provider.location, device: status.device)
         }
@@ -42,27 +54,77 @@ struct DeviceShowCommand: Verb {
     }
 }
 
+/// Prints the facts about this device after a change; its key can be used.
+func printDevice(_ key: DeviceKey, _ device: LocalDevice, in session: Session) throws {
+    try printDevice(key, device.status(), nil, device, in: session)
+}
+
 /// Prints the facts about this device.
-func printDevice(
-    _ id: DeviceID, _ key: DeviceKey?, _ machine: MachineMatch, _ path: String, in session: Session
+private func printDevice(
+    _ key: DeviceKey?, _ status: DeviceKeyStatus, _ chip: ChipFacts?, _ device: LocalDevice, in session: Session
 ) throws {
     // With --json, a run prints one object; if there is an error, that object is the error.
     if key == nil, session.style.isJSON { return }
+    let path = device.provider.location
     let words =
-        switch machine {
+        switch status.machine {
         case .same: "same"
         case .different: "different"
         case .unknown: "unknown"
         }
+    let lines = [
+        "device   \(status.device)\n",
+        "machine  \(status.machine == .same ? "the one that the key was made on" : words)\n",
+        "key      \(displayedPath(path))\n", "holder   \(status.holding.words)\n",
+    ]
     try session.result(
         [
-            "device": .members([
-                ("id", .text(id.description)), ("machine", .text(words)), ("path", .text(path)),
+            "device": JSONValue.members([
+                ("id", .text(status.device.description)), ("machine", .text(words)), ("path", .text(path)),
                 ("signer", key.map { .text($0.allowedSignersLine) }),
-            ])
+            ]).adding(status.holding.json).adding([("chip", chip?.json)])
         ],
+        lines + (chip.map { ["chip     \($0.words)\n"] } ?? [])
+            + (key.map { ["signer   \($0.allowedSignersLine)\n"] } ?? []))
+}
+
+extension DeviceKeyHolding {
+    /// Who holds the key, in words.
+    fileprivate var words: String {
+        switch self {
+        case .file: "the file: a copy of it is this device"
+        case .chip(let history):
+            "the TPM of this machine, since \(history.sealed); "
+                + (history.origin == .tpm ? "it was made there" : "until then a file")
+                + (history.copied.map { ", and copied on \($0)" } ?? "")
+        }
+    }
+
+    fileprivate var json: [(String, JSONValue?)] {
+        switch self {
+        case .file: [("holder", .text("file"))]
+        case .chip(let history):
+            [
+                ("holder", .text("tpm")), ("born", .text(history.origin.rawValue)),
+                ("sealed", .text(history.sealed.description)), ("copied", history.copied.map { .text($0.description) }),
+            ]
+        }
+    }
+}
+
+extension ChipFacts {
+    /// What the chip says about itself, in words.
+    fileprivate var words: String {
+        let count = "\(wrongGuesses) of \(guessLimit) wrong guesses at keys with a password"
+        let reset = hasLockoutPassword ? "its lockout password resets them" : "anybody who may use it resets them"
+        return "\(displayed(manufacturer)), \(count)\(isLockedOut ? " (locked)" : ""); \(reset)"
+    }
+
+    fileprivate var json: JSONValue {
         [
-            "device   \(id)\n", "machine  \(machine == .same ? "the one that the key was made on" : words)\n",
-            "key      \(displayedPath(path))\n",
-        ] + (key.map { ["signer   \($0.allowedSignersLine)\n"] } ?? []))
+            "manufacturer": .text(manufacturer), "wrongGuesses": .number(wrongGuesses),
+            "guessLimit": .number(guessLimit), "lockoutPassword": .flag(hasLockoutPassword),
+            "lockedOut": .flag(isLockedOut),
+        ]
+    }
 }

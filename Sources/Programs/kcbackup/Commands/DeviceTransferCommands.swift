@@ -17,7 +17,8 @@ struct DeviceExportCommand: Verb {
         abstract: "Write an encrypted copy of the key of this device.",
         discussion: """
             Without the device key, this device's keychains, unencrypted archives and ThisDeviceOnly items are lost. \
-            Keep the copy away from this machine. It is an age file; anyone who can decrypt it has the key.
+            Keep the copy away from this machine. It is an age file; anyone who can decrypt it has the key. If the TPM \
+            holds the key, the ID of the device and the passcode of a keychain are asked for.
 
             EXAMPLES:
               kcbackup device export -o device-key.age
@@ -37,6 +38,9 @@ struct DeviceExportCommand: Verb {
     var recipients: RecipientOptions
 
     @OptionGroup
+    var consent: KeyCopyConsent
+
+    @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
@@ -45,11 +49,15 @@ struct DeviceExportCommand: Verb {
         // An age file has either one passphrase or public keys.
         if passphrase != nil, let other = recipients.firstGiven { throw UsageProblem.together(.passphrase, other) }
         let device = LocalDevice(session.world)
-        let text = try device.provider.exported()
-        let id = try device.provider.status().device
+        let status = try device.provider.status()
+        let id = status.device
         let path = session.world.resolve(output)
         if try Path.exists(path) { throw FileFailure(output, .exists) }
-        let encrypted = try encrypt(text, in: session)
+        switch status.holding {
+        case .chip: try consent.require(for: id, to: "copy its key from the TPM", in: session)
+        case .file: if let option = consent.given { throw UsageProblem.onlyForChip(option) }
+        }
+        let encrypted = try encrypt(device.provider.exported(on: session.today), in: session)
         session.subjects.path = output
         try PrivateFile.create(path, encrypted.span, anywhere: true)
         session.did("\(displayed(output)): the key of device \(id)")
@@ -123,7 +131,8 @@ struct DeviceImportCommand: Verb {
                 hint: "'kcbackup restore \(shellWord(file))' restores it",
                 "'kcbackup device export' writes the key of a device")
         }
-        let provider = LocalDevice(session.world).provider
+        let device = LocalDevice(session.world)
+        let provider = device.provider
         if passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         session.subjects.path = file
         var text = try PrivateFile.readPublic(path)
@@ -154,7 +163,7 @@ struct DeviceImportCommand: Verb {
             key = try provider.install(text, from: file)
         }
         session.done = "this device is \(key.id) now"
-        try printDevice(key.id, key, .same, provider.location, in: session)
+        try printDevice(key, device, in: session)
         return .ok
     }
 }

@@ -23,6 +23,7 @@ struct KeychainCreateCommand: Verb {
               kcbackup keychain create
               kcbackup keychain create work --passcode file:work.passcode
               kcbackup keychain create scripts --no-passcode
+              kcbackup keychain create --held-by tpm
             """)
 
     @OptionGroup
@@ -35,6 +36,13 @@ struct KeychainCreateCommand: Verb {
 
     @Flag(name: OptionName.noPasscode.name, help: "Make a keychain that opens only on this device.")
     var noPasscode = false
+
+    @Option(
+        name: OptionName.heldBy.name,
+        help: ArgumentHelp(
+            "Who holds the key of this device, made with the first keychain: file (the default) or tpm.",
+            valueName: "holder"))
+    var heldBy: KeyHolder?
 
     @Flag(name: OptionName.suggest.name, help: "Suggest a strong passcode before asking for one.")
     var suggest = false
@@ -53,7 +61,9 @@ struct KeychainCreateCommand: Verb {
         session.subjects.keychain = local.name
         // Check before the user types a passcode; creating the keychain checks again.
         if try Path.exists(local.path) { throw KeychainStoreError.exists(local.path) }
-        try LocalDevice(session.world).requireKeyOrNone()
+        let device = LocalDevice(session.world)
+        try device.requireKeyOrNone()
+        try requireHolder(device, in: session)
         if suggest { try session.suggestPasscode() }
         var strength: PasscodeStrength?
         let secret =
@@ -69,7 +79,8 @@ struct KeychainCreateCommand: Verb {
                     + "WhenPasscodeSetThisDeviceOnly items are refused")
         }
 
-        session.tell(try NewKeychain(local, in: session).make(passcode: secret), of: local)
+        let holder = (heldBy ?? .file).new(in: session)
+        session.tell(try NewKeychain(local, heldBy: holder, in: session).make(passcode: secret), of: local)
         if secret != nil {
             if passcode == nil || passcode == .terminal {
                 try session.keepUnlocked(local, secret)
@@ -87,6 +98,25 @@ struct KeychainCreateCommand: Verb {
         return .ok
     }
 
+    /// Checks that what holds the key, or will hold it, is what was asked for.
+    private func requireHolder(_ device: LocalDevice, in session: Session) throws {
+        guard let heldBy else { return }
+        if try device.provider.holdsKey {
+            let present = try device.provider.status().holding.holder
+            guard present != heldBy else { return }
+            if present == .file {
+                throw Refusal(
+                    .exists, "the key of this device exists already, in a file",
+                    hint: "'kcbackup device seal' moves it to the TPM")
+            }
+            throw Refusal(
+                .exists, "the key of this device exists already, in the TPM",
+                hint: "'kcbackup device unseal' moves it to a file")
+        }
+        // Before the user types a passcode.
+        if heldBy == .tpm { _ = try device.provider.chipFacts() }
+    }
+
     /// Returns the new keychain as JSON; the keychain exists even if it cannot be opened again.
     private func describe(_ local: LocalKeychain, in session: Session) -> JSONValue {
         do {
@@ -100,10 +130,11 @@ struct KeychainCreateCommand: Verb {
 
 extension NewKeychain {
     /// Creates an instance for a keychain in this world.
-    init(_ local: LocalKeychain, in session: Session) {
+    init(_ local: LocalKeychain, heldBy holder: NewKeyHolder = .file, in session: Session) {
         let world = session.world
         self.init(
-            local, in: world.dataFolder, on: LocalDevice(world), cost: world.costs.passcode, now: session.now)
+            local, in: world.dataFolder, on: LocalDevice(world), heldBy: holder, cost: world.costs.passcode,
+            now: session.now)
     }
 }
 

@@ -181,5 +181,6 @@ func explainCryptography(_ failure: CryptographyFailure) -> Explanation {
             hint: "see whether a sandbox forbids getrandom(2)")
     case .library(let operation): explainBug("libcrypto failed at '\(operation)'")
     case .unsupportedParameters(let what): explainBug("libcrypto was asked for an unsupported \(what)")
+    case .chip(let failure): explainChip(failure)
     }
 }

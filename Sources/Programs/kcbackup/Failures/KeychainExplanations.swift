@@ -271,6 +271,10 @@ func explainDeviceKey(_ failure: DeviceKeyFailure) -> Explanation {
         Explanation(
             .damaged, "\(quoted(path)) is not a complete copy of a device key: \(rule); nothing was changed",
             hint: "use another copy that 'kcbackup device export' wrote")
+    case .heldByChip(_, let device):
+        Explanation(.exists, "the key of device \(device) is in the TPM already; nothing was changed")
+    case .heldByFile(_, let device):
+        Explanation(.exists, "the key of device \(device) is in a file already; nothing was changed")
     case .file(let failure): explainFile(failure)
     case .cryptography(let failure): explainCryptography(failure)
     }

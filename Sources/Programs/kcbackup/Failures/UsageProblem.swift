@@ -31,6 +31,11 @@ extension UsageProblem {
         UsageProblem("'\(option.spelling)' needs '\(other.spelling)' as well")
     }
 
+    /// The option proves who takes a key out of the TPM, where it is not.
+    static func onlyForChip(_ option: OptionName) -> UsageProblem {
+        UsageProblem("'\(option.spelling)' is for a key that the TPM holds, and a file holds this one")
+    }
+
     /// The value of the option has the wrong syntax; the value itself is not repeated in the message.
     static func malformed(_ option: OptionName, form: String) -> UsageProblem {
         UsageProblem("the value of '\(option.spelling)' is not \(form)")

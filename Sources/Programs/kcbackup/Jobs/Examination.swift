@@ -59,6 +59,7 @@ struct Examination {
         job = nil
         session.job = nil
         openKeychains()
+        lookAtChip()
         lookAtKits()
         guard let state else { return }
         if !state.jobs.isEmpty { lookForDesktop(state) }
@@ -88,7 +89,8 @@ struct Examination {
     private mutating func checkDeviceKey() {
         check { session in
             do throws(DeviceKeyFailure) {
-                _ = try LocalDevice(session.world).provider.load()
+                let key = try LocalDevice(session.world).provider.load()
+                try failing(as: DeviceKeyFailure.cryptography, key.prove())
             } catch {
                 // The first backup of the desktop keyring makes the key.
                 if case .notFound = error, try Jobs(session.world).names().isEmpty,
@@ -146,6 +148,13 @@ struct Examination {
             return report(Failure(error, session.subjects).explanation)
         }
         warnings.append((nil, "the desktop keyring is in no job: \(Self.desktopJob)"))
+    }
+
+    /// Warns of keychains that would be lost with the chip of this device.
+    private mutating func lookAtChip() {
+        var lacking: [String] = []
+        check { session in if try session.isHeldByChip { lacking = try EncryptedArchives.lacking(in: session) } }
+        for name in lacking { warnings.append((nil, EncryptedArchives.warning(name))) }
     }
 
     /// Warns of recovery kits that nobody has tried lately.

@@ -90,7 +90,7 @@ extension Keychain {
 extension LocalDevice {
     /// Creates an instance for the key in this world's data folder.
     init(_ world: World) {
-        self.init(world.dataFolder, machineIDPath: world.machineIDPath)
+        self.init(world.dataFolder, machineIDPath: world.machineIDPath, chip: world.chip)
     }
 
     /// Returns this device and the devices that it trusts; nil if no key was ever created.

@@ -33,7 +33,7 @@ extension OptionName {
         case .archivePasscode, .escrow, .identity, .identityPassphrase, .inspectRecipient, .keyFile, .keys,
             .newPasscode,
             .newPassphrase, .noPasscode, .outside, .passcode, .passphrase, .password, .recipient, .recipientsFile,
-            .recipientsPassphrase, .shares, .suggest, .unencrypted, .unlock:
+            .recipientsPassphrase, .heldBy, .shares, .suggest, .unencrypted, .unlock:
             .keys
         case .lockAfter, .lockOnSuspend, .noLockOnSuspend, .untilFirstUnlock:
             .locking
@@ -50,7 +50,7 @@ extension OptionName {
             .plaintext, .replace,
             .replaceUnarchived, .requireAll, .signers, .staysBehind:
             .rules
-        case .confirm, .dryRun, .keepKey, .list, .listUndo, .newKey, .noUndo, .undo, .yes:
+        case .confirm, .dryRun, .keepKey, .list, .listUndo, .newKey, .noUndo, .undo, .withoutArchive, .yes:
             .questions
         case .columns, .html, .json, .prometheus, .qr, .quiet, .reveal, .sort, .verbose, .wide:
             .output

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCBackupJobs
 internal import KCByteStreams
 internal import KCReportText
+internal import KCSecurityChip
 
 /// The service manager that runs a job: the system's or the user's.
 struct UnitOptions: ParsableArguments {
@@ -19,7 +20,7 @@ struct UnitOptions: ParsableArguments {
     var failureUnit: String?
 
     /// Returns the systemd units of a job.
-    func units(of job: Job, in session: Session) throws(Refusal) -> SystemdUnits {
+    func units(of job: Job, in session: Session) throws -> SystemdUnits {
         if system, job.isOfDesktop {
             throw Refusal(
                 .usage,
@@ -38,7 +39,8 @@ struct UnitOptions: ParsableArguments {
         }
         let units = SystemdUnits(
             of: job, in: session.surroundings, isOfSystem: system, failureUnit: failureUnit,
-            credentialsAreEncrypted: encryptedCredentials)
+            credentialsAreEncrypted: encryptedCredentials,
+            chip: try session.isHeldByChip ? TPM.devicePath : nil)
         if system, units.isSandboxed, !Path.isFolder(job.folder) {
             session.warn(
                 "\(quoted(job.folder)) does not exist: "

@@ -1,0 +1,27 @@
+/// Why a security chip does not let the key be used that it holds.
+///
+/// It is a `CryptographyFailure`, because a key may be held by a chip wherever one is derived.
+package enum ChipFailure: Error, Hashable, Sendable {
+    /// A library that talks to chips is not installed; its name.
+    case libraryMissing(String)
+    /// There is no chip, or nothing that leads to it here; the path that was looked for.
+    case absent(path: String)
+    /// This user may not use the chip at the path.
+    case noAccess(path: String)
+    /// Nothing answers, or the chip has failed and answers nothing else.
+    case noAnswer
+    /// The key was sealed by another chip, or this one was cleared since.
+    case otherChip
+    /// The owner of the chip has set a password and made no storage root key for others.
+    case ownerPassword
+    /// The firmware has switched off what seals keys.
+    case disabled
+    /// What the chip sealed is not what it is asked to open.
+    case damaged
+    /// An answer was altered on its way from the chip.
+    case tampered
+    /// The chip refuses all guarded keys for a while, after wrong attempts to use any of them.
+    case lockedOut
+    /// The chip, or the library that talks to it, refuses a call for another reason.
+    case refused(call: String, code: UInt32)
+}

@@ -1,0 +1,167 @@
+internal import ArgumentParser
+internal import KCByteStreams
+internal import KCConsole
+internal import KCDeviceIdentity
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCReportText
+
+/// `kcbackup device seal`: the key moves from the file to the TPM.
+struct DeviceSealCommand: Verb {
+    static let mainOptions: [OptionName] = [.withoutArchive, .yes]
+
+    static let configuration = CommandConfiguration(
+        commandName: "seal",
+        abstract: "Move the key of this device from its file to the TPM of this machine.",
+        discussion: """
+            A copy of the disk, or of the home folder, then opens nothing. The ID stays, and keychains and archives open \
+            as before. Who loses the TPM, or clears it, loses the key: only an encrypted archive then brings keychains \
+            back, without their ThisDeviceOnly items, so each keychain needs one first, made with '--to FOLDER' within \
+            30 days. Copies of the file that were made before still are the key.
+
+            EXAMPLES:
+              kcbackup create --all -r age1… --to ~/backups
+              kcbackup device seal
+            """)
+
+    @Flag(name: OptionName.withoutArchive.name, help: "Go on although keychains have no encrypted archive.")
+    var withoutArchive = false
+
+    @Flag(name: OptionName.yes.name, help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        let device = LocalDevice(session.world)
+        let id = try device.key().id
+        if case .chip = try device.provider.status().holding {
+            throw DeviceKeyFailure.heldByChip(path: device.provider.location, device: id)
+        }
+        // Without a TPM, there is nothing to ask.
+        _ = try device.provider.chipFacts()
+        let lacking = try EncryptedArchives.lacking(in: session)
+        if !lacking.isEmpty {
+            let names = lacking.map(quoted).joined(separator: ", ")
+            guard withoutArchive else {
+                throw Refusal(
+                    .refused,
+                    "no encrypted archive of \(names) that is younger than \(EncryptedArchives.days) days is known here; "
+                        + "who loses the TPM would lose what is in there",
+                    hint: "'kcbackup create \(OptionName.all.spelling) \(OptionName.to.spelling) FOLDER' makes them",
+                    "'\(OptionName.withoutArchive.spelling)' if you have others")
+            }
+            session.warn("who loses the TPM loses what is in \(names), unless you have other encrypted archives")
+        }
+        try session.confirm("Move the key of device \(id) to the TPM of this machine?", isGiven: yes)
+        let key = try device.provider.seal(on: session.today)
+        session.done = "the TPM holds the key of device \(key.id) now"
+        session.warn(
+            "copies of the file that were made before still are the key, in backups and snapshots, and perhaps on the "
+                + "disk; a new key that was in no file: 'kcbackup device adopt \(OptionName.newKey.spelling) "
+                + "\(OptionName.heldBy.spelling) \(KeyHolder.tpm.rawValue)'")
+        session.note(
+            "units of the system that were installed before hide the TPM: 'kcbackup schedule install NAME "
+                + "\(OptionName.system.spelling)' writes new ones")
+        try printDevice(key, device, in: session)
+        return .ok
+    }
+}
+
+/// `kcbackup device unseal`: the key moves from the TPM to the file.
+struct DeviceUnsealCommand: Verb {
+    static let mainOptions: [OptionName] = [.confirm, .passcode]
+
+    static let configuration = CommandConfiguration(
+        commandName: "unseal",
+        abstract: "Move the key of this device from the TPM to a file.",
+        discussion: """
+            Do this before the main board is replaced, the TPM is cleared or its firmware is changed; 'kcbackup device \
+            seal' moves it back. Asks for the ID of the device to be typed, and for the passcode of a keychain, since a \
+            copy of the file is the key.
+
+            EXAMPLES:
+              kcbackup device unseal
+              kcbackup device unseal --confirm KC-ABCD-EFGH-IJKL-MNOP-QRST --passcode file:passcode
+            """)
+
+    @OptionGroup
+    var consent: KeyCopyConsent
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        let device = LocalDevice(session.world)
+        let id = try device.key().id
+        if case .file = try device.provider.status().holding {
+            throw DeviceKeyFailure.heldByFile(path: device.provider.location, device: id)
+        }
+        try consent.require(for: id, to: "move its key to a file", in: session)
+        let key = try device.provider.unseal()
+        session.done = "a file holds the key of device \(key.id) now"
+        session.note("a copy of \(quoted(device.provider.location)) is this device from now on")
+        try printDevice(key, device, in: session)
+        return .ok
+    }
+}
+
+/// The proof that a user who takes the key out of the chip is the owner of the keychains, and means it.
+struct KeyCopyConsent: ParsableArguments {
+    @Option(
+        name: OptionName.confirm.name,
+        help: ArgumentHelp("The ID of this device, to skip the question.", valueName: "device-id"))
+    var confirm: String?
+
+    @Option(
+        name: OptionName.passcode.name,
+        help: ArgumentHelp("Where the passcode of a keychain of this device comes from.", valueName: "source"))
+    var passcode: SecretSource?
+
+    /// The first option that is given.
+    var given: OptionName? { confirm != nil ? .confirm : passcode != nil ? .passcode : nil }
+
+    /// Asks for the ID and a passcode, unless options give them.
+    ///
+    /// - Throws: `Refusal`, `TerminalFailure`, and the errors of opening a keychain.
+    func require(for device: DeviceID, to purpose: String, in session: Session) throws {
+        let question = "Type the ID of this device to \(purpose):"
+        if confirm == nil, !session.world.terminal.isAttended {
+            throw Refusal.unattended(question: question, .confirm)
+        }
+        let typed = try confirm ?? session.world.terminal.readAnswer(question + " ")
+        guard DeviceID(typed) == device else {
+            throw Refusal(
+                .refused, "that is not the ID of this device; nothing was changed",
+                hint: "'kcbackup device show' shows it")
+        }
+        guard let (local, keychain) = try keychain(in: session) else {
+            if passcode != nil {
+                throw Refusal(
+                    .refused, "no keychain of this device has a passcode; nothing was changed",
+                    hint: "leave out '\(OptionName.passcode.spelling)'")
+            }
+            return
+        }
+        session.subjects.keychain = local.name
+        defer { session.subjects.keychain = nil }
+        let wanted = WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: passcode)
+        try session.trying(wanted, of: keychain) { secret in
+            try session.world.unlocked.unlock(
+                keychain, passcode: secret.copy(), now: session.world.clock(), keepsSession: false)
+        }
+    }
+
+    /// A keychain with a passcode: the default one, or else the first; nil if none has one.
+    private func keychain(in session: Session) throws -> (LocalKeychain, Keychain)? {
+        let standard = try LocalKeychain(nil, in: session.world)
+        let names = try LocalKeychain.names(in: session.world.dataFolder)
+        let keychains = try names.map { try LocalKeychain($0, in: session.world) }
+        for local in keychains.filter({ $0 == standard }) + keychains.filter({ $0 != standard }) {
+            let keychain = try local.open(in: session)
+            if keychain.hasPasscode { return (local, keychain) }
+        }
+        return nil
+    }
+}

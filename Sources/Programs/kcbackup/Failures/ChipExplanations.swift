@@ -1,0 +1,55 @@
+internal import KCCryptography
+internal import KCReportText
+
+/// Explains why the chip that holds the device key does not let it be used.
+func explainChip(_ failure: ChipFailure) -> Explanation {
+    switch failure {
+    case .libraryMissing(let name):
+        Explanation(
+            .locked, "the library that talks to a TPM is missing: \(quoted(name))",
+            hint: "install tpm2-tss; on Debian: 'apt-get install libtss2-esys-3.0.2-0 libtss2-tcti-device0'")
+    case .absent(let path):
+        Explanation(
+            .locked, "there is no TPM here: \(quoted(path)) does not exist",
+            hint: "see whether the firmware has it switched on, and whether a container or a sandbox hides it")
+    case .noAccess(let path):
+        Explanation(
+            .locked, "this user may not use the TPM: \(quoted(path))",
+            hint: "'sudo usermod -aG tss $USER' and a new login allow it; members of that group may use whatever the TPM "
+                + "allows without a password")
+    case .noAnswer:
+        Explanation(
+            .locked, "the TPM does not answer",
+            hint: "restart the machine; 'journalctl -k' may say what the kernel knows about its TPM")
+    case .otherChip:
+        Explanation(
+            .refused, "the device key is held by another TPM, or this one was cleared since",
+            hint: "'kcbackup device import FILE' brings the key back, from what 'kcbackup device export' wrote",
+            "without that, restore an encrypted archive: 'kcbackup device adopt \(OptionName.newKey.spelling)' gives this "
+                + "device a new key first")
+    case .ownerPassword:
+        Explanation(
+            .refused, "the TPM has an owner password, and no storage root key that everybody may use",
+            hint: "who has the password makes one, once: 'tpm2_createprimary -C o -c srk.ctx', then "
+                + "'tpm2_evictcontrol -C o -c srk.ctx 0x81000001'")
+    case .disabled:
+        Explanation(
+            .refused, "the storage hierarchy of the TPM is switched off", hint: "the firmware switches it on")
+    case .damaged:
+        Explanation(
+            .damaged, "what the TPM sealed was altered in the file of the device key",
+            hint: "put the file back from a copy of the home folder that was made on this machine since")
+    case .tampered:
+        Explanation(
+            .refused, "an answer of the TPM was altered on its way; nothing was done with it",
+            hint: "something between the processor and the TPM cannot be trusted")
+    case .lockedOut:
+        Explanation(
+            .locked, "the TPM refuses its keys for a while, after wrong attempts to use one",
+            hint: "wait: 'tpm2_getcap properties-variable' says how long")
+    case .refused(let call, let code):
+        Explanation(
+            .refused, "the TPM refuses what it is asked for: '\(call)' says 0x\(String(code, radix: 16))",
+            hint: "'tpm2_rc_decode' says what that means")
+    }
+}

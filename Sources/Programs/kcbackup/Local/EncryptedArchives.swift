@@ -1,0 +1,87 @@
+internal import KCBackupCatalogue
+internal import KCByteStreams
+internal import KCCryptography
+internal import KCDeviceIdentity
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCReportText
+
+/// The encrypted archives that this device has a record of: what is left of keychains if the chip with its key is lost.
+struct EncryptedArchives {
+    /// After how many days a device whose key is in a chip needs a new one.
+    static let days: Int64 = 30
+
+    private let catalogues: [Catalogue]
+
+    /// Reads the records.
+    init(in session: Session) throws {
+        catalogues = try CatalogueFile.all(in: session.world.catalogues, device: LocalDevice(session.world).key()).found
+    }
+
+    /// When a keychain was last backed up to one that is still in its place; nil if there is none.
+    ///
+    /// - Parameter identity: the ID of its file, in hexadecimal.
+    func newest(of identity: String) throws -> Timestamp? {
+        var newest: Timestamp?
+        for catalogue in catalogues {
+            let series = catalogue.pin?.subjects.filter { $0.value.exact == identity.exact }.keys
+            for entry in catalogue.complete where entry.mode == .encrypted && entry.isComplete != false {
+                guard series?.contains(entry.series.exact) == true, newest.map({ entry.lastGood > $0 }) ?? true,
+                    try entry.fileState(at: "\(catalogue.folder)/\(entry.name)") == .recorded
+                else { continue }
+                newest = entry.lastGood
+            }
+        }
+        return newest
+    }
+
+    /// True if one of a keychain is young enough.
+    func isRecent(of identity: String, at now: Timestamp) throws -> Bool {
+        guard let newest = try newest(of: identity) else { return false }
+        return now.seconds - newest.seconds <= Self.days * 86_400
+    }
+
+    /// The keychains of this device that have none that is young enough.
+    static func lacking(in session: Session) throws -> [String] {
+        let archives = try EncryptedArchives(in: session)
+        return try LocalKeychain.names(in: session.world.dataFolder).filter { name in
+            let keychain = try LocalKeychain(name, in: session.world).open(in: session)
+            return try !archives.isRecent(of: Hexadecimal.encode(keychain.storeID), at: session.now)
+        }
+    }
+
+    /// What a keychain without one risks.
+    static func warning(_ keychain: String) -> String {
+        "the key of this device is in its TPM, and no encrypted archive of keychain \(quoted(keychain)) that is younger "
+            + "than \(days) days is known here: who loses the TPM loses the keychain; 'kcbackup create "
+            + "\(OptionName.to.spelling) FOLDER' makes one"
+    }
+}
+
+extension Session {
+    /// True if the key of this device is in its chip.
+    var isHeldByChip: Bool {
+        get throws {
+            do throws(DeviceKeyFailure) {
+                return try LocalDevice(world).provider.status().holding.holder == .tpm
+            } catch {
+                if case .notFound = error { return false }
+                throw error
+            }
+        }
+    }
+
+    /// Warns if a keychain could be lost with the chip of this device.
+    ///
+    /// - Parameter identity: the ID of its file, in hexadecimal.
+    func warnOfLoss(of keychain: String, _ identity: String) {
+        do {
+            guard try isHeldByChip, try !EncryptedArchives(in: self).isRecent(of: identity, at: now) else { return }
+            warn(EncryptedArchives.warning(keychain))
+        } catch {
+            // The backup is done.
+            warn(Failure(error, subjects).explanation.message)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import KCByteStreams
+import KCCryptography
+import KCDeviceIdentity
+import KCTestSupport
+import Testing
+
+@testable import KCSecurityChip
+
+/// Kills `KCSealingProgram` at each system call that changes files or talks to the TPM.
+@Suite(
+    "A key that moves while the program is killed", .waitsForPrograms,
+    .enabled(
+        if: SoftwareTPM.isInstalled && ExternalProgram.locate("strace") != nil, "swtpm, socat or strace is missing"))
+struct KilledSealTests {
+    private static let calls = ["openat", "write", "fsync", "linkat", "renameat", "renameat2", "unlinkat", "ftruncate"]
+
+    private let tpm: SoftwareTPM
+    private let folder: TemporaryFolder
+
+    init() throws {
+        tpm = try SoftwareTPM()
+        folder = try TemporaryFolder(inMemory: true)
+    }
+
+    private func run(_ verb: String, killedAt call: (name: String, number: Int)? = nil) throws -> ExternalProgram.Outcome {
+        let program = [try ExternalProgram.built("KCSealingProgram"), folder.path("device.key"), tpm.command, verb]
+        guard let call else { return try ExternalProgram.run(program[0], Array(program.dropFirst())) }
+        let words = [
+            "-qq", "-o", folder.path("trace"), "-e", "trace=\(call.name)",
+            "-e", "inject=\(call.name):signal=KILL:when=\(call.number)",
+        ]
+        return try ExternalProgram.run("strace", words + program)
+    }
+
+    private func provider() -> FileDeviceKeyProvider {
+        FileDeviceKeyProvider(path: folder.path("device.key"), machineIDPath: "/none", chip: DeviceChip(tpm.chip))
+    }
+
+    @Test("It is whole, and the same, in the file or in the TPM, wherever the program was killed", arguments: ["seal", "unseal"])
+    func killed(verb: String) throws {
+        #expect(try run("create").status == 0)
+        if verb == "unseal" { #expect(try run("seal").status == 0) }
+        let before = try folder.read("device.key")
+        let device = try provider().load()
+        var (kills, ends) = (0, Set<Bool>())
+        for name in Self.calls {
+            for number in 1... {
+                let outcome = try run(verb, killedAt: (name, number))
+                if outcome.status != 0 {
+                    #expect(outcome.status == 9, "\(name) \(number): \(outcome.errorText)")
+                    kills += 1
+                }
+                let found = try provider().load()
+                try found.prove()
+                #expect(found.signingPublicKey == device.signingPublicKey)
+                let isDone = try folder.read("device.key") != before
+                ends.insert(isDone)
+                if outcome.status == 0 { #expect(isDone) }
+                try folder.write("device.key", before)
+                if outcome.status == 0 { break }
+            }
+        }
+        #expect(kills > 20 && ends == [true, false], "\(kills)")
+        #expect(try run(verb).status == 0)
+        // What a killed run left is removed by the next one.
+        #expect(try folder.list().filter { !["device.key", "trace"].contains($0) } == [])
+    }
+}

@@ -1,0 +1,83 @@
+import CKCTestSupport
+import Foundation
+package import KCSecurityChip
+
+/// A TPM 2.0 in software (swtpm), with a state of its own, which answers at a socket in a folder.
+///
+/// It ends with the last reference to it. Only a suite that waits for programs can start one.
+package final class SoftwareTPM: Sendable {
+    /// What a machine needs to have one.
+    package static let isInstalled = ["swtpm", "socat"].allSatisfy { ExternalProgram.locate($0) != nil }
+    /// What to say if it is missing.
+    package static let missing = "swtpm or socat is not installed"
+
+    private let folder: TemporaryFolder
+
+    /// Starts a TPM.
+    ///
+    /// - Parameter state: a TPM whose state it begins with; nil for a new one.
+    package init(copying state: SoftwareTPM? = nil) throws {
+        folder = try TemporaryFolder(inMemory: true)
+        try FileManager.default.createDirectory(atPath: folder.path("state"), withIntermediateDirectories: false)
+        for name in try state.map({ try FileManager.default.contentsOfDirectory(atPath: $0.folder.path("state")) }) ?? [] {
+            guard let state, name.hasSuffix(".permall") else { continue }
+            try FileManager.default.copyItem(
+                atPath: state.folder.path("state/" + name), toPath: folder.path("state/" + name))
+        }
+        try start()
+    }
+
+    deinit { try? stop() }
+
+    /// Starts it after ``stop()``.
+    package func start() throws {
+        let outcome = try ExternalProgram.run(
+            "swtpm",
+            [
+                "socket", "--tpm2", "--tpmstate", "dir=\(folder.path("state"))",
+                "--server", "type=unixio,path=\(folder.path("socket"))", "--flags", "not-need-init,startup-clear",
+                "--log", "file=\(folder.path("log")),level=20", "--daemon", "--pid", "file=\(folder.path("pid"))",
+            ])
+        guard outcome.status == 0 else { throw Failed(said: outcome.errorText) }
+    }
+
+    /// Ends it, as a machine that loses its power.
+    package func stop() throws {
+        guard let text = try? folder.read("pid"),
+            let process = pid_t(String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+        else { return }
+        try FileManager.default.removeItem(atPath: folder.path("pid"))
+        kill(process, SIGKILL)
+        // It is no child of this process, so it can only be seen to be gone.
+        while kill(process, 0) == 0 { usleep(1_000) }
+    }
+
+    /// The path of its socket.
+    package var socket: String { folder.path("socket") }
+
+    /// How a program reaches it.
+    package var command: String { "socat - UNIX-CONNECT:\(socket)" }
+
+    /// The TPM.
+    package var chip: TPM { TPM(.command(command)) }
+
+    /// Everything that was said to it and that it has answered, in hexadecimal digits without spaces.
+    package func log() throws -> String {
+        String(decoding: try folder.read("log").filter { ![0x20, 0x0a].contains($0) }, as: UTF8.self).lowercased()
+    }
+
+    /// Runs a program of tpm2-tools on it.
+    @discardableResult
+    package func run(_ name: String, _ arguments: String..., in work: TemporaryFolder) throws -> ExternalProgram.Outcome {
+        let environment = ProcessInfo.processInfo.environment.merging(["TPM2TOOLS_TCTI": "cmd:\(command)"]) { $1 }
+        let outcome = try ExternalProgram.run(name, arguments, environment: environment, in: work.path)
+        guard outcome.status == 0 else { throw Failed(said: "\(name): \(outcome.errorText)") }
+        return outcome
+    }
+
+    /// It, or a program that uses it, failed.
+    package struct Failed: Error, CustomStringConvertible {
+        let said: String
+        package var description: String { said }
+    }
+}
