@@ -110,7 +110,8 @@ let package = Package(
         library(
             "KCLocalKeychains", in: "Keychain",
             [
-                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCSecurityChip", "KCKeychainModel", "KCKeychainKeys",
+                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCSecurityChip", "KCKeychainModel",
+                "KCKeychainKeys",
                 "KCKeychainStore",
             ]),
         library("KCItemSources", in: "Importers", ["KCByteStreams", "KCCryptography", "KCKeychainModel"]),

@@ -44,7 +44,7 @@ struct SealedKeyTests {
         #expect(try provider().status().holding == .chip(SealedKeyHistory(origin: .file, sealed: day)))
         #expect(try keys(provider().unseal()) == before)
         #expect(try text() == plain)
-        #expect(try folder.list() == ["device.key", "here", "there"])
+        #expect(try folder.list() == [".lock", "device.key", "here", "there"])
     }
 
     @Test("Who it is, is known without the chip; the chip opens it once, when a key is first derived")
@@ -79,7 +79,7 @@ struct SealedKeyTests {
             try provider("new.key").create(in: .chip(day))
         }
         #expect(try text() == before)
-        #expect(try folder.list() == ["device.key", "here", "there"])
+        #expect(try folder.list() == [".lock", "device.key", "here", "there"])
     }
 
     @Test("It is sealed once, and taken out once")

@@ -59,7 +59,9 @@ func inverted() throws -> [UInt8] {
     let text = try provider.exported(on: day)
     var bytes = SecretBytes(capacity: 64)
     text.withBytes { span in
-        span.forEachLine { line, _ in _ = Bech32.decode(line, prefix: "kcbackup-device-key-", uppercase: true, into: &bytes) }
+        span.forEachLine { line, _ in
+            _ = Bech32.decode(line, prefix: "kcbackup-device-key-", uppercase: true, into: &bytes)
+        }
     }
     return bytes.withBytes { span in span.indices.map { span[$0] ^ 0xa5 } }
 }

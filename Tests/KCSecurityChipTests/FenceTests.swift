@@ -30,7 +30,8 @@ struct FenceTests {
             """
         try folder.write("check.c", Array(check.utf8))
         func compile(_ name: String) throws -> ExternalProgram.Outcome {
-            let script = "cd \"$1\" && cc -std=c11 -Wall -Werror -Wno-unused -o check \"$2\" "
+            let script =
+                "cd \"$1\" && cc -std=c11 -Wall -Werror -Wno-unused -o check \"$2\" "
                 + "$(pkg-config --cflags --libs tss2-esys tss2-mu tss2-tctildr) -ldl && ./check"
             return try ExternalProgram.run("bash", ["-c", script, "bash", folder.path, name])
         }

@@ -36,7 +36,7 @@ struct LeakTests {
             let outcome = try sealing(words)
             #expect(outcome.status == 0 && outcome.errorText == "", "\(outcome.errorText)")
         }
-        #expect(try folder.list() == ["device.key"])
+        #expect(try folder.list() == [".lock", "device.key"])
     }
 
     @Test("No copy of the secret is left in memory after it was sealed or opened")

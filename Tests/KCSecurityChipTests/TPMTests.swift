@@ -39,7 +39,9 @@ struct TPMTests {
     @Test("Another TPM refuses it, and so does the same one after it was cleared")
     func otherChip() throws {
         let sealed = try seal()
-        #expect(throws: ChipFailure.otherChip) { try opened(sealed, SoftwareTPM().chip) }
+        let other = try SoftwareTPM()
+        #expect(throws: ChipFailure.otherChip) { try opened(sealed, other.chip) }
+        withExtendedLifetime(other) {}
         try tpm.run("tpm2_clear", "-c", "p", in: folder)
         #expect(throws: ChipFailure.otherChip) { try opened(sealed) }
     }
@@ -48,7 +50,9 @@ struct TPMTests {
     func clone() throws {
         let sealed = try seal()
         try tpm.stop()
-        #expect(try opened(sealed, SoftwareTPM(copying: tpm).chip) == secret)
+        let clone = try SoftwareTPM(copying: tpm)
+        #expect(try opened(sealed, clone.chip) == secret)
+        withExtendedLifetime(clone) {}
     }
 
     @Test("A storage root key that is made persistent later, or removed again, opens what the other one sealed")
@@ -62,7 +66,7 @@ struct TPMTests {
         #expect(try opened(after) == secret)
     }
 
-    private func persistParent(_ authorisation: String...) throws {
+    private func persistParent() throws {
         let attributes = "fixedtpm|fixedparent|sensitivedataorigin|userwithauth|noda|restricted|decrypt"
         try tpm.run("tpm2_createprimary", "-C", "o", "-G", "ecc", "-a", attributes, "-c", "srk.ctx", in: folder)
         try tpm.run("tpm2_evictcontrol", "-C", "o", "-c", "srk.ctx", "0x81000001", in: folder)

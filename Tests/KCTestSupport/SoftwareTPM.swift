@@ -19,7 +19,9 @@ package final class SoftwareTPM: Sendable {
     package init(copying state: SoftwareTPM? = nil) throws {
         folder = try TemporaryFolder(inMemory: true)
         try FileManager.default.createDirectory(atPath: folder.path("state"), withIntermediateDirectories: false)
-        for name in try state.map({ try FileManager.default.contentsOfDirectory(atPath: $0.folder.path("state")) }) ?? [] {
+        for name in try state.map({ try FileManager.default.contentsOfDirectory(atPath: $0.folder.path("state")) })
+            ?? []
+        {
             guard let state, name.hasSuffix(".permall") else { continue }
             try FileManager.default.copyItem(
                 atPath: state.folder.path("state/" + name), toPath: folder.path("state/" + name))
@@ -56,7 +58,7 @@ package final class SoftwareTPM: Sendable {
     package var socket: String { folder.path("socket") }
 
     /// How a program reaches it.
-    package var command: String { "socat - UNIX-CONNECT:\(socket)" }
+    package var command: String { "socat -t 0 - UNIX-CONNECT:\(socket)" }
 
     /// The TPM.
     package var chip: TPM { TPM(.command(command)) }
@@ -68,9 +70,12 @@ package final class SoftwareTPM: Sendable {
 
     /// Runs a program of tpm2-tools on it.
     @discardableResult
-    package func run(_ name: String, _ arguments: String..., in work: TemporaryFolder) throws -> ExternalProgram.Outcome {
+    package func run(_ name: String, _ arguments: String..., in work: TemporaryFolder) throws -> ExternalProgram.Outcome
+    {
         let environment = ProcessInfo.processInfo.environment.merging(["TPM2TOOLS_TCTI": "cmd:\(command)"]) { $1 }
         let outcome = try ExternalProgram.run(name, arguments, environment: environment, in: work.path)
+        // The tools leave what they load to a resource manager, which is not here.
+        _ = try ExternalProgram.run("tpm2_flushcontext", ["-t"], environment: environment, in: work.path)
         guard outcome.status == 0 else { throw Failed(said: "\(name): \(outcome.errorText)") }
         return outcome
     }

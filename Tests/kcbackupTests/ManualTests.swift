@@ -68,9 +68,9 @@ struct ManualTests {
                 let folder = home.home.path(gone)
                 for name in try Path.names(in: folder) { try Path.remove("\(folder)/\(name)") }
             }
-            let device = step.line.contains("DEVICE") ? home.home.run("device show").text.firstMatch(of: /KC-[A-Z2-7-]+/) : nil
             let outcome = home.home.run(
-                step.line.map { $0 == "DEVICE" ? String(device?.0 ?? "") : $0 } + ["--json"], environment: step.lacksRclone ? ["PATH": "/none"] : rclone.environment)
+                home.words(of: step) + ["--json"],
+                environment: step.lacksRclone ? ["PATH": "/none"] : rclone.environment)
             #expect(outcome.status.code == step.status, "\(step.line): \(outcome.messages)")
             #expect(outcome.output.filter { $0 == UInt8(ascii: "\n") }.count == 1, "\(step.line)")
             let object = try JSONSerialization.jsonObject(with: Data(outcome.output)) as? [String: Any]

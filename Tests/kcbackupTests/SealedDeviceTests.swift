@@ -17,7 +17,9 @@ struct SealedDeviceTests {
         try home.write("wrong", "guess\n")
         try home.write("passphrase", "correct horse\n")
         try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"Bank","pdmn":"aku"},"secret":"bound"}"#)
-        for line in ["keychain create --passcode file:passcode --held-by tpm", "import items.jsonl --passcode file:passcode"] {
+        for line in [
+            "keychain create --passcode file:passcode --held-by tpm", "import items.jsonl --passcode file:passcode",
+        ] {
             let outcome = home.run(line)
             try #require(outcome.status == .ok, "\(outcome.messages)")
         }
@@ -97,7 +99,8 @@ struct SealedDeviceTests {
         let before = home.chip.openings
         home.chip.set(absent: true)
         let show = home.run("device show")
-        #expect(show.status == .ok && show.text.contains("ssh-ed25519") && show.messages.contains("there is no TPM here"))
+        #expect(
+            show.status == .ok && show.text.contains("ssh-ed25519") && show.messages.contains("there is no TPM here"))
         #expect(home.run("inspect a.kcb").status == .ok)
         let listing = home.run("inspect a.kcb --passphrase file:passphrase")
         #expect(listing.status == .ok && listing.text.contains("this device"), "\(listing.text)")

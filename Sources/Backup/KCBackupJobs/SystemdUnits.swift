@@ -175,7 +175,7 @@ package struct SystemdUnits {
         "RestrictSUIDSGID=yes", "RestrictNamespaces=yes", "SystemCallArchitectures=native",
         "SystemCallFilter=@system-service", "SystemCallFilter=~@privileged @resources", "SystemCallErrorNumber=EPERM",
     ]
-    /// No device but the chip, which `PrivateDevices=` would hide. The group is that of tpm-udev.
+    // No device but the chip, which `PrivateDevices=` would hide. The group is that of tpm-udev.
     private static func access(_ path: String) -> [String] {
         ["DevicePolicy=closed", "DeviceAllow=\(path) rw", "SupplementaryGroups=tss"]
     }

@@ -47,8 +47,8 @@ package protocol DeviceKeyProvider: Sendable {
 
     /// Returns what the chip says about itself.
     ///
-    /// - Throws: `ChipFailure`.
-    func chipFacts() throws(ChipFailure) -> ChipFacts
+    /// - Throws: `CryptographyFailure.chip`.
+    func chipFacts() throws(CryptographyFailure) -> ChipFacts
 
     /// Returns the key in an exported text.
     ///

@@ -55,7 +55,9 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
     }
 
     /// Returns what the chip says about itself.
-    package func chipFacts() throws(ChipFailure) -> ChipFacts { try chip.chip.facts() }
+    package func chipFacts() throws(CryptographyFailure) -> ChipFacts {
+        try failing(as: CryptographyFailure.chip, chip.chip.facts())
+    }
 
     /// Confirms that this is still the key's device, and records this machine in the file.
     ///

@@ -95,7 +95,8 @@ struct SealedKeyText: Hashable, Sendable {
         func part(_ name: String) -> [UInt8]? {
             value(name).flatMap { Base64.decode($0) }.flatMap { (1...Self.partLimit).contains($0.count) ? $0 : nil }
         }
-        guard let parent = value("parent").flatMap({ Hexadecimal.decode($0) }), (1...Self.partLimit).contains(parent.count),
+        guard let parent = value("parent").flatMap({ Hexadecimal.decode($0) }),
+            (1...Self.partLimit).contains(parent.count),
             let publicPart = part("public"), let privatePart = part("private"),
             let signer = part("signer"), signer.count == 32,
             let history = SealedKeyHistory(born: value("born"), copied: value("copied")),

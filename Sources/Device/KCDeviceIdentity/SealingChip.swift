@@ -21,8 +21,9 @@ package protocol SealingChip: Sendable {
 
 /// A secret that only one chip opens; not itself a secret.
 package struct SealedSecret: Hashable, Sendable {
-    /// The name of the key that it is sealed under: a hash of that key's public part. Nothing is sent to a chip whose
-    /// key has another name.
+    /// The name of the key that it is sealed under: a hash of that key's public part.
+    ///
+    /// Nothing is sent to a chip whose key has another name.
     package let parent: [UInt8]
     /// Its public part, in the chip's format.
     package let publicPart: [UInt8]

@@ -9,7 +9,9 @@ internal import Glibc
 /// A secret is sealed under the TPM's storage root key. No state of the boot is part of it, so that an update of the
 /// firmware or the kernel locks nobody out.
 package struct TPM: SealingChip {
-    /// How a TPM is reached. Nothing but a value of this type says so, in particular no variable of the environment.
+    /// How a TPM is reached.
+    ///
+    /// Nothing but a value of this type says so, in particular no variable of the environment.
     package enum Transport: Hashable, Sendable {
         /// A device file of the kernel, through its resource manager.
         case device(path: String)

@@ -26,8 +26,8 @@ struct TPMCode {
     /// - Parameter opensSealed: true if the call was given what is in a file.
     func failure(of call: String, opensSealed: Bool = false) -> ChipFailure {
         switch (layer, formatOne, value & 0xffff) {
-        // TSS2_ESYS_RC_RSP_AUTH_FAILED
-        case (0x07_0000, _, 0x1b): .tampered
+        // TSS2_ESYS_RC_RSP_AUTH_FAILED; TSS2_BASE_RC_MALFORMED_RESPONSE, where lengths no longer fit.
+        case (0x07_0000, _, 0x1b), (0x07_0000...0x08_0000, _, 0x11): .tampered
         // The layer that passes on bytes.
         case (0x0a_0000, _, _): .noAnswer
         // Bytes that are no structure of a TPM.

@@ -67,7 +67,8 @@ extension TPMConnection {
 
     /// The storage root key, made anew: it is always the same until the TPM is cleared.
     func transientParent() throws(ChipFailure) -> Parent {
-        let sensitive = unsafe try room(TPMFormat.nothingSensitive, unsafe call.pointee.Tss2_MU_TPM2B_SENSITIVE_CREATE_Unmarshal)
+        let sensitive = unsafe try room(
+            TPMFormat.nothingSensitive, unsafe call.pointee.Tss2_MU_TPM2B_SENSITIVE_CREATE_Unmarshal)
         let template = unsafe try room(TPMFormat.parentTemplate, unsafe call.pointee.Tss2_MU_TPM2B_PUBLIC_Unmarshal)
         let outside = TPMRoom()
         let registers = TPMRoom()
@@ -161,7 +162,8 @@ extension TPMConnection {
         guard let start = unsafe data.map({ unsafe UnsafeMutableRawPointer($0) }) else { throw .noAnswer }
         let count = Int(unsafe start.load(as: UInt16.self))
         guard count <= 256 else { throw .tampered }
-        let secret = SecretBytes(unsafe UnsafeRawBufferPointer(start: start + 2, count: count).bindMemory(to: UInt8.self).span)
+        let secret = SecretBytes(
+            unsafe UnsafeRawBufferPointer(start: start + 2, count: count).bindMemory(to: UInt8.self).span)
         unsafe explicit_bzero(start, count + 2)
         return secret
     }
@@ -183,7 +185,8 @@ extension TPMConnection {
 // Structures of the library.
 extension TPMConnection {
     private typealias Unmarshal = (UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<Int>?, OpaquePointer?) -> UInt32
-    private typealias Marshal = (OpaquePointer?, UnsafeMutablePointer<UInt8>?, Int, UnsafeMutablePointer<Int>?) -> UInt32
+    private typealias Marshal = (OpaquePointer?, UnsafeMutablePointer<UInt8>?, Int, UnsafeMutablePointer<Int>?) ->
+        UInt32
 
     private func room(_ wire: [UInt8], _ unmarshal: Unmarshal) throws(ChipFailure) -> TPMRoom {
         let room = TPMRoom()

@@ -7,8 +7,10 @@ enum TPMFormat {
     /// Guidance, 7.8).
     static let persistentParent: UInt32 = 0x8100_0001
 
-    /// The storage root key as the same guidance wants it (template L-2 with `noDA`): an elliptic key of P-256 that
-    /// encrypts with AES-128-CFB. A TPM returns the same key for it until it is cleared.
+    /// The storage root key as the same guidance wants it (template L-2 with `noDA`).
+    ///
+    /// It is an elliptic key of P-256 that encrypts with AES-128-CFB. A TPM returns the same key for it until it is
+    /// cleared.
     static let parentTemplate = sized([
         0x00, 0x23,  // TPM_ALG_ECC
         0x00, 0x0b,  // its name is a SHA-256
@@ -22,7 +24,9 @@ enum TPMFormat {
         0x00, 0x00, 0x00, 0x00,  // made by the TPM
     ])
 
-    /// A sealed secret without a password of its own. `noDA`: it opens while the TPM refuses keys with one.
+    /// A sealed secret without a password of its own.
+    ///
+    /// `noDA`: it opens while the TPM refuses keys with a password.
     static let sealedTemplate = sized([
         0x00, 0x08,  // TPM_ALG_KEYEDHASH
         0x00, 0x0b,  // its name is a SHA-256

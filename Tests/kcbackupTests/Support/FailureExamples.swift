@@ -341,9 +341,10 @@ enum FailureExamples {
         .unknownColumns, .noSuchColumn("Pasword", columns: ["Site", "Login", "Password"]), .columnTwice("password"),
         .notOfFormat(title: ".netrc file"), .ambiguous(names: ["csv", "netrc"]),
     ]
-    private static let cryptography: [CryptographyFailure] = [
-        .authentication, .randomness, .library("scrypt"), .unsupportedParameters("key length"),
-    ] + chips.map { .chip($0) }
+    private static let cryptography: [CryptographyFailure] =
+        [
+            .authentication, .randomness, .library("scrypt"), .unsupportedParameters("key length"),
+        ] + chips.map { .chip($0) }
     private static let chips: [ChipFailure] = [
         .libraryMissing("libtss2-esys.so.0"), .absent(path: "/dev/tpmrm0"), .noAccess(path: "/dev/tpmrm0"), .noAnswer,
         .otherChip, .ownerPassword, .disabled, .damaged, .tampered, .lockedOut,

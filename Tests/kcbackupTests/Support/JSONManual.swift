@@ -25,7 +25,8 @@ struct JSONManual {
     private static let partNames = [
         "archive": "archive", "contents": "contents", "origin": "origin", "counts": "counts", "imported": "counts",
         "plan": "plan", "keychain": "keychain", "keychains": "keychain", "states": "state", "strength": "strength",
-        "device": "device", "chip": "chip", "export": "export", "exported": "counts", "unheld": "item", "altered": "item",
+        "device": "device", "chip": "chip", "export": "export", "exported": "counts", "unheld": "item",
+        "altered": "item",
         "devices": "trusted device", "items": "item", "omitted": "item", "damaged": "item", "staysBehind": "item",
         "failing": "item", "vanishing": "item", "source": "source", "undo": "kept state", "verdict": "verdict",
         "error": "error", "results": "result", "backups": "backup", "decisions": "decision", "jobs": "job",
@@ -110,6 +111,13 @@ struct JSONHome {
     }
 
     let home: TestHome
+
+    /// The command line of a step, with the ID of this device where it says DEVICE.
+    func words(of step: Step) -> [String] {
+        guard step.line.contains("DEVICE") else { return step.line }
+        let device = home.run("device show").text.firstMatch(of: /KC-[A-Z2-7-]+/).map { String($0.0) } ?? ""
+        return step.line.map { $0 == "DEVICE" ? device : $0 }
+    }
 
     init() throws {
         home = try TestHome()

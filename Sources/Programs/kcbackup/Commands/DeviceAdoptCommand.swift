@@ -56,7 +56,8 @@ struct DeviceAdoptCommand: Verb {
             if isAsked { session.message("'kcbackup device import FILE' brings the old key back, from a copy of it\n") }
             try session.confirm(
                 "The key of this device is gone. Make a new one?", isGiven: newKey, flag: .newKey)
-            return try finish(try provider.create(in: (heldBy ?? .file).new(in: session)), isNew: true, device, in: session)
+            return try finish(
+                try provider.create(in: (heldBy ?? .file).new(in: session)), isNew: true, device, in: session)
         }
         let status = try provider.status()
         guard try keepsKey(of: status, keychains, in: session) else {

@@ -39,11 +39,11 @@ struct DeviceShowCommand: Verb {
         let key = status.machine == .different ? nil : try device.key()
         var chip: ChipFacts?
         if case .chip = status.holding {
-            do throws(ChipFailure) {
+            do throws(CryptographyFailure) {
                 chip = try device.provider.chipFacts()
             } catch {
                 // Whether it opens the key, 'doctor' finds out.
-                session.warn(explainChip(error).message)
+                session.warn(explainCryptography(error).message)
             }
         }
         try printDevice(key, status, chip, device, in: session)

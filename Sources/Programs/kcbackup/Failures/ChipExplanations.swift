@@ -15,8 +15,8 @@ func explainChip(_ failure: ChipFailure) -> Explanation {
     case .noAccess(let path):
         Explanation(
             .locked, "this user may not use the TPM: \(quoted(path))",
-            hint: "'sudo usermod -aG tss $USER' and a new login allow it; members of that group may use whatever the TPM "
-                + "allows without a password")
+            hint: "'sudo usermod -aG tss $USER' and a new login allow it; members of that group may use whatever the "
+                + "TPM allows without a password")
     case .noAnswer:
         Explanation(
             .locked, "the TPM does not answer",

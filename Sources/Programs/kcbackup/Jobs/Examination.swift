@@ -100,6 +100,7 @@ struct Examination {
                 }
                 // It may have been lost.
                 _ = try LocalDevice(session.world).key()
+                throw error
             }
         }
     }
