@@ -47,7 +47,7 @@ package protocol DeviceKeyProvider: Sendable {
 
     /// Returns what the chip says about itself.
     ///
-    /// - Throws: `CryptographyFailure.chip`.
+    /// - Throws: `CryptographyFailure` (`chip` if it cannot be asked).
     func chipFacts() throws(CryptographyFailure) -> ChipFacts
 
     /// Returns the key in an exported text.

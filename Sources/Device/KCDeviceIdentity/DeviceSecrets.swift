@@ -64,8 +64,8 @@ package final class DeviceChip: Sendable {
 
     /// Opens a sealed key, and checks that the file around it is as this device wrote it.
     ///
-    /// - Throws: `CryptographyFailure` (`chip`; `damaged` if it is not the key of the device that the file names, or the
-    ///   file was altered).
+    /// - Throws: `CryptographyFailure` (`chip` if the chip does not open it, if it is not the key of the device that the
+    ///   file names, or if the file was altered).
     func open(_ text: SealedKeyText) throws(CryptographyFailure) -> SoftwareSecrets {
         if let known = opened.withLock({ $0[text] }) { return known }
         let secrets = try SoftwareSecrets(unsealed(text))
@@ -76,7 +76,7 @@ package final class DeviceChip: Sendable {
 
     /// Opens a sealed key to the secret itself, for a copy.
     ///
-    /// - Throws: `CryptographyFailure.chip`.
+    /// - Throws: `CryptographyFailure` (`chip` if the chip does not open it).
     func unsealed(_ text: SealedKeyText) throws(CryptographyFailure) -> SecretBytes {
         try failing(as: CryptographyFailure.chip, chip.unseal(text.sealed))
     }
@@ -92,7 +92,7 @@ package final class DeviceChip: Sendable {
 
     /// Checks that the chip opens a text to the secret.
     ///
-    /// - Throws: `CryptographyFailure` (`chip`; `damaged` if another secret comes back).
+    /// - Throws: `CryptographyFailure` (`chip` if it does not, or not to this one).
     func check(_ text: SealedKeyText, holds secret: borrowing SecretBytes) throws(CryptographyFailure) {
         guard constantTimeEqual(try unsealed(text), secret) else { throw .chip(.damaged) }
     }

@@ -4,8 +4,6 @@ package import KCCryptography
 /// A security chip that seals secrets: what it seals opens on the same chip only.
 package protocol SealingChip: Sendable {
     /// Seals a secret of at most 128 bytes.
-    ///
-    /// - Throws: `ChipFailure`.
     func seal(_ secret: borrowing SecretBytes) throws(ChipFailure) -> SealedSecret
 
     /// Opens what `seal` has returned.
@@ -14,8 +12,6 @@ package protocol SealingChip: Sendable {
     func unseal(_ sealed: SealedSecret) throws(ChipFailure) -> SecretBytes
 
     /// Returns what the chip says about itself; it is not authenticated.
-    ///
-    /// - Throws: `ChipFailure`.
     func facts() throws(ChipFailure) -> ChipFacts
 }
 

@@ -40,7 +40,7 @@ package struct TPM: SealingChip {
         // The library keeps a copy of the last secret that it sealed until it seals another one.
         let zeros = SecretBytes(copying: [UInt8](repeating: 0, count: secret.count))
         _ = try connection.create(zeros, under: parent, in: session)
-        return SealedSecret(parent: parent.name, publicPart: parts.publicPart, privatePart: parts.privatePart)
+        return SealedSecret(parent: parent.hash, publicPart: parts.publicPart, privatePart: parts.privatePart)
     }
 
     private func parent(_ connection: TPMConnection) throws(ChipFailure) -> TPMConnection.Parent {
@@ -53,8 +53,8 @@ package struct TPM: SealingChip {
         let connection = try connect()
         // Before anything is sent: somebody between here and the TPM could have another key to offer.
         var parent = try connection.persistentParent()
-        if parent?.name != sealed.parent { parent = try connection.transientParent() }
-        guard let parent, parent.name == sealed.parent else { throw .otherChip }
+        if parent?.hash != sealed.parent { parent = try connection.transientParent() }
+        guard let parent, parent.hash == sealed.parent else { throw .otherChip }
         let session = try connection.session(with: parent)
         let secret = try connection.unseal(
             publicPart: sealed.publicPart, privatePart: sealed.privatePart, under: parent, in: session)

@@ -47,10 +47,11 @@ internal import KCCryptography
 
 // Keys and sessions.
 extension TPMConnection {
-    /// A key to seal under, with the hash that names it.
+    /// A key to seal under.
     struct Parent {
         let handle: UInt32
-        let name: [UInt8]
+        /// The hash of its public part, which a TPM calls its name.
+        let hash: [UInt8]
     }
 
     /// The storage root key that somebody has made persistent; nil if there is none.
@@ -62,7 +63,7 @@ extension TPMConnection {
         if TPMCode(value: code).isMissingHandle { return nil }
         try check(code, "Esys_TR_FromTPMPublic")
         persistent.append(handle)
-        return Parent(handle: handle, name: try name(handle))
+        return Parent(handle: handle, hash: try name(handle))
     }
 
     /// The storage root key, made anew: it is always the same until the TPM is cleared.
@@ -79,7 +80,7 @@ extension TPMConnection {
                 context, ctpm2_owner, ctpm2_password, none, none, sensitive.pointer, template.pointer,
                 outside.pointer, registers.pointer, &handle, nil, nil, nil, nil), "Esys_CreatePrimary")
         transient.append(handle)
-        return Parent(handle: handle, name: try name(handle))
+        return Parent(handle: handle, hash: try name(handle))
     }
 
     private func name(_ handle: UInt32) throws(ChipFailure) -> [UInt8] {

@@ -83,7 +83,7 @@ struct DeviceUnsealCommand: Verb {
 
             EXAMPLES:
               kcbackup device unseal
-              kcbackup device unseal --confirm KC-ABCD-EFGH-IJKL-MNOP-QRST --passcode file:passcode
+              kcbackup device unseal --passcode file:passcode
             """)
 
     @OptionGroup
