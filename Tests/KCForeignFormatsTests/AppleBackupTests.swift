@@ -101,13 +101,7 @@ struct AppleBackupTests {
     }
 
     /// A Python installation with a third-party reader of such backups.
-    private static let judge = [Project.path(".build/judges/bin/python3"), "/usr/bin/python3"].first { python in
-        do {
-            return try ExternalProgram.run(python, ["-c", "import iphone_backup_decrypt"]).status == 0
-        } catch {
-            return false
-        }
-    }
+    private static let judge = ExternalProgram.python(with: "iphone_backup_decrypt")
 
     @Test(
         "A third-party program opens the same folder and finds the same items",

@@ -8,13 +8,7 @@ import Testing
 @Suite("Shares, judged by another program", .waitsForPrograms)
 struct ShareJudgeTests {
     /// A Python installation with the reference implementation.
-    private static let judge = [Project.path(".build/judges/bin/python3"), "/usr/bin/python3"].first { python in
-        do {
-            return try ExternalProgram.run(python, ["-c", "import shamir_mnemonic"]).status == 0
-        } catch {
-            return false
-        }
-    }
+    private static let judge = ExternalProgram.python(with: "shamir_mnemonic")
 
     private static let secret = [UInt8](0..<32)
 

@@ -101,6 +101,17 @@ package enum ExternalProgram {
 }
 
 extension ExternalProgram {
+    /// The path of a Python that has a module, that of `make judges` first; nil if there is none.
+    package static func python(with module: String) -> String? {
+        [Project.path(".build/judges/bin/python3"), "/usr/bin/python3"].first { python in
+            do {
+                return try run(python, ["-c", "import \(module)"]).status == 0
+            } catch {
+                return false
+            }
+        }
+    }
+
     /// The path of a program of this package, which is beside the test binary.
     ///
     /// - Throws: `CocoaError` (`fileNoSuchFile`) if it was not built.

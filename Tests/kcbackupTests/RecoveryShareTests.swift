@@ -97,10 +97,12 @@ struct RecoveryShareTests {
         let end = try #require(sheet.range(of: "The first four")?.lowerBound)
         let other = sheet[start..<end].matches(of: /(\d+) ([a-z]+)/).map { (Int($0.1) ?? 0, String($0.2)) }
             .sorted { $0.0 < $1.0 }.map(\.1).joined(separator: " ")
-        let (outcome, terminal) = check([line(0), line(0), other, line(1) + " acid"])
+        let (outcome, terminal) = check([line(0), "", line(0), other, line(1) + " acid"])
         #expect(outcome.status == .ok && terminal.unasked == 0, "\(outcome.messages)")
         let asked = terminal.asked.joined()
-        #expect(asked.contains("Share 1 is there already") && asked.contains("share of another set"))
+        for words in ["A share has 33 words.", "Share 1 is there already", "share of another set"] {
+            #expect(asked.contains(words))
+        }
         #expect(asked.contains("'\(shares[0].prefix(3).joined(separator: " "))'"))
     }
 
@@ -114,13 +116,7 @@ struct RecoveryShareTests {
     }
 
     /// A Python installation with the reference implementation of SLIP-39.
-    private static let judge = [Project.path(".build/judges/bin/python3"), "/usr/bin/python3"].first { python in
-        do {
-            return try ExternalProgram.run(python, ["-c", "import shamir_mnemonic"]).status == 0
-        } catch {
-            return false
-        }
-    }
+    private static let judge = ExternalProgram.python(with: "shamir_mnemonic")
 
     @Test(
         "With the script of the sheet and a program of others, two shares open an archive without kcbackup",

@@ -114,7 +114,11 @@ private struct KitTyping {
             var entry = ShareEntry()
             while let position = entry.nextWord {
                 let line = try beginning.take() ?? ask("Words from \(position) on")
-                if let problem = entry.take(line) { try refuse(problem.words) }
+                if line.isEmpty {
+                    try refuse("A share has \(SecretShare.usualWordCount) words.")
+                } else if let problem = entry.take(line) {
+                    try refuse(problem.words)
+                }
             }
             switch entry.finish() {
             case .share(let share): return share
