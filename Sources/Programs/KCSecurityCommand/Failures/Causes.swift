@@ -71,7 +71,8 @@ func cause(_ failure: LocalKeychainFailure) -> Cause {
     case .invalidName:
         Cause(
             .parameter,
-            "a name has letters, digits, '.', '_', '-' or spaces, at most 64 bytes, and does not begin with '.', '-' or a space")
+            "a name has letters, digits, '.', '_', '-' or spaces, at most 64 bytes, and does not begin with '.', '-' or a space"
+        )
     case .deviceKeyMissing(let keychains):
         Cause(
             .notAvailable,

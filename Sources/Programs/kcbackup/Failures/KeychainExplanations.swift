@@ -12,7 +12,8 @@ internal import KCReportText
 private func explainNoItem(of name: String?) -> Explanation {
     let file = name.flatMap { FileOfItems.path($0) }
     let store =
-        DesktopKeyring(name)?.words ?? file.map { quoted($0) } ?? name.map { "keychain \(quoted($0))" } ?? "the keychain"
+        DesktopKeyring(name)?.words ?? file.map { quoted($0) } ?? name.map { "keychain \(quoted($0))" }
+        ?? "the keychain"
     // A name in quotes of the shell would end those around the hint.
     let option = name.flatMap { name in
         shellWord(name).exact.contains("'") ? nil : " \(OptionName.keychain.spelling) \(shellWord(name))"

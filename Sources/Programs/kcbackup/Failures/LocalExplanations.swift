@@ -8,8 +8,8 @@ func explainLocalKeychain(_ failure: LocalKeychainFailure) -> Explanation {
     case .invalidName:
         Explanation(
             .usage, "that cannot be the name of a keychain",
-            hint: "a name has letters, digits, '.', '_', '-' or spaces, at most 64 bytes, and does not begin with '.' or '-'; "
-                + "a path contains '/', as in './work.keychain'")
+            hint: "a name has letters, digits, '.', '_', '-' or spaces, at most 64 bytes, and does not begin with '.' "
+                + "or '-'; a path contains '/', as in './work.keychain'")
     case .deviceKeyMissing(let keychains):
         Explanation(
             .refused,
