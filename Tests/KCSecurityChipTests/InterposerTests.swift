@@ -25,7 +25,7 @@ struct InterposerTests {
     /// - Parameters:
     ///   - command: the number of the command (TPM 2.0 Library, part 2, TPM_CC).
     ///   - place: the byte of the answer, from its end.
-    private func chip(changing place: Int, inAnswersTo command: UInt32) throws -> TPM {
+    private func chip(changing place: Int, inAnswersTo command: UInt32) throws -> QueuedChip {
         let script = """
             import os, socket, struct, sys
             tpm = socket.socket(socket.AF_UNIX)
@@ -50,7 +50,7 @@ struct InterposerTests {
             """
         try folder.write("interposer.py", Array(script.utf8))
         let words = "\(folder.path("interposer.py")) \(tpm.socket) \(command) \(place)"
-        return TPM(.command("python3 \(words)"))
+        return QueuedChip("python3 \(words)")
     }
 
     @Test("It is noticed if it changes what the TPM answers in the session", arguments: [1, 10, 40])

@@ -18,12 +18,12 @@ struct TPMTests {
         folder = try TemporaryFolder()
     }
 
-    private func seal(_ chip: TPM? = nil) throws -> SealedSecret {
-        try (chip ?? tpm.chip).seal(SecretBytes(copying: secret))
+    private func seal(_ chip: (any SealingChip)? = nil) throws -> SealedSecret {
+        try (chip ?? tpm.chip as any SealingChip).seal(SecretBytes(copying: secret))
     }
 
-    private func opened(_ sealed: SealedSecret, _ chip: TPM? = nil) throws -> [UInt8] {
-        try (chip ?? tpm.chip).unseal(sealed).bytesForTest()
+    private func opened(_ sealed: SealedSecret, _ chip: (any SealingChip)? = nil) throws -> [UInt8] {
+        try (chip ?? tpm.chip as any SealingChip).unseal(sealed).bytesForTest()
     }
 
     @Test("What it has sealed, it opens, also after a restart, and again and again")
@@ -162,7 +162,7 @@ struct TPMTests {
     @Test("Where nothing answers, or this user may not ask, that is said")
     func unreachable() throws {
         let sealed = try seal()
-        #expect(throws: ChipFailure.noAnswer) { try opened(sealed, TPM(.command("exec false"))) }
+        #expect(throws: ChipFailure.noAnswer) { try opened(sealed, QueuedChip("exec false")) }
         try tpm.stop()
         #expect(throws: ChipFailure.noAnswer) { try seal() }
         let none = folder.path("tpmrm0")

@@ -1,5 +1,6 @@
 import CKCTestSupport
 import Foundation
+import Synchronization
 import Testing
 
 /// Runs other programs and collects their output.
@@ -17,6 +18,9 @@ package enum ExternalProgram {
         /// Standard error as text.
         package var errorText: String { String(decoding: errorOutput, as: UTF8.self) }
     }
+
+    /// Held while a program is started, and while something in this process has descriptors that it would inherit.
+    static let spawning = Mutex(())
 
     /// The path of `name` as found through `PATH`, or nil.
     package static func locate(_ name: String) -> String? {
@@ -46,11 +50,13 @@ package enum ExternalProgram {
         try scratch.write("err", [])
         let words = (environment ?? ProcessInfo.processInfo.environment).map { "\($0)=\($1)" }
         var process: pid_t = 0
-        let failure = unsafe withCStrings([executable] + arguments) { arguments in
-            unsafe withCStrings(words) { environment in
-                unsafe withCStrings(streams) { streams in
-                    let streams = unsafe streams.map { unsafe UnsafePointer($0) }
-                    return unsafe ctest_spawn(&process, executable, arguments, environment, folder, streams)
+        let failure = spawning.withLock { _ in
+            unsafe withCStrings([executable] + arguments) { arguments in
+                unsafe withCStrings(words) { environment in
+                    unsafe withCStrings(streams) { streams in
+                        let streams = unsafe streams.map { unsafe UnsafePointer($0) }
+                        return unsafe ctest_spawn(&process, executable, arguments, environment, folder, streams)
+                    }
                 }
             }
         }

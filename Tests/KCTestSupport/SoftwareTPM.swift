@@ -1,6 +1,10 @@
 import CKCTestSupport
 import Foundation
-package import KCSecurityChip
+package import KCByteStreams
+package import KCCryptography
+package import KCDeviceIdentity
+internal import KCSecurityChip
+internal import Synchronization
 
 /// A TPM 2.0 in software (swtpm), with a state of its own, which answers at a socket in a folder.
 ///
@@ -61,7 +65,7 @@ package final class SoftwareTPM: Sendable {
     package var command: String { "socat -t 0 - UNIX-CONNECT:\(socket)" }
 
     /// The TPM.
-    package var chip: TPM { TPM(.command(command)) }
+    package var chip: QueuedChip { QueuedChip(command) }
 
     /// Everything that was said to it and that it has answered, in hexadecimal digits without spaces.
     package func log() throws -> String {
@@ -84,5 +88,39 @@ package final class SoftwareTPM: Sendable {
     package struct Failed: Error, CustomStringConvertible {
         let said: String
         package var description: String { said }
+    }
+}
+
+/// A TPM that a command reaches.
+///
+/// The library starts the command with pipes that any other program would inherit that is started meanwhile, and keep
+/// open; so it is used by one thread at a time, while no program is started.
+package struct QueuedChip: SealingChip {
+    private let chip: TPM
+
+    /// Uses the TPM that a command reaches.
+    package init(_ command: String) {
+        chip = TPM(.command(command))
+    }
+
+    /// See `SealingChip`.
+    package func seal(_ secret: borrowing SecretBytes) throws(ChipFailure) -> SealedSecret {
+        let secret = secret.bytesForTest()
+        return try ExternalProgram.spawning.withLock { _ throws(ChipFailure) in
+            try chip.seal(SecretBytes(copying: secret))
+        }
+    }
+
+    /// See `SealingChip`.
+    package func unseal(_ sealed: SealedSecret) throws(ChipFailure) -> SecretBytes {
+        let secret = try ExternalProgram.spawning.withLock { _ throws(ChipFailure) in
+            try chip.unseal(sealed).bytesForTest()
+        }
+        return SecretBytes(copying: secret)
+    }
+
+    /// See `SealingChip`.
+    package func facts() throws(ChipFailure) -> ChipFacts {
+        try ExternalProgram.spawning.withLock { _ throws(ChipFailure) in try chip.facts() }
     }
 }
