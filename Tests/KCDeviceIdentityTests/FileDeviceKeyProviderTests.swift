@@ -137,23 +137,22 @@ import Testing
         #expect(try retired.load().signingPublicKey == made.signingPublicKey)
     }
 
-    @Test("The next renewal completes an interrupted one, and a foreign file at the retired path prevents it")
+    @Test("The next renewal completes an interrupted one, and leaves a foreign file at the retired path alone")
     func renewAgain() throws {
         let made = try provider.create()
         let old = try key()
         let retiredName = "share/kcbackup/device.key.retired-\(made.id)"
         try folder.write(retiredName, Array("not this key".utf8))
-        #expect(throws: DeviceKeyFailure.self) { try provider.renew() }
-        #expect(try key() == old)
+        let first = try provider.renew()
+        #expect(first.retiredPath == folder.path(retiredName + "-2"))
+        #expect(try folder.read(retiredName) == Array("not this key".utf8))
+        #expect(try folder.read(retiredName + "-2") == old)
 
-        let other = FileDeviceKeyProvider(path: folder.path("other.key"), machineIDPath: folder.path("machine-id"))
-        _ = try other.create()
-        try folder.write(retiredName, try folder.read("other.key"))
-        #expect(throws: DeviceKeyFailure.exists(path: folder.path(retiredName))) { try provider.renew() }
-        #expect(try key() == old)
-
-        try folder.write(retiredName, old)
-        #expect(try provider.renew().device.id != made.id)
-        #expect(try folder.read(retiredName) == old)
+        // One that was killed after it had kept the old key.
+        let new = try key()
+        let second = "share/kcbackup/device.key.retired-\(first.device.id)"
+        try folder.write(second, new)
+        #expect(try provider.renew().retiredPath == folder.path(second))
+        #expect(try folder.read(second) == new && key() != new)
     }
 }

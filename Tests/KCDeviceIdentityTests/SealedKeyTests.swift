@@ -187,10 +187,29 @@ struct SealedKeyTests {
         chip.fail("unseal", .noAnswer)
         #expect(throws: DeviceKeyFailure.cryptography(.chip(.noAnswer))) { try provider().install(copy, from: "copy") }
         chip.fail("unseal", nil)
-        chip.clear()
-        #expect(try keys(provider().install(copy, from: "copy")) == made)
-        #expect(try provider().status().holding == .file)
+        for isAbsent in [true, false] {
+            if isAbsent { chip.set(absent: true) } else { chip.clear() }
+            let before = try folder.read("device.key")
+            #expect(try keys(provider().install(copy, from: "copy")) == made)
+            #expect(try provider().status().holding == .file)
+            if isAbsent { try folder.write("device.key", before) }
+            chip.set(absent: false)
+        }
         #expect(try keys(provider().seal(on: later)) == made)
+    }
+
+    @Test("A device is renewed however often its key was retired before, and in whatever form")
+    func retiredForms() throws {
+        let old = try provider().create()
+        let copy = try provider().exported(on: day)
+        for number in 1...3 {
+            if number == 2 { _ = try provider().seal(on: day) }
+            let renewal = try provider().renew(in: .file)
+            let name = "device.key.retired-\(old.id)" + (number == 1 ? "" : "-2")
+            #expect(renewal.retiredPath == folder.path(number == 3 ? "device.key.retired-\(old.id)" : name))
+            _ = try provider().replace(by: copy, from: "copy")
+        }
+        #expect(try provider().load().id == old.id)
     }
 
     @Test("The text of a file that later versions write is refused as such")

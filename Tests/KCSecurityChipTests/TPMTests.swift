@@ -72,14 +72,14 @@ struct TPMTests {
         try tpm.run("tpm2_evictcontrol", "-C", "o", "-c", "srk.ctx", "0x81000001", in: folder)
     }
 
-    @Test("A persistent key of another kind serves as well, as long as it is there")
+    @Test("Nothing is sealed under a persistent key of another kind, which anybody may have put there")
     func otherParent() throws {
         try tpm.run("tpm2_createprimary", "-C", "o", "-G", "rsa2048", "-c", "srk.ctx", in: folder)
         try tpm.run("tpm2_evictcontrol", "-C", "o", "-c", "srk.ctx", "0x81000001", in: folder)
         let sealed = try seal()
         #expect(try opened(sealed) == secret)
         try tpm.run("tpm2_evictcontrol", "-C", "o", "-c", "0x81000001", in: folder)
-        #expect(throws: ChipFailure.otherChip) { try opened(sealed) }
+        #expect(try opened(sealed) == secret)
     }
 
     @Test("An owner's password is no obstacle where the storage root key is persistent, and is named where it is not")

@@ -25,3 +25,13 @@ package enum ChipFailure: Error, Hashable, Sendable {
     /// The chip, or the library that talks to it, refuses a call for another reason.
     case refused(call: String, code: UInt32)
 }
+
+extension ChipFailure {
+    /// True if the chip, as it is, will not open the key at another time either.
+    package var isLasting: Bool {
+        switch self {
+        case .absent, .otherChip, .disabled, .damaged: true
+        case .libraryMissing, .noAccess, .noAnswer, .ownerPassword, .tampered, .lockedOut, .refused: false
+        }
+    }
+}

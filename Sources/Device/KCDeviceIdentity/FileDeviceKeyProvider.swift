@@ -107,8 +107,7 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
     /// The old key is kept, with mode 0600, as `<path>.retired-<its device ID>`. If interrupted at any point, the old
     /// key or both are in place, and a second call completes the renewal.
     ///
-    /// - Throws: `DeviceKeyFailure` (`notFound`, `exists` if the name for the old key belongs to another key,
-    ///   `damaged`, `file`, `cryptography`); the old key is then still in place.
+    /// - Throws: `DeviceKeyFailure` (`notFound`, `damaged`, `file`, `cryptography`); the old key is then still in place.
     package func renew(in holder: NewKeyHolder) throws(DeviceKeyFailure) -> DeviceKeyRenewal {
         try change { () throws(DeviceKeyFailure) in
             let old = try read(path)
@@ -145,7 +144,7 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
     /// Installs the key in an exported text as the key of this device; if it is installed already, records this
     /// machine.
     ///
-    /// A key that this machine's chip holds stays there; one that another chip holds comes back from the text.
+    /// A key that this machine's chip holds stays there; one that the chip does not open comes back from the text.
     package func install(
         _ text: borrowing SecretBytes, from origin: String
     ) throws(DeviceKeyFailure) -> DeviceKey {
@@ -164,7 +163,10 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
             do throws(DeviceKeyFailure) {
                 return try adopt(present)
             } catch {
-                guard error == .cryptography(.chip(.otherChip)) else { throw error }
+                // The chip will not open it by itself, and the user has the key.
+                guard case .cryptography(.chip(let failure)) = error, failure.isLasting, given.holding == .file else {
+                    throw error
+                }
                 return try adopt(given)
             }
         }
@@ -172,8 +174,8 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
 
     /// Installs the key in an exported text in place of another one, which is kept as by `renew`.
     ///
-    /// - Throws: `DeviceKeyFailure` (`notFound`, `exists` if the name for the old key belongs to another key,
-    ///   `exportDamaged`, `damaged`, `file`, `cryptography`); the old key is then still in place.
+    /// - Throws: `DeviceKeyFailure` (`notFound`, `exportDamaged`, `damaged`, `file`, `cryptography`); the old key is then
+    ///   still in place.
     package func replace(
         by text: borrowing SecretBytes, from origin: String
     ) throws(DeviceKeyFailure) -> DeviceKeyRenewal {
@@ -207,22 +209,43 @@ extension FileDeviceKeyProvider {
     ) throws(DeviceKeyFailure) -> DeviceKeyRenewal {
         let oldID = try device(of: old).id
         let device = try device(of: new)
-        let retiredPath = "\(path).retired-\(oldID)"
-        try retire(old, oldID, to: retiredPath)
+        let retiredPath = try retire(old, oldID)
         try replace(with: new, device)
         return DeviceKeyRenewal(device: device, retired: oldID, retiredPath: retiredPath)
     }
 
+    /// Keeps an old key under the first name that is free.
+    ///
+    /// - Returns: the path.
     private func retire(
-        _ old: borrowing DeviceKeyContents, _ id: DeviceID, to retiredPath: String
-    ) throws(DeviceKeyFailure) {
+        _ old: borrowing DeviceKeyContents, _ id: DeviceID
+    ) throws(DeviceKeyFailure) -> String {
         let encoded = old.encode(id)
-        do throws(FileFailure) {
-            try PrivateFile.create(retiredPath, encoded)
+        var number = 1
+        while true {
+            let retiredPath = "\(path).retired-\(id)" + (number == 1 ? "" : "-\(number)")
+            do throws(FileFailure) {
+                try PrivateFile.create(retiredPath, encoded)
+                return retiredPath
+            } catch {
+                guard error.problem == .exists else { throw DeviceKeyFailure(error) }
+            }
+            // An earlier renewal was interrupted here, and has left the same key. The key of a device can also have been
+            // retired in another form, as in a chip and in a file; each is kept.
+            if try isRetired(old, at: retiredPath) { return retiredPath }
+            number += 1
+        }
+    }
+
+    private func isRetired(_ old: borrowing DeviceKeyContents, at path: String) throws(DeviceKeyFailure) -> Bool {
+        do throws(DeviceKeyFailure) {
+            return try read(path).isSameKey(as: old)
         } catch {
-            guard error.problem == .exists else { throw DeviceKeyFailure(error) }
-            // An earlier renewal was interrupted here and must have left the same key.
-            guard try read(retiredPath).isSameKey(as: old) else { throw .exists(path: retiredPath) }
+            switch error {
+            // Whatever it is, it is left alone.
+            case .file, .damaged: return false
+            default: throw error
+            }
         }
     }
 

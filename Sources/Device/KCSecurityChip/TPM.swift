@@ -44,8 +44,14 @@ package struct TPM: SealingChip {
     }
 
     private func parent(_ connection: TPMConnection) throws(ChipFailure) -> TPMConnection.Parent {
-        if let parent = try connection.persistentParent() { return parent }
-        return try connection.transientParent()
+        // Not under whatever lies at the persistent handle: anybody who may use the owner hierarchy could have put it
+        // there, and could remove it.
+        do throws(ChipFailure) {
+            return try connection.transientParent()
+        } catch {
+            guard error == .ownerPassword, let parent = try connection.persistentParent() else { throw error }
+            return parent
+        }
     }
 
     /// Opens what a TPM has sealed, if it was this one.

@@ -159,8 +159,14 @@ struct KeyCopyConsent: ParsableArguments {
         let names = try LocalKeychain.names(in: session.world.dataFolder)
         let keychains = try names.map { try LocalKeychain($0, in: session.world) }
         for local in keychains.filter({ $0 == standard }) + keychains.filter({ $0 != standard }) {
-            let keychain = try local.open(in: session)
-            if keychain.hasPasscode { return (local, keychain) }
+            do {
+                let keychain = try local.open(in: session)
+                if keychain.hasPasscode { return (local, keychain) }
+            } catch KeychainStoreError.otherDevice {
+                // It is no keychain of this device.
+            } catch KeychainStoreError.damaged {
+                // Another one proves as much.
+            }
         }
         return nil
     }

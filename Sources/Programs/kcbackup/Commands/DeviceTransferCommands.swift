@@ -6,6 +6,7 @@ internal import KCConsole
 internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCLocalKeychains
+internal import KCRecoveryKits
 internal import KCReportText
 
 /// `kcbackup device export`.
@@ -157,10 +158,21 @@ struct DeviceImportCommand: Verb {
             try move.run(to: imported, passcode: passcode, in: session)
             let replacement = try provider.replace(by: text, from: file)
             session.note("the key of device \(replacement.retired) is kept as \(quoted(replacement.retiredPath))")
+            if try RecoveryKits.exist(besideKeyAt: device.keyPath, of: replacement.retired) {
+                session.warn(
+                    "no backups are made for the recovery kits of the old device: 'kcbackup recovery make' makes a new kit"
+                )
+            }
             key = replacement.device
         } else {
             try session.confirm(question, isGiven: yes)
+            let wasInChip = try session.isHeldByChip
             key = try provider.install(text, from: file)
+            if try wasInChip && !session.isHeldByChip {
+                session.warn(
+                    "the TPM did not open the key, and a file holds it from now on; 'kcbackup device seal' moves it back"
+                )
+            }
         }
         session.done = "this device is \(key.id) now"
         try printDevice(key, device, in: session)

@@ -11,7 +11,10 @@ func explainChip(_ failure: ChipFailure) -> Explanation {
     case .absent(let path):
         Explanation(
             .locked, "there is no TPM here: \(quoted(path)) does not exist",
-            hint: "see whether the firmware has it switched on, and whether a container or a sandbox hides it")
+            hint: "see whether the firmware has it switched on, and whether a container or a sandbox hides it",
+            "without it, 'kcbackup device import FILE' brings the key back, from what 'kcbackup device export' wrote, and "
+                + "'kcbackup device adopt \(OptionName.newKey.spelling) \(OptionName.heldBy.spelling) file' makes a new one"
+        )
     case .noAccess(let path):
         Explanation(
             .locked, "this user may not use the TPM: \(quoted(path))",
@@ -26,11 +29,12 @@ func explainChip(_ failure: ChipFailure) -> Explanation {
             .refused, "the device key is held by another TPM, or this one was cleared since",
             hint: "'kcbackup device import FILE' brings the key back, from what 'kcbackup device export' wrote",
             "without that, restore an encrypted archive: 'kcbackup device adopt \(OptionName.newKey.spelling)' gives this "
-                + "device a new key first")
+                + "device a new key first, and '\(OptionName.heldBy.spelling) file' puts it into a file")
     case .ownerPassword:
         Explanation(
             .refused, "the TPM has an owner password, and no storage root key that everybody may use",
-            hint: "who has the password makes one, once: 'tpm2_createprimary -C o -c srk.ctx', then "
+            hint: "who has the password makes one, once: 'tpm2_createprimary -C o -G ecc -a "
+                + "\"fixedtpm|fixedparent|sensitivedataorigin|userwithauth|noda|restricted|decrypt\" -c srk.ctx', then "
                 + "'tpm2_evictcontrol -C o -c srk.ctx 0x81000001'")
     case .disabled:
         Explanation(
@@ -38,7 +42,8 @@ func explainChip(_ failure: ChipFailure) -> Explanation {
     case .damaged:
         Explanation(
             .damaged, "what the TPM sealed was altered in the file of the device key",
-            hint: "put the file back from a copy of the home folder that was made on this machine since")
+            hint: "put the file back from a copy of the home folder that was made on this machine since",
+            "'kcbackup device import FILE' brings the key back, from what 'kcbackup device export' wrote")
     case .tampered:
         Explanation(
             .refused, "an answer of the TPM was altered on its way; nothing was done with it",

@@ -46,8 +46,13 @@ struct EncryptedArchives {
     static func lacking(in session: Session) throws -> [String] {
         let archives = try EncryptedArchives(in: session)
         return try LocalKeychain.names(in: session.world.dataFolder).filter { name in
-            let keychain = try LocalKeychain(name, in: session.world).open(in: session)
-            return try !archives.isRecent(of: Hexadecimal.encode(keychain.storeID), at: session.now)
+            do {
+                let keychain = try LocalKeychain(name, in: session.world).open(in: session)
+                return try !archives.isRecent(of: Hexadecimal.encode(keychain.storeID), at: session.now)
+            } catch KeychainStoreError.otherDevice {
+                // It is no keychain of this device.
+                return false
+            }
         }
     }
 
