@@ -201,7 +201,8 @@ struct FleetIndexTests {
         #expect(mail["machine"] as? String == "ada" && mail["device"] as? String == ada)
         #expect(mail["day"] as? String == "2026-03-04" && mail["keychain"] as? String == "login")
         #expect(try !fleet.file("now.jsonl", has: IndexedFleet.secret))
-        #expect(fleet.export("-o", "-").text.utf8.elementsEqual(try fleet.home.folder.read("work/now.jsonl")))
+        let printed = fleet.export("-o", "-").text
+        #expect(printed.contains(#"evil\u2028\"host"#) && printed.utf8.count { $0 == UInt8(ascii: "\n") } == 3)
         #expect(fleet.export("-o", "now.jsonl.gz").status == .ok)
         let unpacked = try ExternalProgram.run("gzip", ["-dc", fleet.home.path("now.jsonl.gz")])
         #expect(unpacked.text.utf8.elementsEqual(try fleet.home.folder.read("work/now.jsonl")))

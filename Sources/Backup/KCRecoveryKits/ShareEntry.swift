@@ -13,9 +13,9 @@ package struct ShareEntry: ~Copyable {
         case surplus
     }
 
-    /// What stands for a word that cannot be read.
+    /// Typed in place of a word that is illegible.
     private static let erasure = UInt8(ascii: "?")
-    // Of three, no combination would be wrong.
+    // With three, the checksum could be made right for any other words.
     private static let erasureLimit = 2
 
     private var words = WordNumbers()

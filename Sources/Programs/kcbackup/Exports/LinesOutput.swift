@@ -31,7 +31,8 @@ enum LinesOutput {
         case .standard(let session):
             var sink = StandardSink(session: session)
             do {
-                try Self.fill(&sink, body)
+                // Names of items must not control the terminal.
+                try Self.fill(&sink, shownBy: session, body)
             } catch let failure as StreamFailure {
                 throw Failure.output(failure)
             }
@@ -55,11 +56,15 @@ enum LinesOutput {
     }
 
     private static func fill<Sink: ByteSink & ~Copyable>(
-        _ sink: inout Sink, _ body: (_ write: (JSONValue) throws -> Void) throws -> Void
+        _ sink: inout Sink, shownBy session: Session? = nil,
+        _ body: (_ write: (JSONValue) throws -> Void) throws -> Void
     ) throws {
         var bytes: [UInt8] = []
+        var encoded: [UInt8] = []
         try body { line in
-            line.encode(into: &bytes)
+            encoded.removeAll(keepingCapacity: true)
+            line.encode(into: &encoded)
+            if let session { session.append(json: encoded.span, to: &bytes) } else { bytes += encoded }
             bytes.append(UInt8(ascii: "\n"))
             if bytes.count >= size {
                 try sink.write(bytes.span)
