@@ -89,7 +89,7 @@ private struct Golden {
         let keychain = try Keychain.create(
             at: scratch.path("golden.keychain"), deviceKey: golden.device, passcode: passcode.secret,
             cost: ScryptCost(logN: 14), now: moment(0), lockWait: .seconds(60))
-        var random = RandomItems(seed: 2026)
+        var random = RandomItems(seed: 2026, hasConstraints: true)
         try keychain.write { writer in
             for _ in 0..<40 {
                 let draft = random.draft()

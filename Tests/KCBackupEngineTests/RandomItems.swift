@@ -4,13 +4,16 @@ import KCTestSupport
 /// Random items of every class, with every attribute, kind of value and edge case.
 struct RandomItems {
     private var random: SeededRandom
+    private let hasConstraints: Bool
 
-    init(seed: UInt64) {
+    /// - Parameter hasConstraints: true for items of which some need a keychain with a passcode.
+    init(seed: UInt64, hasConstraints: Bool = false) {
         random = SeededRandom(seed: seed)
+        self.hasConstraints = hasConstraints
     }
 
     /// Attributes that are set separately, so that archives contain the item.
-    private static let special: Set<AttributeCode> = [.pdmn, .sync, .cdat, .mdat, .agrp]
+    private static let special: Set<AttributeCode> = [.accc, .pdmn, .sync, .cdat, .mdat, .agrp]
 
     mutating func draft() -> ItemDraft {
         let itemClass = pick(ItemClass.allCases)
@@ -22,6 +25,9 @@ struct RandomItems {
         attributes[.pdmn] = .text(accessibility.rawValue)
         attributes[.sync] = .number(pick([0, 1]))
         attributes[.agrp] = .text(text())
+        if hasConstraints, AttributeCode.accc.belongs(to: itemClass), pick([true, false, false]) {
+            attributes[.accc] = .text(pick(AccessConstraint.allCases).rawValue)
+        }
         attributes[.cdat] = .date(date())
         attributes[.mdat] = .date(date())
         var extra: [String: String] = [:]

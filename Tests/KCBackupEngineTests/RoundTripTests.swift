@@ -29,7 +29,7 @@ struct RoundTripTests {
     private static let seed = UInt64.random(in: .min ... .max)
 
     private func fill(_ keychain: Keychain, _ seed: UInt64) throws -> Int {
-        var random = RandomItems(seed: seed)
+        var random = RandomItems(seed: seed, hasConstraints: true)
         var added = 0
         try keychain.write { writer in
             for _ in 0..<Self.count {

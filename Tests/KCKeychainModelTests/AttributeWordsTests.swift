@@ -31,7 +31,7 @@ struct AttributeWordsTests {
     @Test(
         "A misspelled word finds the intended attribute, and an unrelated one finds nothing",
         arguments: [
-            ("acount", AttributeCode.acct), ("serivce", .svce), ("lable", .labl), ("acc", .acct), ("Servr", .srvr),
+            ("acount", AttributeCode.acct), ("serivce", .svce), ("lable", .labl), ("accnt", .acct), ("Servr", .srvr),
             ("nope", nil), ("", nil), ("password", nil), (String(repeating: "x", count: 1_000_000), nil),
         ])
     func nearest(text: String, meant: AttributeCode?) {

@@ -44,6 +44,9 @@ struct RandomItems {
         }
         let accessibility = Accessibility.allCases.randomElement(using: &random) ?? .always
         attributes[.pdmn] = .text(accessibility.rawValue)
+        if attributes[.accc] != nil {
+            attributes[.accc] = (AccessConstraint.allCases.randomElement(using: &random)?.rawValue).map { .text($0) }
+        }
         attributes[.agrp] = .text(text())
         attributes[.cdat] = .date(moment())
         attributes[.mdat] = .date(moment())

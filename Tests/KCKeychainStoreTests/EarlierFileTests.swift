@@ -28,10 +28,8 @@ import Testing
     }
 
     private static let all = [
-        Earlier("v1-none", passcode: nil, items: 6), Earlier("v1-passcode", passcode: "walnut", items: 7),
-        Earlier("v2-settings", passcode: "lantern", items: 7),
-        Earlier("v3-retired", passcode: "lantern", items: 7, retired: 2),
-        Earlier("v4-escrow", passcode: "lantern", items: 7, retired: 2),
+        Earlier("v1-none", passcode: nil, items: 6), Earlier("v1-passcode", passcode: "walnut", items: 9),
+        Earlier("v1-escrow", passcode: "lantern", items: 9, retired: 2),
     ]
 
     private static func device() throws -> DeviceKey {
@@ -48,7 +46,9 @@ import Testing
         #expect(before.retired.count == earlier.retired)
         try keychain.unlock(passcode: earlier.passcode.secret, now: moment(10))
         func check(_ keychain: Keychain) throws {
-            let opened = try keychain.items().filter { try keychain.text(of: $0) == $0.accessibility.rawValue }
+            let opened = try keychain.items().filter { item in
+                try keychain.text(of: item) == item.constraint?.rawValue ?? item.accessibility.rawValue
+            }
             #expect(opened.count == earlier.items)
         }
         try check(keychain)
@@ -73,9 +73,9 @@ import Testing
     @Test("The original escrow key opens the file, even after the passcode is changed")
     func escrow() throws {
         let bench = try Bench(device: Self.device())
-        let bytes = try Data(contentsOf: URL(filePath: Self.folder + "v4-escrow.keychain"))
+        let bytes = try Data(contentsOf: URL(filePath: Self.folder + "v1-escrow.keychain"))
         try bench.folder.write("login.keychain", Array(bytes))
-        let keyFile = try Data(contentsOf: URL(filePath: Self.folder + "v4-escrow.key"))
+        let keyFile = try Data(contentsOf: URL(filePath: Self.folder + "v1-escrow.key"))
         let keychain = try bench.open()
         for _ in 1...2 {
             let escrowed = try EscrowedKeychain(bench.open(), keyFile: SecretBytes(copying: keyFile))
@@ -83,27 +83,35 @@ import Testing
             collector.isWanted = { $0.accessibility != .whenPasscodeSetThisDeviceOnly }
             try escrowed.visitItems(&collector)
             let secrets = collector.secrets.map { String(decoding: $0, as: UTF8.self) }
-            #expect(secrets.sorted() == ["ak", "aku", "ck", "cku", "dk", "dku"])
+            #expect(secrets.sorted() == ["ak", "aku", "ck", "cku", "device-passcode", "dk", "dku", "user-presence"])
             try keychain.setPasscode(
                 current: "lantern".secret, new: "lantern".secret, cost: Bench.cost, now: moment(13))
         }
     }
 
-    @Test("The current file is recreated", .enabled(if: ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1"))
+    @Test("The files are recreated", .enabled(if: ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1"))
     func update() throws {
-        // Only the current format can be created. The other files were written by earlier programs.
-        let bench = try Bench(device: Self.device())
         let cost = ScryptCost(logN: 14)
-        let keychain = try Keychain.create(
-            at: bench.path, deviceKey: bench.device, passcode: nil, cost: cost, now: moment(0))
-        try keychain.setPasscode(current: nil, new: "walnut".secret, cost: cost, now: moment(1))
-        try keychain.setPasscode(current: "walnut".secret, new: "lantern".secret, cost: cost, now: moment(2))
-        _ = try keychain.fill()
-        try keychain.setLockSettings(try #require(LockSettings(lockAfter: 60, lockOnSuspend: true)))
-        let key = try EscrowKey.generate()
-        try keychain.enableEscrow(for: key.publicKey, passcode: SecretBytes(copying: "lantern".utf8), now: moment(3))
-        let keyFile = key.text(comments: ["escrow key of v4-escrow.keychain"]).bytesForTest()
-        try Data(keyFile).write(to: URL(filePath: Self.folder + "v4-escrow.key"))
-        try Data(bench.folder.read("login.keychain")).write(to: URL(filePath: Self.folder + "v4-escrow.keychain"))
+        func make(_ name: String, passcode: String?, _ then: (Keychain) throws -> Void = { _ in }) throws {
+            let bench = try Bench(device: Self.device())
+            let keychain = try Keychain.create(
+                at: bench.path, deviceKey: bench.device, passcode: passcode.secret, cost: cost, now: moment(0))
+            try then(keychain)
+            _ = try keychain.fill()
+            if keychain.hasPasscode { try keychain.fillAsking() }
+            try Data(bench.folder.read("login.keychain")).write(to: URL(filePath: Self.folder + name + ".keychain"))
+        }
+        try make("v1-none", passcode: nil)
+        try make("v1-passcode", passcode: "walnut")
+        try make("v1-escrow", passcode: nil) { keychain in
+            try keychain.setPasscode(current: nil, new: "walnut".secret, cost: cost, now: moment(1))
+            try keychain.setPasscode(current: "walnut".secret, new: "lantern".secret, cost: cost, now: moment(2))
+            try keychain.setLockSettings(try #require(LockSettings(lockAfter: 60, lockOnSuspend: true)))
+            let key = try EscrowKey.generate()
+            try keychain.enableEscrow(
+                for: key.publicKey, passcode: SecretBytes(copying: "lantern".utf8), now: moment(3))
+            let keyFile = key.text(comments: ["escrow key of v1-escrow.keychain"]).bytesForTest()
+            try Data(keyFile).write(to: URL(filePath: Self.folder + "v1-escrow.key"))
+        }
     }
 }

@@ -52,10 +52,10 @@ import Testing
         let (_, key) = try escrowed()
         let locked = try bench.open()
         let escrowed = try open(locked, key)
-        #expect(!locked.isUnlocked && !locked.canOpen(.afterFirstUnlock))
+        #expect(!locked.isUnlocked && !locked.canOpen(Protection(.afterFirstUnlock)))
         let all = Set(Accessibility.allCases.map(\.rawValue))
         #expect(try collect(escrowed, noPasscodeBound) == all.subtracting(["akpu"]))
-        #expect(Accessibility.allCases.filter { !escrowed.canOpen($0) } == [.whenPasscodeSetThisDeviceOnly])
+        #expect(Accessibility.allCases.filter { !escrowed.canOpen(Protection($0)) } == [.whenPasscodeSetThisDeviceOnly])
         #expect(throws: KeychainStoreError.locked(.whenPasscodeSetThisDeviceOnly)) {
             try collect(escrowed) { _ in true }
         }

@@ -294,7 +294,7 @@ import Testing
         let count = 15_000
         try target.write { writer in
             var attributes: [AttributeCode: AttributeValue] = [:]
-            for code in AttributeCode.allCases where code.belongs(to: .key) {
+            for code in AttributeCode.allCases where code.belongs(to: .key) && code != .accc {
                 attributes[code] = UniqueKeyTests.other(code)
             }
             attributes[.pdmn] = .text("ck")

@@ -103,6 +103,17 @@ extension Keychain {
         return items
     }
 
+    /// Adds one item per constraint, with its name as the secret.
+    @discardableResult
+    func fillAsking() throws -> [AccessConstraint: Item] {
+        var items: [AccessConstraint: Item] = [:]
+        for constraint in AccessConstraint.allCases {
+            let name = constraint.rawValue
+            items[constraint] = try add(password(name, [.accc: .text(name)]), secret: name.secret, now: moment(1))
+        }
+        return items
+    }
+
     /// The accessibilities whose item opens with the right secret.
     func readable(_ items: [Accessibility: Item]) -> Set<Accessibility> {
         Set(items.filter { (try? text(of: $1)) == $0.rawValue }.keys)

@@ -1,5 +1,6 @@
 import Foundation
 import KCTestSupport
+import Synchronization
 import Testing
 
 @testable import KeychainSecurity
@@ -13,8 +14,8 @@ struct AccessControlTests {
     ]
 
     private static let flags: [SecAccessControlCreateFlags] = [
-        .userPresence, .biometryAny, .touchIDAny, .biometryCurrentSet, .touchIDCurrentSet, .devicePasscode, .or, .and,
-        .privateKeyUsage, .applicationPassword, [.userPresence, .or, .devicePasscode],
+        .biometryAny, .touchIDAny, .biometryCurrentSet, .touchIDCurrentSet, .or, .and, .privateKeyUsage,
+        .applicationPassword, [.userPresence, .or, .devicePasscode], [.userPresence, .devicePasscode],
     ]
 
     @Test("An item takes and returns the protection of its access control", arguments: protections)
@@ -42,6 +43,59 @@ struct AccessControlTests {
         #expect(reason.domain == NSOSStatusErrorDomain)
         #expect(!reason.localizedDescription.isEmpty)
         #expect(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, flags, nil) == nil)
+    }
+
+    @Test(
+        "An item that asks for the passcode is added and found without it, and read or changed only with it",
+        arguments: [SecAccessControlCreateFlags.userPresence, .devicePasscode])
+    func presence(flags: SecAccessControlCreateFlags) throws {
+        let program = try TestClient(hasPasscode: true)
+        let control = try #require(
+            SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleAfterFirstUnlock, flags, nil))
+        #expect(program.add(password("ann", "1", [kSecAttrAccessControl: control])) == errSecSuccess)
+        #expect(program.add(password("bob", "2")) == errSecSuccess)
+        #expect(program.status(query("ann")) == errSecInteractionNotAllowed)
+        let skipping = query("ann", [kSecUseAuthenticationUI: kSecUseAuthenticationUISkip])
+        #expect(program.status(skipping) == errSecItemNotFound)
+        #expect(program.update(query("ann"), [kSecAttrLabel: "x"]) == errSecInteractionNotAllowed)
+        #expect(program.text(query("bob")) == "2")
+        let asked = Mutex(0)
+        program.client.setPasscodeSource {
+            asked.withLock { $0 += 1 }
+            return Data(TestClient.passcode.utf8)
+        }
+        for count in 1...2 {
+            #expect(program.text(query("ann")) == "1")
+            #expect(asked.withLock { $0 } == count)
+        }
+        #expect(program.text(query("bob")) == "2")
+        let attributes = try #require(program.attributes(query("ann")))
+        #expect(attributes[kSecAttrAccessControl] as? SecAccessControl == control)
+        #expect(program.text(query("ann", [kSecAttrAccessControl: control])) == "1")
+        #expect(asked.withLock { $0 } == 4)
+        // An accessibility alone leaves the condition; an access control without flags takes it away.
+        #expect(program.update(query("ann"), [kSecAttrAccessible: kSecAttrAccessibleWhenUnlocked]) == errSecSuccess)
+        #expect(program.text(query("ann")) == "1")
+        #expect(asked.withLock { $0 } == 6)
+        let plain = try #require(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, [], nil))
+        #expect(program.update(query("ann"), [kSecAttrAccessControl: plain]) == errSecSuccess)
+        #expect(program.text(query("ann")) == "1")
+        #expect(asked.withLock { $0 } == 7)
+    }
+
+    @Test("No condition is possible without a passcode, for a certificate, or for a synchronizable item")
+    func impossiblePresence() throws {
+        let control = try #require(
+            SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, .userPresence, nil))
+        let open = try TestClient()
+        #expect(open.add(password("ann", "1", [kSecAttrAccessControl: control])) == errSecAuthFailed)
+        let program = try TestClient(hasPasscode: true)
+        let synchronizable: [String: Any] = [kSecAttrAccessControl: control, kSecAttrSynchronizable: true]
+        #expect(program.add(password("ann", "1", synchronizable)) == errSecParam)
+        #expect(
+            program.add([kSecClass: kSecClassCertificate, kSecAttrAccessControl: control, kSecValueData: Data()])
+                != errSecSuccess)
+        #expect(program.status(query("ann")) == errSecItemNotFound)
     }
 
     @Test("An invalid protection yields no access control", arguments: ["", "xx", "f", "akp", 6] as [any Sendable])

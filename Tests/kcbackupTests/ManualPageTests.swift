@@ -11,7 +11,8 @@ struct ManualPageTests {
     /// The options that `Ar condition` replaces in a synopsis.
     private static let conditions = Set(
         [
-            .class, .service, .server, .account, .label, .group, .accessible, .attribute, .uuid, .synchronizable,
+            .class, .service, .server, .account, .label, .group, .access, .accessible, .attribute, .uuid,
+            .synchronizable,
         ].map { (name: OptionName) in name.spelling })
 
     /// The options of a verb, from its help, without those that all verbs have.

@@ -25,10 +25,10 @@ package struct CompareBackups {
     /// Prepares a comparison.
     ///
     /// - Parameter comparesSecrets: false if only one of the two has secrets that can be opened.
-    /// - Throws: `CryptographyFailure`.
+    /// - Throws: `CryptographyFailure`, `ArchiveFailure`.
     package init(_ archive: ProvenArchive, comparesSecrets: Bool) throws {
         self.archive = archive
-        self.comparesSecrets = comparesSecrets && archive.opensAllSecrets
+        self.comparesSecrets = try comparesSecrets && archive.opensAllSecrets
         codes = try ItemCodes()
     }
 
@@ -63,7 +63,7 @@ package struct CompareBackups {
         _ archive: ProvenArchive, _ take: @escaping (Item, SecretCode) throws -> Void
     ) throws -> Int {
         var visitor = ArchiveVisitor(codes: codes, take: take)
-        if comparesSecrets, archive.opensAllSecrets {
+        if comparesSecrets, try archive.opensAllSecrets {
             return try archive.read(.plain, &visitor).contents.damaged
         }
         try archive.opened.proveStreams()
@@ -74,9 +74,13 @@ package struct CompareBackups {
 extension ProvenArchive {
     /// False if the secrets cannot all be compared: an inspect key opened the archive, or the archive is unencrypted
     /// and its secrets need a passcode or another device.
+    ///
+    /// - Throws: `ArchiveFailure`.
     package var opensAllSecrets: Bool {
-        guard let stored else { return opened.opensSecrets }
-        return isFromThisDevice && !stored.needsPasscode
+        get throws {
+            if stored == nil { return opened.opensSecrets }
+            return try isFromThisDevice && !needsPasscode()
+        }
     }
 }
 

@@ -56,7 +56,7 @@ package struct CreateBackup {
     }
 
     private func visitor(
-        _ protection: ArchiveProtection, opens: @escaping (Accessibility) -> Bool, bound: @escaping (Item) -> Void,
+        _ protection: ArchiveProtection, opens: @escaping (Protection) -> Bool, bound: @escaping (Item) -> Void,
         _ step: @escaping () -> Void
     ) throws(ArchiveFailure) -> ArchivingVisitor {
         try ArchivingVisitor(
@@ -101,7 +101,7 @@ private final class ArchivingVisitor: ItemVisitor {
     private var writer: ArchiveWriter?
     private let source: Passage.Source
     private let mode: ArchiveMode
-    private let opens: (Accessibility) -> Bool
+    private let opens: (Protection) -> Bool
     private let bound: (Item) -> Void
     private let step: () -> Void
     private(set) var notOpened = 0
@@ -112,7 +112,7 @@ private final class ArchivingVisitor: ItemVisitor {
 
     init(
         _ writer: consuming ArchiveWriter, from source: Passage.Source, mode: ArchiveMode,
-        opens: @escaping (Accessibility) -> Bool, bound: @escaping (Item) -> Void, _ step: @escaping () -> Void
+        opens: @escaping (Protection) -> Bool, bound: @escaping (Item) -> Void, _ step: @escaping () -> Void
     ) {
         self.source = source
         self.opens = opens
@@ -135,7 +135,7 @@ private final class ArchivingVisitor: ItemVisitor {
             boundToThisDevice += 1
             bound(item)
         }
-        if !opens(item.accessibility) { notOpened += 1 }
+        if !opens(item.protection) { notOpened += 1 }
         groups[item.accessGroup.exact, default: 0] += 1
         try writer?.append(item, line: line, secret: secret)
     }

@@ -34,4 +34,16 @@ package struct ProvenArchive {
         }
         origin = Origin(signer: opened.signer, local: local, opening: opened.opening)
     }
+
+    /// True if the archived passcode would open more secrets than are open now.
+    ///
+    /// - Throws: `ArchiveFailure`, of reading the metadata.
+    package func needsPasscode() throws -> Bool {
+        guard let stored, stored.hasPasscode else { return false }
+        if !stored.opensUnconstrained { return true }
+        if stored.opensConstrained { return false }
+        var hasConstrained = false
+        _ = try survey { if $0.protection.constraint != nil { hasConstrained = true } }
+        return hasConstrained
+    }
 }

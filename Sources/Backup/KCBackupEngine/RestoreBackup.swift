@@ -162,7 +162,7 @@ package struct RestoreBackup {
         if let target = target as? any StoredItemTarget, try target.form(ofSecretsUnder: stored.keybag) == .stored {
             return .stored
         }
-        if stored.needsPasscode { throw ArchiveFailure.passcodeNeeded }
+        if try archive.needsPasscode() { throw ArchiveFailure.passcodeNeeded }
         return .plain
     }
 

@@ -127,10 +127,11 @@ package struct RestoreRules: Sendable {
 
     /// Why `item`, whose verdict is that it restores, does not go to `target`; nil if it does.
     func reason(against item: Item, in target: Passage.Target) -> Verdict.Reason? {
-        switch Passage.decide(item.binding, from: source, to: target) {
+        switch Passage.decide(item, from: source, to: target) {
         case .moves: nil
         case .givesUpBinding: givesUpBinding ? nil : .notBoundThere
         case .stays(.passcodeBound): .inNoArchive
+        case .stays(.asksForPasscode): .asksForPasscode
         case .stays(.thisDeviceOnly), .stays(.boundElsewhere): .notBoundThere
         }
     }

@@ -22,8 +22,11 @@ package final class StoredSecrets {
             as: Self.failure, ArchivedKeybag(text: keychain.keybag, of: header.device, deviceKey: device))
     }
 
-    /// True if the archived passcode would open more secrets than are open now.
-    package var needsPasscode: Bool { keybag.hasPasscode && !keybag.isOpen }
+    /// True if the secrets of all items without a constraint are open.
+    package var opensUnconstrained: Bool { keybag.isOpen }
+
+    /// True if those of items with a constraint are open, too.
+    package var opensConstrained: Bool { keybag.isOpen && keybag.opensConstrained }
 
     /// True if a passcode was set when the archive was made.
     package var hasPasscode: Bool { keybag.hasPasscode }

@@ -145,7 +145,8 @@ package enum FleetIndexFailure: Error, Hashable, Sendable {
             case .sqlite(let code): .library(path, code: code)
             case .interrupted: .interrupted
             // A file that breaks a rule of the index; the other cases are of keychains.
-            case .damaged, .otherDevice, .locked, .wrongPasscode, .tooManyAttempts, .passcodeNotSet, .passcodeEmpty,
+            case .damaged, .otherDevice, .locked, .wrongPasscode, .tooManyAttempts, .passcodeNotSet, .presenceNeeded,
+                .itemsAskForPasscode, .passcodeEmpty,
                 .escrow, .duplicateItem, .duplicateUUID, .itemNotFound, .itemDamaged, .unchangeable, .item, .limit,
                 .cryptography, .kernelKeys:
                 .damaged(path)

@@ -56,6 +56,8 @@ package struct UpdateReport {
     package var unkept: [Item] = []
     /// How many items were bound to this device, and are not any longer.
     package var unbound = 0
+    /// How many items asked for the passcode each time, and do not any longer.
+    package var unasking = 0
     /// True if an item is bound to this device from now on, and the store cannot enforce it.
     package var marksOnly = false
 }

@@ -9,15 +9,15 @@ internal import KCLocalKeychains
 package final class KeychainItemStore: ItemStore {
     private let keychain: Keychain
     private let states: any StateKeeping
-    private let opening: (_ needed: Set<Accessibility>?) throws -> any StoredItemSource
+    private let opening: (_ needed: NeededSecrets) throws -> any StoredItemSource
     private var opened: any StoredItemSource
 
     /// - Parameters:
-    ///   - opening: makes class keys available, with nil those that need no question, and returns what all items are read
-    ///     from: the keychain, or the keychain as opened with another key.
+    ///   - opening: makes keys available, and returns what all items are read from: the keychain, or the keychain as
+    ///     opened with another key.
     package init(
         _ keychain: Keychain, states: any StateKeeping,
-        opening: @escaping (_ needed: Set<Accessibility>?) throws -> any StoredItemSource
+        opening: @escaping (_ needed: NeededSecrets) throws -> any StoredItemSource
     ) {
         self.keychain = keychain
         self.states = states
@@ -29,10 +29,10 @@ package final class KeychainItemStore: ItemStore {
 
     package func itemCount() throws -> Int { try keychain.itemCount() }
 
-    package func open(_ needed: Set<Accessibility>?) throws { opened = try opening(needed) }
+    package func open(_ needed: NeededSecrets) throws { opened = try opening(needed) }
 
     /// As they are in the keychain, which needs no key.
-    package func stored(_ device: DeviceKey) throws -> any StoredItemSource { try opening(nil) }
+    package func stored(_ device: DeviceKey) throws -> any StoredItemSource { try opening(.withoutQuestion) }
 
     package func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws { try opened.visitItems(&visitor) }
 
@@ -50,7 +50,7 @@ package final class KeychainItemStore: ItemStore {
     package func brokenSeals(among items: [Item]) throws -> Set<ItemUUID> {
         try keychain.read { reader in
             var broken: Set<ItemUUID> = []
-            for item in items where keychain.canOpen(item.accessibility) {
+            for item in items where keychain.canOpen(item.protection) {
                 do throws(KeychainStoreError) {
                     if try !reader.isWhole(item) { broken.insert(item.uuid) }
                 } catch .itemNotFound {
@@ -91,7 +91,8 @@ package final class KeychainItemStore: ItemStore {
                 return changed
             }
             let unbound = zip(items, changed).count { $0.binding.isThisDeviceOnly && !$1.binding.isThisDeviceOnly }
-            return UpdateReport(changed: changed, unbound: unbound)
+            let unasking = zip(items, changed).count { $0.constraint != nil && $1.constraint == nil }
+            return UpdateReport(changed: changed, unbound: unbound, unasking: unasking)
         }
     }
 

@@ -11,7 +11,7 @@ internal import KCKeychainStore
 ///
 /// ```swift
 /// let found = try store.find(filter)
-/// try store.open(Set(found.items.map(\.accessibility)))
+/// try store.open(.of(Set(found.items.map(\.protection))))
 /// for item in found.items { print(item, try store.secret(of: item)) }
 /// ```
 package protocol ReadableStore: ItemSource {
@@ -24,9 +24,8 @@ package protocol ReadableStore: ItemSource {
     /// The number of items.
     func itemCount() throws -> Int
 
-    /// Makes the secrets of these accessibilities readable, for which the user may be asked; with nil, those that need no
-    /// question.
-    func open(_ needed: Set<Accessibility>?) throws
+    /// Makes secrets readable, for which the user may be asked.
+    func open(_ needed: NeededSecrets) throws
 
     /// Makes the form in which the store holds items, for comparisons: nil for an item that has no place there. Nil if it
     /// holds all items as they are.
@@ -66,10 +65,7 @@ extension ReadableStore {
     package func form() throws -> ((Item) -> Item?)? { nil }
 
     /// Does nothing: what was read has its secrets.
-    package func open(_ needed: Set<Accessibility>?) {}
-
-    /// Makes all secrets readable.
-    package func open() throws { try open(Set(Accessibility.allCases)) }
+    package func open(_ needed: NeededSecrets) {}
 
     /// Seals the secrets under keys of the device.
     package func stored(_ device: DeviceKey) throws -> any StoredItemSource { SealedSource(self, deviceKey: device) }
@@ -100,6 +96,16 @@ extension ReadableStore {
         try visitItems(&visitor)
         return visitor.secret.take()
     }
+}
+
+/// Which secrets a command is about to read.
+package enum NeededSecrets: Hashable, Sendable {
+    /// Those that are readable without a question to the user.
+    case withoutQuestion
+    /// Those of items with these protections.
+    case of(Set<Protection>)
+    /// Those of all items that there are.
+    case all
 }
 
 /// Items that a source has and does not give.

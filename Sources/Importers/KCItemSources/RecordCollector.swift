@@ -60,7 +60,7 @@ package final class RecordCollector {
         do throws(ItemProblem) {
             var item = try collection.item(part.draft, secret: part.secret)
             // The same for every target.
-            if case .stays(let reason) = Passage.decide(item.binding, from: .foreignFile, to: .keychain) {
+            if case .stays(let reason) = Passage.decide(item, from: .foreignFile, to: .keychain) {
                 staying.append((part.name, reason))
                 return
             }

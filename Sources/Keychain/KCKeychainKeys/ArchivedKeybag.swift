@@ -44,6 +44,9 @@ package final class ArchivedKeybag {
     /// True if it has a passcode.
     package var hasPasscode: Bool { keybag.hasPasscode }
 
+    /// True if every presence key is available.
+    package var opensConstrained: Bool { AccessConstraint.allCases.allSatisfy { keys.presenceKeys[$0] != nil } }
+
     /// True if every class key that an archive can need is available.
     package var isOpen: Bool { RetiredKeys.accessibilities.allSatisfy { keys[$0] != nil } }
 
@@ -70,7 +73,7 @@ package final class ArchivedKeybag {
         secret.removeAll()
         return try stored.withBytes { bytes throws(KeybagFailure) in
             guard SealedFrame.fits(bytes, item) else { return .malformed }
-            guard let key = keys[item.accessibility] else { return .closed }
+            guard let key = keys.openingKey(item.protection) else { return .closed }
             sealer.begin(item, line: line)
             return try failing(
                 as: KeybagFailure.cryptography, sealer.open(bytes, under: key, into: &secret) ? .opened : .broken)
@@ -90,5 +93,6 @@ package final class ArchivedKeybag {
         for accessibility in RetiredKeys.accessibilities {
             if let key = other[accessibility] { keys[accessibility] = key }
         }
+        for (constraint, key) in other.presenceKeys { keys.add(key, for: constraint) }
     }
 }

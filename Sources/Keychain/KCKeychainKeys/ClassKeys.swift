@@ -16,18 +16,26 @@ package final class ClassKey {
 }
 
 /// The available class keys: all if unlocked, otherwise only those of `dk` and `dku`.
+///
+/// Public halves of presence keys are always among them, the private ones only after the passcode was given.
 package struct ClassKeys {
     private var keys = [ClassKey?](repeating: nil, count: Accessibility.allCases.count)
+    /// What seals the secrets of items with a constraint; empty without a passcode.
+    var presencePublicKeys: [AccessConstraint: PresencePublicKey] = [:]
+    /// What opens them.
+    private(set) var presenceKeys: [AccessConstraint: PresenceKey] = [:]
 
     /// Creates an empty set.
     package init() {}
 
-    /// Generates new keys, with or without the one that needs a passcode.
+    /// Generates new keys, with or without those that need a passcode.
     package init(generatingWithPasscode hasPasscode: Bool) throws(CryptographyFailure) {
         for accessibility in Accessibility.allCases
         where hasPasscode || accessibility != .whenPasscodeSetThisDeviceOnly {
             self[accessibility] = try ClassKey(RandomBytes.secret(count: ClassKey.size))
         }
+        guard hasPasscode else { return }
+        for constraint in AccessConstraint.allCases { add(try PresenceKey.generate(), for: constraint) }
     }
 
     package subscript(accessibility: Accessibility) -> ClassKey? {
@@ -40,11 +48,36 @@ package struct ClassKeys {
         for accessibility in Accessibility.allCases {
             if let key = other[accessibility] { self[accessibility] = key }
         }
+        presencePublicKeys.merge(other.presencePublicKeys) { $1 }
+        presenceKeys.merge(other.presenceKeys) { $1 }
+    }
+
+    /// Adds both halves of a presence key.
+    mutating func add(_ key: PresenceKey, for constraint: AccessConstraint) {
+        presencePublicKeys[constraint] = key.publicKey
+        presenceKeys[constraint] = key
     }
 
     /// Removes the keys of all accessibilities that satisfy a condition.
     package mutating func forget(where condition: (Accessibility) -> Bool) {
         for accessibility in Accessibility.allCases where condition(accessibility) { self[accessibility] = nil }
+    }
+
+    /// Removes the private halves of the presence keys.
+    package mutating func forgetPresence() { presenceKeys = [:] }
+
+    /// What opens secrets of a protection; nil if a key is missing.
+    package func openingKey(_ protection: Protection) -> OpeningKey? {
+        guard let classKey = self[protection.accessibility] else { return nil }
+        guard let constraint = protection.constraint else { return OpeningKey(classKey: classKey, presence: nil) }
+        return presenceKeys[constraint].map { OpeningKey(classKey: classKey, presence: $0) }
+    }
+
+    /// What seals secrets of a protection; nil if a key is missing.
+    package func sealingKey(_ protection: Protection) -> SealingKey? {
+        guard let classKey = self[protection.accessibility] else { return nil }
+        guard let constraint = protection.constraint else { return SealingKey(classKey: classKey, presence: nil) }
+        return presencePublicKeys[constraint].map { SealingKey(classKey: classKey, presence: $0) }
     }
 }
 

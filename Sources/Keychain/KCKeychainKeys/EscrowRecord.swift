@@ -5,8 +5,8 @@ package import KCKeychainModel
 
 /// Class keys of a keychain, wrapped for the holder of an escrow key on this device (docs/keychain-file.md, "Escrow").
 ///
-/// They are the ones that the passcode protects, except that of `akpu`, which no backup needs. The device opens the
-/// others.
+/// They are the ones that the passcode protects, except that of `akpu`, which no backup needs, and the presence keys. The
+/// device opens the others.
 package struct EscrowRecord: Hashable, Sendable {
     /// When escrow was enabled; unchanged when the record is renewed.
     package let since: Timestamp
@@ -14,7 +14,7 @@ package struct EscrowRecord: Hashable, Sendable {
     package let key: EscrowPublicKey
     /// The public half of a key made for this record alone.
     let share: [UInt8]
-    /// The class keys by code, each under its own key.
+    /// The class keys by code and the presence keys by name, each under its own key.
     let wrappedKeys: [UInt8]
     /// HMAC-SHA-256 of the other members, under a key derived from passcode and device.
     ///
@@ -26,7 +26,8 @@ package struct EscrowRecord: Hashable, Sendable {
         !$0.isReadableWithoutPasscode && $0 != .whenPasscodeSetThisDeviceOnly
     }
     static let wrappedSize = ClassKey.size + AESKeyWrap.overhead
-    static let keysSize = accessibilities.count * wrappedSize
+    private static let keyCount = accessibilities.count + AccessConstraint.inKeybag.count
+    static let keysSize = keyCount * wrappedSize
 
     init(since: Timestamp, key: EscrowPublicKey, share: [UInt8], wrappedKeys: [UInt8], code: [UInt8]) {
         self.since = since
@@ -52,6 +53,13 @@ package struct EscrowRecord: Hashable, Sendable {
             guard let classKey = keys[accessibility] else { throw .unsupportedParameters("class key for escrow") }
             wrapped += try AESKeyWrap.wrap(classKey.secret, with: Self.part(index, of: wrapping))
         }
+        for (index, constraint) in AccessConstraint.inKeybag.enumerated() {
+            guard let key = keys.presenceKeys[constraint] else {
+                throw .unsupportedParameters("presence key for escrow")
+            }
+            let place = Self.accessibilities.count + index
+            wrapped += try AESKeyWrap.wrap(key.secret, with: Self.part(place, of: wrapping))
+        }
         let unsigned = EscrowRecord(since: since, key: key, share: share, wrappedKeys: wrapped, code: [])
         self.init(
             since: since, key: key, share: share, wrappedKeys: wrapped, code: try unsigned.code(passcodeKeys.escrowCode)
@@ -67,10 +75,19 @@ package struct EscrowRecord: Hashable, Sendable {
         let wrapping = try Self.wrappingKeys(escrowKey.sharedSecret(with: share), share, key, bag, deviceKey)
         var keys = ClassKeys()
         for (index, accessibility) in Self.accessibilities.enumerated() {
-            let wrapped = Array(wrappedKeys[index * Self.wrappedSize..<(index + 1) * Self.wrappedSize])
-            keys[accessibility] = try ClassKey(AESKeyWrap.unwrap(wrapped, with: Self.part(index, of: wrapping)))
+            keys[accessibility] = try ClassKey(unwrapped(index, wrapping))
+        }
+        for (index, constraint) in AccessConstraint.inKeybag.enumerated() {
+            keys.add(try PresenceKey(unwrapped(Self.accessibilities.count + index, wrapping)), for: constraint)
         }
         return keys
+    }
+
+    private func unwrapped(
+        _ index: Int, _ wrapping: borrowing SecretBytes
+    ) throws(CryptographyFailure) -> SecretBytes {
+        let wrapped = Array(wrappedKeys[index * Self.wrappedSize..<(index + 1) * Self.wrappedSize])
+        return try AESKeyWrap.unwrap(wrapped, with: Self.part(index, of: wrapping))
     }
 
     /// True if someone who had the passcode made the record; the codes are compared in constant time.
@@ -100,7 +117,7 @@ package struct EscrowRecord: Hashable, Sendable {
     ) throws(CryptographyFailure) -> SecretBytes {
         try deviceKey.mixIntoEscrowKey(
             sharedSecret: shared, context: share + key.bytes + bag.uuid.bytes + bag.salt,
-            count: accessibilities.count * ClassKey.size)
+            count: keyCount * ClassKey.size)
     }
 
     private static func part(_ index: Int, of keys: borrowing SecretBytes) -> SecretBytes {

@@ -5,9 +5,12 @@ package import KCKeychainModel
 /// Seals and opens the secrets of items, reusing its buffers.
 ///
 /// Every write has its own key, derived from the class key and 32 random bytes, so the nonce can be zero. The item's
-/// metadata line is associated data: changing an attribute, or swapping the secrets of two rows, breaks the seal.
+/// metadata line is associated data: changing an attribute, or swapping the secrets of two rows, breaks the seal. For an
+/// item with a constraint, the key also depends on a secret shared with a presence key, and the random bytes are the
+/// public half of a key made for this seal.
 package struct ItemSealer: ~Copyable {
     private static let label = Array("kcbackup/v1/store-item".utf8)
+    private static let guardedLabel = Array("kcbackup/v1/guarded-item".utf8)
     // A system call for each salt would double the cost of a seal, but most sealers seal only one item.
     private static let saltsAtOnce = (first: 1, growth: 16, most: 128)
 
@@ -28,7 +31,8 @@ package struct ItemSealer: ~Copyable {
     /// The format of the secret of `item`.
     static func format(of item: Item) -> SealedFrame.Format {
         if item.secretSize == nil { return .none }
-        return item.isPublicData ? .clear : .secret
+        if item.isPublicData { return .clear }
+        return item.protection.constraint == nil ? .secret : .guarded
     }
 
     /// Makes `item` the current one.
@@ -54,11 +58,21 @@ package struct ItemSealer: ~Copyable {
     ///
     /// - Parameter salt: 32 bytes that are never used for another secret or another item; nil for random ones.
     package mutating func seal(
-        _ secret: borrowing Span<UInt8>, under key: ClassKey, salt: [UInt8]? = nil, into blob: inout SecretBytes
+        _ secret: borrowing Span<UInt8>, under key: SealingKey, salt: [UInt8]? = nil, into blob: inout SecretBytes
     ) throws(CryptographyFailure) {
         let format = associatedData.withBytes { $0[0] }
-        if let salt { useSalt(salt.span) } else { try takeSalt() }
-        try deriveKey(key)
+        precondition(
+            (key.presence != nil) == (format == SealedFrame.Format.guarded.rawValue), "the key is not of the item")
+        if let presence = key.presence {
+            let own = try X25519.generatePrivateKey()
+            let share = try X25519.publicKey(of: own)
+            let shared = try X25519.sharedSecret(privateKey: own, publicKey: presence.bytes)
+            useSalt(share.span)
+            try deriveKey(key.classKey, shared, with: presence)
+        } else {
+            if let salt { useSalt(salt.span) } else { try takeSalt() }
+            try deriveKey(key.classKey)
+        }
         blob.removeAll()
         blob.append(format)
         info.withBytes { blob.append($0.extracting(droppingFirst: Self.label.count)) }
@@ -74,15 +88,23 @@ package struct ItemSealer: ~Copyable {
 
     /// Replaces `secret` with the opened secret of the current item; false, leaving it empty, if the seal is broken.
     package mutating func open(
-        _ blob: borrowing Span<UInt8>, under key: ClassKey, into secret: inout SecretBytes
+        _ blob: borrowing Span<UInt8>, under key: OpeningKey, into secret: inout SecretBytes
     ) throws(CryptographyFailure) -> Bool {
         secret.removeAll()
-        guard let frame = SealedFrame(measuring: blob), frame.format.rawValue == associatedData.withBytes({ $0[0] })
+        guard let frame = SealedFrame(measuring: blob), frame.format.rawValue == associatedData.withBytes({ $0[0] }),
+            (key.presence != nil) == (frame.format == .guarded)
         else { return false }
         do throws(CryptographyFailure) {
-            info.removeLast(SealedFrame.saltSize)
-            info.append(blob.extracting(1..<1 + SealedFrame.saltSize))
-            try deriveKey(key)
+            let salt = blob.extracting(1..<1 + SealedFrame.saltSize)
+            useSalt(salt)
+            if let presence = key.presence {
+                // A point of small order is refused as a broken seal.
+                let shared = try X25519.sharedSecret(
+                    privateKey: presence.secret, publicKey: salt.indices.map { salt[$0] })
+                try deriveKey(key.classKey, shared, with: presence.publicKey)
+            } else {
+                try deriveKey(key.classKey)
+            }
             let body = blob.extracting(droppingFirst: 1 + SealedFrame.saltSize)
             if frame.format == .clear {
                 let clear = body.extracting(droppingFirst: SealedFrame.tagSize)
@@ -121,6 +143,20 @@ package struct ItemSealer: ~Copyable {
             try key.expander.expand(info: info, into: &itemKey)
         }
         try cipher.setKey(itemKey)
+    }
+
+    /// Derives the key of an item with a constraint from both keys: neither suffices, to open or to forge a seal.
+    private mutating func deriveKey(
+        _ key: ClassKey, _ shared: borrowing SecretBytes, with presence: PresencePublicKey
+    ) throws(CryptographyFailure) {
+        try info.withBytes { info throws(CryptographyFailure) in
+            try key.expander.expand(info: info, into: &itemKey)
+        }
+        var inputKey = SecretBytes(capacity: 64)
+        itemKey.withBytes { inputKey.append($0) }
+        shared.withBytes { inputKey.append($0) }
+        let label = Self.guardedLabel
+        try cipher.setKey(HKDF.derive(inputKey: inputKey, salt: label, info: label + presence.bytes, count: 32))
     }
 
     private mutating func takeSalt() throws(CryptographyFailure) {

@@ -6,20 +6,21 @@ package import KCKeychainModel
 /// The wrapped class keys of a keychain, as one canonical JSON text (docs/keychain-file.md, "Keybag").
 ///
 /// ```
-/// {"version":4,"uuid":"…","device":"KC-…","generation":2,"salt":"…",
-///  "keys":{"ak":"…","akpu":"…","aku":"…","ck":"…","cku":"…","dk":"…","dku":"…"},"retired":["…"],
+/// {"version":1,"uuid":"…","device":"KC-…","generation":2,"salt":"…",
+///  "keys":{"ak":"…","akpu":"…","aku":"…","ck":"…","cku":"…","dk":"…","dku":"…"},
+///  "presence":{"device-passcode":["…","…"],"user-presence":["…","…"]},"retired":["…"],
 ///  "scrypt":17,"passcode":"…","lockAfter":300,"lockOnSuspend":true,
 ///  "escrow":{"since":"…","key":"…","share":"…","keys":"…","code":"…"},"mac":"…"}
 /// ```
 ///
-/// There is no white space, and bytes are in base64. `keys` holds 32-byte class keys wrapped with AES-KW (RFC 3394).
-/// Without a passcode, `akpu`, `scrypt` and `passcode` are absent. `passcode` is HMAC-SHA-256 of the text before its
+/// There is no white space, and bytes are in base64. `keys` holds 32-byte class keys wrapped with AES-KW (RFC 3394), and
+/// `presence` public halves of presence keys with the private ones, wrapped. Without a passcode, `akpu`, `presence`,
+/// `scrypt` and `passcode` are absent. `passcode` is HMAC-SHA-256 of the text before its
 /// comma, under a key derived from passcode and device; `mac` is the same for the text before its own comma, under a
 /// key of the device.
 ///
 /// `retired` holds the class keys of earlier generations, newest first (`RetiredKeys`), and `escrow` the current ones
-/// for a backup (`EscrowRecord`). Both may be absent, and so are lock settings that are the default. The version is the
-/// lowest that supports the contents. `passcode` is always computed over the text with default lock settings and
+/// for a backup (`EscrowRecord`). Both may be absent, and so are lock settings that are the default. `passcode` is always computed over the text with default lock settings and
 /// without escrow, so that both can be changed without setting the passcode.
 package struct Keybag: Hashable, Sendable {
     /// Identifies the keybag; unchanged when passcode and class keys change.
@@ -40,6 +41,8 @@ package struct Keybag: Hashable, Sendable {
     /// 32 random bytes, new with each passcode.
     package let salt: [UInt8]
     let wrappedKeys: [Accessibility: [UInt8]]
+    /// The presence keys; all of them with a passcode, none without.
+    let presence: [AccessConstraint: WrappedPresenceKey]
     /// The class keys of earlier generations, newest first, each set wrapped under the current ones.
     let retired: [[UInt8]]
     /// The code that verifies the passcode.
@@ -49,16 +52,16 @@ package struct Keybag: Hashable, Sendable {
     /// True if opening it requires a passcode.
     package var hasPasscode: Bool { cost != nil }
 
-    /// The maximum size in bytes: 1.5 KiB, and 323 bytes for each retired set.
+    /// The maximum size in bytes: 1.8 KiB, and 431 bytes for each retired set.
     ///
     /// The archive header that contains it may have 16 KiB.
     package static let sizeLimit = 12_288
     /// The maximum number of retired sets.
     ///
     /// Beyond it, the oldest is dropped, and restoring archives made with those keys requires their passcode.
-    package static let retiredLimit = 32
-    /// The highest known version; the lowest possible one is written.
-    static let version = 4
+    package static let retiredLimit = 24
+    /// The only version.
+    static let version = 1
     static let saltSize = 32
     static let codeSize = 32
     /// The accepted scrypt costs: above 2^20, one attempt takes 1 GiB; below 2^14, guessing is too cheap.
@@ -71,6 +74,7 @@ package struct Keybag: Hashable, Sendable {
         var generation: Int
         var salt: [UInt8]
         var wrappedKeys: [Accessibility: [UInt8]]
+        var presence: [AccessConstraint: WrappedPresenceKey] = [:]
         var retired: [[UInt8]] = []
         var cost: ScryptCost?
         var lockSettings = LockSettings.default
@@ -129,6 +133,7 @@ package struct Keybag: Hashable, Sendable {
         cost = contents.cost
         salt = contents.salt
         wrappedKeys = contents.wrappedKeys
+        presence = contents.presence
         retired = contents.retired
         lockSettings = contents.lockSettings
         escrow = contents.escrow
@@ -148,7 +153,7 @@ package struct Keybag: Hashable, Sendable {
     var contents: Contents {
         Contents(
             uuid: uuid, device: device, generation: generation, salt: salt, wrappedKeys: wrappedKeys,
-            retired: retired, cost: cost, lockSettings: lockSettings, escrow: escrow)
+            presence: presence, retired: retired, cost: cost, lockSettings: lockSettings, escrow: escrow)
     }
 
     /// True if both protect the same keys with the same passcode; only lock settings and escrow may differ.
@@ -182,18 +187,16 @@ extension Accessibility {
     static let inKeybag = allCases.sorted { $0.rawValue.utf8.lexicographicallyPrecedes($1.rawValue.utf8) }
 }
 
-extension Keybag.Contents {
-    /// The lowest version that can express the contents.
-    private var version: Int {
-        if escrow != nil { return 4 }
-        if !retired.isEmpty { return 3 }
-        return lockSettings == .default ? 1 : 2
-    }
+extension AccessConstraint {
+    /// The order of the members of `presence`: by name.
+    static let inKeybag = allCases.sorted { $0.rawValue.utf8.lexicographicallyPrecedes($1.rawValue.utf8) }
+}
 
+extension Keybag.Contents {
     /// Appends the text up to the codes.
     func write(into text: inout [UInt8]) {
         CanonicalJSON.literal(
-            "{\"version\":\(version),\"uuid\":\"\(uuid)\",\"device\":\"\(device)\"",
+            "{\"version\":\(Keybag.version),\"uuid\":\"\(uuid)\",\"device\":\"\(device)\"",
             into: &text)
         CanonicalJSON.literal(
             ",\"generation\":\(generation),\"salt\":\"\(Base64.encode(salt))\",\"keys\":{", into: &text)
@@ -205,6 +208,13 @@ extension Keybag.Contents {
             isFirst = false
         }
         CanonicalJSON.literal("}", into: &text)
+        for (index, constraint) in AccessConstraint.inKeybag.enumerated() {
+            guard let key = presence[constraint] else { continue }
+            CanonicalJSON.literal(index == 0 ? ",\"presence\":{\"" : ",\"", into: &text)
+            let halves = "\(Base64.encode(key.publicKey.bytes))\",\"\(Base64.encode(key.wrapped))"
+            CanonicalJSON.literal("\(constraint.rawValue)\":[\"\(halves)\"]", into: &text)
+        }
+        if !presence.isEmpty { CanonicalJSON.literal("}", into: &text) }
         for (index, set) in retired.enumerated() {
             CanonicalJSON.literal(index == 0 ? ",\"retired\":[\"" : "\",\"", into: &text)
             CanonicalJSON.literal(Base64.encode(set), into: &text)

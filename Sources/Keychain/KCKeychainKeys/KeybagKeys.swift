@@ -35,6 +35,13 @@ extension Keybag {
                 contents.wrappedKeys[accessibility] = try AESKeyWrap.wrap(key.secret, with: deviceKeys.wrapping)
             }
         }
+        switch passcodeKeys {
+        case .some(let passcodeKeys):
+            for (constraint, key) in keys.presenceKeys {
+                contents.presence[constraint] = try WrappedPresenceKey(key, with: passcodeKeys.wrapping)
+            }
+        case .none: break
+        }
         for set in retired { contents.retired.append(try RetiredKeys.wrap(set, under: keys)) }
         switch passcodeKeys {
         case .some(let passcodeKeys):
@@ -59,7 +66,9 @@ extension Keybag {
         do {
             let deviceKeys = try DeviceKeys(deviceKey, uuid)
             guard try hasDeviceCode(under: deviceKeys.code) else { throw KeybagFailure.damaged(Self.forged) }
-            return try unwrap(deviceKeys.wrapping) { !hasPasscode || $0.isReadableWithoutPasscode }
+            var keys = try unwrap(deviceKeys.wrapping) { !hasPasscode || $0.isReadableWithoutPasscode }
+            keys.presencePublicKeys = presence.mapValues(\.publicKey)
+            return keys
         } catch {
             throw Self.failure(error)
         }
@@ -82,7 +91,9 @@ extension Keybag {
             guard try hasPasscodeCode(under: keys.code) else { throw KeybagFailure.wrongPasscode }
             // Checked before a passcode change could renew the record for someone who planted it.
             if let escrow, try !escrow.hasCode(under: keys.escrowCode) { throw KeybagFailure.escrow(.forged) }
-            return try unwrap(keys.wrapping) { !$0.isReadableWithoutPasscode }
+            var opened = try unwrap(keys.wrapping) { !$0.isReadableWithoutPasscode }
+            for (constraint, key) in presence { opened.add(try key.unwrap(keys.wrapping), for: constraint) }
+            return opened
         } catch {
             throw Self.failure(error)
         }

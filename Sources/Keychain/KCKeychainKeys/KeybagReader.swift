@@ -25,7 +25,8 @@ struct KeybagReader {
         try scanner.literal(",\"salt\":", in: bytes)
         let salt = try sized(Keybag.saltSize, bytes)
         let keys = try keys(bytes)
-        let retired = try retired(version, bytes)
+        let presence = try presence(bytes)
+        let retired = try retired(bytes)
         var cost: ScryptCost?
         var passcodeCode: [UInt8]?
         if scanner.skip(",\"scrypt\":", in: bytes) {
@@ -37,16 +38,18 @@ struct KeybagReader {
             try scanner.literal(",\"passcode\":", in: bytes)
             passcodeCode = try sized(Keybag.codeSize, bytes)
         }
-        guard (keys[.whenPasscodeSetThisDeviceOnly] != nil) == (cost != nil) else { throw malformed("keys") }
-        let lockSettings = try lockSettings(version, bytes)
-        let escrow = try escrow(version, hasPasscode: cost != nil, bytes)
+        guard (keys[.whenPasscodeSetThisDeviceOnly] != nil) == (cost != nil), presence.isEmpty == (cost == nil) else {
+            throw malformed("keys")
+        }
+        let lockSettings = try lockSettings(bytes)
+        let escrow = try escrow(hasPasscode: cost != nil, bytes)
         try scanner.literal(",\"mac\":", in: bytes)
         let deviceCode = try sized(Keybag.codeSize, bytes)
         try scanner.literal("}", in: bytes)
         try scanner.end(in: bytes)
         let contents = Keybag.Contents(
             uuid: uuid, device: device, generation: Int(generation), salt: salt, wrappedKeys: keys,
-            retired: retired, cost: cost, lockSettings: lockSettings, escrow: escrow)
+            presence: presence, retired: retired, cost: cost, lockSettings: lockSettings, escrow: escrow)
         return Keybag(
             contents, passcodeCode: passcodeCode, deviceCode: deviceCode, text: bytes.indices.map { bytes[$0] })
     }
@@ -66,29 +69,44 @@ struct KeybagReader {
         return keys
     }
 
-    private mutating func retired(_ version: Int64, _ bytes: borrowing Span<UInt8>) throws -> [[UInt8]] {
-        guard version >= 3, scanner.skip(",\"retired\":[", in: bytes) else {
-            if version == 3 { throw malformed("the retired keys are missing") }
-            return []
+    private mutating func presence(
+        _ bytes: borrowing Span<UInt8>
+    ) throws -> [AccessConstraint: WrappedPresenceKey] {
+        guard scanner.skip(",\"presence\":{", in: bytes) else { return [:] }
+        var keys: [AccessConstraint: WrappedPresenceKey] = [:]
+        for constraint in AccessConstraint.inKeybag {
+            try scanner.literal((keys.isEmpty ? "\"" : ",\"") + constraint.rawValue + "\":[", in: bytes)
+            let publicKey = PresencePublicKey(bytes: try sized(PresencePublicKey.size, bytes))
+            try scanner.literal(",", in: bytes)
+            let wrapped = try sized(WrappedPresenceKey.wrappedSize, bytes)
+            try scanner.literal("]", in: bytes)
+            keys[constraint] = WrappedPresenceKey(publicKey: publicKey, wrapped: wrapped)
         }
+        try scanner.literal("}", in: bytes)
+        return keys
+    }
+
+    private mutating func retired(_ bytes: borrowing Span<UInt8>) throws -> [[UInt8]] {
+        guard scanner.skip(",\"retired\":[", in: bytes) else { return [] }
         var sets: [[UInt8]] = []
         repeat {
             guard sets.count < Keybag.retiredLimit else {
                 throw KeybagFailure.limit(
                     "retired class keys", found: sets.count + 1, allowed: Keybag.retiredLimit)
             }
-            sets.append(try sized(RetiredKeys.size, bytes))
+            let set = try scanner.base64(in: bytes)
+            guard RetiredKeys.sizes.contains(set.count) else { throw malformed("a value has the wrong length") }
+            sets.append(set)
         } while scanner.skip(",", in: bytes)
         try scanner.literal("]", in: bytes)
         return sets
     }
 
-    private mutating func lockSettings(_ version: Int64, _ bytes: borrowing Span<UInt8>) throws -> LockSettings {
-        if version == 1 { return .default }
+    private mutating func lockSettings(_ bytes: borrowing Span<UInt8>) throws -> LockSettings {
         var lockAfter: Int?
         if scanner.skip(",\"lockAfter\":", in: bytes) { lockAfter = Int(try scanner.integer(in: bytes)) }
         guard scanner.skip(",\"lockOnSuspend\":", in: bytes) else {
-            if version == 2 || lockAfter != nil { throw malformed("the lock settings are missing") }
+            if lockAfter != nil { throw malformed("the lock settings are missing") }
             return .default
         }
         let lockOnSuspend = scanner.skip("true", in: bytes)
@@ -99,13 +117,10 @@ struct KeybagReader {
         return settings
     }
 
-    private mutating func escrow(
-        _ version: Int64, hasPasscode: Bool, _ bytes: borrowing Span<UInt8>
-    ) throws -> EscrowRecord? {
-        guard version == 4 else { return nil }
+    private mutating func escrow(hasPasscode: Bool, _ bytes: borrowing Span<UInt8>) throws -> EscrowRecord? {
+        guard scanner.skip(",\"escrow\":{\"since\":", in: bytes) else { return nil }
         // Without a passcode, the device opens everything, so there is nothing to hold in escrow.
         guard hasPasscode else { throw malformed("escrow") }
-        try scanner.literal(",\"escrow\":{\"since\":", in: bytes)
         guard let since = Timestamp(try scanner.string(in: bytes)) else { throw malformed("the date is wrong") }
         try scanner.literal(",\"key\":", in: bytes)
         let key = EscrowPublicKey(bytes: try sized(EscrowPublicKey.size, bytes))

@@ -43,7 +43,7 @@ package struct SealedSource<Source: ItemSource>: StoredItemSource {
     }
 
     /// Always true: the source provides plain secrets.
-    package func canOpen(_ accessibility: Accessibility) -> Bool { true }
+    package func canOpen(_ protection: Protection) -> Bool { true }
 }
 
 /// Holds the sealer in a class, since a visitor is copied.
@@ -60,7 +60,7 @@ private final class Sealer {
 
     /// Seals a secret into `blob`.
     func seal(
-        _ secret: borrowing Span<UInt8>, of item: Item, line: borrowing Span<UInt8>, under key: ClassKey
+        _ secret: borrowing Span<UInt8>, of item: Item, line: borrowing Span<UInt8>, under key: SealingKey
     ) throws(CryptographyFailure) {
         // With its length, a line cannot be taken for the beginning of a longer one.
         let length = (0..<8).map { UInt8(truncatingIfNeeded: line.count >> ($0 * 8)) }
@@ -81,7 +81,7 @@ private struct SealingVisitor<Next: ItemVisitor>: ItemVisitor {
     mutating func wants(_ item: Item) throws -> Bool { try next.wants(item) }
 
     mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
-        guard let key = keys[item.accessibility] else {
+        guard let key = keys.sealingKey(item.protection) else {
             preconditionFailure("there is a class key for everything that is in an archive")
         }
         try secret.withBytes { try sealer.seal($0, of: item, line: line, under: key) }

@@ -1,9 +1,10 @@
 /// The attributes that an item can have; a case is named by Apple's four-letter code.
 ///
 /// Cases are declared in ASCII order of their codes, which is the order in a metadata line. Kinds and classes follow
-/// the column tables of Apple's `SecItemSchema.c` (docs/format.md, "Attributes").
+/// the column tables of Apple's `SecItemSchema.c` (docs/format.md, "Attributes"), except those of `accc`, which Apple
+/// keeps with the secret.
 package enum AttributeCode: UInt8, CaseIterable, Hashable, Comparable, Sendable {
-    case acct, agrp, alis, asen, atag, atyp, bsiz, cdat, cenc, clip, crtr, ctyp
+    case accc, acct, agrp, alis, asen, atag, atyp, bsiz, cdat, cenc, clip, crtr, ctyp
     case cusi, decr, desc, drve, edat, encr, esiz, extr, gena, ggrp, icmt, invi
     case issr, kcls, klbl, labl, mdat, modi, musr, nega, next, path, pcsi, pcsk
     case pcss, pdmn, perm, pkhh, port, priv, prot, ptcl, scrp, sdat, sdmn, sens
@@ -98,6 +99,7 @@ extension AttributeCode {
     private static let key: UInt8 = 0b1000
 
     private static let definitions: [Definition] = [
+        Definition(code: "accc", name: "AccessControl", kind: .string, classes: passwords | key),
         Definition(code: "acct", name: "Account", kind: .textOrData, classes: passwords),
         Definition(code: "agrp", name: "AccessGroup", kind: .string, classes: every),
         Definition(code: "alis", name: "Alias", kind: .textOrData, classes: every),

@@ -32,7 +32,8 @@ extension AttributeCode {
     }
 
     private static let shorter: [AttributeCode: String] = [
-        .agrp: "group", .atyp: "authentication", .cdat: "created", .mdat: "modified", .pdmn: "accessibility",
+        .accc: "access", .agrp: "group", .atyp: "authentication", .cdat: "created", .mdat: "modified",
+        .pdmn: "accessibility",
         .sdmn: "domain",
     ]
 }

@@ -15,12 +15,15 @@ package struct Item: Hashable, Sendable {
     package let secretSize: Int?
     /// The value of `pdmn`.
     package let accessibility: Accessibility
+    /// The value of `accc`; nil if it has none.
+    package let constraint: AccessConstraint?
 
     /// Creates an item after checking that it is valid.
     package init(
         itemClass: ItemClass, uuid: ItemUUID, attributes: Attributes, extra: [ExtraAttribute] = [], secretSize: Int?
     ) throws(ItemProblem) {
         accessibility = try Self.checkedAccessibility(of: attributes)
+        constraint = try Self.checkedConstraint(of: attributes)
         try Self.check(attributes, of: itemClass)
         try Self.check(extra)
         var size = 0
@@ -41,6 +44,14 @@ package struct Item: Hashable, Sendable {
             throw .unknownAccessibility
         }
         return accessibility
+    }
+
+    private static func checkedConstraint(of attributes: Attributes) throws(ItemProblem) -> AccessConstraint? {
+        guard let value = attributes[.accc] else { return nil }
+        guard case .text(let name) = value, let constraint = AccessConstraint(rawValue: name) else {
+            throw .unknownConstraint
+        }
+        return constraint
     }
 
     private static func check(_ attributes: Attributes, of itemClass: ItemClass) throws(ItemProblem) {
@@ -81,9 +92,13 @@ extension Item {
     /// True for items that a synchronizing keychain would not bring back.
     package var isLocal: Bool { !isSynchronizable || accessibility.isThisDeviceOnly }
 
-    /// Rejects an item that is synchronizable in name only: Apple's calls accept it, but no user can want it.
+    /// Rejects an item whose flag makes no sense.
+    ///
+    /// Apple's calls accept one that is synchronizable in name only, but no user can want it. They reject one that is
+    /// synchronizable and has a constraint.
     package func requireMeaningfulFlag() throws(ItemProblem) {
         if isSynchronizableInNameOnly { throw .thisDeviceOnlySynchronizable }
+        if isSynchronizable, constraint != nil { throw .synchronizableAsks }
     }
     /// The free attribute of a WhenPasscodeSetThisDeviceOnly item of the desktop keyring in a state that was kept there
     /// for undo.
@@ -122,6 +137,8 @@ package enum ItemProblem: Error, Hashable, Sendable {
     case wrongKind(AttributeCode)
     case missing(AttributeCode)
     case unknownAccessibility
+    /// `accc` has a value that is not one of `AccessConstraint`.
+    case unknownConstraint
     /// An attribute is larger than `ItemLimits.attributeSize`.
     case attributeTooLarge(AttributeCode)
     /// The attributes have this many bytes in total, more than `ItemLimits.attributesSize`.
@@ -135,4 +152,6 @@ package enum ItemProblem: Error, Hashable, Sendable {
     case extraOutOfOrder
     /// The item is synchronizable but bound to one device; see `Item.requireMeaningfulFlag`.
     case thisDeviceOnlySynchronizable
+    /// The item is synchronizable and has a constraint, which Apple's calls refuse; see `Item.requireMeaningfulFlag`.
+    case synchronizableAsks
 }

@@ -181,6 +181,7 @@ extension ItemProblem {
         case .wrongKind(let code): "the attribute '\(code.code)' has the wrong kind of value"
         case .missing(let code): "the attribute '\(code.code)' is missing"
         case .unknownAccessibility: "the accessibility (pdmn) is unknown"
+        case .unknownConstraint: "the access control (accc) is unknown"
         case .attributeTooLarge(let code):
             "the attribute '\(code.code)' has more than \(ItemLimits.attributeSize) bytes"
         case .attributesTooLarge: "the attributes have more than \(ItemLimits.attributesSize) bytes together"
@@ -190,6 +191,7 @@ extension ItemProblem {
         case .extraOutOfOrder: "the free attributes repeat a name or are out of order"
         case .thisDeviceOnlySynchronizable:
             "a synchronizable item that is ThisDeviceOnly would not leave this device anyway"
+        case .synchronizableAsks: "a synchronizable item cannot ask for a passcode, which other devices do not have"
         }
     }
 }

@@ -19,7 +19,7 @@ package protocol StoredItemSource: ItemSource {
     func visitStoredItems<Visitor: ItemVisitor>(_ begin: (StoredKeychain) throws -> Visitor) throws -> Visitor
 
     /// True if there is a key for items of an accessibility; a visit of stored items then detects broken seals.
-    func canOpen(_ accessibility: Accessibility) -> Bool
+    func canOpen(_ protection: Protection) -> Bool
 }
 
 /// The facts that an unencrypted archive records about the keychain whose stored secrets it contains.

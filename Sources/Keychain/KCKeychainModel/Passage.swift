@@ -41,6 +41,8 @@ package enum Passage: Hashable, Sendable {
         case passcodeBound
         /// A ThisDeviceOnly item of a file that may come from another device.
         case boundElsewhere
+        /// An item with a constraint, and a target that cannot ask for anything when it is read.
+        case asksForPasscode
 
         /// The reason, to follow "stays behind: ".
         package var words: String {
@@ -48,6 +50,7 @@ package enum Passage: Hashable, Sendable {
             case .thisDeviceOnly: "ThisDeviceOnly: never leaves its device"
             case .passcodeBound: "WhenPasscodeSetThisDeviceOnly: never leaves its keychain"
             case .boundElsewhere: "ThisDeviceOnly: it is bound to the device that the file comes from"
+            case .asksForPasscode: "it asks for the passcode each time, which the keyring of the desktop cannot do"
             }
         }
 
@@ -57,8 +60,17 @@ package enum Passage: Hashable, Sendable {
             case .thisDeviceOnly: "this-device-only"
             case .passcodeBound: "passcode-bound"
             case .boundElsewhere: "bound-elsewhere"
+            case .asksForPasscode: "asks-for-passcode"
             }
         }
+    }
+
+    /// Decides about an item; one with a constraint goes nowhere where it would be without.
+    ///
+    /// An export is made by someone who gave the passcode for it.
+    package static func decide(_ item: Item, from source: Source, to target: Target) -> Passage {
+        if item.constraint != nil, target == .desktopKeyring { return .stays(.asksForPasscode) }
+        return decide(item.binding, from: source, to: target)
     }
 
     /// Decides by the rules of docs/threat-model.md ("Items that are bound to this device"); a pure function.

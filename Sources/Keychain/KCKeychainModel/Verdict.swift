@@ -41,6 +41,8 @@ package enum Verdict: Hashable, Sendable {
         case inNoArchive = "in-no-archive"
         /// A ThisDeviceOnly item, and a target that cannot bind it to this device.
         case notBoundThere = "not-bound-there"
+        /// An item with a constraint, and a target that cannot ask for anything.
+        case asksForPasscode = "asks-for-passcode"
 
         /// The reason, to follow "stays behind: ".
         package var words: String {
@@ -49,6 +51,7 @@ package enum Verdict: Hashable, Sendable {
             case .unencryptedElsewhere: "an unencrypted archive restores only on the device that made it"
             case .inNoArchive: "WhenPasscodeSetThisDeviceOnly: is in no archive"
             case .notBoundThere: "ThisDeviceOnly: the keyring of the desktop cannot bind it to this device"
+            case .asksForPasscode: Passage.Reason.asksForPasscode.words
             }
         }
     }
@@ -100,10 +103,11 @@ package enum Departure: Hashable, Sendable {
 
     /// Decides by the export rules (docs/export.md); a pure function.
     package static func decide(_ item: Item) -> Departure {
-        switch Passage.decide(item.binding, from: .keychain, to: .export) {
+        switch Passage.decide(item, from: .keychain, to: .export) {
         case .moves: break
         case .stays(.passcodeBound): return .stays(.passcodeBound)
-        case .givesUpBinding, .stays(.thisDeviceOnly), .stays(.boundElsewhere): return .stays(.thisDeviceOnly)
+        case .givesUpBinding, .stays(.thisDeviceOnly), .stays(.boundElsewhere), .stays(.asksForPasscode):
+            return .stays(.thisDeviceOnly)
         }
         if case .text(let token) = item.attributes[.tkid], !token.isEmpty { return .stays(.onToken) }
         if item.itemClass == .key, item.attributes.number(.extr) == 0 { return .stays(.notExtractable) }

@@ -86,11 +86,29 @@ package final class Keychain {
     /// True if a passcode was set.
     package var hasPasscode: Bool { keybag.hasPasscode }
 
-    /// The class key for reading and writing items of an accessibility.
-    func key(_ accessibility: Accessibility) throws(KeychainStoreError) -> ClassKey {
-        if let key = classKeys[accessibility] { return key }
-        if accessibility == .whenPasscodeSetThisDeviceOnly, !keybag.hasPasscode { throw .passcodeNotSet }
-        throw .locked(accessibility)
+    /// What opens secrets of a protection.
+    ///
+    /// - Throws: `locked`, `presenceNeeded`, `passcodeNotSet` if the keychain could not have such items.
+    func openingKey(_ protection: Protection) throws(KeychainStoreError) -> OpeningKey {
+        if let key = classKeys.openingKey(protection) { return key }
+        throw missingKey(protection)
+    }
+
+    /// What seals secrets of a protection.
+    ///
+    /// - Throws: `locked`, `passcodeNotSet` if the keychain cannot have such items.
+    func sealingKey(_ protection: Protection) throws(KeychainStoreError) -> SealingKey {
+        if let key = classKeys.sealingKey(protection) { return key }
+        throw missingKey(protection)
+    }
+
+    private func missingKey(_ protection: Protection) -> KeychainStoreError {
+        let needsPasscode = protection.accessibility == .whenPasscodeSetThisDeviceOnly || protection.constraint != nil
+        if needsPasscode, !keybag.hasPasscode { return .passcodeNotSet }
+        guard classKeys[protection.accessibility] != nil, let constraint = protection.constraint else {
+            return .locked(protection.accessibility)
+        }
+        return .presenceNeeded(constraint)
     }
 
     /// Begins a transaction on one consistent state of the file, with class keys that belong to that state.

@@ -15,7 +15,9 @@ extension Keychain {
     ) throws(KeychainStoreError) {
         try withReadTransaction { _ throws(KeychainStoreError) in }
         for accessibility in Accessibility.allCases where accessibility != .whenPasscodeSetThisDeviceOnly {
-            _ = try self.key(accessibility)
+            for constraint in [nil] + AccessConstraint.allCases where keybag.hasPasscode || constraint == nil {
+                _ = try openingKey(Protection(accessibility, constraint))
+            }
         }
         let before = keybag
         let after = try withKeys(before.withEscrow(for: key, since: now, classKeys, deviceKey, passcode: passcode))
@@ -90,5 +92,5 @@ extension EscrowedKeychain: StoredItemSource {
     }
 
     /// True except for WhenPasscodeSetThisDeviceOnly items, which are never in a backup.
-    package func canOpen(_ accessibility: Accessibility) -> Bool { keychain.canOpen(accessibility) }
+    package func canOpen(_ protection: Protection) -> Bool { keychain.canOpen(protection) }
 }

@@ -27,10 +27,14 @@ extension Keychain {
         classKeys.merge(keys)
     }
 
+    /// Drops the keys that only a given passcode opens, which the secrets of items with a constraint need.
+    package func forgetPresence() { classKeys.forgetPresence() }
+
     /// Drops the class keys that only an unlocked keychain has.
     ///
     /// - Parameter untilFirstUnlock: true to drop also those of items that stay readable after the first unlock.
     package func lock(untilFirstUnlock: Bool = false) {
+        forgetPresence()
         classKeys.forget { accessibility in
             switch accessibility {
             case .whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly: true
@@ -45,7 +49,7 @@ extension Keychain {
     /// All class keys are replaced and every item is resealed, so that the old passcode and an old copy of the file do
     /// not open anything added from now on. The keybag keeps the previous keys, wrapped under the new ones, for
     /// archives made with them. Removing the passcode removes WhenPasscodeSetThisDeviceOnly items (`passcodeBoundItems`
-    /// lists them). Items with a broken seal are left unchanged and reported. An escrow record is renewed, or removed
+    /// lists them); items with a constraint prevent it. Items with a broken seal are left unchanged and reported. An escrow record is renewed, or removed
     /// together with the passcode.
     ///
     /// It is one transaction: if the process is killed, either the old passcode works or the new one. It temporarily
@@ -53,8 +57,8 @@ extension Keychain {
     ///
     /// - Parameter step: called once for each item.
     /// - Returns: the keys and items that were left out.
-    /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked`, `passcodeEmpty`, `busy`, `diskFull`, `sqlite`,
-    ///   `escrow` (`forged`).
+    /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked`, `passcodeEmpty`, `itemsAskForPasscode`, `busy`,
+    ///   `diskFull`, `sqlite`, `escrow` (`forged`).
     @discardableResult
     package func setPasscode(
         current: borrowing SecretBytes?, new: borrowing SecretBytes?, cost: ScryptCost? = defaultCost, now: Timestamp,
@@ -94,7 +98,11 @@ extension Keychain {
         let damaged = try change { database throws(KeychainStoreError) in
             // Another process changed the passcode first, and these keys are not derived from its keys.
             guard keybag == before else { throw .busy }
-            if !hasNew { try Self.removePasscodeBoundItems(database) }
+            if !hasNew {
+                try Self.removePasscodeBoundItems(database)
+                let asking = try Self.constrainedProtections(database).values.reduce(0, +)
+                guard asking == 0 else { throw .itemsAskForPasscode(asking) }
+            }
             let damaged = try resealAllItems(under: keys, in: database, step)
             try StoreRecord.replace(with: after, in: database)
             try beforeCommit(after, keys)

@@ -93,7 +93,7 @@ package class KeychainReader: ExistingItems {
 
     /// Opens the sealed secret of `item`, which becomes the sealer's current item; false if the seal is broken.
     func opens(_ item: Item, _ blob: [UInt8], into secret: inout SecretBytes) throws(KeychainStoreError) -> Bool {
-        let key = try keychain.key(item.accessibility)
+        let key = try keychain.openingKey(item.protection)
         sealer.begin(item)
         return try sealing(sealer.open(blob.span, under: key, into: &secret))
     }
@@ -106,7 +106,7 @@ package class KeychainReader: ExistingItems {
     /// True if a row is not a valid item or its seal is known to be broken; a locked one counts as intact.
     func isDamaged(_ found: ItemTables.Found) throws(KeychainStoreError) -> Bool {
         guard let item = found.item else { return true }
-        if keychain.classKeys[item.accessibility] == nil { return false }
+        if !keychain.canOpen(item.protection) { return false }
         return try !opens(item, found.blob, into: &opened)
     }
 
@@ -140,9 +140,11 @@ package class KeychainReader: ExistingItems {
         return try code(opened)
     }
 
-    /// A keychain without a passcode has no key for WhenPasscodeSetThisDeviceOnly items.
+    /// A keychain without a passcode has no key for WhenPasscodeSetThisDeviceOnly items, nor anything that items with a
+    /// constraint could ask for.
     package func obstacle(to item: Item) -> ItemObstacle? {
-        item.accessibility == .whenPasscodeSetThisDeviceOnly && !keychain.hasPasscode ? .noPasscode : nil
+        let needsPasscode = item.accessibility == .whenPasscodeSetThisDeviceOnly || item.constraint != nil
+        return needsPasscode && !keychain.hasPasscode ? .noPasscode : nil
     }
 
     /// Compares secrets, in constant time if they are plain; a secret that does not open equals nothing.
@@ -158,7 +160,7 @@ package class KeychainReader: ExistingItems {
         let blob = secret.withBytes { bytes in bytes.indices.map { bytes[$0] } }
         // Ciphertext: timing reveals nothing of value.
         if blob == found.blob { return true }
-        if !keychain.canOpen(stored.accessibility) { return false }
+        if !keychain.canOpen(stored.protection) { return false }
         var opened = SecretBytes(capacity: 0)
         guard try opens(stored, blob, into: &opened) else { return false }
         return try isSecret(of: existing, opened)
@@ -215,8 +217,11 @@ extension Keychain {
         return result
     }
 
-    /// True if the class key of this accessibility is available, so that such items can be read and written.
-    package func canOpen(_ accessibility: Accessibility) -> Bool { classKeys[accessibility] != nil }
+    /// True if the keys of this protection are available, so that such items can be read.
+    package func canOpen(_ protection: Protection) -> Bool { classKeys.openingKey(protection) != nil }
+
+    /// True if there are keys for writing such items.
+    package func canSeal(_ protection: Protection) -> Bool { classKeys.sealingKey(protection) != nil }
 
     /// The secret of an item; nil if it has none.
     ///

@@ -32,7 +32,9 @@ extension Keychain {
                 if !row.isTombstone(next) {
                     let item = row.item(next)
                     var isWhole = false
-                    if let item, let old = classKeys[item.accessibility], let new = keys[item.accessibility] {
+                    if let item, let old = classKeys.openingKey(item.protection),
+                        let new = keys.sealingKey(item.protection)
+                    {
                         sealer.begin(item)
                         isWhole = try row.withData(next) { bytes throws(KeychainStoreError) in
                             try sealing(sealer.open(bytes, under: old, into: &secret))

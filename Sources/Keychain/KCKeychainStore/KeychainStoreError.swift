@@ -29,10 +29,14 @@ package enum KeychainStoreError: Error, Hashable, Sendable {
     case busy
     /// The class key of this accessibility is not available: the keychain is locked.
     case locked(Accessibility)
+    /// The secret of an item with this constraint can be read only by someone who gives the passcode for it.
+    case presenceNeeded(AccessConstraint)
+    /// The passcode cannot be removed: this many items ask for it.
+    case itemsAskForPasscode(Int)
     case wrongPasscode
     /// Too many wrong passcodes; the next attempt is allowed after this many seconds.
     case tooManyAttempts(retryAfter: Int)
-    /// WhenPasscodeSetThisDeviceOnly items need a keychain with a passcode.
+    /// WhenPasscodeSetThisDeviceOnly items, and items with a constraint, need a keychain with a passcode.
     case passcodeNotSet
     /// A passcode has at least one byte.
     case passcodeEmpty

@@ -63,11 +63,11 @@ extension Keychain: StoredItemSource {
                 sealer.begin(item)
                 switch form {
                 case .plain:
-                    let key = try key(item.accessibility)
+                    let key = try openingKey(item.protection)
                     return try sealing(sealer.open(blob, under: key, into: &secret))
                 case .stored:
                     guard SealedFrame.fits(blob, item) else { return false }
-                    if let key = classKeys[item.accessibility] {
+                    if let key = classKeys.openingKey(item.protection) {
                         let isWhole = try sealing(sealer.open(blob, under: key, into: &secret))
                         if !isWhole { return false }
                     }

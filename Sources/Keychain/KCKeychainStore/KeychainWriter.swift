@@ -60,7 +60,7 @@ package final class KeychainWriter: KeychainReader, ItemWriter {
     ) throws(KeychainStoreError) -> Item {
         try requireIntact()
         var item = try draft.item(now: now, secretSize: secret.size, accessGroup: accessGroup)
-        _ = try keychain.key(item.accessibility)
+        _ = try keychain.sealingKey(item.protection)
         try runChange { () throws(KeychainStoreError) in
             try countOneMore()
             if let existing = try tables.row(withKeyOf: item) {
@@ -94,7 +94,7 @@ package final class KeychainWriter: KeychainReader, ItemWriter {
 
     /// Seals the bytes of a secret for `item` into `blob`; `bytes` is empty if there is no secret.
     func seal(_ item: Item, bytes: borrowing SecretBytes) throws(KeychainStoreError) {
-        let key = try keychain.key(item.accessibility)
+        let key = try keychain.sealingKey(item.protection)
         sealer.begin(item)
         try bytes.withBytes { span throws(KeychainStoreError) in
             try sealing(sealer.seal(span, under: key, into: &blob))
@@ -153,7 +153,7 @@ package final class KeychainWriter: KeychainReader, ItemWriter {
         switch form {
         case .plain:
             guard item.secretSize == nil || item.secretSize == secret.count else { throw .itemDamaged(item.uuid) }
-            let key = try keychain.key(item.accessibility)
+            let key = try keychain.sealingKey(item.protection)
             sealer.begin(item, line: line)
             try secret.withBytes { bytes throws(KeychainStoreError) in
                 let sealed = item.secretSize == nil ? Span<UInt8>() : bytes.extracting(...)
@@ -230,11 +230,11 @@ extension KeychainStoreError {
     var leavesTransactionIntact: Bool {
         switch self {
         case .duplicateItem, .duplicateUUID, .itemNotFound, .itemDamaged, .item, .locked, .passcodeNotSet,
-            .unchangeable,
-            .limit:
+            .presenceNeeded, .unchangeable, .limit:
             true
         case .notFound, .exists, .notAKeychain, .severalNames, .foreignJournal, .newerFormat, .damaged, .otherDevice,
-            .busy, .wrongPasscode, .tooManyAttempts, .passcodeEmpty, .escrow, .file, .diskFull, .readOnly, .sqlite,
+            .busy, .itemsAskForPasscode, .wrongPasscode, .tooManyAttempts, .passcodeEmpty, .escrow, .file, .diskFull,
+            .readOnly, .sqlite,
             .cryptography, .kernelKeys, .interrupted:
             false
         }

@@ -92,7 +92,7 @@ extension KeychainReader {
 
     /// True if the secret of a live item is the one that it has in `other`, whose keys are the same.
     private func holdsSecret(of item: Item, in other: KeychainReader) throws(KeychainStoreError) -> Bool {
-        if !keychain.canOpen(item.accessibility) { return false }
+        if !keychain.canOpen(item.protection) { return false }
         var secret = SecretBytes(capacity: 0)
         guard try opens(item, other.row(of: item).blob, into: &secret) else { return false }
         return try isSecret(of: item, secret)

@@ -31,15 +31,23 @@ enum Schema {
         let name = itemClass.rawValue
         let attributes = columns(of: itemClass).map { code in "\(quoted(code)) \(isNumber(code) ? "INTEGER" : "BLOB")" }
         let own = ["uuid BLOB NOT NULL", "tomb INTEGER NOT NULL", "odd TEXT", "extra TEXT"]
-        return [
-            table(name, own + attributes + ["data BLOB"]),
-            Entry(
-                type: "index", name: name + "_uuid", table: name,
-                sql: "CREATE UNIQUE INDEX \(name)_uuid ON \(name)(uuid)"),
-            Entry(
-                type: "index", name: name + "_key", table: name,
-                sql: "CREATE UNIQUE INDEX \(name)_key ON \(name)(\(keyTerms(of: itemClass).joined(separator: ",")))"),
-        ]
+        // Few items have a constraint, and each command that reads all secrets asks for them.
+        let column = quoted(.accc)
+        let constraints = Entry(
+            type: "index", name: name + "_accc", table: name,
+            sql: "CREATE INDEX \(name)_accc ON \(name)(\(column)) WHERE \(column) IS NOT NULL")
+        return [table(name, own + attributes + ["data BLOB"])]
+            + (AttributeCode.accc.belongs(to: itemClass) ? [constraints] : [])
+            + [
+                Entry(
+                    type: "index", name: name + "_uuid", table: name,
+                    sql: "CREATE UNIQUE INDEX \(name)_uuid ON \(name)(uuid)"),
+                Entry(
+                    type: "index", name: name + "_key", table: name,
+                    sql:
+                        "CREATE UNIQUE INDEX \(name)_key ON \(name)(\(keyTerms(of: itemClass).joined(separator: ",")))"
+                ),
+            ]
     }
 
     private static func table(_ name: String, _ columns: [String]) -> Entry {

@@ -1,15 +1,18 @@
 internal import KCByteStreams
+internal import KCCryptography
 internal import KCDeviceIdentity
+internal import KCKeychainKeys
 package import KCKeychainModel
 package import KCKeychainStore
 
 /// A keychain for a trial, which disappears with this object and which no other process can ever open.
 ///
 /// Its device key exists only in the memory of this process, so any remains of the file on disk open nothing. After a
-/// kill, the folder is removed when the next one is created.
+/// kill, the folder is removed when the next one is created. It has a passcode, since some items need one.
 package final class ScratchKeychain {
     private let staging: StagingFolder
     private let device: DeviceKey
+    private let passcode: SecretBytes
     private let now: Timestamp
 
     /// Creates the keychain's folder within the data folder.
@@ -19,6 +22,7 @@ package final class ScratchKeychain {
         try Path.makeFolder(folder.path)
         staging = try StagingFolder(in: folder.path)
         device = try DeviceKey.generate()
+        passcode = try RandomBytes.secret(count: 32)
         self.now = now
     }
 
@@ -26,13 +30,17 @@ package final class ScratchKeychain {
 
     /// Creates the keychain, empty and open.
     package func make() throws(KeychainStoreError) -> Keychain {
-        try Keychain.create(at: path, deviceKey: device, passcode: nil, now: now)
+        // Nobody has to guess 32 random bytes.
+        let cost = ScryptCost(logN: Keybag.costRange.lowerBound)
+        let passcode: SecretBytes? = passcode.copy()
+        return try Keychain.create(at: path, deviceKey: device, passcode: passcode, cost: cost, now: now)
     }
 
     /// Opens the file again.
     package func open() throws(KeychainStoreError) -> Keychain {
         let keychain = try Keychain.open(at: path, deviceKey: device)
-        try keychain.unlock(passcode: nil, now: now)
+        let passcode: SecretBytes? = passcode.copy()
+        try keychain.unlock(passcode: passcode, now: now)
         return keychain
     }
 }

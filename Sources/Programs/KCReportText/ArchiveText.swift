@@ -129,6 +129,7 @@ extension Verdict {
         case .staysBehind(.unencryptedElsewhere): "unencrypted archive"
         case .staysBehind(.inNoArchive): "in no archive"
         case .staysBehind(.notBoundThere): "not bound there"
+        case .staysBehind(.asksForPasscode): "asks for passcode"
         }
     }
 

@@ -46,6 +46,17 @@ extension Session {
     /// Returns the data of an item; unlocks the keychain if needed.
     func secret(of found: Found) throws -> SecretBytes? {
         try unlock(found.keychain, found.local, for: found.item.accessibility)
+        if let constraint = found.item.protection.constraint {
+            guard world.terminal.isAttended else { throw KeychainStoreError.presenceNeeded(constraint) }
+            try quietly {
+                let passcode: SecretBytes? = try askForPassword("password to read from \(promptName(found.local)): ")
+                try checking {
+                    try world.keychainSession.unlock(found.keychain, passcode: passcode, now: now, keepsSession: false)
+                }
+            }
+        }
+        // The next item asks again.
+        defer { found.keychain.forgetPresence() }
         return try found.keychain.secret(of: found.item)
     }
 

@@ -6,6 +6,7 @@ internal import KCReportText
 enum OptionName: String, CaseIterable, Sendable {
     case acceptOrigin = "accept-origin"
     case acceptShrink = "accept-shrink"
+    case access
     case accessible
     case account
     case against

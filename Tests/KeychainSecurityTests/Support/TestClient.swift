@@ -34,12 +34,14 @@ final class TestClient: Sendable {
         configuration.folder = user.data
         configuration.machineIDPath = user.machineIDPath
         configuration.groups = AccessGroups(ordered: groups)
+        configuration.session = KeychainSession(retention: MemoryRetention(), suspendedTime: { 0 })
         configuration.clock = { shared.now.withLock { $0 } }
         configuration.resume = { keychain in
             switch shared.lockedFor.withLock({ $0 }) {
             case .nobody:
                 let passcode = SecretBytes(copying: Self.passcode.utf8) as SecretBytes?
                 if !keychain.isUnlocked { try keychain.unlock(passcode: passcode, now: Self.start) }
+                keychain.forgetPresence()
             case .locked: keychain.lock()
             case .beforeFirstUnlock: keychain.lock(untilFirstUnlock: true)
             }

@@ -238,8 +238,9 @@ enum FailureExamples {
         .originalUnreadable("backups/a.kcb", "it ends early while reading the container", copy: "nas:backups/a.kcb"),
         .unreadableName(path: "backups/old.kcb"),
         .retiredKey(keychain: "login", device: device, path: "device.key.retired"),
-        .jobWithoutPasscode(job: "nightly", keychain: "login", isLocked: true),
-        .jobWithoutPasscode(job: "nightly", keychain: "login", isLocked: false),
+        .jobWithoutPasscode(job: "nightly", keychain: "login", .locked),
+        .jobWithoutPasscode(job: "nightly", keychain: "login", .lockable),
+        .jobWithoutPasscode(job: "nightly", keychain: "login", .itemsAsk),
         .itemExists(keychain: "login", selection: "--service forum --account ada"), .nothingToLock(keychain: "scripts"),
     ]
     private static let secrets: [SecretProblem] = [
@@ -269,7 +270,8 @@ enum FailureExamples {
         .notFound("login.keychain"), .exists("login.keychain"), .notAKeychain(.otherApplication),
         .severalNames("login.keychain"), .foreignJournal("login.keychain-wal"),
         .newerFormat(found: 2, known: 1), .damaged("a row has no UUID"), .otherDevice(device), .busy,
-        .locked(.whenUnlocked), .wrongPasscode, .tooManyAttempts(retryAfter: 40), .passcodeNotSet, .passcodeEmpty,
+        .locked(.whenUnlocked), .presenceNeeded(.userPresence), .itemsAskForPasscode(2), .wrongPasscode,
+        .tooManyAttempts(retryAfter: 40), .passcodeNotSet, .passcodeEmpty,
         .escrow(.none), .escrow(.exists), .escrow(.noPasscode), .escrow(.otherKey), .escrow(.forged),
         .escrow(.malformedLine(3)), .escrow(.noKey),
         .duplicateItem, .duplicateUUID(uuid), .itemNotFound, .itemDamaged(uuid), .unchangeable(.cdat),
@@ -279,9 +281,9 @@ enum FailureExamples {
     ]
     private static let items: [ItemProblem] = [
         .unknownAttribute("nope"), .notInClass(.srvr, .genericPassword), .wrongKind(.port), .missing(.pdmn),
-        .unknownAccessibility, .attributeTooLarge(.labl), .attributesTooLarge(2_000_000),
+        .unknownAccessibility, .unknownConstraint, .attributeTooLarge(.labl), .attributesTooLarge(2_000_000),
         .secretTooLarge(20_000_000), .tooManyExtra(300), .extraTooLarge, .extraOutOfOrder,
-        .thisDeviceOnlySynchronizable,
+        .thisDeviceOnlySynchronizable, .synchronizableAsks,
     ]
     private static let imports: [ItemLines.Problem] = [
         .line(.malformed(MalformedLine("the string does not end", at: 17))), .line(.brokenSeal),

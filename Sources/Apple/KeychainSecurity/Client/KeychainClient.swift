@@ -119,10 +119,11 @@ public final class KeychainClient: @unchecked Sendable {
     func read<Result>(
         mayAsk: Bool = true, _ body: (ItemCall) throws -> Result
     ) -> (status: OSStatus, result: Result?) {
-        asking(mayAsk) {
+        asking(mayAsk) { passcode in
             let groups = try lock.withLock { try accessGroups() }
-            return try withKeychain { keychain, configuration, _ in
-                try body(ItemCall(keychain: keychain, groups: groups, now: configuration.clock()))
+            return try withKeychain { keychain, configuration, holdsKeys in
+                if let passcode { try configuration.unlock(keychain, passcode: passcode, &holdsKeys) }
+                return try body(ItemCall(keychain: keychain, groups: groups, now: configuration.clock()))
             }
         }
     }
@@ -134,14 +135,22 @@ public final class KeychainClient: @unchecked Sendable {
     func change<Result>(
         mayAsk: Bool = true, _ body: (ItemCall, KeychainWriter) throws -> Result
     ) -> (status: OSStatus, result: Result?) {
-        asking(mayAsk) {
+        asking(mayAsk) { passcode in
             var result: Result?
             try withoutActuallyEscaping(body) { body in
                 let change = PendingChange { call, writer in result = try body(call, writer) }
-                changes.append(change)
-                try lock.withLock {
-                    if change.outcome == nil { commitChanges() }
-                    try change.outcome?.get()
+                if let passcode {
+                    // Alone, since the passcode was given for no other change.
+                    try lock.withLock {
+                        commit([change], passcode: passcode)
+                        try change.outcome?.get()
+                    }
+                } else {
+                    changes.append(change)
+                    try lock.withLock {
+                        if change.outcome == nil { commit(changes.takeAll()) }
+                        try change.outcome?.get()
+                    }
                 }
             }
             guard let result else { throw CallFailure(errSecInternal) }
@@ -149,12 +158,12 @@ public final class KeychainClient: @unchecked Sendable {
         }
     }
 
-    /// Makes all pending changes in one transaction; called with the lock held.
-    private func commitChanges() {
-        let waiting = changes.takeAll()
+    /// Makes changes in one transaction; called with the lock held.
+    private func commit(_ waiting: [PendingChange], passcode: Data? = nil) {
         do {
             let groups = try accessGroups()
-            try withOpenKeychain { keychain, configuration, _ in
+            try withOpenKeychain { keychain, configuration, holdsKeys in
+                if let passcode { try configuration.unlock(keychain, passcode: passcode, &holdsKeys) }
                 try keychain.writeBatch { batch in
                     for change in waiting {
                         change.run(
@@ -167,25 +176,22 @@ public final class KeychainClient: @unchecked Sendable {
         }
     }
 
-    private func asking<Result>(_ mayAsk: Bool, _ body: () throws -> Result) -> (status: OSStatus, result: Result?) {
-        func attempt() -> (status: OSStatus, result: Result?) {
+    private func asking<Result>(
+        _ mayAsk: Bool, _ body: (_ passcode: Data?) throws -> Result
+    ) -> (status: OSStatus, result: Result?) {
+        func attempt(_ passcode: Data?) -> (status: OSStatus, result: Result?) {
             do {
-                return (errSecSuccess, try body())
+                return (errSecSuccess, try body(passcode))
             } catch {
                 return (CallFailure(error).status, nil)
             }
         }
-        let outcome = attempt()
+        let outcome = attempt(nil)
         // The lock is not held here: the source may be slow, and may itself make keychain calls.
         guard outcome.status == errSecInteractionNotAllowed, mayAsk, let source = lock.withLock({ passcodeSource }),
             let passcode = source()
         else { return outcome }
-        do throws(KeychainClientFailure) {
-            try unlock(passcode: passcode)
-        } catch {
-            return (error.status ?? errSecInternal, nil)
-        }
-        return attempt()
+        return attempt(passcode)
     }
 
     /// Runs `body` on the keychain with the unlocked class keys, excluding other threads of this process.
@@ -205,6 +211,8 @@ public final class KeychainClient: @unchecked Sendable {
         var holdsKeys = opened?.holdsKeys ?? false
         defer {
             opened?.holdsKeys = holdsKeys
+            // A later call asks for the passcode again.
+            keychain.forgetPresence()
             if !holdsKeys { configuration.release(keychain) }
         }
         return try body(keychain, configuration, &holdsKeys)

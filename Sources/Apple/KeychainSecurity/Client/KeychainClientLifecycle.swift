@@ -110,9 +110,7 @@ extension KeychainClient {
     func unlock(passcode: Data) throws(KeychainClientFailure) {
         try failing {
             try withKeychain { keychain, configuration, holdsKeys in
-                let (session, now) = (configuration.session, configuration.clock())
-                try session.unlock(keychain, passcode: Self.secret(passcode), now: now)
-                holdsKeys = try keychain.hasPasscode && session.status(keychain, now: now).refusal != nil
+                try configuration.unlock(keychain, passcode: passcode, &holdsKeys)
             }
         }
     }
@@ -147,7 +145,7 @@ extension KeychainClient {
         }
     }
 
-    private static func secret(_ passcode: Data?) -> SecretBytes? {
+    fileprivate static func secret(_ passcode: Data?) -> SecretBytes? {
         guard let passcode else { return nil }
         return SecretBytes(copying: passcode)
     }
@@ -158,5 +156,16 @@ extension KeychainClient {
         } catch {
             throw .failed(CallFailure(error).status)
         }
+    }
+}
+
+extension KeychainClient.Configuration {
+    /// Unlocks the keychain of a call, for other programs too unless the kernel refuses.
+    ///
+    /// - Parameter holdsKeys: set to true if the kernel cannot keep the class keys.
+    func unlock(_ keychain: Keychain, passcode: Data, _ holdsKeys: inout Bool) throws {
+        let now = clock()
+        try session.unlock(keychain, passcode: KeychainClient.secret(passcode), now: now)
+        holdsKeys = try keychain.hasPasscode && session.status(keychain, now: now).refusal != nil
     }
 }

@@ -37,8 +37,8 @@ struct CallFailure: Error, Hashable {
         case .notAKeychain, .severalNames, .foreignJournal, .damaged: errSecInvalidKeychain
         case .newerFormat: errSecWrongSecVersion
         case .otherDevice, .busy, .diskFull: errSecNotAvailable
-        case .locked: errSecInteractionNotAllowed
-        case .wrongPasscode, .tooManyAttempts, .passcodeNotSet, .passcodeEmpty: errSecAuthFailed
+        case .locked, .presenceNeeded: errSecInteractionNotAllowed
+        case .wrongPasscode, .tooManyAttempts, .passcodeNotSet, .passcodeEmpty, .itemsAskForPasscode: errSecAuthFailed
         case .escrow: errSecInvalidKeychain
         case .duplicateItem, .duplicateUUID: errSecDuplicateItem
         case .itemNotFound: errSecItemNotFound
@@ -61,7 +61,9 @@ struct CallFailure: Error, Hashable {
         case .unknownAttribute, .notInClass: errSecNoSuchAttr
         case .attributeTooLarge, .attributesTooLarge, .secretTooLarge, .tooManyExtra, .extraTooLarge:
             errSecDataTooLarge
-        case .wrongKind, .missing, .unknownAccessibility, .extraOutOfOrder, .thisDeviceOnlySynchronizable: errSecParam
+        case .wrongKind, .missing, .unknownAccessibility, .unknownConstraint, .extraOutOfOrder,
+            .thisDeviceOnlySynchronizable, .synchronizableAsks:
+            errSecParam
         }
     }
 

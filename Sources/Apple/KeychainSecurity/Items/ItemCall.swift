@@ -115,6 +115,8 @@ struct ItemCall {
         }
         let new = try ItemRequest.changes(dictionary, of: itemClass)
         var changes: [AttributeCode: AttributeValue?] = new.attributes.mapValues { $0 }
+        // An access control without a constraint takes the constraint away, which takes the passcode.
+        if let control = new.accessControl, control.constraint == nil { changes[.accc] = .some(nil) }
         changes[.cdat] = nil
         changes[.mdat] = nil
         try refuseToken(new.attributes[.tkid])

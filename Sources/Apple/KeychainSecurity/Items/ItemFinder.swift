@@ -147,7 +147,7 @@ struct ItemFinder {
     /// Returns the item if it matches, or nil to skip it.
     private func judged(_ item: Item) throws -> FoundItem? {
         if request.meansTombstones || takesRowsUnseen { return FoundItem(item: item, data: nil) }
-        guard call.keychain.canOpen(item.accessibility) else {
+        guard call.keychain.canOpen(item.protection) else {
             if request.skipsLocked { return nil }
             throw CallFailure(errSecInteractionNotAllowed)
         }

@@ -48,6 +48,8 @@ struct ItemRequest {
     var limit: Limit?
     var filters = ItemFilters()
     var data: Data?
+    /// Nil if not given; otherwise `attributes` has its constraint, if it has one.
+    var accessControl: SecAccessControl?
     var object: ReferencedObject?
     var persistentReference: PersistentReference?
     /// True to select tombstones.
@@ -82,6 +84,8 @@ extension ItemRequest {
             case kSecAttrAccessControl:
                 guard let control = value as? SecAccessControl else { throw CallFailure(errSecParam) }
                 accessibility.insert(control.protection.exact)
+                accessControl = control
+                attributes[.accc] = control.constraint.map { .text($0.rawValue) }
             case kSecAttrSynchronizable: synchronizable = try Self.synchronizable(value)
             case kSecAttrTombstone: meansTombstones = try Self.flag(value)
             case kSecValueData:
@@ -197,6 +201,10 @@ extension ItemRequest {
 
     private func check(_ call: Call) throws(CallFailure) {
         if subject == nil, persistentReference == nil { throw CallFailure(errSecParam) }
+        // As Apple's client does.
+        if call == .add, attributes[.accc] != nil, synchronizable == .yes || subject == .items(.certificate) {
+            throw CallFailure(errSecParam)
+        }
         // A secret in a query is ignored, as on Apple's systems, where programs delete and then add with the same
         // dictionary.
         let isFit =

@@ -63,7 +63,7 @@ extension Item {
     /// The attributes in a result, with the access control in addition to the accessibility.
     fileprivate var dictionary: CFDictionary {
         var dictionary = attributes.dictionary(of: itemClass)
-        dictionary[kSecAttrAccessControl] = SecAccessControl(protection: accessibility.rawValue)
+        dictionary[kSecAttrAccessControl] = SecAccessControl(protection: accessibility.rawValue, constraint: constraint)
         return dictionary
     }
 }
@@ -72,7 +72,9 @@ extension Attributes {
     /// The attributes of the key itself, without those of its item.
     fileprivate var ofKey: Attributes {
         var own = self
-        for code in [AttributeCode.agrp, .cdat, .mdat, .pdmn, .sync, .vwht, .tkid, .musr, .ggrp] { own[code] = nil }
+        for code in [AttributeCode.accc, .agrp, .cdat, .mdat, .pdmn, .sync, .vwht, .tkid, .musr, .ggrp] {
+            own[code] = nil
+        }
         return own
     }
 }

@@ -2,28 +2,36 @@
 public import Foundation
 internal import KCKeychainModel
 
-/// When an item may be read, as an object; here, only its protection class.
+/// When an item may be read, as an object: its protection class, and what each read asks for.
 public final class SecAccessControl: Hashable, Sendable, CustomStringConvertible {
     /// One of `kSecAttrAccessible…`.
     let protection: String
+    /// What each read asks for; nil for nothing.
+    let constraint: AccessConstraint?
 
-    init(protection: String) {
+    init(protection: String, constraint: AccessConstraint? = nil) {
         self.protection = protection
+        self.constraint = constraint
     }
 
-    /// Compares the protection classes.
+    /// Compares the protection classes and the conditions.
     public static func == (left: SecAccessControl, right: SecAccessControl) -> Bool {
-        left.protection == right.protection
+        left.protection == right.protection && left.constraint == right.constraint
     }
 
-    /// Hashes the protection class.
-    public func hash(into hasher: inout Hasher) { hasher.combine(protection) }
+    /// Hashes the protection class and the condition.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(protection)
+        hasher.combine(constraint)
+    }
 
-    /// The type and the protection class.
-    public var description: String { "<SecAccessControl: \(protection)>" }
+    /// The type, the protection class and the condition.
+    public var description: String {
+        "<SecAccessControl: \(protection)\(constraint.map { ";\($0.rawValue)" } ?? "")>"
+    }
 }
 
-/// Conditions for reading an item; none of them is supported here.
+/// Conditions for reading an item, of which `userPresence` and `devicePasscode` can be enforced here.
 public struct SecAccessControlCreateFlags: OptionSet, Sendable {
     /// The flags as bits.
     public let rawValue: CFOptionFlags
@@ -53,11 +61,15 @@ public struct SecAccessControlCreateFlags: OptionSet, Sendable {
     public static let applicationPassword = SecAccessControlCreateFlags(rawValue: 1 << 31)
 }
 
-/// Creates an access control with a protection class.
+/// Creates an access control with a protection class and a condition.
+///
+/// The secret of an item with `userPresence` or `devicePasscode` can be added while the keychain is unlocked, but each
+/// call that reads or changes it needs the passcode, which `KeychainClient.setPasscodeSource` provides; without that, it
+/// fails with `errSecInteractionNotAllowed`.
 ///
 /// ```swift
 /// if let access = SecAccessControlCreateWithFlags(
-///     nil, kSecAttrAccessibleWhenUnlockedThisDeviceOnly, [], nil)
+///     nil, kSecAttrAccessibleWhenUnlockedThisDeviceOnly, .userPresence, nil)
 /// {
 ///     SecItemAdd(
 ///         [
@@ -70,10 +82,10 @@ public struct SecAccessControlCreateFlags: OptionSet, Sendable {
 /// - Parameters:
 ///   - allocator: ignored.
 ///   - protection: one of `kSecAttrAccessible…`.
-///   - flags: must be empty. This system cannot enforce any flag, and it is better to create no item than one with less
-///     protection than requested.
+///   - flags: `userPresence`, `devicePasscode` or none. This system cannot enforce others, and it is better to create no
+///     item than one with less protection than requested.
 ///   - error: set to the reason, with `NSOSStatusErrorDomain` and `errSecParam` or `errSecUnimplemented`.
-/// - Returns: nil for an unknown protection class or for any flag.
+/// - Returns: nil for an unknown protection class or for other flags.
 public func SecAccessControlCreateWithFlags(
     _ allocator: CFAllocator?, _ protection: Any, _ flags: SecAccessControlCreateFlags,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -87,8 +99,10 @@ public func SecAccessControlCreateWithFlags(
     guard let code = protection as? String, Accessibility(rawValue: code) != nil else {
         return refuse(errSecParam, "the protection is none of kSecAttrAccessible…")
     }
-    guard flags.isEmpty else {
-        return refuse(errSecUnimplemented, "no flag of SecAccessControlCreateFlags can be enforced on this system")
+    switch flags {
+    case []: return SecAccessControl(protection: code)
+    case .userPresence: return SecAccessControl(protection: code, constraint: .userPresence)
+    case .devicePasscode: return SecAccessControl(protection: code, constraint: .devicePasscode)
+    default: return refuse(errSecUnimplemented, "these flags cannot be enforced on this system")
     }
-    return SecAccessControl(protection: code)
 }

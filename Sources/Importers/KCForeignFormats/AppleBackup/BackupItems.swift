@@ -107,7 +107,7 @@ struct BackupItems {
             // Password histories and notes, which are secrets.
             if name.exact.hasPrefix("bin") {
                 fields.append((name, value))
-            } else if let code = AttributeCode(code: name), code.belongs(to: itemClass) {
+            } else if let code = AttributeCode(code: name), code != .accc, code.belongs(to: itemClass) {
                 draft.attributes[code] = try item.attribute(code, value)
             } else if let text = item.text(value) ?? item.number(value).map({ String($0) }) {
                 draft.extra.append(ExtraAttribute(name: "ios.\(name)", value: text))

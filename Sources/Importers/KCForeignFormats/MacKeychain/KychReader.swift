@@ -89,7 +89,9 @@ struct KychReader: ~Copyable {
         _ value: KychFile.Value, of name: String, in draft: inout ItemDraft, _ bytes: borrowing Span<UInt8>
     ) {
         let known: [ExactText: AttributeCode] = ["PrintName": .labl, "Alias": .alis]
-        guard let code = known[name.exact] ?? AttributeCode(code: name), code.belongs(to: draft.itemClass) else {
+        guard let code = known[name.exact] ?? AttributeCode(code: name), code != .accc,
+            code.belongs(to: draft.itemClass)
+        else {
             // `addr` becomes the server.
             if case .bytes(let range) = value, !range.isEmpty, name != "addr" {
                 if let text = bytes.text(range) {

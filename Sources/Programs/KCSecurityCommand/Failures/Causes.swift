@@ -25,11 +25,15 @@ func cause(_ error: KeychainStoreError) -> Cause {
         Cause(.notAvailable, "the keychain belongs to device \(device), and this device has another key")
     case .busy: Cause(.openedForWriting, "another program is using the keychain; try again when it has ended")
     case .locked: Cause(.interactionNotAllowed)
+    case .presenceNeeded: Cause(.interactionNotAllowed)
+    case .itemsAskForPasscode(let count): Cause(.parameter, "items that need its password: \(count)")
     case .wrongPasscode: Cause(.authFailed)
     case .tooManyAttempts(let seconds):
         Cause(.authFailed, "too many wrong passwords; the next attempt is possible in \(seconds) s")
     case .passcodeNotSet:
-        Cause(.authFailed, "items of WhenPasscodeSetThisDeviceOnly need a keychain with a password")
+        Cause(
+            .authFailed,
+            "items of WhenPasscodeSetThisDeviceOnly, and items that ask for the password, need a keychain with one")
     case .passcodeEmpty: Cause(.parameter, "the password is empty")
     case .escrow: Cause(.invalidKeychain, "its escrow record is not one that its passcode made")
     case .duplicateItem, .duplicateUUID: Cause(.duplicateItem)
@@ -54,9 +58,10 @@ func cause(_ error: KeychainStoreError) -> Cause {
 func cause(_ problem: ItemProblem) -> Cause {
     switch problem {
     case .unknownAttribute, .notInClass: Cause(.noSuchAttribute)
-    case .wrongKind, .missing, .unknownAccessibility, .extraOutOfOrder: Cause(.parameter)
+    case .wrongKind, .missing, .unknownAccessibility, .unknownConstraint, .extraOutOfOrder: Cause(.parameter)
     case .thisDeviceOnlySynchronizable:
         Cause(.parameter, "a synchronizable item cannot be bound to one device")
+    case .synchronizableAsks: Cause(.parameter, "a synchronizable item cannot ask for a password")
     case .attributeTooLarge(let code):
         Cause(.dataTooLarge, "\(code.code) has more than \(ItemLimits.attributeSize) bytes")
     case .secretTooLarge: Cause(.dataTooLarge, "the data has more than \(ItemLimits.secretSize) bytes")

@@ -54,7 +54,8 @@ extension Session {
     ///
     /// The keychain may be missing or damaged, which says nothing about the archive.
     func borrowKeys(for proven: ProvenArchive) {
-        guard let stored = proven.stored, stored.needsPasscode, proven.isFromThisDevice else { return }
+        guard let stored = proven.stored, stored.hasPasscode, !stored.opensUnconstrained, proven.isFromThisDevice
+        else { return }
         // Later failures are not about that keychain.
         defer { subjects.keychain = nil }
         do {

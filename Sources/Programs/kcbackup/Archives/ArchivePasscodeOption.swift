@@ -33,7 +33,7 @@ struct ArchivePasscodeOption: ParsableArguments {
             }
             return
         }
-        guard archivePasscode != nil || isNeeded && stored.needsPasscode else { return }
+        guard try archivePasscode != nil || isNeeded && proven.needsPasscode() else { return }
         guard archivePasscode != nil || session.world.terminal.isAttended else { throw ArchiveFailure.passcodeNeeded }
         let wanted = WantedSecret(
             what: "passcode that the keychain had when \(quoted(path)) was made", flag: .archivePasscode,

@@ -145,7 +145,7 @@ struct FolderBackup {
         for part in parts {
             session.subjects.keychain = part.subject.name
             do {
-                if given != nil { try part.source.open() }
+                if given != nil { try part.source.open(.all) }
                 if let given, maker == nil {
                     maker = try options.keys.maker(given, of: part.subject.name, in: session)
                 }

@@ -99,7 +99,7 @@ struct CreateCommand: Verb {
         _ source: any ReadableStore, _ subject: any NamedStore, _ session: Session
     ) throws -> ArchiveKeys {
         let recipients = try options.keys.recipients(in: session)
-        try source.open()
+        try source.open(.all)
         return try options.keys.keys(recipients, of: subject.name, in: session)
     }
 

@@ -84,7 +84,7 @@ struct DiffCommand: Verb {
         if let other {
             let (otherOutline, second) = try open(other, keys, in: session)
             opening.warnIfUseless([first, second], in: session)
-            let shallow = first.closed ?? second.closed
+            let shallow = try first.closed ?? second.closed
             if !first.takesPasscode, !second.takesPasscode { warnOfPasscode(session) }
             let progress = Progress("comparing items", in: session, reading: first.opened, 2)
             let report = try CompareBackups(first, comparesSecrets: shallow == nil)
@@ -94,10 +94,10 @@ struct DiffCommand: Verb {
         }
         opening.warnIfUseless([first], in: session)
         if !first.takesPasscode { warnOfPasscode(session) }
-        let shallow = first.closed
+        let shallow = try first.closed
         let store = try store(of: first, in: session)
         let items = try store.open(StoreOptions(passcodeOption, unlocking), in: session).items
-        if shallow == nil { try items.open() }
+        if shallow == nil { try items.open(.all) }
         let progress = Progress("comparing items", in: session, reading: first.opened, 2)
         let report = try CompareBackups(first, comparesSecrets: shallow == nil)
             .run(with: .keychain(items, form: items.form()), progress.step)
@@ -178,11 +178,13 @@ extension ProvenArchive {
 
     /// Why its secrets cannot all be compared; nil if they can.
     fileprivate var closed: String? {
-        if opensAllSecrets { return nil }
-        guard stored != nil else { return "the given key opens only the metadata" }
-        return isFromThisDevice
-            ? "the passcode of an unencrypted archive was not given; give "
-                + "'\(OptionName.archivePasscode.spelling) tty'"
-            : "an unencrypted archive opens only on the device that made it"
+        get throws {
+            if try opensAllSecrets { return nil }
+            guard stored != nil else { return "the given key opens only the metadata" }
+            return isFromThisDevice
+                ? "the passcode of an unencrypted archive was not given; give "
+                    + "'\(OptionName.archivePasscode.spelling) tty'"
+                : "an unencrypted archive opens only on the device that made it"
+        }
     }
 }

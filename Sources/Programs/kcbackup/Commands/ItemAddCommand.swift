@@ -86,8 +86,9 @@ struct ItemAddCommand: Verb {
 
         let (store, option) = try location.openForChange(in: session)
         try Self.requireFit(completed, given, in: store)
-        // An item that is always accessible can be written without a passcode.
-        try store.open([completed.accessibility])
+        // An item that is always accessible can be written without a passcode, and one that asks for it when it is read
+        // can be written without it, too.
+        try store.open(.of([Protection(completed.accessibility)]))
         let value = try secret.read(choice, isPublic: itemClass == .certificate, in: session)
         if itemClass == .certificate { try Self.requireCertificate(value, path: secret.given.secretFile) }
         let selection = ItemSelection(of: itemClass, given, in: option)

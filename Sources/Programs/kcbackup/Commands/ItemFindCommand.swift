@@ -48,7 +48,7 @@ struct ItemFindCommand: Verb {
         let store = open.items
         let found = try store.find(filter)
         if found.isEmpty { throw KeychainStoreError.itemNotFound }
-        try store.open(reveal ? Set(found.items.map(\.accessibility)) : nil)
+        try store.open(reveal ? .of(Set(found.items.map(\.protection))) : .withoutQuestion)
         let broken = try store.brokenSeals(among: found.items)
         let status = session.tell(found.shortfall)
         try tell(found.items, of: open, broken, in: session) { try store.secret(of: $0) }

@@ -45,7 +45,7 @@ struct ItemListCommand: Verb {
         let filter = try conditions.filter(text) ?? ItemFilter()
         let listing = try ItemListing(session, table)
         let store = try location.open(in: session).items
-        try store.open(nil)
+        try store.open(.withoutQuestion)
         listing.broken = try store.brokenSeals(filter)
         let shortfall = try store.walk(filter, first: listing.measure, listing.writeRow)
         try listing.end()

@@ -84,7 +84,8 @@ struct ItemUpdateCommand: Verb {
             }
             try session.confirm("Change \(found.items.count) items?", isGiven: change.yes)
         }
-        try store.open(Set(Accessibility.allCases))
+        // The old seals are opened, and the new accessibility may need another class key.
+        try store.open(.of(Protection.unconstrained.union(found.items.map(\.protection))))
         let value =
             if let length {
                 try GeneratedPassword.make(length: length) as SecretBytes?
@@ -118,6 +119,7 @@ struct ItemUpdateCommand: Verb {
             session.warn("the Secret Service did not keep all of the change: \(words)")
         }
         session.warn(ofUnbound: report.unbound)
+        session.warn(ofUnasking: report.unasking)
         if report.marksOnly {
             session.note(
                 "ThisDeviceOnly is a mark there: backups bind the item to this device, the file of the keyring does not"
@@ -154,5 +156,11 @@ extension Session {
         warn(
             "\(counted(count, "item")) \(was) ThisDeviceOnly: from now on, backups of \(them) open on any device, and "
                 + "exports contain \(them)")
+    }
+
+    /// Warns of items that asked for the passcode each time.
+    fileprivate func warn(ofUnasking count: Int) {
+        if count == 0 { return }
+        warn("\(counted(count, "item")) can be read from now on while the keychain is unlocked, without the passcode")
     }
 }

@@ -1,6 +1,8 @@
 internal import KCKernelKeyring
 internal import ArgumentParser
+internal import KCItemStores
 internal import KCKeychainKeys
+internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
@@ -53,7 +55,7 @@ struct KeychainSetSettingsCommand: Verb {
         let local = try operand.local(in: session)
         let keychain = try local.open(in: session)
         guard keychain.hasPasscode else { throw Refusal.nothingToLock(keychain: local.name) }
-        try passcodeOption.unlock(keychain, in: session)
+        try passcodeOption.unlock(keychain, for: .of(Protection.unconstrained), in: session)
         let before = keychain.lockSettings
         guard
             let settings = LockSettings(

@@ -48,7 +48,7 @@ struct ExportSource {
     /// Makes the secrets readable.
     func unlock(in session: Session) throws {
         switch place {
-        case .live(let source): try source.open()
+        case .live(let source): try source.open(.all)
         case .archive(let proven, _, let passcode, let path):
             try passcode.open(proven, isNeeded: true, path: path, in: session)
         }

@@ -65,6 +65,18 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
         return Explanation(
             .locked, "\(keychain) is locked, and the item needs its passcode",
             hint: "give the passcode with '\(OptionName.passcode.spelling) SOURCE'")
+    case .presenceNeeded:
+        return Explanation(
+            .locked, "the item asks for the passcode of \(keychain) each time it is read",
+            hint: "give the passcode with '\(OptionName.passcode.spelling) SOURCE'")
+    case .itemsAskForPasscode(let count):
+        return Explanation(
+            .refused,
+            "\(counted(count, "item")) of \(keychain) \(count == 1 ? "asks" : "ask") for the passcode each time, so it "
+                + "cannot be removed",
+            hint:
+                "'kcbackup item list \(OptionName.attribute.spelling) access-control=user-presence' shows such items, and "
+                + "'kcbackup item update … \(OptionName.remove.spelling) access-control' ends that")
     case .wrongPasscode:
         return Explanation(
             .wrongKey, "wrong passcode for \(keychain)",
@@ -75,9 +87,12 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
             hint: "the next attempt is possible in \(duration(seconds: seconds))")
     case .passcodeNotSet:
         return Explanation(
-            .refused, "WhenPasscodeSetThisDeviceOnly items need a keychain with a passcode, and \(keychain) has none",
-            hint: "set one with 'kcbackup keychain set-passcode', or choose another '\(OptionName.accessible.spelling)'"
-        )
+            .refused,
+            "WhenPasscodeSetThisDeviceOnly items, and items that ask for the passcode, need a keychain with a passcode, "
+                + "and \(keychain) has none",
+            hint:
+                "set one with 'kcbackup keychain set-passcode', or choose another '\(OptionName.accessible.spelling)' or "
+                + "'\(OptionName.access.spelling)'")
     case .passcodeEmpty:
         return Explanation(
             .usage, "the passcode is empty",
@@ -170,6 +185,14 @@ func explainItem(_ problem: ItemProblem) -> Explanation {
             .usage, "there is no attribute \(quoted(name))\(meant(by: name))",
             hint: "an attribute is named by Apple's four letters or in words, as in 'acct' and 'account'")
     case .wrongKind(let code): Explanation(.usage, problem.rule, hint: "it takes \(valueWords(code))")
+    case .unknownConstraint:
+        Explanation(
+            .usage, problem.rule,
+            hint: "it is \(AccessConstraint.allCases.map { "'\($0.rawValue)'" }.joined(separator: " or "))")
+    case .synchronizableAsks:
+        Explanation(
+            .usage, problem.rule,
+            hint: "leave out '\(OptionName.synchronizable.spelling)' or '\(OptionName.access.spelling)'")
     case .unknownAccessibility:
         Explanation(
             .usage, problem.rule,

@@ -50,15 +50,18 @@ extension Refusal {
     }
 
     /// The keychain has a passcode, which the job was not given; `isLocked` if that has made a run fail.
-    static func jobWithoutPasscode(job: String, keychain: String, isLocked: Bool) -> Refusal {
+    static func jobWithoutPasscode(job: String, keychain: String, _ need: JobNeed) -> Refusal {
         Refusal(
-            .locked,
-            "keychain \(quoted(keychain)) "
-                + (isLocked
-                    ? "is locked, and the job has no passcode for it"
-                    : "has a passcode, and the job has none: it fails while the keychain is locked"),
+            .locked, "keychain \(quoted(keychain)) \(need.rawValue)",
             hint: "'kcbackup schedule edit \(shellWord(job)) \(OptionName.passcode.spelling) file:PATH', or "
                 + "'\(OptionName.escrow.spelling) FILE' with its escrow key")
+    }
+
+    /// Why a job needs the passcode of a keychain.
+    enum JobNeed: String {
+        case locked = "is locked, and the job has no passcode for it"
+        case lockable = "has a passcode, and the job has none: it fails while the keychain is locked"
+        case itemsAsk = "has items that ask for the passcode each time, and the job has none"
     }
 
     /// The keychain has an item with the same unique key; the options select it, if any do.

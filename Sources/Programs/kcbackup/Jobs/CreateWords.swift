@@ -86,7 +86,7 @@ extension CreateOptions {
                 // It may be made later.
                 guard try Path.exists(local.path) else { continue }
                 guard needsPasscode(try local.open(in: session)) else { continue }
-                let refusal = Refusal.jobWithoutPasscode(job: job, keychain: local.name, isLocked: false).explanation
+                let refusal = Refusal.jobWithoutPasscode(job: job, keychain: local.name, .lockable).explanation
                 session.warn(refusal.message)
                 for hint in refusal.hints { session.message("kcbackup: hint: \(hint)\n") }
             }

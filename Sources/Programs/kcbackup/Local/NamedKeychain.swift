@@ -24,8 +24,8 @@ extension LocalKeychain: NamedStore {
         let keychain = try options.passcodeOption.open(self, in: session)
         return KeychainItemStore(keychain, states: session.states(of: keychain)) { needed in
             // A passcode or an escrow key that is given is used, whatever is needed.
-            if needed != nil || options.passcodeOption.passcode != nil || options.escrow != nil {
-                return try options.unlocked(keychain, for: needed ?? Set(Accessibility.allCases), in: session)
+            if needed != .withoutQuestion || options.passcodeOption.passcode != nil || options.escrow != nil {
+                return try options.unlocked(keychain, for: needed, in: session)
             }
             try session.world.unlocked.resume(keychain)
             return keychain
@@ -46,15 +46,15 @@ extension LocalKeychain: NamedStore {
         let hasCredentials = session.world.environment["CREDENTIALS_DIRECTORY"] != nil
         if let source = options.escrow?.source {
             if case .credential = source, !hasCredentials { return }
-            _ = try options.store(.none()).unlocked(keychain, in: session)
+            _ = try options.store(.none()).unlocked(keychain, for: .all, in: session)
             return
         }
         if options.unencrypted { return }
         if options.needsPasscode(keychain) {
             throw Refusal.jobWithoutPasscode(
-                job: job, keychain: session.subjects.keychain ?? LocalKeychain.defaultName, isLocked: false)
+                job: job, keychain: session.subjects.keychain ?? LocalKeychain.defaultName, .lockable)
         }
         if case .credential? = passcode.passcode, !hasCredentials { return }
-        try passcode.unlock(keychain, in: session)
+        try passcode.unlock(keychain, for: .all, in: session)
     }
 }

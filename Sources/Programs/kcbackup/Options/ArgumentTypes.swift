@@ -32,6 +32,9 @@ extension Accessibility: ExpressibleByArgument {
     package static var allValueStrings: [String] { allCases.flatMap { [$0.rawValue, $0.name] } }
 }
 
+/// Parsed by name.
+extension AccessConstraint: ExpressibleByArgument {}
+
 extension ItemUUID: ExpressibleByArgument {
     /// Parses the text form, in upper or lower case.
     package init?(argument: String) {

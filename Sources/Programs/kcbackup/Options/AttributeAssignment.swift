@@ -11,7 +11,8 @@ struct AttributeAssignment {
 
     /// Parses `word`; the kind of the value depends on the attribute.
     ///
-    /// - Throws: `UsageProblem.malformed`, `ItemProblem` (`unknownAttribute`, `wrongKind`, `unknownAccessibility`).
+    /// - Throws: `UsageProblem.malformed`, `ItemProblem` (`unknownAttribute`, `wrongKind`, `unknownAccessibility`,
+    ///   `unknownConstraint`).
     init(_ word: String, of option: OptionName) throws {
         guard let equals = word.utf8.firstIndex(of: UInt8(ascii: "=")) else {
             throw UsageProblem.malformed(option, form: Self.form)
@@ -40,6 +41,9 @@ struct AttributeAssignment {
         case _ where code == .pdmn:
             guard let accessibility = Accessibility(argument: text) else { throw .unknownAccessibility }
             return .text(accessibility.rawValue)
+        case _ where code == .accc:
+            guard AccessConstraint(rawValue: text) != nil else { throw .unknownConstraint }
+            return .text(text)
         case .string, .textOrData, .dataOrText: return .text(text)
         case .data: throw .wrongKind(code)
         case .number:

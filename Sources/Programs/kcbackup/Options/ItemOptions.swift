@@ -27,6 +27,12 @@ struct AttributeOptions: ParsableArguments {
     var accessible: Accessibility?
 
     @Option(
+        name: OptionName.access.name,
+        help: ArgumentHelp(
+            "What each read of the secret asks for (accc): 'user-presence' or 'device-passcode'.", valueName: "word"))
+    var access: AccessConstraint?
+
+    @Option(
         name: OptionName.attribute.name,
         help: ArgumentHelp(
             "Any attribute, by code or word: NAME=VALUE, or NAME:base64=VALUE for bytes.", valueName: "name=value"))
@@ -39,7 +45,7 @@ struct AttributeOptions: ParsableArguments {
         var attributes = Attributes()
         let named: [(AttributeCode, String?)] = [
             (.svce, service), (.srvr, server), (.acct, account), (.labl, label), (.agrp, group),
-            (.pdmn, accessible?.rawValue),
+            (.pdmn, accessible?.rawValue), (.accc, access?.rawValue),
         ]
         if let server, server.exact.contains("://") {
             throw UsageProblem(

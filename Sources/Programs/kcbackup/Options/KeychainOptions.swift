@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCByteStreams
 internal import KCConsole
+internal import KCItemStores
 internal import KCKernelKeyring
 internal import KCKeychainModel
 internal import KCKeychainStore
@@ -57,11 +58,9 @@ extension KeychainChoice {
         return keychain
     }
 
-    /// Makes class keys available, as `PasscodeOption.unlock(_:for:in:)` does.
-    func unlock(
-        _ keychain: Keychain, for needed: Set<Accessibility> = Set(Accessibility.allCases), in session: Session
-    ) throws {
-        try passcodeOption.unlock(keychain, for: needed, in: session)
+    /// Makes all keys available, as `PasscodeOption.unlock(_:for:in:)` does.
+    func unlock(_ keychain: Keychain, in session: Session) throws {
+        try passcodeOption.unlock(keychain, for: .all, in: session)
     }
 }
 
@@ -79,42 +78,66 @@ struct PasscodeOption: ParsableArguments {
         return keychain
     }
 
-    /// Makes the class keys of these accessibilities (by default, all) available, from the session or, failing that,
-    /// with the passcode.
+    /// Makes keys available, from the session or, failing that, with the passcode.
     ///
     /// A given passcode is always used, and for this command only. A typed one also unlocks the keychain for later
-    /// commands.
-    func unlock(
-        _ keychain: Keychain, for needed: Set<Accessibility> = Set(Accessibility.allCases), in session: Session
-    ) throws {
+    /// commands, except for items that ask for it each time.
+    func unlock(_ keychain: Keychain, for needed: NeededSecrets, in session: Session) throws {
         if let passcode, passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         guard keychain.hasPasscode else { return try keychain.unlock(passcode: nil, now: session.now) }
         let unlocked = session.world.unlocked
         if passcode == nil {
             try unlocked.resume(keychain)
-            if needed.allSatisfy(keychain.canOpen) { return }
-            guard session.world.terminal.isAttended else {
-                let name = session.subjects.keychain ?? LocalKeychain.defaultName
-                if let job = session.job { throw Refusal.jobWithoutPasscode(job: job, keychain: name, isLocked: true) }
-                throw Refusal(
-                    .locked, "keychain \(quoted(name)) is locked, and there is no terminal to ask for its passcode on",
-                    hint: "'kcbackup keychain unlock' opens it for later commands",
-                    "'\(OptionName.passcode.spelling) SOURCE' opens it for this one, where SOURCE is "
-                        + "\(SecretSource.forms)")
-            }
+            if try keychain.protections(needed).allSatisfy(keychain.canOpen) { return }
+            guard session.world.terminal.isAttended else { throw Self.unattended(keychain.isUnlocked, in: session) }
         }
+        let isUnlocked = keychain.isUnlocked
         let wanted = WantedSecret(
             what: passcodeWords(session.subjects.keychain), flag: .passcode, source: passcode)
+        if isUnlocked, wanted.isTyped { session.note("the passcode is needed for items that ask for it each time") }
         do {
             try session.trying(wanted, of: keychain) { secret in
                 try unlocked.unlock(
-                    keychain, passcode: secret.copy(), now: session.world.clock(), keepsSession: wanted.isTyped)
+                    keychain, passcode: secret.copy(), now: session.world.clock(),
+                    keepsSession: wanted.isTyped && !isUnlocked)
             }
-            if wanted.isTyped { try session.noteUnlocked(keychain) }
+            if wanted.isTyped, !isUnlocked { try session.noteUnlocked(keychain) }
         } catch let error as KeychainStoreError {
             guard case .kernelKeys(let failure) = error, keychain.isUnlocked else { throw error }
             // The passcode was correct, so this command can continue.
             session.warn("the keychain does not stay unlocked for later commands: \(failure.reason)")
+        }
+    }
+
+    /// Says that a passcode is needed and nobody can be asked.
+    ///
+    /// - Parameter isUnlocked: true if only items that ask for it each time need it.
+    private static func unattended(_ isUnlocked: Bool, in session: Session) -> Refusal {
+        let name = session.subjects.keychain ?? LocalKeychain.defaultName
+        if let job = session.job {
+            return .jobWithoutPasscode(job: job, keychain: name, isUnlocked ? .itemsAsk : .locked)
+        }
+        if isUnlocked {
+            return Refusal(
+                .locked,
+                "keychain \(quoted(name)) has items that ask for the passcode each time, and there is no terminal to ask "
+                    + "for it on",
+                hint: "'\(OptionName.passcode.spelling) SOURCE' gives it, where SOURCE is \(SecretSource.forms)")
+        }
+        return Refusal(
+            .locked, "keychain \(quoted(name)) is locked, and there is no terminal to ask for its passcode on",
+            hint: "'kcbackup keychain unlock' opens it for later commands",
+            "'\(OptionName.passcode.spelling) SOURCE' opens it for this one, where SOURCE is \(SecretSource.forms)")
+    }
+}
+
+extension Keychain {
+    /// The protections of the secrets that a command needs.
+    fileprivate func protections(_ needed: NeededSecrets) throws(KeychainStoreError) -> Set<Protection> {
+        switch needed {
+        case .withoutQuestion: []
+        case .of(let protections): protections
+        case .all: Protection.unconstrained.union(try constrainedProtections().keys)
         }
     }
 }

@@ -24,7 +24,8 @@ extension OptionName {
         switch self {
         case .all, .archive, .from, .into, .keychain, .output, .skipLocked:
             .keychain
-        case .accessible, .account, .attribute, .class, .group, .label, .server, .service, .synchronizable, .uuid:
+        case .access, .accessible, .account, .attribute, .class, .group, .label, .server, .service, .synchronizable,
+            .uuid:
             .items
         case .comment, .remove, .set:
             .attributes

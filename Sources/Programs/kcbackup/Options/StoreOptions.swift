@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCItemSources
+internal import KCItemStores
 internal import KCKeychainKeys
 internal import KCKeychainModel
 internal import KCKeychainStore
@@ -76,9 +77,9 @@ struct StoreOptions {
         return (foreign, .passcode)
     }
 
-    /// Makes secrets of these accessibilities readable, with the escrow key, the session or the passcode.
+    /// Makes secrets readable, with the escrow key, the session or the passcode.
     func unlocked(
-        _ keychain: Keychain, for needed: Set<Accessibility> = Set(Accessibility.allCases), in session: Session
+        _ keychain: Keychain, for needed: NeededSecrets, in session: Session
     ) throws -> any StoredItemSource {
         guard let escrow else {
             try passcodeOption.unlock(keychain, for: needed, in: session)
