@@ -63,7 +63,8 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Programs/KCConsole/ProcessArguments.swift", "Sources/Programs/KCConsole/ProcessEnvironment.swift",
         "Sources/Programs/KCConsole/ProcessSetup.swift", "Sources/Programs/KCConsole/TerminalEcho.swift",
         "Sources/Programs/KCConsole/ChildProcess.swift", "Sources/Programs/KCConsole/ChildProgram.swift",
-        "Sources/Programs/KCConsole/TerminalSignals.swift",
+        "Sources/Programs/KCConsole/TerminalSignals.swift", "Sources/Programs/KCConsole/Inheritance.swift",
+        "Sources/Programs/KCConsole/Successor.swift",
     ]
     /// The endings of the calls that replace this process.
     private static let execs = ["l", "v", "lp", "vp", "le", "ve", "lpe", "vpe"]

@@ -51,7 +51,10 @@ struct CommandArgumentsTests {
             ),
             ("item list --uuid x", .wrongValue(of: "--uuid", form: "a UUID")),
             ("device untrust", .missing("<device-id>")), ("device untrust -- a b", .surplus(1)),
-            ("keychain unlock a b c", .surplus(2)),
+            ("keychain unlock a b c", .surplus(2)), ("exec --with A=b printenv", .beforeDashes),
+            ("exec printenv -- x", .beforeDashes), ("exec --with A=b --", .missing("<command>")),
+            ("exec --wiht A=b -- x", .unknownOption("--wiht", meant: "--with")),
+            ("exec -- x --wiht", .other("not used")),
             (
                 "--generate-completion-script x",
                 .wrongValue(of: "--generate-completion-script", form: "one of zsh, bash, fish")

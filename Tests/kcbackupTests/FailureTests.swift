@@ -88,7 +88,7 @@ struct FailureTests {
         let published: [kcbackup.ExitStatus: Int32] = [
             .ok: 0, .internal: 1, .incomplete: 3, .refused: 4, .notFound: 10, .busy: 11, .wrongKey: 12, .damaged: 13,
             .locked: 14, .shrunk: 15, .exists: 16, .stale: 17, .limit: 18, .notCopied: 19, .usage: 64, .io: 74,
-            .interrupted: 130,
+            .notRun: 126, .noCommand: 127, .interrupted: 130,
             .brokenPipe: 141, .terminated: 143,
         ]
         for status in kcbackup.ExitStatus.allCases { #expect(published[status] == status.code, "\(status)") }

@@ -17,7 +17,7 @@ struct ManualTests {
             (
                 "docs/unattended.md", ["create", "doctor", "keygen", "prune", "run", "schedule", "status"]
             ),
-            ("docs/keys.md", ["create", "keychain", "keygen", "verify"]),
+            ("docs/keys.md", ["create", "keychain", "keygen", "verify"]), ("docs/scripts.md", ["exec"]),
         ])
     func commandLinesParse(name: String, expected: [String]) throws {
         var tried: Set<String> = []
@@ -84,7 +84,8 @@ struct ManualTests {
         for (part, members) in manual.parts {
             #expect(seen.members[part] == Set(members.map(\.name)), "\(part)")
         }
-        let verbs = Set(verbPaths().map { $0.joined(separator: " ") })
+        // What a command of 'exec' prints is its own.
+        let verbs = Set(verbPaths().map { $0.joined(separator: " ") }).subtracting(["exec"])
         #expect(verbs.isSubset(of: manual.commands.keys), "\(verbs.subtracting(manual.commands.keys))")
     }
 }

@@ -79,6 +79,26 @@ static inline int csystem_start(pid_t *process, const struct csystem_program *pr
     return failure;
 }
 
+/* Replaces this process by a program, as execvpe(3) does. Returns an error number. */
+static inline int csystem_replace(const char *file, char *const *arguments, char *const *environment) {
+    extern int execvpe(const char *, char *const *, char *const *);
+    execvpe(file, arguments, environment);
+    return errno;
+}
+
+/* Returns a file in memory that has no name, and that nothing inherits yet; -1 with errno set, like memfd_create(2). */
+static inline int csystem_memory_file(void) {
+    /* MFD_CLOEXEC and MFD_ALLOW_SEALING; with MFD_NOEXEC_SEAL, which a system may insist on and an old kernel refuses. */
+    int descriptor = (int)syscall(SYS_memfd_create, "secret", 3U | 8U);
+    return descriptor < 0 && errno == EINVAL ? (int)syscall(SYS_memfd_create, "secret", 3U) : descriptor;
+}
+
+/* Keeps anyone from changing such a file; -1 with errno set. */
+static inline int csystem_seal(int descriptor) {
+    /* F_ADD_SEALS with F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW and F_SEAL_WRITE, which are declared for GNU sources. */
+    return fcntl(descriptor, 1033, 15);
+}
+
 /* Keeps the memory out of core dumps and away from other processes of this user. This is an additional protection, so
    failures are ignored. */
 static inline void csystem_hide_memory(void) {

@@ -133,7 +133,7 @@ struct ChildProcess {
     }
 
     /// Null-terminated C copies; the caller frees them.
-    private static func strings(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
+    static func strings(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
         unsafe texts.map { unsafe strdup($0) } + [nil]
     }
 }

@@ -7,9 +7,11 @@ internal import Glibc
 package enum ProcessSetup {
     // Crash signals. Swift's own handlers would print registers and the memory around them, including secrets.
     private static let crashSignals = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGTRAP]
+    private static let outputSignals = [SIGPIPE, SIGXFSZ]
 
     /// Prevents leaks of secrets through memory, files or the caller's mistakes.
     package static func run() {
+        Inheritance.record(signals: crashSignals + Interruption.signals + outputSignals)
         for signal in crashSignals { _ = Glibc.signal(signal, SIG_DFL) }
         // A multithreaded caller may pass on a signal mask that would block SIGINT and SIGTERM forever.
         var none = sigset_t()
@@ -23,10 +25,13 @@ package enum ProcessSetup {
         }
         umask(0o077)
         csystem_hide_memory()
-        // With these signals ignored, writing to a closed pipe or a file that is too large fails with an error that is
-        // reported.
-        for signal in [SIGPIPE, SIGXFSZ] { _ = Glibc.signal(signal, SIG_IGN) }
+        ignoreOutputSignals()
         Interruption.catchSignals()
+    }
+
+    /// Makes writing to a closed pipe, or to a file that is too large, fail with an error that is reported.
+    static func ignoreOutputSignals() {
+        for signal in outputSignals { _ = Glibc.signal(signal, SIG_IGN) }
     }
 
     /// Exits like a process that wrote to a closed pipe: silently, and killed by SIGPIPE from the caller's point of

@@ -31,6 +31,10 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     case usage = 64
     /// An I/O error, such as a full disk; nothing is half-written.
     case io = 74
+    /// The command of `exec` cannot be run, as in env(1).
+    case notRun = 126
+    /// The command of `exec` does not exist, as in env(1).
+    case noCommand = 127
     case interrupted = 130
     /// Standard output was closed; the process ends as if by SIGPIPE.
     case brokenPipe = 141
@@ -58,6 +62,8 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
         case .notCopied: "not-copied"
         case .usage: "usage"
         case .io: "io"
+        case .notRun: "not-run"
+        case .noCommand: "no-command"
         case .interrupted, .brokenPipe, .terminated: "signal"
         }
     }

@@ -117,6 +117,8 @@ enum OptionName: String, CaseIterable, Sendable {
     case uuid
     case verbose
     case wide
+    case with
+    case withFile = "with-file"
     case withoutArchive = "without-archive"
     case yes
 
@@ -136,7 +138,8 @@ enum OptionName: String, CaseIterable, Sendable {
 
     /// True if the option may be given several times, with different values.
     var isRepeatable: Bool {
-        [.attribute, .copyTo, .identity, .inspectRecipient, .recipient, .recipientsFile, .remove, .set].contains(self)
+        [.attribute, .copyTo, .identity, .inspectRecipient, .recipient, .recipientsFile, .remove, .set, .with, .withFile]
+            .contains(self)
     }
 
     /// The option as typed on the command line.

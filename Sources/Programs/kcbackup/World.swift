@@ -40,6 +40,9 @@ struct World {
     /// What shows a notice later, if the user still waits then; by default, nothing does.
     var later: DelayedNotice.Timer = { _, _ in {} }
 
+    /// What runs a command in place of this process, and returns only where nothing is replaced.
+    var takeOver: (Successor) throws -> Void = { try $0.takeOver() }
+
     /// Returns the world of the actual process.
     static func ofThisProcess() -> World {
         let start = ContinuousClock.now

@@ -117,7 +117,7 @@ enum FailureExamples {
         .noCommand(["item", "lits"], meant: "list"), .unknownOption("--jsno", meant: "--json"),
         .unknownLetters(beginning: "-T"), .takesNoValue("--json"), .noValue("--keychain", value: "name"),
         .wrongValue(of: "--class", form: "one of generic, internet"), .missing("<device-id>"), .surplus(1), .surplus(2),
-        .other("the command line cannot be understood"),
+        .other("the command line cannot be understood"), .beforeDashes,
     ]
 
     /// All explanations, with those that are written where they are thrown.

@@ -1,4 +1,6 @@
 import KCBackupCatalogue
+import KCByteStreams
+import KCConsole
 import KCCryptography
 import KCDeviceIdentity
 import KCKeychainStore
@@ -37,8 +39,19 @@ extension TestHome {
             var world = world(terminal, environment: environment, calendar: calendar)
             world.output = output
             world.messages = messages
+            world.takeOver = { try Self.show($0, on: output) }
             return kcbackup.run(arguments, in: world)
         }
+    }
+
+    /// Prints the variables and the command that would take the place of the process.
+    private static func show(_ successor: Successor, on output: CollectedOutput) throws {
+        for variable in successor.variables {
+            try output.write("\(variable.name)=\(variable.isFile ? "/dev/fd/… with " : "")".utf8.span)
+            try variable.secret.withBytes { try output.write($0) }
+            try output.write("\n".utf8.span)
+        }
+        try output.write((successor.words.joined(separator: " ") + "\n").utf8.span)
     }
 
     /// Runs one command line, given as words without quotation marks.

@@ -31,6 +31,11 @@ struct ThrownMessages {
         "Commands/DeviceAdoptCommand.swift": ["status.device": "KC-ABCD-EFGH-IJKL-MNOP-QRST"],
         "Commands/DeviceSealCommand.swift": ["names": "'login'", "EncryptedArchives.days": "30"],
         "Commands/DeviceTransferCommands.swift": ["quoted(file)": "'laptop.kcb'", "shellWord(file)": "laptop.kcb"],
+        "Commands/ExecCommand.swift": [
+            "wanted.name": "API_TOKEN", "variable.name": "API_TOKEN", "items.count": "2",
+            #"hasNUL ? "a zero byte" : "several lines""#: "several lines", "quoted(command)": "'psql'",
+            "words(ofSystemError: code)": "permission denied",
+        ],
         "Commands/ExportCommand.swift": [#"counted(missing, "item")"#: "3 items", "format.rawValue": "csv"],
         "Commands/FleetIndexCommand.swift": [
             #"quoted(location.appending("archives").text)"#: "'nas:fleet/archives'",
@@ -65,6 +70,7 @@ struct ThrownMessages {
         "Options/JobOptions.swift": ["quoted(to)": "'nas:backups'", "shellWord(to)": "nas:backups"],
         "Options/KeychainOptions.swift": ["quoted(name)": "'login'", "SecretSource.forms": SecretSource.forms],
         "Options/StoreOptions.swift": ["option.spelling": "--escrow"],
+        "Options/VariableItem.swift": ["option.spelling": "--with", "name": "PATH"],
         "Options/UnitOptions.swift": [
             "quoted(failureUnit)": "'a b.service'", "quoted(job.name)": "'desk'", "shellWord(job.name)": "desk",
         ],

@@ -12,6 +12,8 @@ struct CommandArguments {
         var valueName: String?
         /// True if the parser insists on it.
         var isRequired = false
+        /// True if its words come after '--'.
+        var followsDashes = false
         /// True if it takes any number of words.
         var isRepeating = false
         /// The values that it takes, if there is a list of them.
@@ -66,6 +68,7 @@ extension CommandArguments.Argument {
         let isFlag = description.text(value["kind"]) == "flag"
         if !isFlag { valueName = description.text(value["valueName"]) ?? "value" }
         isRequired = !isFlag && description.flag(value["isOptional"]) == false
+        followsDashes = description.text(value["parsingStrategy"]) == "postTerminator"
         isRepeating = description.flag(value["isRepeating"]) == true
         values = (value["allValues"]?.values ?? []).compactMap { description.text($0) }
     }

@@ -22,6 +22,8 @@ enum CommandLineProblem: Hashable, Sendable {
     case wrongValue(of: String, form: String)
     /// An argument or option is missing.
     case missing(String)
+    /// A word stands before the '--' after which the command to run comes.
+    case beforeDashes
     /// These many words are more than the command takes.
     case surplus(Int)
     /// Another problem; the message has no word of the command line.
@@ -119,6 +121,7 @@ private struct CommandLineSearch {
 
     private mutating func problem(ofOperand word: String) -> CommandLineProblem? {
         operands.append(word)
+        if !arguments.operands.isEmpty, arguments.operands.allSatisfy(\.followsDashes) { return .beforeDashes }
         return path.problem(of: word)
     }
 

@@ -34,6 +34,11 @@ func explainCommandLine(_ problem: CommandLineProblem, _ command: String) -> Exp
     case .wrongValue(let option, let form):
         return Explanation(.usage, "the value of '\(option)' is not \(form)", hint: help)
     case .missing(let argument): return Explanation(.usage, "missing expected argument '\(argument)'", hint: help)
+    case .beforeDashes:
+        return Explanation(
+            .usage,
+            "a word before '--' is not the value of an option, and not repeated here since it may be a secret; "
+                + "the command to run comes after '--'", hint: help)
     case .surplus(let count): return explainSurplus(count, command, help)
     case .other(let message): return Explanation(.usage, message, hint: help)
     }

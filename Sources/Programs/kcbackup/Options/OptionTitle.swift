@@ -29,7 +29,7 @@ extension OptionName {
             .items
         case .comment, .remove, .set:
             .attributes
-        case .generate, .length, .noSecret, .secret, .secretFile:
+        case .generate, .length, .noSecret, .secret, .secretFile, .with, .withFile:
             .secret
         case .archivePasscode, .escrow, .identity, .identityPassphrase, .inspectRecipient, .keyFile, .keys,
             .newPasscode,
