@@ -9,6 +9,34 @@ struct DesktopItemTests {
 
     init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get(), preparation: "keys") }
 
+    @Test("A command gets a secret of the keyring, and the environment is otherwise as it was")
+    func exec() throws {
+        let text = try shell.run(
+            """
+            keyring
+            printf 'tulip' | secret-tool store --label Forge service forge account ada
+            printf 'lily' | secret-tool store --label "Forge two" service forge account ada2
+            run() { $KCBACKUP exec --keychain secret-service: "$@"; }
+            run --with T=Forge --with-file F="Forge two" -- sh -c 'echo "$T $(cat "$F")"'
+            run --with T=service=forge,account=ada2 -- printenv T
+            variables() { "$@" env | grep -v '^\\(T\\|_\\)=' | sort; }
+            variables >usual
+            variables run --with T=Forge -- | cmp - usual && echo same
+            run --with T=service=forge -- echo started 2>&1 | head -1
+            lock login
+            run --with T=Forge -- echo started 2>&1 | head -1
+            """)
+        #expect(
+            text == """
+                tulip lily
+                lily
+                same
+                kcbackup: error: 2 items match for 'T', and one is needed; nothing was started
+                kcbackup: error: collection 'Login' of the Secret Service is locked
+
+                """)
+    }
+
     @Test("Inspect shows the keyring without secrets, and handles locked collections as create does")
     func inspect() throws {
         let text = try shell.run(

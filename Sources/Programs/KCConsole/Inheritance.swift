@@ -1,4 +1,4 @@
-// Fence: reads and sets signals and the file mode mask.
+// Fence: reads and sets signals, the file mode mask and the environment.
 internal import CKCSystem
 internal import Glibc
 internal import Synchronization
@@ -7,8 +7,10 @@ internal import Synchronization
 ///
 /// Core dumps stay off: the limit cannot be raised again, and the command has secrets too.
 enum Inheritance {
-    private struct State {
+    @safe private struct State: @unchecked Sendable {
         var mask: mode_t
+        /// Where the kernel has put the variables, which nothing overwrites.
+        var variables: [UnsafeMutablePointer<CChar>]
         var blocked: sigset_t
         /// The signals that `ProcessSetup` changes, and whether each was ignored.
         var signals: [(number: Int32, isIgnored: Bool)]
@@ -22,11 +24,27 @@ enum Inheritance {
         umask(mask)
         var blocked = sigset_t()
         unsafe pthread_sigmask(SIG_BLOCK, nil, &blocked)
-        let recorded = State(mask: mask, blocked: blocked, signals: signals.map { ($0, isIgnored($0)) })
+        let recorded = unsafe State(
+            mask: mask, variables: current(), blocked: blocked, signals: signals.map { ($0, isIgnored($0)) })
         state.withLock { $0 = recorded }
     }
 
-    /// Restores what was noted; nothing if nothing was.
+    /// The variables of the caller as they were, which need not be UTF-8: libraries are kept from writing logs by others.
+    static var variables: [UnsafeMutablePointer<CChar>] {
+        unsafe state.withLock { unsafe $0?.variables } ?? current()
+    }
+
+    private static func current() -> [UnsafeMutablePointer<CChar>] {
+        var variables: [UnsafeMutablePointer<CChar>] = unsafe []
+        var next = unsafe environ
+        while let variable = unsafe next.pointee {
+            unsafe variables.append(variable)
+            unsafe next += 1
+        }
+        return unsafe variables
+    }
+
+    /// Restores the signals and the mask that were noted; nothing if nothing was.
     static func restore() {
         guard var state = state.withLock({ $0 }) else { return }
         for (number, isIgnored) in state.signals { _ = signal(number, isIgnored ? SIG_IGN : SIG_DFL) }

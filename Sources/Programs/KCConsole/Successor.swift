@@ -94,17 +94,12 @@ package struct Successor {
         }
     }
 
-    /// The variables of this process as they are, which need not be UTF-8, without those that are replaced.
+    /// The variables that the command inherits: all but those that are replaced.
     private func inherited() -> [UnsafeMutablePointer<CChar>?] {
         let names = variables.map { "\($0.name)=" }
-        var entries: [UnsafeMutablePointer<CChar>?] = unsafe []
-        var next = unsafe environ
-        while let entry = unsafe next.pointee {
-            let isReplaced = names.contains { unsafe strncmp(entry, $0, $0.utf8.count) == 0 }
-            if !isReplaced { unsafe entries.append(entry) }
-            unsafe next += 1
+        return unsafe Inheritance.variables.filter { variable in
+            !names.contains { unsafe strncmp(variable, $0, $0.utf8.count) == 0 }
         }
-        return unsafe entries
     }
 
     /// Makes a file without a name that contains a secret.

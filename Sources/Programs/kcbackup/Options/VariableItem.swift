@@ -64,12 +64,23 @@ struct VariableItem {
                 }
                 filter.uuid = uuid
             } else {
-                let assignment = try AttributeAssignment(part, of: option)
+                let assignment = try condition(part, of: option)
                 let earlier = filter.attributes.updateValue(assignment.value, forKey: assignment.code)
                 if earlier != nil { throw UsageProblem.attributeTwice(assignment.code) }
             }
         }
         return filter
+    }
+
+    private static func condition(_ part: String, of option: OptionName) throws -> AttributeAssignment {
+        let problem = UsageProblem.malformed(option, form: "\(form) with conditions as in 'service=db,account=app'")
+        guard part.utf8.contains(UInt8(ascii: "=")) else { throw problem }
+        do {
+            return try AttributeAssignment(part, of: option)
+        } catch ItemProblem.unknownAttribute(let name) where AttributeCode.nearest(to: name) == nil {
+            // Base64 has '=' too.
+            throw problem
+        }
     }
 
     /// The parts between commas; after a backslash, a comma or a backslash is a character like others.
