@@ -69,6 +69,15 @@ package protocol DeviceKeyProvider: Sendable {
     /// - Throws: `DeviceKeyFailure`; the old key is then still in place.
     func replace(by text: borrowing SecretBytes, from origin: String) throws(DeviceKeyFailure) -> DeviceKeyRenewal
 
+    /// Makes an exported key the key of this device, in place of a damaged file, which is kept.
+    ///
+    /// - Parameter origin: where the text comes from, for messages.
+    /// - Returns: the device, and where the damaged file is kept.
+    /// - Throws: `DeviceKeyFailure`; `exists` if the file is not damaged, which is then still in place.
+    func replaceDamaged(
+        by text: borrowing SecretBytes, from origin: String
+    ) throws(DeviceKeyFailure) -> (device: DeviceKey, retiredPath: String)
+
     /// Confirms that this is a new device: it gets a new key, and the old one is kept.
     ///
     /// - Throws: `DeviceKeyFailure`; the old key is then still in place.

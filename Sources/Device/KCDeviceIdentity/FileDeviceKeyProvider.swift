@@ -171,25 +171,11 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
             }
         }
     }
-
-    /// Installs the key in an exported text in place of another one, which is kept as by `renew`.
-    ///
-    /// - Throws: `DeviceKeyFailure` (`notFound`, `exportDamaged`, `damaged`, `file`, `cryptography`); the old key is then
-    ///   still in place.
-    package func replace(
-        by text: borrowing SecretBytes, from origin: String
-    ) throws(DeviceKeyFailure) -> DeviceKeyRenewal {
-        let new = try moved(parse(exported: text, from: origin))
-        return try change { () throws(DeviceKeyFailure) in
-            let old = try read(path)
-            return try replace(old, by: new)
-        }
-    }
 }
 
 extension FileDeviceKeyProvider {
     /// Runs `body` under the lock on the key and the files next to it.
-    private func change<Result: ~Copyable>(
+    func change<Result: ~Copyable>(
         _ body: () throws(DeviceKeyFailure) -> Result
     ) throws(DeviceKeyFailure) -> Result {
         let folder = Path.split(path).folder
@@ -199,54 +185,9 @@ extension FileDeviceKeyProvider {
         return try body()
     }
 
-    private func replace(with new: borrowing DeviceKeyContents, _ device: DeviceKey) throws(DeviceKeyFailure) {
+    func replace(with new: borrowing DeviceKeyContents, _ device: DeviceKey) throws(DeviceKeyFailure) {
         let encoded = new.encode(device.id)
         try DeviceKeyFailure.wrapping(PrivateFile.replace(path, encoded))
-    }
-
-    private func replace(
-        _ old: borrowing DeviceKeyContents, by new: borrowing DeviceKeyContents
-    ) throws(DeviceKeyFailure) -> DeviceKeyRenewal {
-        let oldID = try device(of: old).id
-        let device = try device(of: new)
-        let retiredPath = try retire(old, oldID)
-        try replace(with: new, device)
-        return DeviceKeyRenewal(device: device, retired: oldID, retiredPath: retiredPath)
-    }
-
-    /// Keeps an old key under the first name that is free.
-    ///
-    /// - Returns: the path.
-    private func retire(
-        _ old: borrowing DeviceKeyContents, _ id: DeviceID
-    ) throws(DeviceKeyFailure) -> String {
-        let encoded = old.encode(id)
-        var number = 1
-        while true {
-            let retiredPath = "\(path).retired-\(id)" + (number == 1 ? "" : "-\(number)")
-            do throws(FileFailure) {
-                try PrivateFile.create(retiredPath, encoded)
-                return retiredPath
-            } catch {
-                guard error.problem == .exists else { throw DeviceKeyFailure(error) }
-            }
-            // An earlier renewal was interrupted here, and has left the same key. The key of a device can also have been
-            // retired in another form, as in a chip and in a file; each is kept.
-            if try isRetired(old, at: retiredPath) { return retiredPath }
-            number += 1
-        }
-    }
-
-    private func isRetired(_ old: borrowing DeviceKeyContents, at path: String) throws(DeviceKeyFailure) -> Bool {
-        do throws(DeviceKeyFailure) {
-            return try read(path).isSameKey(as: old)
-        } catch {
-            switch error {
-            // Whatever it is, it is left alone.
-            case .file, .damaged: return false
-            default: throw error
-            }
-        }
     }
 
     /// A new key, which the file does not hold yet.
@@ -304,12 +245,12 @@ extension FileDeviceKeyProvider {
     }
 
     /// The same key, on this machine.
-    private func moved(_ contents: borrowing DeviceKeyContents) throws(DeviceKeyFailure) -> DeviceKeyContents {
+    func moved(_ contents: borrowing DeviceKeyContents) throws(DeviceKeyFailure) -> DeviceKeyContents {
         let machine = try currentMachine()
         return try failing(as: DeviceKeyFailure.cryptography, contents.on(machine, chip))
     }
 
-    private func read(_ path: String) throws(DeviceKeyFailure) -> DeviceKeyContents {
+    func read(_ path: String) throws(DeviceKeyFailure) -> DeviceKeyContents {
         let bytes = try DeviceKeyFailure.wrapping(PrivateFile.read(path, limit: DeviceKeyText.sizeLimit))
         do throws(DeviceKeyText.Malformed) {
             return try DeviceKeyContents(parsing: bytes)
@@ -326,7 +267,7 @@ extension FileDeviceKeyProvider {
         return contents
     }
 
-    private func parse(
+    func parse(
         exported bytes: borrowing SecretBytes, from origin: String
     ) throws(DeviceKeyFailure) -> DeviceKeyContents {
         do throws(DeviceKeyText.Malformed) {
@@ -336,7 +277,7 @@ extension FileDeviceKeyProvider {
         }
     }
 
-    private func device(of contents: borrowing DeviceKeyContents) throws(DeviceKeyFailure) -> DeviceKey {
+    func device(of contents: borrowing DeviceKeyContents) throws(DeviceKeyFailure) -> DeviceKey {
         try failing(as: DeviceKeyFailure.cryptography, contents.device(chip))
     }
 

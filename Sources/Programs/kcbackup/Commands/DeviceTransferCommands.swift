@@ -148,23 +148,16 @@ struct DeviceImportCommand: Verb {
         let id = imported.id
         let question = "Is this machine device \(id) from now on, and no other machine?"
         let key: DeviceKey
-        if try provider.holdsKey, case let present = try provider.status().device, present != id {
-            let move = try KeychainMove(in: session)
-            session.warn(
-                "unencrypted archives and ThisDeviceOnly items made with the present key, that of device \(present), "
-                    + "will not open with the new one")
-            move.announce(session)
+        switch try PresentKey(provider) {
+        case .damaged(let failure):
+            session.warn(Failure(failure, session.subjects).explanation.message)
             try session.confirm(question, isGiven: yes)
-            try move.run(to: imported, passcode: passcode, in: session)
-            let replacement = try provider.replace(by: text, from: file)
-            session.note("the key of device \(replacement.retired) is kept as \(quoted(replacement.retiredPath))")
-            if try RecoveryKits.exist(besideKeyAt: device.keyPath, of: replacement.retired) {
-                session.warn(
-                    "no backups are made for the recovery kits of the old device: 'kcbackup recovery make' makes a new kit"
-                )
-            }
+            let replacement = try provider.replaceDamaged(by: text, from: file)
+            session.note("the damaged file is kept as \(quoted(replacement.retiredPath))")
             key = replacement.device
-        } else {
+        case .of(let present) where present != id:
+            key = try replace(present, by: text, of: imported, question, device, in: session)
+        case .of, .none:
             try session.confirm(question, isGiven: yes)
             let wasInChip = try session.isHeldByChip
             key = try provider.install(text, from: file)
@@ -177,5 +170,47 @@ struct DeviceImportCommand: Verb {
         session.done = "this device is \(key.id) now"
         try printDevice(key, device, in: session)
         return .ok
+    }
+
+    /// Moves keychains from the key of another device to the imported one, which then takes its place.
+    private func replace(
+        _ present: DeviceID, by text: borrowing SecretBytes, of imported: DeviceKey, _ question: String,
+        _ device: LocalDevice, in session: Session
+    ) throws -> DeviceKey {
+        let move = try KeychainMove(in: session)
+        session.warn(
+            "unencrypted archives and ThisDeviceOnly items made with the present key, that of device \(present), will not "
+                + "open with the new one")
+        move.announce(session)
+        try session.confirm(question, isGiven: yes)
+        try move.run(to: imported, passcode: passcode, in: session)
+        let replacement = try device.provider.replace(by: text, from: file)
+        session.note("the key of device \(replacement.retired) is kept as \(quoted(replacement.retiredPath))")
+        if try RecoveryKits.exist(besideKeyAt: device.keyPath, of: replacement.retired) {
+            session.warn(
+                "no backups are made for the recovery kits of the old device: 'kcbackup recovery make' makes a new kit")
+        }
+        return replacement.device
+    }
+
+    /// The key that this device has before the import.
+    private enum PresentKey {
+        case none
+        case of(DeviceID)
+        /// It opens nothing, so it is not in the way.
+        case damaged(DeviceKeyFailure)
+
+        init(_ provider: any DeviceKeyProvider) throws(DeviceKeyFailure) {
+            guard try provider.holdsKey else {
+                self = .none
+                return
+            }
+            do throws(DeviceKeyFailure) {
+                self = .of(try provider.status().device)
+            } catch {
+                guard case .damaged = error else { throw error }
+                self = .damaged(error)
+            }
+        }
     }
 }

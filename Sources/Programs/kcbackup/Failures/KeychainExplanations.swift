@@ -290,7 +290,8 @@ func explainDeviceKey(_ failure: DeviceKeyFailure) -> Explanation {
     case .damaged(let path, let rule):
         Explanation(
             .damaged, "the device key \(quoted(path)) is damaged: \(rule)",
-            hint: "put it back from your copy of the home folder")
+            hint: "put it back from your copy of the home folder",
+            "'kcbackup device import FILE' brings the key back, from what 'kcbackup device export' wrote")
     case .exportDamaged(let path, let rule):
         Explanation(
             .damaged, "\(quoted(path)) is not a complete copy of a device key: \(rule); nothing was changed",

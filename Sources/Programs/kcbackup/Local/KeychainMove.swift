@@ -1,4 +1,5 @@
 internal import KCByteStreams
+internal import KCCryptography
 internal import KCDeviceIdentity
 internal import KCKeychainStore
 internal import KCLocalKeychains
@@ -9,20 +10,26 @@ internal import KCReportText
 /// After a reinstallation, such keychains were made by a restore that came before `device import`.
 struct KeychainMove {
     private let keychains: [(local: LocalKeychain, keychain: Keychain)]
+    /// The names of those that need the present key, which its chip will not open at another time either.
+    private let lost: [String]
 
     /// Finds the keychains.
     ///
-    /// - Throws: `Refusal` if one cannot be opened, since it could not be moved either.
+    /// - Throws: `Refusal` if one cannot be opened, since it could not be moved either; `KeychainStoreError`
+    ///   (`cryptography`) if the chip that holds the present key does not open it now.
     init(in session: Session) throws {
         defer { session.subjects.keychain = nil }
         var keychains: [(LocalKeychain, Keychain)] = []
-        var stuck: [String] = []
+        var (stuck, lost): ([String], [String]) = ([], [])
         for name in try LocalKeychain.names(in: session.world.dataFolder) {
             let local = try LocalKeychain(name, in: session.world)
             do {
                 keychains.append((local, try local.open(in: session)))
             } catch KeychainStoreError.otherDevice {
                 // It needs another key already, perhaps the imported one.
+            } catch KeychainStoreError.cryptography(.chip(let failure)) {
+                guard failure.isLasting else { throw KeychainStoreError.cryptography(.chip(failure)) }
+                lost.append(name)
             } catch {
                 session.warn(Failure(error, session.subjects).explanation.message)
                 stuck.append(name)
@@ -38,10 +45,15 @@ struct KeychainMove {
                 "in another data folder ('XDG_DATA_HOME=~/other kcbackup …') the other key can be used")
         }
         self.keychains = keychains
+        self.lost = lost
     }
 
-    /// Says which keychains will be moved.
+    /// Says which keychains will be moved, and which cannot be.
     func announce(_ session: Session) {
+        for name in lost {
+            session.warn(
+                "keychain \(quoted(name)) needs the present key, which the TPM does not open; it stays as it is")
+        }
         for (local, _) in keychains {
             session.warn("keychain \(quoted(local.name)), made with the present key, will be moved to the new one")
         }
