@@ -54,6 +54,17 @@ func search(for inverted: [UInt8]) throws -> (found: Int, planted: Int) {
     return (found, own)
 }
 
+/// A share of the keys of a passcode, or its password, inverted; both are made up.
+func inverted(_ kind: String) -> [UInt8] { (0..<32).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ kind.utf8.count) } }
+
+/// Seals a share behind a password, and opens it.
+func guardShare() throws {
+    let share = SecretBytes(copying: inverted("share").lazy.map { $0 ^ 0xa5 })
+    let password = SecretBytes(copying: inverted("password").lazy.map { $0 ^ 0xa5 })
+    let guarded = try chip.seal(share, behind: password)
+    _ = try chip.unseal(guarded, with: password)
+}
+
 /// The secret in the file or in the chip, inverted.
 func inverted() throws -> [UInt8] {
     let text = try provider.exported(on: day)
@@ -68,14 +79,18 @@ func inverted() throws -> [UInt8] {
 
 do {
     // In a process that has not opened it before, the search would miss nothing; so it comes before.
-    let pattern = arguments.contains("search") ? try inverted() : []
+    var patterns: [[UInt8]] = []
+    if arguments.contains("search") {
+        patterns = arguments[3] == "guard" ? [inverted("share"), inverted("password")] : [try inverted()]
+    }
     switch arguments[3] {
+    case "guard": try guardShare()
     case "create": _ = try provider.create(in: .file)
     case "seal": _ = try provider.seal(on: day)
     case "unseal": _ = try provider.unseal()
     default: try provider.load().prove()
     }
-    if !pattern.isEmpty {
+    for pattern in patterns {
         let result = try search(for: pattern)
         print("copies \(result.found), of a planted one \(result.planted)")
     }

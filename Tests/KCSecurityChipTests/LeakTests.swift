@@ -48,4 +48,12 @@ struct LeakTests {
             #expect(outcome.text == "copies 0, of a planted one 1\n", "\(words)")
         }
     }
+
+    @Test("No copy of a passcode's share, or of its password, is left in memory after it was sealed and opened")
+    func passcode() throws {
+        try tpm.run("tpm2_dictionarylockout", "-s", "-n", "32", "-t", "1000", "-l", "1000", in: folder)
+        let outcome = try sealing("guard", "search")
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        #expect(outcome.text == String(repeating: "copies 0, of a planted one 1\n", count: 2))
+    }
 }

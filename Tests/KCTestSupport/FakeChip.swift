@@ -7,6 +7,11 @@ internal import Synchronization
 package final class FakeChip: SealingChip {
     private struct State {
         var secrets: [[UInt8]: [UInt8]] = [:]
+        var passwords: [[UInt8]: [UInt8]] = [:]
+        var lastPassword: [UInt8] = []
+        var wrongGuesses = 0
+        var guessLimit = 32
+        var secondsPerGuess = 600
         var parent: UInt8 = 1
         var failures: [String: ChipFailure] = [:]
         var altersSecrets = false
@@ -23,7 +28,7 @@ package final class FakeChip: SealingChip {
         state = Mutex(State(isAbsent: isAbsent))
     }
 
-    /// Makes a call (`seal`, `unseal` or `facts`) fail, or, with nil, succeed again.
+    /// Makes a call (`seal`, `unseal`, which stand for those with a password too, or `facts`) fail, or, with nil, succeed again.
     package func fail(_ call: String, _ failure: ChipFailure?) { state.withLock { $0.failures[call] = failure } }
 
     /// Clears the chip, as another one would be.
@@ -39,6 +44,21 @@ package final class FakeChip: SealingChip {
 
     /// Makes it return another secret than it was given.
     package func set(altersSecrets: Bool) { state.withLock { $0.altersSecrets = altersSecrets } }
+
+    /// How many wrong guesses at passwords it has counted.
+    package var wrongGuesses: Int { state.withLock { $0.wrongGuesses } }
+
+    /// The password that something was last sealed behind.
+    package var lastPassword: [UInt8] { state.withLock { $0.lastPassword } }
+
+    /// Sets how many wrong guesses it has counted, and how it counts.
+    package func set(wrongGuesses: Int, of guessLimit: Int = 32, secondsPerGuess: Int = 600) {
+        state.withLock { state in
+            state.wrongGuesses = wrongGuesses
+            state.guessLimit = guessLimit
+            state.secondsPerGuess = secondsPerGuess
+        }
+    }
 
     /// How many secrets it has opened.
     package var openings: Int { state.withLock { $0.openings } }
@@ -76,9 +96,43 @@ package final class FakeChip: SealingChip {
     }
 
     /// See `SealingChip`.
+    package func seal(
+        _ secret: borrowing SecretBytes, behind password: borrowing SecretBytes
+    ) throws(ChipFailure) -> GuardedSecret {
+        let sealed = try seal(secret)
+        let password = password.bytesForTest()
+        state.withLock { state in
+            state.passwords[sealed.privatePart] = password
+            state.lastPassword = password
+        }
+        return GuardedSecret(sealed)
+    }
+
+    /// See `SealingChip`.
+    package func unseal(
+        _ guarded: GuardedSecret, with password: borrowing SecretBytes
+    ) throws(ChipFailure) -> SecretBytes {
+        let given = password.bytesForTest()
+        try begin("unseal")
+        guard state.withLock({ guarded.sealed.parent.first == $0.parent }) else { throw .otherChip }
+        try facts().requireGuess()
+        let isRight = state.withLock { state in
+            let isRight = state.passwords[guarded.sealed.privatePart] == given
+            if !isRight { state.wrongGuesses += 1 }
+            return isRight
+        }
+        guard isRight else { throw .wrongPassword }
+        return try unseal(guarded.sealed)
+    }
+
+    /// See `SealingChip`.
     package func facts() throws(ChipFailure) -> ChipFacts {
         try begin("facts")
-        return ChipFacts(
-            manufacturer: "FAKE", wrongGuesses: 0, guessLimit: 32, hasLockoutPassword: false, isLockedOut: false)
+        return state.withLock { state in
+            ChipFacts(
+                manufacturer: "FAKE", wrongGuesses: state.wrongGuesses, guessLimit: state.guessLimit,
+                hasLockoutPassword: false, isLockedOut: state.wrongGuesses >= state.guessLimit,
+                secondsPerGuess: state.secondsPerGuess)
+        }
     }
 }

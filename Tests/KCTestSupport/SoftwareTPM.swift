@@ -120,6 +120,27 @@ package struct QueuedChip: SealingChip {
     }
 
     /// See `SealingChip`.
+    package func seal(
+        _ secret: borrowing SecretBytes, behind password: borrowing SecretBytes
+    ) throws(ChipFailure) -> GuardedSecret {
+        let (secret, password) = (secret.bytesForTest(), password.bytesForTest())
+        return try ExternalProgram.spawning.withLock { _ throws(ChipFailure) in
+            try chip.seal(SecretBytes(copying: secret), behind: SecretBytes(copying: password))
+        }
+    }
+
+    /// See `SealingChip`.
+    package func unseal(
+        _ guarded: GuardedSecret, with password: borrowing SecretBytes
+    ) throws(ChipFailure) -> SecretBytes {
+        let password = password.bytesForTest()
+        let secret = try ExternalProgram.spawning.withLock { _ throws(ChipFailure) in
+            try chip.unseal(guarded, with: SecretBytes(copying: password)).bytesForTest()
+        }
+        return SecretBytes(copying: secret)
+    }
+
+    /// See `SealingChip`.
     package func facts() throws(ChipFailure) -> ChipFacts {
         try ExternalProgram.spawning.withLock { _ throws(ChipFailure) in try chip.facts() }
     }

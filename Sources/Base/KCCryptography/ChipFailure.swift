@@ -1,4 +1,4 @@
-/// Why a security chip does not let the key be used that it holds.
+/// Why a security chip does not let a key be used that it holds or guards.
 ///
 /// It is a `CryptographyFailure`, because a key may be held by a chip wherever one is derived.
 package enum ChipFailure: Error, Hashable, Sendable {
@@ -20,8 +20,15 @@ package enum ChipFailure: Error, Hashable, Sendable {
     case damaged
     /// An answer was altered on its way from the chip.
     case tampered
-    /// The chip refuses all guarded keys for a while, after wrong attempts to use any of them.
-    case lockedOut
+    /// The chip refuses passcodes for a while, after wrong guesses at anything that it guards; the longest time until
+    /// the next try in seconds, if the chip says it.
+    case lockedOut(seconds: Int?)
+    /// The chip has counted a wrong passcode.
+    case wrongPassword
+    /// Too few wrong guesses lock the chip, or it counts none, so it should not count passcodes.
+    case countsTooFew(limit: Int)
+    /// The chip that counts the passcode is another one, was cleared since, or is not here.
+    case countedElsewhere
     /// The chip, or the library that talks to it, refuses a call for another reason.
     case refused(call: String, code: UInt32)
 }
@@ -30,8 +37,10 @@ extension ChipFailure {
     /// True if the chip, as it is, will not open the key at another time either.
     package var isLasting: Bool {
         switch self {
-        case .absent, .otherChip, .disabled, .damaged: true
-        case .libraryMissing, .noAccess, .noAnswer, .ownerPassword, .tampered, .lockedOut, .refused: false
+        case .absent, .otherChip, .disabled, .damaged, .countedElsewhere: true
+        case .libraryMissing, .noAccess, .noAnswer, .ownerPassword, .tampered, .lockedOut, .wrongPassword,
+            .countsTooFew, .refused:
+            false
         }
     }
 }

@@ -17,6 +17,9 @@ enum DerivationLabel: String, CaseIterable {
     /// The keys derived from the passcode and the device together: HKDF salt, and prefix of its info. Followed by the
     /// caller's context.
     case passcodeKeys = "kcbackup/v1/passcode-keys"
+    /// The password of a share of those keys that a chip guards: HKDF salt, and prefix of its info. Followed by the
+    /// caller's context.
+    case chipPassword = "kcbackup/v1/chip-password"
     /// The device's share of the keys that open an escrow record.
     case escrowShare = "kcbackup/v1/escrow-share"
     /// The keys derived from an escrow key and the device together: HKDF salt, and prefix of its info. Followed by the

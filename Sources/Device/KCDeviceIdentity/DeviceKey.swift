@@ -14,20 +14,25 @@ package final class DeviceKey: Sendable {
     /// The 32-byte Ed25519 public key of the device.
     package let signingPublicKey: [UInt8]
     private let secrets: any DeviceSecrets
+    private let chip: DeviceChip
 
     /// Derives a device from the 32 random bytes that its provider stores.
     ///
+    /// - Parameter chip: the chip of this machine, which may count passcodes.
     /// - Throws: `CryptographyFailure` (`unsupportedParameters` for another length, `library`).
-    package convenience init(secret: borrowing SecretBytes) throws(CryptographyFailure) {
+    package convenience init(
+        secret: borrowing SecretBytes, chip: DeviceChip = DeviceChip(NoChip())
+    ) throws(CryptographyFailure) {
         let secrets = try SoftwareSecrets(secret)
-        try self.init(signingPublicKey: secrets.signingPublicKey(), secrets: secrets)
+        try self.init(signingPublicKey: secrets.signingPublicKey(), secrets: secrets, chip: chip)
     }
 
     /// Uses a device whose public key is known; `secrets` is first needed when a key is derived.
-    init(signingPublicKey: [UInt8], secrets: any DeviceSecrets) {
+    init(signingPublicKey: [UInt8], secrets: any DeviceSecrets, chip: DeviceChip) {
         id = DeviceID(publicKey: signingPublicKey)
         self.signingPublicKey = signingPublicKey
         self.secrets = secrets
+        self.chip = chip
     }
 
     /// Creates a new device in memory only; `DeviceKeyProvider.create` creates a persistent one.
@@ -88,17 +93,54 @@ package final class DeviceKey: Sendable {
     /// - Parameters:
     ///   - scryptOutput: the output of scrypt for the passcode, at least 32 bytes.
     ///   - context: the purpose of the keys, such as the UUID of a keybag.
-    /// - Throws: `CryptographyFailure` (`unsupportedParameters` for a short `scryptOutput`, `library`).
+    ///   - guarded: a third share, which the chip gives only for the right passcode; nil if there is none.
+    /// - Throws: `CryptographyFailure` (`unsupportedParameters` for a short `scryptOutput`, `library`, `chip`).
     package func mixIntoPasscodeKey(
-        scryptOutput: borrowing SecretBytes, context: [UInt8]
+        scryptOutput: borrowing SecretBytes, context: [UInt8], guarded: GuardedSecret? = nil
     ) throws(CryptographyFailure) -> SecretBytes {
-        guard scryptOutput.count >= 32 else { throw .unsupportedParameters("scrypt output length") }
-        let share = try expand(.passcodeShare, [])
-        var inputKey = SecretBytes(capacity: scryptOutput.count + share.count)
-        scryptOutput.withBytes { inputKey.append($0) }
-        share.withBytes { inputKey.append($0) }
+        var inputKey = try passcodeInput(scryptOutput)
+        if let guarded {
+            let share = try chip.unseal(guarded, with: chipPassword(inputKey, context))
+            share.withBytes { inputKey.append($0) }
+        }
         let label = DerivationLabel.passcodeKeys.bytes
         return try HKDF.derive(inputKey: inputKey, salt: label, info: label + context, count: 96)
+    }
+
+    /// Makes a third share of the keys of a passcode, at which the chip counts wrong passcodes.
+    ///
+    /// - Parameters:
+    ///   - scryptOutput: the output of scrypt for the passcode, at least 32 bytes.
+    ///   - context: what the keys are derived with.
+    /// - Throws: `CryptographyFailure` (`unsupportedParameters` for a short `scryptOutput`, `library`, `randomness`,
+    ///   `chip`).
+    package func guardedShare(
+        scryptOutput: borrowing SecretBytes, context: [UInt8]
+    ) throws(CryptographyFailure) -> GuardedSecret {
+        let password = try chipPassword(passcodeInput(scryptOutput), context)
+        return try chip.seal(RandomBytes.secret(count: 32), behind: password)
+    }
+
+    private func passcodeInput(_ scryptOutput: borrowing SecretBytes) throws(CryptographyFailure) -> SecretBytes {
+        guard scryptOutput.count >= 32 else { throw .unsupportedParameters("scrypt output length") }
+        let share = try expand(.passcodeShare, [])
+        var input = SecretBytes(capacity: scryptOutput.count + 2 * share.count)
+        scryptOutput.withBytes { input.append($0) }
+        share.withBytes { input.append($0) }
+        return input
+    }
+
+    private func chipPassword(
+        _ input: borrowing SecretBytes, _ context: [UInt8]
+    ) throws(CryptographyFailure) -> SecretBytes {
+        let label = DerivationLabel.chipPassword.bytes
+        var password = try HKDF.derive(inputKey: input, salt: label, info: label + context, count: 32)
+        // A TPM ignores zeros at the end (TPM 2.0 Library, part 1, "authValue"); not all of its software does.
+        let zeros = password.withBytes { bytes in
+            bytes.indices.reversed().first { bytes[$0] != 0 }.map { bytes.count - 1 - $0 } ?? bytes.count
+        }
+        password.removeLast(zeros)
+        return password
     }
 
     /// Returns key material derived from an escrow key and the device together.

@@ -38,8 +38,9 @@ enum DeviceKeyContents: ~Copyable {
     /// Returns the device; a chip is first needed when a key is derived.
     func device(_ chip: DeviceChip) throws(CryptographyFailure) -> DeviceKey {
         switch self {
-        case .plain(let text): try DeviceKey(secret: text.secret)
-        case .sealed(let text): DeviceKey(signingPublicKey: text.signer, secrets: SealedSecrets(text, on: chip))
+        case .plain(let text): try DeviceKey(secret: text.secret, chip: chip)
+        case .sealed(let text):
+            DeviceKey(signingPublicKey: text.signer, secrets: SealedSecrets(text, on: chip), chip: chip)
         }
     }
 

@@ -90,6 +90,37 @@ package final class DeviceChip: Sendable {
         }
     }
 
+    /// Seals a share of the keys of a passcode behind a password, at which the chip counts wrong guesses.
+    ///
+    /// - Throws: `CryptographyFailure` (`chip` also if the chip should not count passcodes).
+    func seal(
+        _ share: borrowing SecretBytes, behind password: borrowing SecretBytes
+    ) throws(CryptographyFailure) -> GuardedSecret {
+        do throws(ChipFailure) {
+            try chip.facts().requireCounting()
+            return try chip.seal(share, behind: password)
+        } catch {
+            throw .chip(error)
+        }
+    }
+
+    /// Opens what `seal(_:behind:)` has returned.
+    ///
+    /// - Throws: `CryptographyFailure` (`chip` also for a wrong password).
+    func unseal(
+        _ guarded: GuardedSecret, with password: borrowing SecretBytes
+    ) throws(CryptographyFailure) -> SecretBytes {
+        do throws(ChipFailure) {
+            return try chip.unseal(guarded, with: password)
+        } catch {
+            switch error {
+            // The keybag with the share is genuine, so it is the chip that is not the one of then.
+            case .absent, .otherChip, .damaged: throw .chip(.countedElsewhere)
+            default: throw .chip(error)
+            }
+        }
+    }
+
     /// Checks that the chip opens a text to the secret.
     ///
     /// - Throws: `CryptographyFailure` (`chip` if it does not, or not to this one).

@@ -33,13 +33,26 @@ package struct TPM: SealingChip {
 
     /// Seals a secret under the storage root key.
     package func seal(_ secret: borrowing SecretBytes) throws(ChipFailure) -> SealedSecret {
+        try seal(secret, SecretBytes(capacity: 0), as: TPMFormat.sealedTemplate)
+    }
+
+    /// Seals a secret under the storage root key, behind a password.
+    package func seal(
+        _ secret: borrowing SecretBytes, behind password: borrowing SecretBytes
+    ) throws(ChipFailure) -> GuardedSecret {
+        GuardedSecret(try seal(secret, password, as: TPMFormat.guardedTemplate))
+    }
+
+    private func seal(
+        _ secret: borrowing SecretBytes, _ password: borrowing SecretBytes, as template: [UInt8]
+    ) throws(ChipFailure) -> SealedSecret {
         let connection = try connect()
         let parent = try parent(connection)
         let session = try connection.session(with: parent)
-        let parts = try connection.create(secret, under: parent, in: session)
+        let parts = try connection.create(secret, password, as: template, under: parent, in: session)
         // The library keeps a copy of the last secret that it sealed until it seals another one.
         let zeros = SecretBytes(copying: [UInt8](repeating: 0, count: secret.count))
-        _ = try connection.create(zeros, under: parent, in: session)
+        _ = try connection.create(zeros, SecretBytes(capacity: 0), as: template, under: parent, in: session)
         return SealedSecret(parent: parent.hash, publicPart: parts.publicPart, privatePart: parts.privatePart)
     }
 
@@ -56,14 +69,29 @@ package struct TPM: SealingChip {
 
     /// Opens what a TPM has sealed, if it was this one.
     package func unseal(_ sealed: SealedSecret) throws(ChipFailure) -> SecretBytes {
+        try unseal(sealed, with: SecretBytes(capacity: 0), isGuarded: false)
+    }
+
+    /// Opens what a TPM has sealed behind a password, if it was this one.
+    package func unseal(
+        _ guarded: GuardedSecret, with password: borrowing SecretBytes
+    ) throws(ChipFailure) -> SecretBytes {
+        try unseal(guarded.sealed, with: password, isGuarded: true)
+    }
+
+    private func unseal(
+        _ sealed: SealedSecret, with password: borrowing SecretBytes, isGuarded: Bool
+    ) throws(ChipFailure) -> SecretBytes {
         let connection = try connect()
         // Before anything is sent: somebody between here and the TPM could have another key to offer.
         var parent = try connection.persistentParent()
         if parent?.hash != sealed.parent { parent = try connection.transientParent() }
         guard let parent, parent.hash == sealed.parent else { throw .otherChip }
+        if isGuarded { try facts(of: connection).requireGuess() }
         let session = try connection.session(with: parent)
         let secret = try connection.unseal(
-            publicPart: sealed.publicPart, privatePart: sealed.privatePart, under: parent, in: session)
+            publicPart: sealed.publicPart, privatePart: sealed.privatePart, with: password,
+            given: isGuarded ? .password : .sealed, under: parent, in: session)
         // The library keeps a copy of its last answer until there is one that is as long.
         try connection.capability(ctpm2_cap_commands, from: 0, count: 100)
         return secret
@@ -71,7 +99,10 @@ package struct TPM: SealingChip {
 
     /// Returns what the TPM says about itself.
     package func facts() throws(ChipFailure) -> ChipFacts {
-        let connection = try connect()
+        try facts(of: connect())
+    }
+
+    private func facts(of connection: TPMConnection) throws(ChipFailure) -> ChipFacts {
         var values: [UInt32: UInt32] = [:]
         for group in [Property.fixed, Property.variable] {
             let answer = try connection.capability(ctpm2_cap_properties, from: group, count: 64)
@@ -84,7 +115,8 @@ package struct TPM: SealingChip {
         return ChipFacts(
             manufacturer: String(decoding: letters, as: UTF8.self),
             wrongGuesses: Int(values[Property.wrongGuesses] ?? 0), guessLimit: Int(values[Property.guessLimit] ?? 0),
-            hasLockoutPassword: permanent & 1 << 2 != 0, isLockedOut: permanent & 1 << 9 != 0)
+            hasLockoutPassword: permanent & 1 << 2 != 0, isLockedOut: permanent & 1 << 9 != 0,
+            secondsPerGuess: Int(values[Property.secondsPerGuess] ?? 0))
     }
 
     /// Numbers of properties (TPM 2.0 Library, part 2, TPM_PT).
@@ -92,7 +124,7 @@ package struct TPM: SealingChip {
         static let (fixed, variable): (UInt32, UInt32) = (0x100, 0x200)
         static let manufacturer: UInt32 = 0x105
         static let permanent: UInt32 = 0x200
-        static let (wrongGuesses, guessLimit): (UInt32, UInt32) = (0x20e, 0x20f)
+        static let (wrongGuesses, guessLimit, secondsPerGuess): (UInt32, UInt32, UInt32) = (0x20e, 0x20f, 0x210)
     }
 
     private func connect() throws(ChipFailure) -> TPMConnection {

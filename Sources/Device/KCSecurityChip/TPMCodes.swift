@@ -21,27 +21,37 @@ struct TPMCode {
     /// True if there is nothing under the handle.
     var isMissingHandle: Bool { formatOne == 0x8b }
 
+    /// What a call is given that may be what it fails for.
+    enum Operand {
+        /// Nothing from outside this program.
+        case own
+        /// What a TPM has sealed, from a file.
+        case sealed
+        /// The password of what a TPM has sealed.
+        case password
+    }
+
     /// Why `call` failed.
-    ///
-    /// - Parameter opensSealed: true if the call was given what is in a file.
-    func failure(of call: String, opensSealed: Bool = false) -> ChipFailure {
+    func failure(of call: String, given operand: Operand = .own) -> ChipFailure {
         switch (layer, formatOne, value & 0xffff) {
         // TSS2_ESYS_RC_RSP_AUTH_FAILED; TSS2_BASE_RC_MALFORMED_RESPONSE, where lengths no longer fit.
         case (0x07_0000, _, 0x1b), (0x07_0000...0x08_0000, _, 0x11): .tampered
         // The layer that passes on bytes.
         case (0x0a_0000, _, _): .noAnswer
         // Bytes that are no structure of a TPM.
-        case (0x09_0000, _, _) where opensSealed: .damaged
-        // TPM_RC_BAD_AUTH and TPM_RC_AUTH_FAIL for what has no password here: the owner's has one.
+        case (0x09_0000, _, _) where operand != .own: .damaged
+        // TPM_RC_AUTH_FAIL, which the TPM has counted; TPM_RC_BAD_AUTH would say that it counts nothing.
+        case (_, 0x8e?, _) where operand == .password: .wrongPassword
+        // Both for what has no password here: the owner's has one.
         case (_, 0xa2?, _), (_, 0x8e?, _): .ownerPassword
         // TPM_RC_HIERARCHY
         case (_, 0x85?, _): .disabled
         // Whatever a TPM finds wrong about them.
-        case _ where opensSealed && isOfParameter: .damaged
+        case _ where operand != .own && isOfParameter: .damaged
         // TPM_RC_FAILURE, TPM_RC_INITIALIZE
         case (_, nil, 0x101) where isOfTPM, (_, nil, 0x100) where isOfTPM: .noAnswer
         // TPM_RC_LOCKOUT
-        case (_, nil, 0x921) where isOfTPM: .lockedOut
+        case (_, nil, 0x921) where isOfTPM: .lockedOut(seconds: nil)
         default: .refused(call: call, code: value)
         }
     }

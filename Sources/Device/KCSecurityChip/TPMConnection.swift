@@ -40,8 +40,10 @@ internal import KCCryptography
         if unsafe transport != nil { unsafe call.pointee.Tss2_TctiLdr_Finalize(&transport) }
     }
 
-    private func check(_ code: UInt32, _ name: String, opensSealed: Bool = false) throws(ChipFailure) {
-        if code != 0 { throw TPMCode(value: code).failure(of: name, opensSealed: opensSealed) }
+    private func check(
+        _ code: UInt32, _ name: String, given operand: TPMCode.Operand = .own
+    ) throws(ChipFailure) {
+        if code != 0 { throw TPMCode(value: code).failure(of: name, given: operand) }
     }
 }
 
@@ -112,16 +114,17 @@ extension TPMConnection {
 
 // Secrets.
 extension TPMConnection {
-    /// Seals a secret under `parent`.
+    /// Seals a secret under `parent`, behind a password unless that is empty.
     func create(
-        _ secret: borrowing SecretBytes, under parent: Parent, in session: UInt32
+        _ secret: borrowing SecretBytes, _ password: borrowing SecretBytes, as template: [UInt8], under parent: Parent,
+        in session: UInt32
     ) throws(ChipFailure) -> (publicPart: [UInt8], privatePart: [UInt8]) {
         let sensitive = TPMRoom()
-        let bytes = TPMFormat.sensitive(secret)
+        let bytes = TPMFormat.sensitive(secret, password)
         try bytes.withBytes { span throws(ChipFailure) in
             unsafe try fill(sensitive, span, unsafe call.pointee.Tss2_MU_TPM2B_SENSITIVE_CREATE_Unmarshal)
         }
-        let template = unsafe try room(TPMFormat.sealedTemplate, unsafe call.pointee.Tss2_MU_TPM2B_PUBLIC_Unmarshal)
+        let template = unsafe try room(template, unsafe call.pointee.Tss2_MU_TPM2B_PUBLIC_Unmarshal)
         let outside = TPMRoom()
         let registers = TPMRoom()
         var privatePart: OpaquePointer?
@@ -142,8 +145,11 @@ extension TPMConnection {
     }
 
     /// Opens a sealed secret.
+    ///
+    /// - Parameter operand: `password` if it is sealed behind one.
     func unseal(
-        publicPart: [UInt8], privatePart: [UInt8], under parent: Parent, in session: UInt32
+        publicPart: [UInt8], privatePart: [UInt8], with password: borrowing SecretBytes, given operand: TPMCode.Operand,
+        under parent: Parent, in session: UInt32
     ) throws(ChipFailure) -> SecretBytes {
         let publicRoom = unsafe try room(publicPart, unsafe call.pointee.Tss2_MU_TPM2B_PUBLIC_Unmarshal)
         let privateRoom = unsafe try room(privatePart, unsafe call.pointee.Tss2_MU_TPM2B_PRIVATE_Unmarshal)
@@ -152,12 +158,13 @@ extension TPMConnection {
         try check(
             unsafe call.pointee.Esys_Load(
                 context, parent.handle, session, none, none, privateRoom.pointer, publicRoom.pointer, &handle),
-            "Esys_Load", opensSealed: true)
+            "Esys_Load", given: .sealed)
         transient.append(handle)
+        if operand == .password { try set(password, of: handle) }
         var data: OpaquePointer?
-        try check(
-            unsafe call.pointee.Esys_Unseal(context, handle, session, none, none, &data), "Esys_Unseal",
-            opensSealed: true)
+        let code = unsafe call.pointee.Esys_Unseal(context, handle, session, none, none, &data)
+        if operand == .password { try forgetPassword(of: handle, under: parent, in: session) }
+        try check(code, "Esys_Unseal", given: operand)
         defer { unsafe free(data) }
         // A TPM2B_SENSITIVE_DATA: a length of two bytes in the order of this machine, and at most 256 bytes.
         guard let start = unsafe data.map({ unsafe UnsafeMutableRawPointer($0) }) else { throw .noAnswer }
@@ -167,6 +174,31 @@ extension TPMConnection {
             unsafe UnsafeRawBufferPointer(start: start + 2, count: count).bindMemory(to: UInt8.self).span)
         unsafe explicit_bzero(start, count + 2)
         return secret
+    }
+
+    /// Overwrites what the library keeps of the password of a key, and does not wipe at the end.
+    ///
+    /// A password of zeros is the same as none, and so is what a session makes of it. So another use of the session, which
+    /// cannot succeed, takes the place of the one before.
+    private func forgetPassword(
+        of handle: UInt32, under parent: Parent, in session: UInt32
+    ) throws(ChipFailure) {
+        let zeros = SecretBytes(copying: [UInt8](repeating: 0, count: 32))
+        try set(zeros, of: handle)
+        try set(zeros, of: parent.handle)
+        var data: OpaquePointer?
+        _ = unsafe call.pointee.Esys_Unseal(context, parent.handle, session, ctpm2_none, ctpm2_none, &data)
+        unsafe free(data)
+    }
+
+    /// Tells the library the password of a key; the TPM is not asked.
+    private func set(_ password: borrowing SecretBytes, of handle: UInt32) throws(ChipFailure) {
+        let room = TPMRoom()
+        let bytes = TPMFormat.password(password)
+        try bytes.withBytes { span throws(ChipFailure) in
+            unsafe try fill(room, span, unsafe call.pointee.Tss2_MU_TPM2B_DIGEST_Unmarshal)
+        }
+        try check(unsafe call.pointee.Esys_TR_SetAuth(context, handle, room.pointer), "Esys_TR_SetAuth")
     }
 
     /// Returns an answer about the TPM's commands or properties, in its wire format; nobody vouches for it.

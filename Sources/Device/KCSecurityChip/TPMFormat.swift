@@ -36,16 +36,35 @@ enum TPMFormat {
         0x00, 0x00,
     ])
 
+    /// A sealed secret with a password, at which the TPM counts wrong guesses: the same without `noDA`.
+    static let guardedTemplate = sized([
+        0x00, 0x08, 0x00, 0x0b,
+        0x00, 0x00, 0x00, 0x52,  // fixedTPM, fixedParent, userWithAuth
+        0x00, 0x00, 0x00, 0x10, 0x00, 0x00,
+    ])
+
     /// How commands and answers of a session are encrypted: AES-128-CFB.
     static let sessionCipher: [UInt8] = [0x00, 0x06, 0x00, 0x80, 0x00, 0x43]
 
     /// What a key begins with: no password, no data.
     static let nothingSensitive = sized([0x00, 0x00, 0x00, 0x00])
 
-    /// A secret to be sealed, without a password.
-    static func sensitive(_ secret: borrowing SecretBytes) -> SecretBytes {
-        var bytes = SecretBytes(copying: number(secret.count + 4) + [0x00, 0x00] + number(secret.count))
+    /// A secret to be sealed behind a password, or without one if that is empty.
+    static func sensitive(_ secret: borrowing SecretBytes, _ password: borrowing SecretBytes) -> SecretBytes {
+        var bytes = SecretBytes(capacity: secret.count + password.count + 6)
+        bytes.append(number(secret.count + password.count + 4).span)
+        bytes.append(number(password.count).span)
+        password.withBytes { bytes.append($0) }
+        bytes.append(number(secret.count).span)
         secret.withBytes { bytes.append($0) }
+        return bytes
+    }
+
+    /// A password.
+    static func password(_ password: borrowing SecretBytes) -> SecretBytes {
+        var bytes = SecretBytes(capacity: password.count + 2)
+        bytes.append(number(password.count).span)
+        password.withBytes { bytes.append($0) }
         return bytes
     }
 

@@ -44,6 +44,7 @@ static const uint32_t ctpm2_cap_commands = 2, ctpm2_cap_properties = 6;
     F(uint32_t, Esys_TR_FromTPMPublic, (ESYS_CONTEXT *, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t *)) \
     F(uint32_t, Esys_TR_Close, (ESYS_CONTEXT *, uint32_t *)) \
     F(uint32_t, Esys_TR_GetName, (ESYS_CONTEXT *, uint32_t, TPM2B_NAME **)) \
+    F(uint32_t, Esys_TR_SetAuth, (ESYS_CONTEXT *, uint32_t, const TPM2B_DIGEST *)) \
     F(uint32_t, Esys_FlushContext, (ESYS_CONTEXT *, uint32_t)) \
     F(uint32_t, Esys_CreatePrimary, \
         (ESYS_CONTEXT *, uint32_t, uint32_t, uint32_t, uint32_t, const TPM2B_SENSITIVE_CREATE *, \
@@ -72,6 +73,7 @@ static const uint32_t ctpm2_cap_commands = 2, ctpm2_cap_properties = 6;
     F(uint32_t, Tss2_MU_TPM2B_PRIVATE_Unmarshal, (const uint8_t *, size_t, size_t *, TPM2B_PRIVATE *)) \
     F(uint32_t, Tss2_MU_TPM2B_SENSITIVE_CREATE_Unmarshal, \
         (const uint8_t *, size_t, size_t *, TPM2B_SENSITIVE_CREATE *)) \
+    F(uint32_t, Tss2_MU_TPM2B_DIGEST_Unmarshal, (const uint8_t *, size_t, size_t *, TPM2B_DIGEST *)) \
     F(uint32_t, Tss2_MU_TPM2B_NAME_Marshal, (const TPM2B_NAME *, uint8_t *, size_t, size_t *)) \
     F(uint32_t, Tss2_MU_TPMT_SYM_DEF_Unmarshal, (const uint8_t *, size_t, size_t *, TPMT_SYM_DEF *)) \
     F(uint32_t, Tss2_MU_TPMS_CAPABILITY_DATA_Marshal, (const TPMS_CAPABILITY_DATA *, uint8_t *, size_t, size_t *))

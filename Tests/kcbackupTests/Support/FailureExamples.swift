@@ -349,7 +349,8 @@ enum FailureExamples {
         ] + chips.map { .chip($0) }
     private static let chips: [ChipFailure] = [
         .libraryMissing("libtss2-esys.so.0"), .absent(path: "/dev/tpmrm0"), .noAccess(path: "/dev/tpmrm0"), .noAnswer,
-        .otherChip, .ownerPassword, .disabled, .damaged, .tampered, .lockedOut,
+        .otherChip, .ownerPassword, .disabled, .damaged, .tampered,
+        .lockedOut(seconds: 1200), .lockedOut(seconds: nil), .wrongPassword, .countsTooFew(limit: 3), .countedElsewhere,
         .refused(call: "Esys_Create", code: 0x143),
     ]
 }

@@ -49,6 +49,7 @@ struct CallFailure: Error, Hashable {
         case .limit: errSecDataTooLarge
         case .readOnly: errSecReadOnly
         case .sqlite(let code): status(ofSQLite: code)
+        case .cryptography(.chip(.lockedOut)): errSecAuthFailed
         case .cryptography(.chip): errSecNotAvailable
         case .cryptography: errSecInternal
         case .kernelKeys: errSecNotAvailable

@@ -163,6 +163,7 @@ func cause(_ failure: CryptographyFailure) -> Cause {
     case .randomness: Cause(.io, "the operating system gives no random numbers")
     case .library(let operation): Cause(.internalError, "libcrypto failed at '\(operation)'")
     case .unsupportedParameters(let what): Cause(.internalError, "libcrypto was asked for an unsupported \(what)")
+    case .chip(.lockedOut): Cause(.authFailed, "the TPM takes no password for a while, after wrong guesses")
     case .chip(let failure): Cause(.notAvailable, note(failure))
     }
 }
@@ -173,6 +174,9 @@ private func note(_ failure: ChipFailure) -> String {
     case .libraryMissing(let name): "the library that talks to a TPM is missing: \(name)"
     case .absent: "the device key is held by a TPM, and there is none here"
     case .noAccess: "the device key is held by a TPM, which this user may not use"
+    case .wrongPassword: "the TPM has counted a wrong password"
+    case .countsTooFew: "the TPM should count no passwords"
+    case .countedElsewhere: "the TPM that counts the password is another one, was cleared, or is not here"
     case .noAnswer, .lockedOut, .disabled, .ownerPassword, .refused:
         "the device key is held by a TPM, which does not let it be used; see 'kcbackup doctor'"
     case .otherChip: "the device key is held by another TPM, or this one was cleared"

@@ -1,4 +1,5 @@
 internal import KCCryptography
+internal import KCDeviceIdentity
 internal import KCReportText
 
 /// Explains why the chip that holds the device key does not let it be used.
@@ -48,10 +49,32 @@ func explainChip(_ failure: ChipFailure) -> Explanation {
         Explanation(
             .refused, "an answer of the TPM was altered on its way; nothing was done with it",
             hint: "something between the processor and the TPM cannot be trusted")
-    case .lockedOut:
+    case .lockedOut(let seconds):
         Explanation(
-            .locked, "the TPM refuses its keys for a while, after wrong attempts to use one",
-            hint: "wait: 'tpm2_getcap properties-variable' says how long")
+            .locked,
+            "the TPM takes no passcode for a while, after wrong guesses at what it guards"
+                + (seconds.map {
+                    "; the next try is possible in \(duration(seconds: $0)) at the latest, while it is on"
+                }
+                    ?? ""),
+            hint: "'kcbackup device show' shows how many it has counted, for all programs together",
+            "'tpm2_dictionarylockout --clear-lockout' ends that, for who has its lockout password, if it has one")
+    case .wrongPassword:
+        Explanation(.wrongKey, "the passcode is wrong, and the TPM has counted that", hint: "mind the case of letters")
+    case .countsTooFew(let limit):
+        Explanation(
+            .refused,
+            "the TPM should count no passcodes: it locks all that it guards after "
+                + "\(counted(limit, "wrong guess", plural: "wrong guesses")), or forgives none",
+            hint: "'tpm2_dictionarylockout --setup-parameters --max-tries=32 --recovery-time=600 "
+                + "--lockout-recovery-time=86400' allows \(ChipFacts.leastLimit) or more")
+    case .countedElsewhere:
+        Explanation(
+            .refused, "the TPM that counts this passcode is another one, was cleared since, or is not here",
+            hint: "an encrypted archive brings the items back: 'kcbackup restore ARCHIVE "
+                + "\(OptionName.keychain.spelling) NAME'",
+            "the escrow key, if there is one, still makes such an archive: 'kcbackup create "
+                + "\(OptionName.escrow.spelling) FILE'")
     case .refused(let call, let code):
         Explanation(
             .refused, "the TPM refuses what it is asked for: '\(call)' says 0x\(String(code, radix: 16))",
