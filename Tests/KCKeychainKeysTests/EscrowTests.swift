@@ -115,7 +115,7 @@ import Testing
         let bag = try keybag(keys)
         // With the attacker's own passcode, the record has a code, but under the wrong key.
         let other = SecretBytes(copying: "guess".utf8)
-        let wrong = try PasscodeKeys(other, salt: bag.salt, cost: cost, uuid: bag.uuid, device)
+        let wrong = try PasscodeKeys(other, bag.contents, cost: cost, device)
         var contents = bag.contents
         contents.escrow = try EscrowRecord(keys, for: thief.publicKey, since: .reference, contents, device, wrong)
         let planted = try Keybag(contents, passcodeCode: bag.passcodeCode, DeviceKeys(device, bag.uuid))

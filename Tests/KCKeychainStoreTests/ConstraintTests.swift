@@ -85,7 +85,7 @@ import Testing
         sealer.begin(item)
         let key = try #require(mine.sealingKey(item.protection))
         try "secret".secret?.withBytes { try sealer.seal($0, under: key, into: &blob) }
-        #expect(blob.withBytes { $0[0] } == SealedFrame.Format.guarded.rawValue)
+        #expect(blob.withBytes { $0[0] } == SealedFrame.Format.constrained.rawValue)
         #expect(try opens(mine, mine))
         #expect(try !opens(mine, other))
         #expect(try !opens(other, mine))

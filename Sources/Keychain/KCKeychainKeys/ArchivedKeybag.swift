@@ -52,8 +52,8 @@ package final class ArchivedKeybag {
 
     /// Opens all class keys with the passcode that the keychain had when the archive was made.
     ///
-    /// Wrong passcodes are not counted: the archive has no place for a count, and a copy of it would not have the
-    /// count.
+    /// Wrong passcodes are not counted, unless a chip does: the archive has no place for a count, and a copy of it would
+    /// not have the count.
     ///
     /// - Parameter minimumCost: overrides the lower end of `Keybag.costRange`; for tests.
     package func unlock(

@@ -10,7 +10,7 @@ package import KCKeychainModel
 /// public half of a key made for this seal.
 package struct ItemSealer: ~Copyable {
     private static let label = Array("kcbackup/v1/store-item".utf8)
-    private static let guardedLabel = Array("kcbackup/v1/guarded-item".utf8)
+    private static let constrainedLabel = Array("kcbackup/v1/constrained-item".utf8)
     // A system call for each salt would double the cost of a seal, but most sealers seal only one item.
     private static let saltsAtOnce = (first: 1, growth: 16, most: 128)
 
@@ -32,7 +32,7 @@ package struct ItemSealer: ~Copyable {
     static func format(of item: Item) -> SealedFrame.Format {
         if item.secretSize == nil { return .none }
         if item.isPublicData { return .clear }
-        return item.protection.constraint == nil ? .secret : .guarded
+        return item.protection.constraint == nil ? .secret : .constrained
     }
 
     /// Makes `item` the current one.
@@ -62,7 +62,7 @@ package struct ItemSealer: ~Copyable {
     ) throws(CryptographyFailure) {
         let format = associatedData.withBytes { $0[0] }
         precondition(
-            (key.presence != nil) == (format == SealedFrame.Format.guarded.rawValue), "the key is not of the item")
+            (key.presence != nil) == (format == SealedFrame.Format.constrained.rawValue), "the key is not of the item")
         if let presence = key.presence {
             let own = try X25519.generatePrivateKey()
             let share = try X25519.publicKey(of: own)
@@ -92,7 +92,7 @@ package struct ItemSealer: ~Copyable {
     ) throws(CryptographyFailure) -> Bool {
         secret.removeAll()
         guard let frame = SealedFrame(measuring: blob), frame.format.rawValue == associatedData.withBytes({ $0[0] }),
-            (key.presence != nil) == (frame.format == .guarded)
+            (key.presence != nil) == (frame.format == .constrained)
         else { return false }
         do throws(CryptographyFailure) {
             let salt = blob.extracting(1..<1 + SealedFrame.saltSize)
@@ -155,7 +155,7 @@ package struct ItemSealer: ~Copyable {
         var inputKey = SecretBytes(capacity: 64)
         itemKey.withBytes { inputKey.append($0) }
         shared.withBytes { inputKey.append($0) }
-        let label = Self.guardedLabel
+        let label = Self.constrainedLabel
         try cipher.setKey(HKDF.derive(inputKey: inputKey, salt: label, info: label + presence.bytes, count: 32))
     }
 

@@ -20,7 +20,9 @@ package import KCKeychainModel
 /// key of the device.
 ///
 /// `retired` holds the class keys of earlier generations, newest first (`RetiredKeys`), and `escrow` the current ones
-/// for a backup (`EscrowRecord`). Both may be absent, and so are lock settings that are the default. `passcode` is always computed over the text with default lock settings and
+/// for a backup (`EscrowRecord`). After `scrypt` may come `tpm`, a share of the passcode's keys that a chip guards
+/// (`GuardedSecret`). All three may be absent, and so are lock settings that are the default. `passcode` is always
+/// computed over the text with default lock settings and
 /// without escrow, so that both can be changed without setting the passcode.
 package struct Keybag: Hashable, Sendable {
     /// Identifies the keybag; unchanged when passcode and class keys change.
@@ -35,6 +37,8 @@ package struct Keybag: Hashable, Sendable {
     package let lockSettings: LockSettings
     /// Class keys for the holder of an escrow key; nil if escrow is not enabled.
     package let escrow: EscrowRecord?
+    /// A share of the keys of the passcode that a chip guards; nil if none counts wrong passcodes.
+    let guarded: GuardedSecret?
     /// The canonical text.
     package let text: [UInt8]
 
@@ -52,10 +56,10 @@ package struct Keybag: Hashable, Sendable {
     /// True if opening it requires a passcode.
     package var hasPasscode: Bool { cost != nil }
 
-    /// The maximum size in bytes: 1.8 KiB, and 431 bytes for each retired set.
+    /// The maximum size in bytes: 2.8 KiB, and 431 bytes for each retired set.
     ///
     /// The archive header that contains it may have 16 KiB.
-    package static let sizeLimit = 12_288
+    package static let sizeLimit = 13_312
     /// The maximum number of retired sets.
     ///
     /// Beyond it, the oldest is dropped, and restoring archives made with those keys requires their passcode.
@@ -79,6 +83,7 @@ package struct Keybag: Hashable, Sendable {
         var cost: ScryptCost?
         var lockSettings = LockSettings.default
         var escrow: EscrowRecord?
+        var guarded: GuardedSecret?
     }
 
     /// Parses a keybag without authenticating it; `deviceOnlyKeys` does that.
@@ -137,6 +142,7 @@ package struct Keybag: Hashable, Sendable {
         retired = contents.retired
         lockSettings = contents.lockSettings
         escrow = contents.escrow
+        guarded = contents.guarded
         self.passcodeCode = passcodeCode
         self.deviceCode = deviceCode
         self.text = text
@@ -153,7 +159,8 @@ package struct Keybag: Hashable, Sendable {
     var contents: Contents {
         Contents(
             uuid: uuid, device: device, generation: generation, salt: salt, wrappedKeys: wrappedKeys,
-            presence: presence, retired: retired, cost: cost, lockSettings: lockSettings, escrow: escrow)
+            presence: presence, retired: retired, cost: cost, lockSettings: lockSettings, escrow: escrow,
+            guarded: guarded)
     }
 
     /// True if both protect the same keys with the same passcode; only lock settings and escrow may differ.
@@ -221,6 +228,7 @@ extension Keybag.Contents {
         }
         if !retired.isEmpty { CanonicalJSON.literal("\"]", into: &text) }
         if let cost { CanonicalJSON.literal(",\"scrypt\":\(cost.logN)", into: &text) }
+        if let guarded { CanonicalJSON.literal(guarded.member, into: &text) }
     }
 
     /// The text that the passcode's code covers: everything before the code, with default lock settings and without

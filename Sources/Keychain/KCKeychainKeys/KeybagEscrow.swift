@@ -17,9 +17,9 @@ extension Keybag {
         guard let cost else { throw .escrow(.noPasscode) }
         if escrow != nil { throw .escrow(.exists) }
         do {
-            let passcodeKeys = try PasscodeKeys(passcode, salt: salt, cost: cost, uuid: uuid, deviceKey)
-            guard try hasPasscodeCode(under: passcodeKeys.code) else { throw KeybagFailure.wrongPasscode }
             var contents = contents
+            let passcodeKeys = try PasscodeKeys(passcode, contents, cost: cost, deviceKey)
+            guard try hasPasscodeCode(under: passcodeKeys.code) else { throw KeybagFailure.wrongPasscode }
             contents.escrow = try EscrowRecord(keys, for: key, since: since, contents, deviceKey, passcodeKeys)
             return try Keybag(contents, passcodeCode: passcodeCode, DeviceKeys(deviceKey, uuid))
         } catch {

@@ -10,10 +10,11 @@ extension Keybag {
     /// - Parameters:
     ///   - retired: the class keys of earlier generations, newest first.
     ///   - escrow: an escrow record to be renewed for `keys`; it is dropped if there is no passcode.
+    ///   - counter: who counts wrong passcodes, if there is a passcode.
     package static func wrapping(
         _ keys: ClassKeys, retired: [ClassKeys] = [], uuid: ItemUUID, generation: Int, deviceKey: DeviceKey,
         passcode: borrowing SecretBytes?, cost: ScryptCost, lockSettings: LockSettings = .default,
-        escrow: EscrowRecord? = nil
+        escrow: EscrowRecord? = nil, counter: PasscodeCounter = .file
     ) throws(CryptographyFailure) -> Keybag {
         var contents = Contents(
             uuid: uuid, device: deviceKey.id, generation: generation, salt: try RandomBytes.bytes(count: saltSize),
@@ -24,7 +25,10 @@ extension Keybag {
         case .none: break
         case .some(let passcode):
             contents.cost = cost
-            passcodeKeys = try PasscodeKeys(passcode, salt: contents.salt, cost: cost, uuid: uuid, deviceKey)
+            let stretched = try StretchedPasscode(passcode, contents, cost: cost)
+            if counter == .chip { contents.guarded = try stretched.guardedShare(deviceKey) }
+            // This opens the share too, before anything relies on it.
+            passcodeKeys = try PasscodeKeys(stretched, guarded: contents.guarded, deviceKey)
         }
         for accessibility in Accessibility.allCases {
             guard let key = keys[accessibility] else { continue }
@@ -74,7 +78,8 @@ extension Keybag {
         }
     }
 
-    /// The class keys that need the passcode, which is verified only after the full key derivation.
+    /// The class keys that need the passcode, which is verified only after the full key derivation, or by the chip that
+    /// counts it.
     ///
     /// - Throws: `wrongPasscode`, `damaged` (before any work if the cost is out of range), `cryptography`, `escrow`
     ///   (`forged`).
@@ -87,7 +92,7 @@ extension Keybag {
             throw .damaged("the work factor of the keybag is out of range")
         }
         do {
-            let keys = try PasscodeKeys(passcode, salt: salt, cost: cost, uuid: uuid, deviceKey)
+            let keys = try PasscodeKeys(passcode, contents, cost: cost, deviceKey)
             guard try hasPasscodeCode(under: keys.code) else { throw KeybagFailure.wrongPasscode }
             // Checked before a passcode change could renew the record for someone who planted it.
             if let escrow, try !escrow.hasCode(under: keys.escrowCode) { throw KeybagFailure.escrow(.forged) }
@@ -116,6 +121,7 @@ extension Keybag {
         switch error {
         case let error as KeybagFailure: error
         case CryptographyFailure.authentication: .damaged(forged)
+        case CryptographyFailure.chip(.wrongPassword): .wrongPasscode
         case let error as CryptographyFailure: .cryptography(error)
         default: .damaged(forged)
         }

@@ -29,12 +29,14 @@ struct KeybagReader {
         let retired = try retired(bytes)
         var cost: ScryptCost?
         var passcodeCode: [UInt8]?
+        var guarded: GuardedSecret?
         if scanner.skip(",\"scrypt\":", in: bytes) {
             // The allowed range is checked when the keybag is opened, before the derivation.
             guard let found = ScryptCost(logN: Int(clamping: try scanner.integer(in: bytes))) else {
                 throw malformed("the cost is wrong")
             }
             cost = found
+            guarded = try self.guarded(bytes)
             try scanner.literal(",\"passcode\":", in: bytes)
             passcodeCode = try sized(Keybag.codeSize, bytes)
         }
@@ -49,7 +51,8 @@ struct KeybagReader {
         try scanner.end(in: bytes)
         let contents = Keybag.Contents(
             uuid: uuid, device: device, generation: Int(generation), salt: salt, wrappedKeys: keys,
-            presence: presence, retired: retired, cost: cost, lockSettings: lockSettings, escrow: escrow)
+            presence: presence, retired: retired, cost: cost, lockSettings: lockSettings, escrow: escrow,
+            guarded: guarded)
         return Keybag(
             contents, passcodeCode: passcodeCode, deviceCode: deviceCode, text: bytes.indices.map { bytes[$0] })
     }
@@ -132,6 +135,23 @@ struct KeybagReader {
         let code = try sized(Keybag.codeSize, bytes)
         try scanner.literal("}", in: bytes)
         return EscrowRecord(since: since, key: key, share: share, wrappedKeys: keys, code: code)
+    }
+
+    private mutating func guarded(_ bytes: borrowing Span<UInt8>) throws -> GuardedSecret? {
+        guard scanner.skip(",\"tpm\":{\"parent\":", in: bytes) else { return nil }
+        let parent = try part(bytes)
+        try scanner.literal(",\"public\":", in: bytes)
+        let publicPart = try part(bytes)
+        try scanner.literal(",\"private\":", in: bytes)
+        let privatePart = try part(bytes)
+        try scanner.literal("}", in: bytes)
+        return GuardedSecret(SealedSecret(parent: parent, publicPart: publicPart, privatePart: privatePart))
+    }
+
+    private mutating func part(_ bytes: borrowing Span<UInt8>) throws -> [UInt8] {
+        let value = try scanner.base64(in: bytes)
+        guard GuardedSecret.partSizes.contains(value.count) else { throw malformed("a value has the wrong length") }
+        return value
     }
 
     private mutating func sized(_ count: Int, _ bytes: borrowing Span<UInt8>) throws -> [UInt8] {

@@ -5,13 +5,13 @@ package import KCKeychainModel
 /// - `secret`: salt (32 bytes), ciphertext, tag; the associated data is the format and the item's metadata line.
 /// - `none`: salt, tag over the same associated data; the item has no secret.
 /// - `clear`: salt, tag, plaintext bytes; the associated data is the format, the line and the plaintext bytes.
-/// - `guarded`: as `secret`, for an item with a constraint; the salt is a public key made for this seal alone.
+/// - `constrained`: as `secret`, for an item with a constraint; the salt is a public key made for this seal alone.
 package struct SealedFrame {
     package enum Format: UInt8 {
         case secret = 1
         case none = 2
         case clear = 3
-        case guarded = 4
+        case constrained = 4
     }
 
     static let saltSize = 32

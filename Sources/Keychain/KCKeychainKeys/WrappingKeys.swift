@@ -28,14 +28,41 @@ struct PasscodeKeys: ~Copyable {
     /// The MAC key of an escrow record.
     let escrowCode: SecretBytes
 
-    /// Derives the keys at the scrypt cost `cost`.
+    /// Derives the keys of a keybag at the scrypt cost `cost`.
+    ///
+    /// - Throws: `CryptographyFailure` (`library`, `chip` if a chip has a share of the keys).
     init(
-        _ passcode: borrowing SecretBytes, salt: [UInt8], cost: ScryptCost, uuid: ItemUUID, _ deviceKey: DeviceKey
+        _ passcode: borrowing SecretBytes, _ bag: Keybag.Contents, cost: ScryptCost, _ deviceKey: DeviceKey
     ) throws(CryptographyFailure) {
-        let stretched = try Scrypt.derive(passphrase: passcode, salt: salt, cost: cost, count: 32)
-        let keys = try deviceKey.mixIntoPasscodeKey(scryptOutput: stretched, context: uuid.bytes + salt)
+        try self.init(StretchedPasscode(passcode, bag, cost: cost), guarded: bag.guarded, deviceKey)
+    }
+
+    /// Derives the keys from a passcode that is stretched already.
+    init(
+        _ passcode: borrowing StretchedPasscode, guarded: GuardedSecret?, _ deviceKey: DeviceKey
+    ) throws(CryptographyFailure) {
+        let keys = try deviceKey.mixIntoPasscodeKey(
+            scryptOutput: passcode.output, context: passcode.context, guarded: guarded)
         wrapping = keys.withBytes { SecretBytes($0.extracting(0..<32)) }
         code = keys.withBytes { SecretBytes($0.extracting(32..<64)) }
         escrowCode = keys.withBytes { SecretBytes($0.extracting(64..<96)) }
+    }
+}
+
+/// The output of scrypt for the passcode of a keybag.
+struct StretchedPasscode: ~Copyable {
+    fileprivate let output: SecretBytes
+    fileprivate let context: [UInt8]
+
+    init(
+        _ passcode: borrowing SecretBytes, _ bag: Keybag.Contents, cost: ScryptCost
+    ) throws(CryptographyFailure) {
+        output = try Scrypt.derive(passphrase: passcode, salt: bag.salt, cost: cost, count: 32)
+        context = bag.uuid.bytes + bag.salt
+    }
+
+    /// Makes a share of the passcode's keys that only the chip gives.
+    func guardedShare(_ deviceKey: DeviceKey) throws(CryptographyFailure) -> GuardedSecret {
+        try deviceKey.guardedShare(scryptOutput: output, context: context)
     }
 }

@@ -16,7 +16,7 @@ extension Keychain {
         at path: String, deviceKey: DeviceKey, passcode: borrowing SecretBytes?, cost: ScryptCost? = defaultCost,
         now: Timestamp, lockWait: Duration = defaultLockWait
     ) throws(KeychainStoreError) -> Keychain {
-        let keys = try publish(at: path, deviceKey, passcode, cost, now)
+        let keys = try publish(at: path, deviceKey, passcode, .file, cost, now)
         let keychain = try Keychain(KeychainPath(path), path, deviceKey, lockWait, cost ?? defaultCost)
         keychain.classKeys = keys
         return keychain
@@ -24,17 +24,18 @@ extension Keychain {
 
     /// Creates a new keychain without opening it: once the file has its name, nothing can fail.
     ///
+    /// - Parameter counter: who counts wrong passcodes, if there is a passcode.
     /// - Throws: as `create(at:deviceKey:passcode:cost:now:lockWait:)`; there is then no keychain.
     package static func make(
-        at path: String, deviceKey: DeviceKey, passcode: borrowing SecretBytes?, cost: ScryptCost? = defaultCost,
-        now: Timestamp
+        at path: String, deviceKey: DeviceKey, passcode: borrowing SecretBytes?, countedBy counter: PasscodeCounter,
+        cost: ScryptCost? = defaultCost, now: Timestamp
     ) throws(KeychainStoreError) {
-        _ = try publish(at: path, deviceKey, passcode, cost, now)
+        _ = try publish(at: path, deviceKey, passcode, counter, cost, now)
     }
 
     private static func publish(
-        at path: String, _ deviceKey: DeviceKey, _ passcode: borrowing SecretBytes?, _ cost: ScryptCost?,
-        _ now: Timestamp
+        at path: String, _ deviceKey: DeviceKey, _ passcode: borrowing SecretBytes?, _ counter: PasscodeCounter,
+        _ cost: ScryptCost?, _ now: Timestamp
     ) throws(KeychainStoreError) -> ClassKeys {
         let hasPasscode = try checked(passcode)
         guard let cost = cost ?? defaultCost else { throw .limit("work factor", found: 0, allowed: 20) }
@@ -42,7 +43,8 @@ extension Keychain {
         let keys = try sealing(ClassKeys(generatingWithPasscode: hasPasscode))
         let keybag = try sealing(
             Keybag.wrapping(
-                keys, uuid: ItemUUID(), generation: 1, deviceKey: deviceKey, passcode: passcode, cost: cost))
+                keys, uuid: ItemUUID(), generation: 1, deviceKey: deviceKey, passcode: passcode, cost: cost,
+                counter: counter))
         try write(location, path, keybag, deviceKey, now)
         return keys
     }

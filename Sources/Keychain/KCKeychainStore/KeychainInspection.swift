@@ -16,6 +16,8 @@ package struct KeychainInformation: Hashable, Sendable {
     package let generation: Int
     /// The scrypt cost of one passcode attempt; nil without a passcode.
     package let cost: ScryptCost?
+    /// Who counts wrong passcodes; nil without a passcode.
+    package let counter: PasscodeCounter?
     /// When the keychain locks automatically.
     package let lockSettings: LockSettings
     /// The class keys for the holder of an escrow key; nil if escrow is not enabled.
@@ -40,7 +42,8 @@ extension Keychain {
             }
             return KeychainInformation(
                 storeID: storeID, created: created, device: keybag.device, generation: keybag.generation,
-                cost: keybag.cost, lockSettings: keybag.lockSettings, escrow: keybag.escrow, itemCounts: counts,
+                cost: keybag.cost, counter: keybag.hasPasscode ? keybag.counter : nil,
+                lockSettings: keybag.lockSettings, escrow: keybag.escrow, itemCounts: counts,
                 tombstoneCount: tombstones)
         }
     }

@@ -7,7 +7,8 @@ package import KCKeychainModel
 extension Keychain {
     /// Wraps the class keys under the key of another device, which is then the only one that opens the file.
     ///
-    /// Class keys, items and passcode stay as they are; an escrow record is renewed. It is one transaction: if the
+    /// Class keys, items and passcode stay as they are; an escrow record, and the share of a chip that counts the
+    /// passcode, are renewed. It is one transaction: if the
     /// process is killed, one of the two device keys opens the keychain. This object must not be used afterwards.
     ///
     /// - Parameter passcode: the present passcode; nil if there is none.
@@ -26,7 +27,8 @@ extension Keychain {
             after = try sealing(
                 Keybag.wrapping(
                     classKeys, retired: retired, uuid: before.uuid, generation: before.generation + 1, deviceKey: key,
-                    passcode: passcode, cost: cost, lockSettings: before.lockSettings, escrow: before.escrow))
+                    passcode: passcode, cost: cost, lockSettings: before.lockSettings, escrow: before.escrow,
+                    counter: before.counter))
         } else {
             after = try sealing(
                 Keybag.wrapping(

@@ -1,7 +1,7 @@
 package import KCByteStreams
 package import KCCryptography
 internal import KCDeviceIdentity
-internal import KCKeychainKeys
+package import KCKeychainKeys
 package import KCKeychainModel
 
 extension Keychain {
@@ -55,16 +55,18 @@ extension Keychain {
     /// It is one transaction: if the process is killed, either the old passcode works or the new one. It temporarily
     /// needs as much additional disk space as the file has.
     ///
-    /// - Parameter step: called once for each item.
+    /// - Parameters:
+    ///   - counter: who counts wrong passcodes; nil for who did before.
+    ///   - step: called once for each item.
     /// - Returns: the keys and items that were left out.
     /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked`, `passcodeEmpty`, `itemsAskForPasscode`, `busy`,
     ///   `diskFull`, `sqlite`, `escrow` (`forged`).
     @discardableResult
     package func setPasscode(
-        current: borrowing SecretBytes?, new: borrowing SecretBytes?, cost: ScryptCost? = defaultCost, now: Timestamp,
-        step: () -> Void = {}
+        current: borrowing SecretBytes?, new: borrowing SecretBytes?, countedBy counter: PasscodeCounter? = nil,
+        cost: ScryptCost? = defaultCost, now: Timestamp, step: () -> Void = {}
     ) throws(KeychainStoreError) -> PasscodeChange {
-        try setPasscode(current: current, new: new, cost: cost, now: now, step: step) {
+        try setPasscode(current: current, new: new, countedBy: counter, cost: cost, now: now, step: step) {
             _, _ throws(KeychainStoreError) in
         }
     }
@@ -74,8 +76,9 @@ extension Keychain {
     ///
     /// At that point this object still has the old ones.
     func setPasscode(
-        current: borrowing SecretBytes?, new: borrowing SecretBytes?, cost: ScryptCost?, now: Timestamp,
-        step: () -> Void, beforeCommit: (Keybag, ClassKeys) throws(KeychainStoreError) -> Void
+        current: borrowing SecretBytes?, new: borrowing SecretBytes?, countedBy counter: PasscodeCounter? = nil,
+        cost: ScryptCost?, now: Timestamp, step: () -> Void,
+        beforeCommit: (Keybag, ClassKeys) throws(KeychainStoreError) -> Void
     ) throws(KeychainStoreError) -> PasscodeChange {
         let hasNew = try Self.checked(new)
         guard let cost = cost ?? Self.defaultCost else { throw .limit("work factor", found: 0, allowed: 20) }
@@ -91,7 +94,7 @@ extension Keychain {
             after = try Keybag.wrapping(
                 keys, retired: kept, uuid: before.uuid, generation: before.generation + 1, deviceKey: deviceKey,
                 passcode: new, cost: cost, lockSettings: before.lockSettings,
-                escrow: before.escrow)
+                escrow: before.escrow, counter: counter ?? before.counter)
         } catch {
             throw .cryptography(error)
         }

@@ -119,10 +119,13 @@ package struct KeychainSession: Sendable {
     @discardableResult
     package func setPasscode(
         _ keychain: Keychain, current: borrowing SecretBytes?, new: borrowing SecretBytes?,
-        cost: ScryptCost? = Keychain.defaultCost, now: Timestamp, step: () -> Void = {}
+        countedBy counter: PasscodeCounter? = nil, cost: ScryptCost? = Keychain.defaultCost, now: Timestamp,
+        step: () -> Void = {}
     ) throws(KeychainStoreError) -> PasscodeChange {
         do throws(KeychainStoreError) {
-            return try keychain.setPasscode(current: current, new: new, cost: cost, now: now, step: step) {
+            return try keychain.setPasscode(
+                current: current, new: new, countedBy: counter, cost: cost, now: now, step: step
+            ) {
                 keybag, keys throws(KeychainStoreError) in
                 try rewrapSession(keychain, to: keybag, keys)
             }

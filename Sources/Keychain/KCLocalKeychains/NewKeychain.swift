@@ -1,7 +1,7 @@
 package import KCByteStreams
 package import KCCryptography
 package import KCDeviceIdentity
-internal import KCKeychainKeys
+package import KCKeychainKeys
 package import KCKeychainModel
 package import KCKeychainStore
 
@@ -50,10 +50,12 @@ package struct NewKeychain {
 
     /// Creates an empty keychain; once the file has its name, nothing can fail.
     ///
+    /// - Parameter counter: who counts wrong passcodes, if there is a passcode.
     /// - Throws: `KeychainStoreError`, `DeviceKeyFailure`, `LocalKeychainFailure` (`deviceKeyMissing`), `FileFailure`.
-    package func make(passcode: borrowing SecretBytes?) throws -> Made {
+    package func make(passcode: borrowing SecretBytes?, countedBy counter: PasscodeCounter = .file) throws -> Made {
         let (key, isNew) = try prepare()
-        try Keychain.make(at: local.path, deviceKey: key, passcode: passcode, cost: cost, now: now)
+        try Keychain.make(
+            at: local.path, deviceKey: key, passcode: passcode, countedBy: counter, cost: cost, now: now)
         return list(key, isNew)
     }
 

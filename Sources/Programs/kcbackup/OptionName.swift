@@ -21,6 +21,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case comment
     case confirm
     case copyTo = "copy-to"
+    case countedBy = "counted-by"
     case crontab
     case days
     case device
@@ -138,8 +139,11 @@ enum OptionName: String, CaseIterable, Sendable {
 
     /// True if the option may be given several times, with different values.
     var isRepeatable: Bool {
-        [.attribute, .copyTo, .identity, .inspectRecipient, .recipient, .recipientsFile, .remove, .set, .with, .withFile]
-            .contains(self)
+        [
+            .attribute, .copyTo, .identity, .inspectRecipient, .recipient, .recipientsFile, .remove, .set, .with,
+            .withFile,
+        ]
+        .contains(self)
     }
 
     /// The option as typed on the command line.

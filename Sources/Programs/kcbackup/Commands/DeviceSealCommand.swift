@@ -62,6 +62,8 @@ struct DeviceSealCommand: Verb {
                 + "disk; a new key that was in no file: 'kcbackup device adopt \(OptionName.newKey.spelling) "
                 + "\(OptionName.heldBy.spelling) \(KeyHolder.tpm.rawValue)'")
         session.note(
+            "'kcbackup keychain set-passcode \(OptionName.countedBy.spelling) tpm' lets it count wrong passcodes")
+        session.note(
             "units of the system that were installed before hide the TPM: 'kcbackup schedule install NAME "
                 + "\(OptionName.system.spelling)' writes new ones")
         try printDevice(key, device, in: session)
@@ -78,7 +80,7 @@ struct DeviceUnsealCommand: Verb {
         abstract: "Move the key of this device from the TPM to a file.",
         discussion: """
             Do this before the main board is replaced, the TPM is cleared or its firmware is changed; 'kcbackup device \
-            seal' moves it back. Asks for the ID of the device to be typed, and for the passcode of a keychain, since a \
+            seal' moves it back. Refused while the TPM counts the passcode of a keychain. Asks for the ID of the device to be typed, and for the passcode of a keychain, since a \
             copy of the file is the key.
 
             EXAMPLES:
@@ -97,6 +99,13 @@ struct DeviceUnsealCommand: Verb {
         let id = try device.key().id
         if case .file = try device.provider.status().holding {
             throw DeviceKeyFailure.heldByFile(path: device.provider.location, device: id)
+        }
+        let counted = try CountedKeychains.names(in: session)
+        guard counted.isEmpty else {
+            let names = counted.map(quoted).joined(separator: ", ")
+            throw Refusal(
+                .refused, "the TPM counts the passcode of \(names), which another board could not open",
+                hint: "'kcbackup keychain set-passcode NAME \(OptionName.countedBy.spelling) file' ends that first")
         }
         try consent.require(for: id, to: "move its key to a file", in: session)
         let key = try device.provider.unseal()

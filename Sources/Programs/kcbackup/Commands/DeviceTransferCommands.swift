@@ -55,7 +55,12 @@ struct DeviceExportCommand: Verb {
         let path = session.world.resolve(output)
         if try Path.exists(path) { throw FileFailure(output, .exists) }
         switch status.holding {
-        case .chip: try consent.require(for: id, to: "copy its key from the TPM", in: session)
+        case .chip:
+            try consent.require(for: id, to: "copy its key from the TPM", in: session)
+            for name in try CountedKeychains.names(in: session) {
+                session.warn(
+                    "the passcode of \(quoted(name)) works with the TPM alone that counts it, also with this copy")
+            }
         case .file: if let option = consent.given { throw UsageProblem.onlyForChip(option) }
         }
         let encrypted = try encrypt(device.provider.exported(on: session.today), in: session)
@@ -165,6 +170,9 @@ struct DeviceImportCommand: Verb {
                 session.warn(
                     "the TPM did not open the key, and a file holds it from now on; 'kcbackup device seal' moves it back"
                 )
+                for name in try CountedKeychains.names(in: session) {
+                    session.warn("the passcode of \(quoted(name)) works with the TPM alone that counts it")
+                }
             }
         }
         session.done = "this device is \(key.id) now"

@@ -59,7 +59,9 @@ struct ExecCommand: Verb {
                     .damaged,
                     "the seal of the item for '\(wanted.name)' does not fit: another program changed it, or the keychain is "
                         + "damaged; nothing was started",
-                    hint: "'kcbackup restore ARCHIVE \(OptionName.onConflict.spelling) overwrite' brings back what a backup has")
+                    hint:
+                        "'kcbackup restore ARCHIVE \(OptionName.onConflict.spelling) overwrite' brings back what a backup has"
+                )
             }
             guard let secret = try open.items.secret(of: item) else {
                 throw Refusal(.notFound, "the item for '\(wanted.name)' has no secret; nothing was started")
@@ -106,7 +108,8 @@ struct ExecCommand: Verb {
             if items.count > 1 {
                 throw UsageProblem(
                     "\(items.count) items match for '\(variable.name)', and one is needed; nothing was started",
-                    hint: "conditions choose one: '\(variable.name)=service=…,account=…', or '\(variable.name)=uuid=…'; "
+                    hint:
+                        "conditions choose one: '\(variable.name)=service=…,account=…', or '\(variable.name)=uuid=…'; "
                         + "'kcbackup item find' shows what items have")
             }
             guard let item = items.first else {
@@ -148,7 +151,8 @@ struct ExecCommand: Verb {
         case .notStarted(let code):
             Refusal(.notRun, "\(quoted(command)) cannot be run: \(words(ofSystemError: code))")
         case .noFile(let code):
-            Refusal(.io, "no file in memory can be made for a secret: \(words(ofSystemError: code)); nothing was started")
+            Refusal(
+                .io, "no file in memory can be made for a secret: \(words(ofSystemError: code)); nothing was started")
         }
     }
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCKernelKeyring
+internal import KCKeychainKeys
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCPasscodeStrength
@@ -23,7 +24,7 @@ struct KeychainCreateCommand: Verb {
               kcbackup keychain create
               kcbackup keychain create work --passcode file:work.passcode
               kcbackup keychain create scripts --no-passcode
-              kcbackup keychain create --held-by tpm
+              kcbackup keychain create --held-by tpm --counted-by tpm
             """)
 
     @OptionGroup
@@ -44,6 +45,13 @@ struct KeychainCreateCommand: Verb {
             valueName: "holder"))
     var heldBy: KeyHolder?
 
+    @Option(
+        name: OptionName.countedBy.name,
+        help: ArgumentHelp(
+            "Who counts wrong passcodes: file (the default), or tpm, which then refuses more of them.",
+            valueName: "counter"))
+    var countedBy: CounterName?
+
     @Flag(name: OptionName.suggest.name, help: "Suggest a strong passcode before asking for one.")
     var suggest = false
 
@@ -53,6 +61,7 @@ struct KeychainCreateCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         if noPasscode, passcode != nil { throw UsageProblem.together(.passcode, .noPasscode) }
         if noPasscode, suggest { throw UsageProblem.together(.suggest, .noPasscode) }
+        if noPasscode, countedBy != nil { throw UsageProblem.together(.countedBy, .noPasscode) }
         return try noPasscode ? make(in: session) : session.quietly(passcode) { try make(in: session) }
     }
 
@@ -80,8 +89,11 @@ struct KeychainCreateCommand: Verb {
         }
 
         let holder = (heldBy ?? .file).new(in: session)
-        session.tell(try NewKeychain(local, heldBy: holder, in: session).make(passcode: secret), of: local)
+        let counter = (countedBy ?? .file).counter
+        session.tell(
+            try NewKeychain(local, heldBy: holder, in: session).make(passcode: secret, countedBy: counter), of: local)
         if secret != nil {
+            if counter == .chip { session.warnOfCounter(local.name) }
             if passcode == nil || passcode == .terminal {
                 try session.keepUnlocked(local, secret)
             } else {
@@ -98,12 +110,11 @@ struct KeychainCreateCommand: Verb {
         return .ok
     }
 
-    /// Checks that what holds the key, or will hold it, is what was asked for.
+    /// Checks that what holds the key, or will hold it, and what is to count passcodes, are what was asked for.
     private func requireHolder(_ device: LocalDevice, in session: Session) throws {
-        guard let heldBy else { return }
         if try device.provider.holdsKey {
             let present = try device.provider.status().holding.holder
-            guard present != heldBy else { return }
+            guard let heldBy, present != heldBy else { return try countedBy?.require(heldBy: present, device) ?? () }
             if present == .file {
                 throw Refusal(
                     .exists, "the key of this device exists already, in a file",
@@ -115,6 +126,7 @@ struct KeychainCreateCommand: Verb {
         }
         // Before the user types a passcode.
         if heldBy == .tpm { _ = try device.provider.chipFacts() }
+        try countedBy?.require(heldBy: heldBy ?? .file, device)
     }
 
     /// Returns the new keychain as JSON; the keychain exists even if it cannot be opened again.

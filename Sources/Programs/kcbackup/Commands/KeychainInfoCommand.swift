@@ -39,7 +39,7 @@ struct KeychainInfoCommand: Verb {
             "store     \(Hexadecimal.encode(found.storeID))\n",
             "device    \(found.device)\n",
             "created   \(session.calendar.moment(found.created))\n",
-            "passcode  \(found.cost == nil ? "none: this device alone opens it" : "set")\n",
+            "passcode  \(found.passcodeWords)\n",
         ]
         if status.hasPasscode { lines += status.lines }
         if let escrow = found.escrow {
@@ -58,6 +58,17 @@ struct KeychainInfoCommand: Verb {
         }
         try session.result(["keychain": .keychain(local, found), "states": [.status(local, status)]], lines)
         return .ok
+    }
+}
+
+extension KeychainInformation {
+    /// Whether there is a passcode, and who counts wrong ones.
+    fileprivate var passcodeWords: String {
+        switch counter {
+        case .none: "none: this device alone opens it"
+        case .file: "set"
+        case .chip: "set; the TPM counts wrong ones"
+        }
     }
 }
 

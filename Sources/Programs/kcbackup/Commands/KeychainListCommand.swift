@@ -61,6 +61,7 @@ extension JSONValue {
             ("name", .text(local.name)), ("path", .text(local.path)),
             ("store", .text(Hexadecimal.encode(found.storeID))), ("device", .text(found.device.description)),
             ("created", .text(found.created.description)), ("passcode", .flag(found.cost != nil)),
+            ("counter", found.counter.map { .text($0.name.rawValue) }),
             ("generation", .number(found.generation)),
             ("counts", .counts { found.itemCounts[$0] ?? 0 }), ("tombstones", .number(found.tombstoneCount)),
             (

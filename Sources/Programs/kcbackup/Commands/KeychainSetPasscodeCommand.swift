@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCByteStreams
+internal import KCDeviceIdentity
 internal import KCKeychainKeys
 internal import KCKeychainStore
 internal import KCLocalKeychains
@@ -18,12 +19,15 @@ struct KeychainSetPasscodeCommand: Verb {
             nothing that is added later. Existing archives still restore. Removing the passcode deletes \
             WhenPasscodeSetThisDeviceOnly items, after a question. The states kept for 'kcbackup undo' are removed, \
             also after a question, since the old passcode opens them. An escrow key keeps working until 'kcbackup \
-            keychain escrow revoke'; without a passcode there is none.
+            keychain escrow revoke'; without a passcode there is none. Who counted wrong passcodes before still does, \
+            unless '--counted-by' says otherwise. If the TPM counts them, a thief of the whole machine cannot guess \
+            faster than it allows; without the TPM, the passcode opens nothing.
 
             EXAMPLES:
               kcbackup keychain set-passcode
               kcbackup keychain set-passcode work \\
                 --passcode file:old --new-passcode file:new
+              kcbackup keychain set-passcode --counted-by tpm
               kcbackup keychain set-passcode scripts --no-passcode
             """)
 
@@ -43,6 +47,12 @@ struct KeychainSetPasscodeCommand: Verb {
     @Flag(name: OptionName.noPasscode.name, help: "Remove the passcode.")
     var noPasscode = false
 
+    @Option(
+        name: OptionName.countedBy.name,
+        help: ArgumentHelp(
+            "Who counts wrong passcodes: file, or tpm, which then refuses more of them.", valueName: "counter"))
+    var countedBy: CounterName?
+
     @Flag(name: OptionName.suggest.name, help: "Suggest a strong passcode before asking for one.")
     var suggest = false
 
@@ -55,6 +65,7 @@ struct KeychainSetPasscodeCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         if noPasscode, newPasscode != nil { throw UsageProblem.together(.newPasscode, .noPasscode) }
         if noPasscode, suggest { throw UsageProblem.together(.suggest, .noPasscode) }
+        if noPasscode, countedBy != nil { throw UsageProblem.together(.countedBy, .noPasscode) }
         if newPasscode == .unknown { throw SecretProblem.notASource(.newPasscode) }
         return try session.quietly(passcode, noPasscode ? passcode : newPasscode) { try change(in: session) }
     }
@@ -64,6 +75,8 @@ struct KeychainSetPasscodeCommand: Verb {
         let keychain = try local.open(in: session)
         try session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
         let words = passcodeWords(local.name)
+        let device = LocalDevice(session.world)
+        try countedBy?.require(heldBy: device.provider.status().holding.holder, device)
         // Check it before asking for the new one, so that a typing error is noticed right away.
         let current = try unlock(keychain, local.name, in: session)
         let unlocked = session.world.unlocked
@@ -80,8 +93,8 @@ struct KeychainSetPasscodeCommand: Verb {
         if new == nil { try confirmRemoval(keychain, in: session) }
         let progress = try Progress("sealing items again", in: session, itemsOf: keychain.itemCount)
         let change = try unlocked.setPasscode(
-            keychain, current: current, new: new, cost: session.world.costs.passcode, now: session.now,
-            step: { progress.step() })
+            keychain, current: current, new: new, countedBy: countedBy?.counter, cost: session.world.costs.passcode,
+            now: session.now, step: { progress.step() })
         progress.finish()
         session.done = new == nil ? "passcode removed" : "passcode set"
         if change.droppedKeys > 0 {
@@ -89,6 +102,7 @@ struct KeychainSetPasscodeCommand: Verb {
                 "more than \(Keybag.retiredLimit) earlier passcodes: unencrypted archives from before them now take "
                     + "'\(OptionName.archivePasscode.spelling)' to be restored")
         }
+        if keychain.keybag.counter == .chip { session.warnOfCounter(local.name) }
         StateKeeper.removeAll(of: keychain, in: session)
         for item in change.damaged {
             session.warn("left as it was, since it cannot be opened: \(item?.words ?? "an unreadable row")")

@@ -1,7 +1,12 @@
 internal import ArgumentParser
 internal import KCBackupCatalogue
+internal import KCByteStreams
+internal import KCCryptography
 internal import KCDeviceIdentity
+internal import KCKeychainKeys
 internal import KCKeychainModel
+internal import KCLocalKeychains
+internal import KCReportText
 
 /// Who holds the device key, as users name it.
 enum KeyHolder: String, CaseIterable, Sendable, ExpressibleByArgument {
@@ -32,5 +37,53 @@ extension Session {
     var today: KeyDay {
         let parts = calendar.parts(now)
         return KeyDay(year: parts.year, month: parts.month, day: parts.day)
+    }
+}
+
+/// Who counts wrong passcodes, as users name it.
+enum CounterName: String, CaseIterable, Sendable, ExpressibleByArgument {
+    case file
+    case tpm
+
+    /// The counter of this name.
+    var counter: PasscodeCounter {
+        switch self {
+        case .file: .file
+        case .tpm: .chip
+        }
+    }
+
+    /// Checks that there can be such a counter, before a user types a passcode.
+    ///
+    /// - Parameter holder: who holds the key of the device.
+    func require(heldBy holder: KeyHolder, _ device: LocalDevice) throws {
+        guard self == .tpm else { return }
+        guard holder == .tpm else {
+            throw Refusal(
+                .refused, "the TPM counts passcodes only where it holds the key of the device",
+                hint: "'kcbackup device seal' moves the key to the TPM",
+                "with the first keychain, '\(OptionName.heldBy.spelling) tpm' makes it there")
+        }
+        let facts = try device.provider.chipFacts()
+        try failing(as: CryptographyFailure.chip, facts.requireCounting())
+    }
+}
+
+extension PasscodeCounter {
+    /// Who counts, as users name it.
+    var name: CounterName {
+        switch self {
+        case .file: .file
+        case .chip: .tpm
+        }
+    }
+}
+
+extension Session {
+    /// Says what a user should know whose keychain a TPM counts the passcode of from now on.
+    func warnOfCounter(_ keychain: String) {
+        warn(
+            "the passcode of \(quoted(keychain)) works with the TPM of this machine alone; without it, an encrypted "
+                + "archive brings the items back, and a copy of the device key does not")
     }
 }
