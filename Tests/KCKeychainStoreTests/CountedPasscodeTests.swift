@@ -107,6 +107,6 @@ struct CountedPasscodeTests {
         chip.clear()
         #expect(throws: KeychainStoreError.cryptography(.chip(.countedElsewhere))) { try unlocked() }
         let escrowed = try EscrowedKeychain(bench.open(), keyFile: key.text(comments: []))
-        #expect(escrowed.canOpen(.whenUnlocked))
+        #expect(escrowed.canOpen(Protection(.whenUnlocked)))
     }
 }

@@ -51,7 +51,7 @@ struct ExecCommand: Verb {
         let wanted = try wanted()
         let open = try location.open(in: session)
         let items = try find(wanted, in: open, session)
-        try open.items.open(Set(items.map(\.accessibility)))
+        try open.items.open(.of(Set(items.map(\.protection))))
         let broken = try open.items.brokenSeals(among: items)
         let variables = try zip(wanted, items).map { wanted, item in
             if broken.contains(item.uuid) {
