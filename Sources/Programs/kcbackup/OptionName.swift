@@ -142,8 +142,7 @@ enum OptionName: String, CaseIterable, Sendable {
         [
             .attribute, .copyTo, .identity, .inspectRecipient, .recipient, .recipientsFile, .remove, .set, .with,
             .withFile,
-        ]
-        .contains(self)
+        ].contains(self)
     }
 
     /// The option as typed on the command line.

@@ -57,11 +57,10 @@ struct ExecCommand: Verb {
             if broken.contains(item.uuid) {
                 throw Refusal(
                     .damaged,
-                    "the seal of the item for '\(wanted.name)' does not fit: another program changed it, or the keychain is "
-                        + "damaged; nothing was started",
-                    hint:
-                        "'kcbackup restore ARCHIVE \(OptionName.onConflict.spelling) overwrite' brings back what a backup has"
-                )
+                    "the seal of the item for '\(wanted.name)' does not fit: another program changed it, or the "
+                        + "keychain is damaged; nothing was started",
+                    hint: "'kcbackup restore ARCHIVE \(OptionName.onConflict.spelling) overwrite' brings back what a "
+                        + "backup has")
             }
             guard let secret = try open.items.secret(of: item) else {
                 throw Refusal(.notFound, "the item for '\(wanted.name)' has no secret; nothing was started")
@@ -108,9 +107,8 @@ struct ExecCommand: Verb {
             if items.count > 1 {
                 throw UsageProblem(
                     "\(items.count) items match for '\(variable.name)', and one is needed; nothing was started",
-                    hint:
-                        "conditions choose one: '\(variable.name)=service=…,account=…', or '\(variable.name)=uuid=…'; "
-                        + "'kcbackup item find' shows what items have")
+                    hint: "conditions choose one: '\(variable.name)=service=…,account=…', or "
+                        + "'\(variable.name)=uuid=…'; 'kcbackup item find' shows what items have")
             }
             guard let item = items.first else {
                 throw Refusal(
@@ -130,8 +128,8 @@ struct ExecCommand: Verb {
         guard hasNUL || hasLine else { return }
         throw Refusal(
             .refused,
-            "the secret for '\(variable.name)' has \(hasNUL ? "a zero byte" : "several lines"), which a variable cannot hold; "
-                + "nothing was started",
+            "the secret for '\(variable.name)' has \(hasNUL ? "a zero byte" : "several lines"), which a variable "
+                + "cannot hold; nothing was started",
             hint: "'\(OptionName.withFile.spelling) \(variable.name)=ITEM' gives it in a file")
     }
 
