@@ -44,6 +44,18 @@ struct KitSheetTests {
         return outcome.text
     }
 
+    @Test("In a PDF, no character that its font lacks is cut off with the end of a line")
+    func wideCharacters() throws {
+        let place = String(repeating: "倉", count: 30)
+        let sheet = sheet(comment: String(repeating: "金", count: 20), places: ["/srv/" + place + " end"])
+        for block in sheet.blocks {
+            guard case .lines(let lines) = block else { continue }
+            for line in lines { #expect(PDFWriter.encoded(line).count <= KitSheet.width, "\(line)") }
+        }
+        let text = String(decoding: try file(.text, sheet), as: UTF8.self)
+        #expect(text.count { $0 == "倉" } == 30 && text.count { $0 == "金" } == 20 && text.contains(" end"))
+    }
+
     @Test("As text, it is no wider than a page of a typewriter and no longer, and has all that is needed on it")
     func text() throws {
         let sheet = sheet()

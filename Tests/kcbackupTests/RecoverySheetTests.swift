@@ -28,6 +28,14 @@ struct RecoverySheetTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
+    @Test("A folder is refused as the file of a sheet", arguments: ["./", "/", "nowhere/"])
+    func folder(path: String) {
+        let outcome = home.run("recovery make -o \(path)")
+        #expect(outcome.status == .usage)
+        #expect(outcome.messages.hasPrefix("kcbackup: error: the value of '--output' is not the path of a new file\n"))
+        #expect(home.run("recovery list").text == "")
+    }
+
     @Test("A sheet may be made in a folder that all users share, such as /dev/shm")
     func sharedFolder() throws {
         try FileManager.default.createDirectory(

@@ -75,7 +75,12 @@ package struct KitSheet {
             "public key   \(kit.recipient)",
         ]
         if !kit.comment.isEmpty {
-            facts.append("comment      \(displayed(kit.comment, limit: RecoveryKit.commentLimit))")
+            let title = "comment      "
+            let rows = Self.folded(
+                displayed(kit.comment, limit: RecoveryKit.commentLimit), by: Self.width - 2 - title.utf8.count)
+            facts += rows.enumerated().map { index, row in
+                (index == 0 ? title : String(repeating: " ", count: title.utf8.count)) + row
+            }
         }
         return facts
     }
@@ -161,18 +166,31 @@ package struct KitSheet {
     }
 
     /// Breaks a line at blanks, and within words that are longer than a line.
+    ///
+    /// A scalar is as wide as it is in a PDF, where one that the font lacks is spelled out: nothing is cut off there.
     private static func folded(_ line: String, by width: Int = KitSheet.width - 2) -> [String] {
-        var rows: [[Character]] = []
-        for word in line.split(separator: Character(" ")).map(Array.init) {
-            if let last = rows.last, last.count + 1 + word.count <= width {
-                rows[rows.count - 1] += [" "] + word
+        var rows: [String] = []
+        var used = 0
+        for word in line.split(separator: Character(" ")) {
+            let size = PDFWriter.encoded(String(word)).count
+            if !rows.isEmpty, used + 1 + size <= width {
+                rows[rows.count - 1] += " " + word
+                used += 1 + size
                 continue
             }
-            for start in stride(from: 0, to: word.count, by: width) {
-                rows.append(Array(word[start..<min(start + width, word.count)]))
+            rows.append("")
+            used = 0
+            for scalar in word.unicodeScalars {
+                let size = PDFWriter.encoded(String(scalar)).count
+                if used + size > width {
+                    rows.append("")
+                    used = 0
+                }
+                rows[rows.count - 1].unicodeScalars.append(scalar)
+                used += size
             }
         }
-        return rows.map { String($0) }
+        return rows
     }
 }
 
