@@ -54,6 +54,7 @@ let package = Package(
             providers: [.apt(["libargon2-dev"])]),
         .systemLibrary(
             name: "CKCExpat", path: "Sources/Fences/CKCExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
+        .systemLibrary(name: "CKCFIDO2", path: "Sources/Fences/CKCFIDO2"),
         .systemLibrary(name: "CKCFiles", path: "Sources/Fences/CKCFiles"),
         .systemLibrary(
             name: "CKCGCrypt", path: "Sources/Fences/CKCGCrypt", pkgConfig: "libgcrypt",
@@ -87,6 +88,7 @@ let package = Package(
         library("KCDeviceIdentity", in: "Device", ["KCByteStreams", "KCCryptography"]),
         library(
             "KCSecurityChip", in: "Device", ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "CKCTPM2"]),
+        library("KCSecurityTokens", in: "Device", ["KCByteStreams", "KCCryptography", "CKCFIDO2"]),
         library("KCTarArchive", in: "Formats", ["KCByteStreams", "CKCLibArchive"]),
         library("KCGzipStreams", in: "Formats", ["KCByteStreams", "CKCZlib"]),
         library("KCXMLDocuments", in: "Formats", ["KCByteStreams", "CKCExpat"]),
@@ -273,6 +275,7 @@ let package = Package(
         tests("KCXMLDocuments"),
         tests("KCDeviceIdentity"),
         tests("KCSecurityChip", ["KCByteStreams", "KCCryptography", "KCDeviceIdentity"]),
+        tests("KCSecurityTokens", ["CKCTestSupport", "KCByteStreams", "KCCryptography"]),
         tests("KCTarArchive"),
         tests("KCGzipStreams"),
         tests("KCQRCodes", ["KCByteStreams"]),

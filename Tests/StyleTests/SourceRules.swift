@@ -22,6 +22,7 @@ enum SourceRule: String, CaseIterable, Sendable {
         "CKCFiles": "KCByteStreams",
         "CKCArgon2": "KCArgon2", "CKCGCrypt": "KCSalsa20", "CKCExpat": "KCXMLDocuments",
         "CKCLibSecret": "KCSecretService", "CKCQRencode": "KCQRCodes", "CKCTPM2": "KCSecurityChip",
+        "CKCFIDO2": "KCSecurityTokens",
         "ArgumentParser": "kcbackup",
     ]
     /// The targets that are programs.
@@ -36,6 +37,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     static let fenceTargets: Set = [
         "KCByteStreams", "KCCryptography", "KCTarArchive", "KCGzipStreams", "KCKernelKeyring", "KCPasscodeStrength",
         "KCArgon2", "KCSalsa20", "KCXMLDocuments", "KCSecretService", "KCQRCodes", "KCSecurityChip",
+        "KCSecurityTokens",
     ]
     /// The files in other targets that call C, each for the reason given in its first comment.
     static let fenceFiles: Set = [
