@@ -91,7 +91,7 @@ struct LostOutputTests {
         ["inspect"], ["verify"], ["diff"], ["doctor"], ["status"], ["fleet", "status"], ["fleet", "index"],
         ["fleet", "search"], ["fleet", "export"], ["list"], ["recovery", "list"], ["recovery", "check"],
         ["item", "list"], ["item", "find"], ["keychain", "list"], ["keychain", "info"], ["device", "show"],
-        ["device", "list"], ["schedule", "list"], ["schedule", "show"],
+        ["device", "list"], ["schedule", "list"], ["schedule", "show"], ["exec"],
     ]
 
     @Test("A verb that did its work says so if its result cannot be printed", arguments: cases, [false, true])
