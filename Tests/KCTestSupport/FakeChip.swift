@@ -126,6 +126,12 @@ package final class FakeChip: SealingChip {
     }
 
     /// See `SealingChip`.
+    package func owns(_ sealed: SealedSecret) throws(ChipFailure) -> Bool {
+        try begin("facts")
+        return state.withLock { sealed.parent.first == $0.parent }
+    }
+
+    /// See `SealingChip`.
     package func facts() throws(ChipFailure) -> ChipFacts {
         try begin("facts")
         return state.withLock { state in

@@ -141,6 +141,11 @@ package struct QueuedChip: SealingChip {
     }
 
     /// See `SealingChip`.
+    package func owns(_ sealed: SealedSecret) throws(ChipFailure) -> Bool {
+        try ExternalProgram.spawning.withLock { _ throws(ChipFailure) in try chip.owns(sealed) }
+    }
+
+    /// See `SealingChip`.
     package func facts() throws(ChipFailure) -> ChipFacts {
         try ExternalProgram.spawning.withLock { _ throws(ChipFailure) in try chip.facts() }
     }

@@ -50,7 +50,7 @@ struct DeviceImportTests {
         home.chip.clear()
         let outcome = try expect(importOther)
         for name in ["login", "more"] {
-            let words = "keychain '\(name)' needs the present key, which the TPM does not open; it stays as it is"
+            let words = "keychain '\(name)' stays with the present key, since no TPM here opens it"
             #expect(outcome.messages.contains(words))
         }
         #expect(!outcome.messages.contains("delete"))

@@ -121,6 +121,18 @@ package final class DeviceKey: Sendable {
         return try chip.seal(RandomBytes.secret(count: 32), behind: password)
     }
 
+    /// True if the chip of this machine has the share.
+    ///
+    /// - Throws: `CryptographyFailure` (`chip` if it cannot be asked).
+    package func owns(_ guarded: GuardedSecret) throws(CryptographyFailure) -> Bool { try chip.owns(guarded) }
+
+    /// Checks that the chip takes a guess at a passcode now, which it has a share for.
+    ///
+    /// - Throws: `CryptographyFailure` (`chip` if not).
+    package func requireGuess(at guarded: GuardedSecret) throws(CryptographyFailure) {
+        try chip.requireGuess(at: guarded)
+    }
+
     private func passcodeInput(_ scryptOutput: borrowing SecretBytes) throws(CryptographyFailure) -> SecretBytes {
         guard scryptOutput.count >= 32 else { throw .unsupportedParameters("scrypt output length") }
         let share = try expand(.passcodeShare, [])

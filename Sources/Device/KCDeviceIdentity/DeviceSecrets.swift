@@ -104,6 +104,30 @@ package final class DeviceChip: Sendable {
         }
     }
 
+    /// True if this chip sealed the share, so that it can open it.
+    ///
+    /// - Throws: `CryptographyFailure` (`chip` if it cannot be asked).
+    func owns(_ guarded: GuardedSecret) throws(CryptographyFailure) -> Bool {
+        do throws(ChipFailure) {
+            return try chip.owns(guarded.sealed)
+        } catch {
+            if case .absent = error { return false }
+            throw .chip(error)
+        }
+    }
+
+    /// Checks that a guess at a password may be made now, as `unseal(_:with:)` does.
+    ///
+    /// - Throws: `CryptographyFailure` (`chip` if not).
+    func requireGuess(at guarded: GuardedSecret) throws(CryptographyFailure) {
+        guard try owns(guarded) else { throw .chip(.countedElsewhere) }
+        do throws(ChipFailure) {
+            try chip.facts().requireGuess()
+        } catch {
+            throw .chip(error)
+        }
+    }
+
     /// Opens what `seal(_:behind:)` has returned.
     ///
     /// - Throws: `CryptographyFailure` (`chip` also for a wrong password).

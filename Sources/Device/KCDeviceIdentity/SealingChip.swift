@@ -25,6 +25,9 @@ package protocol SealingChip: Sendable {
     ///   `otherChip` if another chip sealed it, or this one was cleared since, which is found out before.
     func unseal(_ guarded: GuardedSecret, with password: borrowing SecretBytes) throws(ChipFailure) -> SecretBytes
 
+    /// True if this chip sealed it, and was not cleared since.
+    func owns(_ sealed: SealedSecret) throws(ChipFailure) -> Bool
+
     /// Returns what the chip says about itself; it is not authenticated.
     func facts() throws(ChipFailure) -> ChipFacts
 }
@@ -90,7 +93,8 @@ package struct ChipFacts: Hashable, Sendable {
 
 /// The count of wrong guesses is one for all that a chip guards: what is wrong here locks the others too.
 extension ChipFacts {
-    /// How many guesses a passcode leaves to other programs, such as those that open disks.
+    /// How many guesses must be left where a passcode is tried; so others are left to other programs, such as those that
+    /// open disks.
     package static let reserve = 5
     /// The lowest limit of a chip that should count passcodes: with less, two typing errors lock a keychain for hours.
     package static let leastLimit = 2 * reserve
@@ -131,6 +135,8 @@ package struct NoChip: SealingChip {
     package func unseal(
         _ guarded: GuardedSecret, with password: borrowing SecretBytes
     ) throws(ChipFailure) -> SecretBytes { throw Self.failure }
+    /// Throws `absent`.
+    package func owns(_ sealed: SealedSecret) throws(ChipFailure) -> Bool { throw Self.failure }
     /// Throws `absent`.
     package func facts() throws(ChipFailure) -> ChipFacts { throw Self.failure }
 

@@ -84,9 +84,7 @@ package struct TPM: SealingChip {
     ) throws(ChipFailure) -> SecretBytes {
         let connection = try connect()
         // Before anything is sent: somebody between here and the TPM could have another key to offer.
-        var parent = try connection.persistentParent()
-        if parent?.hash != sealed.parent { parent = try connection.transientParent() }
-        guard let parent, parent.hash == sealed.parent else { throw .otherChip }
+        guard let parent = try parent(of: sealed, connection) else { throw .otherChip }
         if isGuarded { try facts(of: connection).requireGuess() }
         let session = try connection.session(with: parent)
         let secret = try connection.unseal(
@@ -95,6 +93,19 @@ package struct TPM: SealingChip {
         // The library keeps a copy of its last answer until there is one that is as long.
         try connection.capability(ctpm2_cap_commands, from: 0, count: 100)
         return secret
+    }
+
+    private func parent(
+        of sealed: SealedSecret, _ connection: TPMConnection
+    ) throws(ChipFailure) -> TPMConnection.Parent? {
+        if let parent = try connection.persistentParent(), parent.hash == sealed.parent { return parent }
+        let parent = try connection.transientParent()
+        return parent.hash == sealed.parent ? parent : nil
+    }
+
+    /// True if this TPM sealed it, and was not cleared since.
+    package func owns(_ sealed: SealedSecret) throws(ChipFailure) -> Bool {
+        try parent(of: sealed, connect()) != nil
     }
 
     /// Returns what the TPM says about itself.

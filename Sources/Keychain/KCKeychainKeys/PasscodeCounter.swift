@@ -1,5 +1,6 @@
 internal import KCByteStreams
-internal import KCDeviceIdentity
+package import KCCryptography
+package import KCDeviceIdentity
 
 /// Who counts the wrong passcodes of a keychain.
 package enum PasscodeCounter: Hashable, Sendable {
@@ -12,6 +13,21 @@ package enum PasscodeCounter: Hashable, Sendable {
 extension Keybag {
     /// Who counts wrong passcodes; without a passcode, nothing is counted.
     package var counter: PasscodeCounter { guarded == nil ? .file : .chip }
+
+    /// True if a chip counts the passcode that is not the one of this machine: the passcode then opens nothing here.
+    ///
+    /// - Throws: `CryptographyFailure` (`chip` if the chip of this machine cannot be asked).
+    package func isCountedElsewhere(_ deviceKey: DeviceKey) throws(CryptographyFailure) -> Bool {
+        guard let guarded else { return false }
+        return try !deviceKey.owns(guarded)
+    }
+
+    /// Checks that the chip that counts the passcode, if one does, takes a guess now.
+    ///
+    /// - Throws: `CryptographyFailure` (`chip` if not).
+    package func requireGuess(_ deviceKey: DeviceKey) throws(CryptographyFailure) {
+        if let guarded { try deviceKey.requireGuess(at: guarded) }
+    }
 }
 
 extension GuardedSecret {

@@ -8,7 +8,7 @@ extension Keychain {
     ///
     /// The keychain must have been unlocked. Setting the passcode renews the record for the same escrow key.
     ///
-    /// - Throws: `escrow` (`noPasscode`, `exists`), `locked`, `wrongPasscode`, which is not counted, `busy`, `diskFull`,
+    /// - Throws: `escrow` (`noPasscode`, `exists`), `locked`, `wrongPasscode`, which only a chip counts, `busy`, `diskFull`,
     ///   `readOnly`, `sqlite`.
     package func enableEscrow(
         for key: EscrowPublicKey, passcode: borrowing SecretBytes, now: Timestamp

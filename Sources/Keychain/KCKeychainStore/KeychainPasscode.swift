@@ -130,6 +130,18 @@ extension Keychain {
         try withReadTransaction { database throws(KeychainStoreError) in try Attempts(database) }.wait(now)
     }
 
+    /// True if a chip counts the passcode that is not the one of this machine: the passcode then opens nothing here.
+    ///
+    /// - Throws: `cryptography` if the chip of this machine cannot be asked.
+    package func isCountedElsewhere() throws(KeychainStoreError) -> Bool {
+        try sealing(keybag.isCountedElsewhere(deviceKey))
+    }
+
+    /// Checks that the chip that counts the passcode, if one does, takes a guess now.
+    ///
+    /// - Throws: `cryptography` if not.
+    package func requireGuess() throws(KeychainStoreError) { try sealing(keybag.requireGuess(deviceKey)) }
+
     private func tried(_ passcode: borrowing SecretBytes?, _ now: Timestamp) throws(KeychainStoreError) -> ClassKeys {
         let attempts = try withReadTransaction { database throws(KeychainStoreError) in try Attempts(database) }
         if let seconds = attempts.wait(now) { throw .tooManyAttempts(retryAfter: seconds) }

@@ -100,7 +100,7 @@ struct DeviceUnsealCommand: Verb {
         if case .file = try device.provider.status().holding {
             throw DeviceKeyFailure.heldByFile(path: device.provider.location, device: id)
         }
-        let counted = try CountedKeychains.names(in: session)
+        let counted = try CountedKeychains.names(isHere: true, in: session)
         guard counted.isEmpty else {
             let names = counted.map(quoted).joined(separator: ", ")
             throw Refusal(
@@ -162,7 +162,7 @@ struct KeyCopyConsent: ParsableArguments {
         }
     }
 
-    /// A keychain with a passcode: the default one, or else the first; nil if none has one.
+    /// A keychain with a passcode that works here: the default one, or else the first; nil if there is none.
     private func keychain(in session: Session) throws -> (LocalKeychain, Keychain)? {
         let standard = try LocalKeychain(nil, in: session.world)
         let names = try LocalKeychain.names(in: session.world.dataFolder)
@@ -170,7 +170,7 @@ struct KeyCopyConsent: ParsableArguments {
         for local in keychains.filter({ $0 == standard }) + keychains.filter({ $0 != standard }) {
             do {
                 let keychain = try local.open(in: session)
-                if keychain.hasPasscode { return (local, keychain) }
+                if keychain.hasPasscode, try !keychain.isCountedElsewhere() { return (local, keychain) }
             } catch KeychainStoreError.otherDevice {
                 // It is no keychain of this device.
             } catch KeychainStoreError.damaged {

@@ -2,17 +2,20 @@ internal import KCKeychainKeys
 internal import KCKeychainStore
 internal import KCLocalKeychains
 
-/// The keychains of this device whose passcodes its TPM counts, and which do not open without it.
+/// The keychains of this device whose passcodes a TPM counts, and which do not open without it.
 enum CountedKeychains {
     /// Their names.
     ///
     /// A keychain that cannot be opened is named in a warning: what is wrong with it is no reason to keep a user from the
     /// key of the device.
-    static func names(in session: Session) throws -> [String] {
+    /// - Parameter isHere: true for those that the TPM of this machine counts.
+    static func names(isHere: Bool = false, in session: Session) throws -> [String] {
         defer { session.subjects.keychain = nil }
         return try LocalKeychain.names(in: session.world.dataFolder).filter { name in
             do {
-                return try LocalKeychain(name, in: session.world).open(in: session).keybag.counter == .chip
+                let keychain = try LocalKeychain(name, in: session.world).open(in: session)
+                guard keychain.keybag.counter == .chip else { return false }
+                return try !isHere || !keychain.isCountedElsewhere()
             } catch KeychainStoreError.otherDevice {
                 return false
             } catch let error as KeychainStoreError {

@@ -10,7 +10,8 @@ internal import KCReportText
 /// After a reinstallation, such keychains were made by a restore that came before `device import`.
 struct KeychainMove {
     private let keychains: [(local: LocalKeychain, keychain: Keychain)]
-    /// The names of those that need the present key, which its chip will not open at another time either.
+    /// The names of those that no passcode opens any more: the chip will not open the present key at another time either,
+    /// or another one counted the passcode.
     private let lost: [String]
 
     /// Finds the keychains.
@@ -24,7 +25,8 @@ struct KeychainMove {
         for name in try LocalKeychain.names(in: session.world.dataFolder) {
             let local = try LocalKeychain(name, in: session.world)
             do {
-                keychains.append((local, try local.open(in: session)))
+                let keychain = try local.open(in: session)
+                if try keychain.isCountedElsewhere() { lost.append(name) } else { keychains.append((local, keychain)) }
             } catch KeychainStoreError.otherDevice {
                 // It needs another key already, perhaps the imported one.
             } catch KeychainStoreError.cryptography(.chip(let failure)) {
@@ -52,7 +54,7 @@ struct KeychainMove {
     func announce(_ session: Session) {
         for name in lost {
             session.warn(
-                "keychain \(quoted(name)) needs the present key, which the TPM does not open; it stays as it is")
+                "keychain \(quoted(name)) stays with the present key, since no TPM here opens it")
         }
         for (local, _) in keychains {
             session.warn("keychain \(quoted(local.name)), made with the present key, will be moved to the new one")

@@ -50,12 +50,15 @@ extension Session {
 
     /// Reads the passcode of a keychain for `use`; nothing is asked while wrong passcodes delay the next attempt.
     ///
-    /// - Throws: as `trying`, `KeychainStoreError` (`tooManyAttempts`).
+    /// - Throws: as `trying`, `KeychainStoreError` (`tooManyAttempts`, `cryptography` for a chip that counts them).
     func trying<Result: ~Copyable>(
         _ wanted: WantedSecret, of keychain: Keychain, _ use: (borrowing SecretBytes) throws -> Result
     ) throws -> Result {
         let wait = { try keychain.secondsUntilNextTry(now: self.world.clock()) }
-        if wanted.isTyped, let seconds = try wait() { throw KeychainStoreError.tooManyAttempts(retryAfter: seconds) }
+        if wanted.isTyped {
+            if let seconds = try wait() { throw KeychainStoreError.tooManyAttempts(retryAfter: seconds) }
+            try keychain.requireGuess()
+        }
         return try trying(wanted, wait: wait, use)
     }
 
