@@ -49,10 +49,11 @@ final class BackupHome {
     @discardableResult
     func backUp(
         _ series: String = "login", _ mode: ArchiveMode = .encrypted, items: Int = 1, damaged: Int = 0,
-        rules: SeriesDestination.Rules = SeriesDestination.Rules(acceptsShrinkage: true)
+        rules: SeriesDestination.Rules = SeriesDestination.Rules(acceptsShrinkage: true),
+        to destination: SeriesDestination? = nil
     ) throws -> CatalogueEntry {
         pass(days: 1)
-        let destination = SeriesDestination(try open(), series: series, rules: rules)
+        let destination = try destination ?? SeriesDestination(open(), series: series, rules: rules)
         let backup = try CreateBackup(
             of: ArchiveSource(kind: ArchiveSource.keychain, name: series), device: device, tool: "test",
             to: destination, now: now)

@@ -71,13 +71,18 @@ package struct CatalogueEntry: Hashable, Sendable {
         package let damaged: Int
         /// See `FinishedArchive.fingerprint`.
         package let fingerprint: [UInt8]
+        /// The state of the store when it last had these contents (`StoreState.digest`); nil if it has none.
+        package internal(set) var state: [UInt8]?
 
         /// Creates a description of an archive's contents.
-        package init(counts: ItemCounts, groups: [ExactText: Int], damaged: Int, fingerprint: [UInt8]) {
+        package init(
+            counts: ItemCounts, groups: [ExactText: Int], damaged: Int, fingerprint: [UInt8], state: [UInt8]? = nil
+        ) {
             self.counts = counts
             self.groups = groups
             self.damaged = damaged
             self.fingerprint = fingerprint
+            self.state = state
         }
     }
 

@@ -94,6 +94,9 @@ extension CatalogueEntry {
             CanonicalJSON.literal(
                 ",\"damaged\":\(content.damaged),\"fingerprint\":\"\(Hexadecimal.encode(content.fingerprint))\"",
                 into: &text)
+            if let state = content.state {
+                CanonicalJSON.literal(",\"store\":\"\(Hexadecimal.encode(state))\"", into: &text)
+            }
         }
         CanonicalJSON.literal(",\"state\":\"\(state.rawValue)\",\"verified\":\"\(verified)\"", into: &text)
         for (name, time) in [("drilled", drilled), ("confirmed", confirmed), ("trashed", trashed)] {
@@ -126,8 +129,10 @@ extension CatalogueEntry {
             try scanner.literal(",\"damaged\":", in: bytes)
             let damaged = Int(try scanner.integer(in: bytes))
             try scanner.literal(",\"fingerprint\":", in: bytes)
+            let fingerprint = try scanner.hexadecimal(in: bytes)
+            let state = scanner.skip(",\"store\":", in: bytes) ? try scanner.hexadecimal(in: bytes) : nil
             content = Content(
-                counts: counts, groups: groups, damaged: damaged, fingerprint: try scanner.hexadecimal(in: bytes))
+                counts: counts, groups: groups, damaged: damaged, fingerprint: fingerprint, state: state)
         }
         try scanner.literal(",\"state\":", in: bytes)
         guard let state = State(rawValue: try scanner.string(in: bytes)) else {

@@ -2,7 +2,7 @@ package import KCBackupArchive
 package import KCBackupEngine
 internal import KCByteStreams
 internal import KCDeviceIdentity
-internal import KCKeychainModel
+package import KCKeychainModel
 
 /// A backup folder as the destination for one keychain's archive.
 package final class SeriesDestination: ArchiveDestination {
@@ -23,6 +23,7 @@ package final class SeriesDestination: ArchiveDestination {
     private let series: String
     private let rules: Rules
     private let given: GivenNames?
+    private let state: StoreState?
 
     /// The user's choices for the run.
     package struct Rules: Hashable, Sendable {
@@ -43,14 +44,55 @@ package final class SeriesDestination: ArchiveDestination {
 
     /// Prepares for an archive of a series.
     ///
-    /// - Parameter given: the names that archives for other folders have, which this one must not have; nil if their
-    ///   copies never meet.
-    package init(_ folder: BackupFolder, series: String, rules: Rules = Rules(), given: GivenNames? = nil) {
+    /// - Parameters:
+    ///   - given: the names that archives for other folders have, which this one must not have; nil if their copies never
+    ///     meet.
+    ///   - state: the state of the store, taken before it is read.
+    package init(
+        _ folder: BackupFolder, series: String, rules: Rules = Rules(), given: GivenNames? = nil,
+        state: StoreState? = nil
+    ) {
         self.folder = folder
         self.series = series
         self.rules = rules
         self.given = given
+        self.state = state
         workFolder = folder.path
+    }
+
+    /// Confirms the newest archive without making another one, if the store is in the state that it was in then.
+    ///
+    /// - Returns: false if an archive must be made to know whether anything has changed.
+    /// - Throws: `CatalogueFailure`, `FileFailure`.
+    package func confirm(now: Timestamp) throws -> Bool {
+        guard rules.skipsUnchanged, let state, let pin = folder.pin, let last = folder.catalogue.newest(of: series),
+            let content = last.content, content.state == state.digest, content.damaged == 0,
+            try fits(last, pin.mode)
+        else { return false }
+        try confirm(last, now: now)
+        return true
+    }
+
+    private func confirm(_ last: CatalogueEntry, now: Timestamp) throws {
+        let state = try currentState()
+        try folder.change(last) {
+            $0.confirmed = max(now, $0.lastGood)
+            $0.content?.state = state
+        }
+        try folder.change { $0.pin = folder.pin }
+        outcome = .unchanged(folder.catalogue.newest(of: series) ?? last)
+    }
+
+    /// The state that the store was in while it was read; nil if it was changed meanwhile.
+    private func currentState() throws -> [UInt8]? {
+        guard let state, try state.isCurrent() else { return nil }
+        return state.digest
+    }
+
+    /// True if an archive that is made now would have this mode and these keys, and the file is whole.
+    private func fits(_ last: CatalogueEntry, _ mode: ArchiveMode) throws -> Bool {
+        try last.mode == mode && last.file.keys == folder.pin?.keys ?? []
+            && folder.isWhole(last, at: folder.path(of: last))
     }
 
     /// Compares the archive with the previous one, and saves it under a name with an entry in the catalogue.
@@ -60,10 +102,7 @@ package final class SeriesDestination: ArchiveDestination {
     package func receive(_ archive: FinishedArchive, _ report: CreateReport) throws {
         if let last = folder.catalogue.newest(of: series) {
             if try isUnchanged(archive, report, since: last) {
-                try folder.change(last) { $0.confirmed = max(archive.header.created, $0.lastGood) }
-                try folder.change { $0.pin = folder.pin }
-                outcome = .unchanged(folder.catalogue.newest(of: series) ?? last)
-                return
+                return try confirm(last, now: archive.header.created)
             }
             try requireNoLoss(report, since: last)
         }
@@ -74,9 +113,7 @@ package final class SeriesDestination: ArchiveDestination {
         _ archive: FinishedArchive, _ report: CreateReport, since last: CatalogueEntry
     ) throws -> Bool {
         try rules.skipsUnchanged && last.content?.fingerprint == archive.fingerprint
-            && last.mode == archive.header.mode
-            && last.file.keys == folder.pin?.keys ?? [] && last.content?.damaged == report.damaged.count
-            && folder.isWhole(last, at: folder.path(of: last))
+            && last.content?.damaged == report.damaged.count && fits(last, archive.header.mode)
     }
 
     private func requireNoLoss(_ report: CreateReport, since last: CatalogueEntry) throws(CatalogueFailure) {
@@ -103,7 +140,7 @@ package final class SeriesDestination: ArchiveDestination {
                 mode: archive.header.mode, file: CatalogueEntry.File(archive, keys: folder.pin?.keys ?? []),
                 content: CatalogueEntry.Content(
                     counts: report.contents.counts, groups: report.groups, damaged: report.damaged.count,
-                    fingerprint: archive.fingerprint),
+                    fingerprint: archive.fingerprint, state: try currentState()),
                 state: .writing, verified: now)
             if try Path.exists(folder.path(of: entry))
                 || folder.catalogue.entries.contains(where: { $0.name.exact == name.exact })

@@ -1,3 +1,4 @@
+package import KCBackupEngine
 package import KCByteStreams
 internal import KCCryptography
 package import KCDeviceIdentity
@@ -28,6 +29,11 @@ package final class KeychainItemStore: ItemStore {
     package var identity: String { Hexadecimal.encode(keychain.storeID) }
 
     package func itemCount() throws -> Int { try keychain.itemCount() }
+
+    package func state() throws -> StoreState? {
+        let state = try keychain.state()
+        return StoreState(digest: state.digest) { [keychain] in try keychain.isStill(state) }
+    }
 
     package func open(_ needed: NeededSecrets) throws { opened = try opening(needed) }
 

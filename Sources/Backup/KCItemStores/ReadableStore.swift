@@ -1,3 +1,4 @@
+package import KCBackupEngine
 package import KCByteStreams
 package import KCDeviceIdentity
 internal import KCKeychainKeys
@@ -23,6 +24,9 @@ package protocol ReadableStore: ItemSource {
 
     /// The number of items.
     func itemCount() throws -> Int
+
+    /// The state that the store is in; nil if only its items can tell whether anything has changed.
+    func state() throws -> StoreState?
 
     /// Makes secrets readable, for which the user may be asked.
     func open(_ needed: NeededSecrets) throws
@@ -63,6 +67,8 @@ extension ReadableStore {
     package var unread: UnreadItems { UnreadItems() }
 
     package func form() throws -> ((Item) -> Item?)? { nil }
+
+    package func state() throws -> StoreState? { nil }
 
     /// Does nothing: what was read has its secrets.
     package func open(_ needed: NeededSecrets) {}

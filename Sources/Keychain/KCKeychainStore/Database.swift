@@ -208,6 +208,13 @@ internal import KCKeychainModel
     ///
     /// - Throws: `KeychainStoreError.sqlite`; `StreamFailure` for `output`.
     func copyFile(to output: OpenFile) throws {
+        try readFile { piece in try output.write(piece) }
+    }
+
+    /// Passes the bytes of the file to `body`, piece by piece.
+    ///
+    /// - Throws: `sqlite`, and what `body` throws.
+    func readFile(_ body: (borrowing Span<UInt8>) throws -> Void) throws {
         var found: UnsafeMutablePointer<sqlite3_file>?
         let code = unsafe withUnsafeMutablePointer(to: &found) { found in
             unsafe sqlite3_file_control(pointer, "main", SQLITE_FCNTL_FILE_POINTER, found)
@@ -226,7 +233,7 @@ internal import KCKeychainModel
                 unsafe read(file, buffer.baseAddress, Int32(count), offset)
             }
             try check(code)
-            try output.write(piece.span.extracting(0..<count))
+            try body(piece.span.extracting(0..<count))
             offset += Int64(count)
         }
     }

@@ -25,6 +25,8 @@ struct FolderBackup {
     fileprivate enum Result {
         /// The number of unreadable items that were named before comes last.
         case done(SeriesDestination.Outcome, CreateReport, told: Int)
+        /// Nothing was read, since the store is as it was when this archive was made.
+        case same(CatalogueEntry)
         case failed(Failure)
     }
 
@@ -99,10 +101,16 @@ struct FolderBackup {
 
         private var damaged: Int { reports.reduce(0) { $0 + $1.1.damaged.count } }
         private var isIncomplete: Bool { damaged > 0 }
+        private var same: [CatalogueEntry] {
+            results.compactMap { if case .same(let entry) = $0.result { entry } else { nil } }
+        }
         /// True if the backup of a keychain succeeded.
-        var isBackedUp: Bool { !reports.isEmpty }
+        var isBackedUp: Bool { !reports.isEmpty || !same.isEmpty }
         /// The number of items in the archives.
-        var items: Int { reports.reduce(0) { $0 + $1.1.contents.counts.total } }
+        var items: Int {
+            reports.reduce(0) { $0 + $1.1.contents.counts.total }
+                + same.reduce(0) { $0 + ($1.content?.counts.total ?? 0) }
+        }
         /// The number of new archives.
         var saved: Int { reports.count { if case .saved = $0.0 { true } else { false } } }
     }
@@ -149,9 +157,9 @@ struct FolderBackup {
                 if let given, maker == nil {
                     maker = try options.keys.maker(given, of: part.subject.name, in: session)
                 }
-                let (outcome, report) = try back(up: part, into: folder, maker)
-                results.append((part.subject.name, .done(outcome, report, told: try part.source.unread.count)))
-                unread += try part.unread(report)
+                let result = try back(up: part, into: folder, maker)
+                results.append((part.subject.name, result))
+                if case .done(_, let report, _) = result { unread += try part.unread(report) }
             } catch {
                 guard rules.all else { throw error }
                 results.append((part.subject.name, .failed(Failure(error, session.subjects))))
@@ -228,27 +236,37 @@ struct FolderBackup {
 
     private func back(
         up part: Part, into folder: BackupFolder, _ maker: ArchiveKeyMaker?
-    ) throws -> (SeriesDestination.Outcome, CreateReport) {
+    ) throws -> Result {
+        // The objects of JSON say more of the contents than the catalogue knows.
+        let mayBeSame = options.folder.ifChanged && !session.style.isJSON
         let destination = SeriesDestination(
             folder, series: part.series,
             rules: SeriesDestination.Rules(
                 skipsUnchanged: options.folder.ifChanged, acceptsShrinkage: options.folder.acceptShrink,
                 acceptsMissing: try !part.source.unread.lockedCollections.isEmpty),
-            given: isCopied ? GivenNames(in: session.world.dataFolder.path + "/archive-names") : nil)
+            given: isCopied ? GivenNames(in: session.world.dataFolder.path + "/archive-names") : nil,
+            state: options.folder.ifChanged ? try part.source.state() : nil)
+        if mayBeSame, try destination.confirm(now: session.now), case .unchanged(let entry)? = destination.outcome {
+            warnOfLoss(of: part)
+            return .same(entry)
+        }
         let backup = try CreateBackup(
             of: part.subject.archiveSource(), device: folder.device, tool: CommandLineTool.tool, to: destination,
             now: session.now)
         let report = try options.make(backup, of: part.source, with: maker?.make(), in: session)
-        if options.unencrypted, part.subject.kind == .keychain {
-            session.warnOfLoss(of: part.subject.name, part.source.identity)
-        }
+        warnOfLoss(of: part)
         if let failure = destination.entryFailure {
             session.warn(
                 "the archive is saved, and the next run enters it into the catalogue: "
                     + Failure(failure, session.subjects).explanation.message)
         }
         guard let outcome = destination.outcome else { preconditionFailure("a finished backup has an outcome") }
-        return (outcome, report)
+        return .done(outcome, report, told: try part.source.unread.count)
+    }
+
+    private func warnOfLoss(of part: Part) {
+        guard options.unencrypted, part.subject.kind == .keychain else { return }
+        session.warnOfLoss(of: part.subject.name, part.source.identity)
     }
 
     private func tell(_ results: [(name: String, result: Result)]) throws {
@@ -259,6 +277,7 @@ struct FolderBackup {
                 options.warn(of: report, told: told, session)
                 tell(outcome, report, of: name)
                 json.append(outcome.json(of: name, report))
+            case .same(let entry): tellSame(entry, of: name)
             case .failed(let failure):
                 let explanation = failure.explanation.prefixed("keychain \(quoted(name)): ")
                 session.message(explanation.lines)
@@ -281,8 +300,11 @@ struct FolderBackup {
             if report.notOpened > 0 {
                 session.note("\(counted(report.notOpened, "item")) not opened: the keychain is locked")
             }
-        case .unchanged(let entry):
-            session.note("\(displayed(name)): nothing has changed since \(displayed(entry.name))")
+        case .unchanged(let entry): tellSame(entry, of: name)
         }
+    }
+
+    private func tellSame(_ entry: CatalogueEntry, of name: String) {
+        session.note("\(displayed(name)): nothing has changed since \(displayed(entry.name))")
     }
 }
