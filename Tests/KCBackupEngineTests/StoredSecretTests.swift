@@ -225,7 +225,7 @@ private func changesSecret(_ name: String, _ change: @escaping @Sendable ([UInt8
 private let storedCases = [
     changesKeybag("a keybag that is none", .damaged("canonical")) { _ in "hello" },
     changesKeybag("a keybag of a newer version", .limit("version of the keybag")) {
-        $0.replacing("version\\\":1", with: "version\\\":5")
+        $0.replacing("version\\\":1", with: "version\\\":7")
     },
     changesKeybag("a keybag that another device wrote", .damaged("another device")) { keybag in
         let other = "KC-ABCD-EFGH-IJKL-MNOP-QRST"

@@ -46,6 +46,19 @@ struct CountedPasscodeTests {
         #expect(home.run("item list --passcode file:passcode").status == .ok)
     }
 
+    @Test("Where no passcode is typed, it is said that nothing is counted")
+    func noPasscode() throws {
+        let words = "there is nothing for the TPM to count"
+        func run(_ line: String, _ answers: String...) -> TestHome.Outcome {
+            home.run(line.split(separator: " ").map(String.init), terminal: ScriptedTerminal(answers: answers))
+        }
+        let made = run("keychain create --held-by tpm --counted-by tpm", "", "y")
+        #expect(made.status == .ok && made.messages.contains(words), "\(made.messages)")
+        let unset = run("keychain set-passcode --counted-by tpm", "", "y")
+        #expect(unset.status == .ok && unset.messages.contains(words), "\(unset.messages)")
+        #expect(try !expect("keychain info --json").text.contains("counter"))
+    }
+
     @Test("While too few guesses are left, no passcode is tried, and it is said how long that can last")
     func lockedOut() throws {
         try expect(make)

@@ -83,6 +83,7 @@ struct KeychainCreateCommand: Verb {
                     what: passcodeWords(local.name), note: "empty for none", flag: .passcode, source: passcode),
                 judge: { strength = session.judge($0, of: local.name) })
         if secret == nil {
+            if countedBy == .tpm { session.warn(CounterName.nothingToCount) }
             session.warn(
                 "without a passcode, anyone who can use your account on this device can read this keychain; "
                     + "WhenPasscodeSetThisDeviceOnly items are refused")
@@ -114,7 +115,10 @@ struct KeychainCreateCommand: Verb {
     private func requireHolder(_ device: LocalDevice, in session: Session) throws {
         if try device.provider.holdsKey {
             let present = try device.provider.status().holding.holder
-            guard let heldBy, present != heldBy else { return try countedBy?.require(heldBy: present, device) ?? () }
+            guard let heldBy, present != heldBy else {
+                try countedBy?.require(heldBy: present, device)
+                return
+            }
             if present == .file {
                 throw Refusal(
                     .exists, "the key of this device exists already, in a file",

@@ -90,7 +90,10 @@ struct KeychainSetPasscodeCommand: Verb {
                 WantedSecret(what: words, note: "empty for none", flag: .newPasscode, source: newPasscode),
                 judge: { strength = session.judge($0, of: local.name) })
         let escrow = keychain.keybag.escrow
-        if new == nil { try confirmRemoval(keychain, in: session) }
+        if new == nil {
+            if countedBy == .tpm { session.warn(CounterName.nothingToCount) }
+            try confirmRemoval(keychain, in: session)
+        }
         let progress = try Progress("sealing items again", in: session, itemsOf: keychain.itemCount)
         let change = try unlocked.setPasscode(
             keychain, current: current, new: new, countedBy: countedBy?.counter, cost: session.world.costs.passcode,
