@@ -61,7 +61,7 @@ struct ConfirmTests {
         #expect(try !confirms(destination(before)))
     }
 
-    @Test("An archive that lacks items, has other keys, or is damaged is not confirmed")
+    @Test("An archive that lacks items, has other keys, or is damaged or gone is not confirmed")
     func unfit() throws {
         try backUp(damaged: 1)
         #expect(try !confirms(destination(before)))
@@ -70,6 +70,8 @@ struct ConfirmTests {
         #expect(try confirms(destination(before)))
         let path = home.folder.path("backups/\(try #require(home.names().last))")
         try Data(contentsOf: URL(filePath: path)).dropLast(600).write(to: URL(filePath: path))
+        #expect(try !confirms(destination(before)))
+        try FileManager.default.removeItem(atPath: path)
         #expect(try !confirms(destination(before)))
     }
 

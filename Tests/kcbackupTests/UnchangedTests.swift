@@ -1,4 +1,5 @@
 import Foundation
+import KCByteStreams
 import KCTestSupport
 import Testing
 
@@ -68,13 +69,25 @@ struct UnchangedTests {
         #expect(try archives == 2)
     }
 
-    @Test("An archive that is missing or damaged is made again")
+    @Test("An archive that is damaged is made again")
     func damagedArchive() throws {
         let name = try #require(names().first)
         let path = home.path("b/\(name)")
         let bytes = try Data(contentsOf: URL(filePath: path))
         try bytes.prefix(bytes.count / 2).write(to: URL(filePath: path))
         #expect(backUp().status == .ok)
+        #expect(try archives == 2)
+    }
+
+    @Test("If the newest archive was removed by hand, the next run makes one, though nothing has changed")
+    func missingArchive() throws {
+        let oldest = try #require(names().first)
+        #expect(home.run("item add --service b --secret file:wrong --passcode file:passcode").status == .ok)
+        #expect(backUp().status == .ok)
+        let newest = try #require(names().first { $0.exact != oldest.exact })
+        try FileManager.default.removeItem(atPath: home.path("b/\(newest)"))
+        let outcome = backUp()
+        #expect(outcome.status == .ok, "\(outcome.messages)")
         #expect(try archives == 2)
     }
 

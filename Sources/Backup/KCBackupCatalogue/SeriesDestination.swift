@@ -89,10 +89,11 @@ package final class SeriesDestination: ArchiveDestination {
         return state.digest
     }
 
-    /// True if an archive that is made now would have this mode and these keys, and the file is whole.
+    /// True if an archive that is made now would have this mode and these keys, and the file is there and whole.
     private func fits(_ last: CatalogueEntry, _ mode: ArchiveMode) throws -> Bool {
-        try last.mode == mode && last.file.keys == folder.pin?.keys ?? []
-            && folder.isWhole(last, at: folder.path(of: last))
+        let path = folder.path(of: last)
+        return try last.mode == mode && last.file.keys == folder.pin?.keys ?? [] && Path.exists(path)
+            && folder.isWhole(last, at: path)
     }
 
     /// Compares the archive with the previous one, and saves it under a name with an entry in the catalogue.
