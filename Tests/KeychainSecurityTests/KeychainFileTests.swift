@@ -159,6 +159,9 @@ struct KeychainFileTests {
                 }
             }
         }
+        // After the last update, whenever it was, all secrets are equal.
+        let all = generic([kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll])
+        tally.count(Set(second.find(all).1 as? [Data] ?? []).count)
         // Before the first update, Ann's secret differs from the others.
         #expect(Set(tally.result.keys).isSubset(of: [1, 2]) && tally.result[1, default: 0] > 0)
         #expect(program.count(generic()) == 6)

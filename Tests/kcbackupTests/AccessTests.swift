@@ -133,6 +133,59 @@ struct AccessTests {
         #expect(asking("item find --service bank --reveal").0.text == "s3cret")
     }
 
+    @Test("Setting the condition removes earlier states, in which the secret could be read")
+    func earlierStates() throws {
+        #expect(home.run("item add --service card --secret file:secret").status == .ok)
+        let set = home.run(
+            ["item", "update", "--service", "card", "--set", "access=user-presence"],
+            terminal: ScriptedTerminal(answers: [], showsMessages: true))
+        #expect(set.messages.contains("removed: the secret could be read there without the passcode"))
+        #expect(home.run("undo --yes").status != .ok)
+        #expect(home.run("item find --service card --reveal").status == .locked)
+    }
+
+    @Test("A keychain without a passcode loses nothing for an item that it cannot take")
+    func replaceWithoutPasscode() throws {
+        try home.write("phrase", "a phrase for the archive\n")
+        #expect(home.run("create -o a.kcb --passphrase file:phrase --passcode file:passcode").status == .ok)
+        #expect(home.run("keychain create --keychain open --no-passcode").status == .ok)
+        #expect(home.run("item add --keychain open --service bank --secret file:plain").status == .ok)
+        let replacing = "restore a.kcb --keychain open --passphrase file:phrase --replace --yes"
+        #expect(home.run(replacing).status == .refused)
+        #expect(home.run("restore a.kcb --keychain open --passphrase file:phrase --require-all").status == .refused)
+        #expect(home.run("item find --keychain open --service bank --reveal").text == "plain")
+        #expect(home.run("item find --keychain open --service plain").status == .notFound)
+    }
+
+    @Test("A restore that takes the condition away says so")
+    func lifted() {
+        #expect(home.run("item update --service bank --remove access --passcode file:passcode").status == .ok)
+        #expect(home.run("create -o a.kcb --unencrypted").status == .ok)
+        #expect(home.run("item update --service bank --set access=user-presence").status == .ok)
+        let restored = home.run("restore a.kcb --on-conflict overwrite")
+        #expect(restored.status == .ok, "\(restored.messages)")
+        #expect(restored.messages.contains("warning: 1 item can be read from now on while the keychain is unlocked"))
+    }
+
+    @Test("Commands that need no secret of such an item run with nobody there")
+    func unattended() throws {
+        try home.write("phrase", "a phrase for the archive\n")
+        try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"new"},"secret":"n"}"# + "\n")
+        #expect(home.run("import items.jsonl").status == .ok)
+        #expect(home.run("create -o a.kcb --passphrase file:phrase --passcode file:passcode").status == .ok)
+        let dry = home.run("restore a.kcb --passphrase file:phrase --dry-run")
+        #expect(dry.status == .ok, "\(dry.messages)")
+        let again = home.run("restore a.kcb --passphrase file:phrase --json")
+        #expect(again.status == .ok && again.text.contains("\"same\":2"), "\(again.text)")
+        #expect(again.text.contains("\"keep\":1"), "\(again.text)")
+        #expect(asking("item find --service bank --reveal").0.text == "s3cret")
+        #expect(home.run("export plain --to csv --plaintext -o plain.csv").status == .ok)
+        #expect(home.run("export bank --to csv --plaintext -o bank.csv").status == .locked)
+        let exported = home.run("export bank --to csv --plaintext -o bank.csv --passcode file:passcode")
+        #expect(exported.status == .ok)
+        #expect(exported.messages.contains("1 item asked for the passcode each time, which no other program does"))
+    }
+
     @Test(
         "A condition that means nothing is refused",
         arguments: [

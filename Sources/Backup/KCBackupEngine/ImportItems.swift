@@ -243,7 +243,8 @@ private struct PlanVisitor: ItemVisitor {
             return .same
         }
         return try rules.action(for: row, byKey: byKey, byUUID: byUUID, problem: nil) { counterpart in
-            try existing.secret(of: counterpart, equals: secret, in: .plain)
+            existing.canCompare(counterpart)
+                ? try existing.secret(of: counterpart, equals: secret, in: .plain) : nil
         }
     }
 }

@@ -42,6 +42,8 @@ package enum RestoreRefusal: Error, Hashable, Sendable {
     case wouldRemoveUnread(Int)
     /// This many items of the archive were not opened, so intact items might be replaced with broken ones.
     case wouldRemoveUnopened(Int)
+    /// This many items of the archive need a keychain with a passcode, and others would be removed first.
+    case wouldRemoveAsking(Int)
     /// No item in the archive matches the filter.
     case nothingMatches
     /// This many items would stay behind, but all are required.
@@ -68,6 +70,8 @@ package struct RestoreReport: Sendable {
     package let replaced: Int
     /// The items that cannot be written.
     package let failing: [(item: Item, problem: RestoreAction.Problem)]
+    /// The items that asked for the passcode each time, and do not any longer.
+    package let unasking: [Item]
     /// The number of secrets that are stored without checking their seals, because no key was available.
     package let notOpened: Int
     /// True if this was a dry run.
@@ -124,7 +128,8 @@ package struct RestoreBackup {
     ///     `run` returns.
     /// - Throws: `ArchiveFailure` (`passcodeNeeded` if the target's class keys differ from the archive's),
     ///   `RestoreRefusal` (`nothingMatches`, `itemsStayBehind`, `conflicts`, `unconfirmed`, `wouldRemoveForBroken`,
-    ///   `wouldRemoveUnread`, `wouldRemoveUnopened`), and what the target and `keep` throw; nothing is written then.
+    ///   `wouldRemoveUnread`, `wouldRemoveUnopened`,
+    ///   `wouldRemoveAsking`), and what the target and `keep` throw; nothing is written then.
     package func run(
         into target: some ItemTarget, keep: () throws -> Void = {}, step: @escaping () -> Void = {},
         observe: ((Item, RestoreAction) -> Void)? = nil
@@ -189,7 +194,8 @@ package struct RestoreBackup {
         try visitor.finish(archive)
         var counts = visitor.actions.counts
         if options.filter != nil, counts.notSelected == visitor.actions.count { throw RestoreRefusal.nothingMatches }
-        if options.requiresAll, counts.stayBehind > 0 { throw RestoreRefusal.itemsStayBehind(counts.stayBehind) }
+        let missing = counts.stayBehind + visitor.failing.count
+        if options.requiresAll, missing > 0 { throw RestoreRefusal.itemsStayBehind(missing) }
         if options.conflictPolicy == .fail, counts.update > 0, options.replacing == nil || !rules.replacesInPlace {
             throw RestoreRefusal.conflicts(counts.update)
         }
@@ -209,6 +215,10 @@ package struct RestoreBackup {
         if counts.remove > 0 {
             let broken = visitor.failing.count { $0.problem == .broken }
             if broken > 0 { throw RestoreRefusal.wouldRemoveForBroken(broken) }
+            let asking =
+                visitor.failing.count { $0.problem == .noPasscode }
+                + visitor.stayingBehind.count { $0.reason == .asksForPasscode }
+            if asking > 0 { throw RestoreRefusal.wouldRemoveAsking(asking) }
             // Items that could not be read when the archive was made would not be restored either.
             if streams.contents.damaged > 0 { throw RestoreRefusal.wouldRemoveUnread(streams.contents.damaged) }
             if visitor.notOpened > 0 { throw RestoreRefusal.wouldRemoveUnopened(visitor.notOpened) }
@@ -216,7 +226,7 @@ package struct RestoreBackup {
         let report = RestoreReport(
             counts: counts, contents: streams.contents, stayingBehind: visitor.stayingBehind, vanishing: vanishing,
             replaced: counts.remove + (rules.replacesInPlace ? counts.update : 0), failing: visitor.failing,
-            notOpened: visitor.notOpened, isDryRun: options.isDryRun)
+            unasking: visitor.unasking, notOpened: visitor.notOpened, isDryRun: options.isDryRun)
         return RestorePlan(
             report: report, archive: archive, streams: streams, form: form, actions: visitor.actions, places: places,
             replaced: options.replacing, staying: visitor.staying)

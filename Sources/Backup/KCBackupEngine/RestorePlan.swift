@@ -54,6 +54,8 @@ struct PlanningVisitor: RecordVisitor {
     private let observe: (Item, RestoreAction) -> Void
     private(set) var actions = ActionList()
     private(set) var stayingBehind: [(item: Item, reason: Verdict.Reason)] = []
+    /// Items that are written without the constraint that the target's own have.
+    private(set) var unasking: [Item] = []
     var failing: [(item: Item, problem: RestoreAction.Problem)] = []
     private(set) var notOpened = 0
     private(set) var crossings = Crossings()
@@ -96,6 +98,7 @@ struct PlanningVisitor: RecordVisitor {
 
     private mutating func note(_ item: Item, _ action: RestoreAction, counterpart: Item?, kept: Item?) {
         observe(action == .keep ? kept ?? item : item, action)
+        if action.writes, counterpart?.constraint != nil, item.constraint == nil { unasking.append(item) }
         if rules.replaced != nil, action.writes || action == .same {
             if action == .same, !rules.replacesInPlace { staying.insert(item.uuid) }
             // Where items with the same attributes are told apart by comparison, their own names say nothing.
@@ -160,7 +163,10 @@ struct PlanningVisitor: RecordVisitor {
         let action = try rules.action(
             for: item, byKey: byKey, byUUID: byUUID, problem: problem, isProvedWhole: state != .stored,
             isHeld: { counterpart in existing.holds(item, as: counterpart) },
-            hasSecret: { counterpart in try existing.secret(of: counterpart, equals: secret, in: form) })
+            hasSecret: { counterpart in
+                if form == .plain, !existing.canCompare(counterpart) { return nil }
+                return try existing.secret(of: counterpart, equals: secret, in: form)
+            })
         return .made(action, counterpart: byKey, kept: byKey ?? byUUID)
     }
 }

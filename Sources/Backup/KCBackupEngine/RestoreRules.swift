@@ -95,25 +95,29 @@ package struct RestoreRules: Sendable {
     ///   - isProvedWhole: false if the secret is stored ciphertext that could not be opened for lack of a key.
     ///   - isHeld: returns whether an existing item equals `item` as far as the target can store it; its dates may
     ///     differ.
-    ///   - hasSecret: returns whether an existing item has the secret of `item`; called only if everything else is
-    ///     equal.
+    ///   - hasSecret: returns whether an existing item has the secret of `item`, nil if that takes a passcode; called
+    ///     only if everything else is equal.
     func action(
         for item: Item, byKey: Item?, byUUID: Item?, problem: RestoreAction.Problem?, isProvedWhole: Bool = true,
-        isHeld: (Item) -> Bool = { _ in false }, hasSecret: (Item) throws -> Bool
+        isHeld: (Item) -> Bool = { _ in false }, hasSecret: (Item) throws -> Bool?
     ) rethrows -> RestoreAction {
         if case .staysBehind(let reason) = verdict(item.accessibility, mode, isSameDevice) {
             return .staysBehind(reason)
         }
         if let problem { return .fail(problem) }
         // An item that is there already, and would be removed first, stays.
-        if let byKey, !replacesInPlace, isReplaced(byKey), byKey == item, try hasSecret(byKey) { return .same }
+        if let byKey, !replacesInPlace, isReplaced(byKey), byKey == item, try hasSecret(byKey) == true { return .same }
         // Items that are removed first cannot conflict.
         let byKey = remains(byKey)
         let byUUID = remains(byUUID)
         if let byKey, let byUUID, byKey.uuid != byUUID.uuid { return .fail(.identityTaken) }
         guard let existing = byKey ?? byUUID else { return .create }
         if existing == item || isHeld(existing) {
-            if try hasSecret(existing) { return .same }
+            switch try hasSecret(existing) {
+            case true?: return .same
+            case false?: break
+            case nil: if !isReplaced(existing), policy != .overwrite { return .keep }
+            }
             // A changed secret has a changed date. If only the secret differs, one of the two is damaged: the
             // keychain's, unless the archive's secret could not be checked.
             if policy == .newer, existing == item { return isProvedWhole ? .update : .keep }

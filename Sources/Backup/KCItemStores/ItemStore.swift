@@ -58,6 +58,8 @@ package struct UpdateReport {
     package var unbound = 0
     /// How many items asked for the passcode each time, and do not any longer.
     package var unasking = 0
+    /// How many earlier states were removed, since the secrets of items that ask from now on could be read there.
+    package var removedStates = 0
     /// True if an item is bound to this device from now on, and the store cannot enforce it.
     package var marksOnly = false
 }

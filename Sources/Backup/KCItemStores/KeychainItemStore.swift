@@ -88,7 +88,7 @@ package final class KeychainItemStore: ItemStore {
     package func update(
         _ items: [Item], _ changes: AttributeChanges, secret: borrowing SecretBytes?, now: Timestamp, keepsState: Bool
     ) throws -> UpdateReport {
-        try change(.itemUpdate, keepsState) { writer in
+        var report = try change(.itemUpdate, keepsState) { writer in
             // Exactly the items that were found, which the user may have confirmed.
             let changed = try items.flatMap { item in
                 let changed = try writer.update(matching: ItemQuery(item), set: changes, secret: secret, now: now)
@@ -100,6 +100,10 @@ package final class KeychainItemStore: ItemStore {
             let unasking = zip(items, changed).count { $0.constraint != nil && $1.constraint == nil }
             return UpdateReport(changed: changed, unbound: unbound, unasking: unasking)
         }
+        if zip(items, report.changed).contains(where: { $0.constraint == nil && $1.constraint != nil }) {
+            report.removedStates = states.removeAll()
+        }
+        return report
     }
 
     package func delete(_ found: FoundItems, _ filter: ItemFilter, now: Timestamp, keepsState: Bool) throws {

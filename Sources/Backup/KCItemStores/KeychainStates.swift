@@ -60,6 +60,12 @@ package struct KeychainStates: StateKeeping {
         }
     }
 
+    package func removeAll() -> Int {
+        var count = 0
+        setting.removing { count = try states.removeAll() }
+        return count
+    }
+
     private func remove(_ state: KeptStates.State) {
         setting.removing { try states.remove(state) }
     }

@@ -13,4 +13,14 @@ package protocol StateKeeping {
         before command: KeptStates.Change, isKept: Bool,
         _ change: (_ keep: @escaping () throws -> Void) throws -> Result
     ) throws -> Result
+
+    /// Removes the states that were kept, since they have what must not be read there.
+    ///
+    /// - Returns: how many there were; a failure is a warning, as the change has been made.
+    func removeAll() -> Int
+}
+
+extension StateKeeping {
+    /// Removes none: the items of this store ask for nothing.
+    package func removeAll() -> Int { 0 }
 }

@@ -132,6 +132,9 @@ package protocol ExistingItems {
     /// Values that the target sets itself, such as its own dates, are ignored.
     func holds(_ item: Item, as existing: Item) -> Bool
 
+    /// False if the secret of `existing` can be compared only by someone who gives a passcode for it.
+    func canCompare(_ existing: Item) -> Bool
+
     /// True if the stored secret of `existing` equals `secret`; both count as absent if their item's `secretSize` is
     /// nil.
     func secret(of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm) throws -> Bool
@@ -186,6 +189,8 @@ extension ExistingItems {
 
     /// Default: nil.
     package func obstacle(to item: Item) -> ItemObstacle? { nil }
+
+    package func canCompare(_ existing: Item) -> Bool { true }
 
     /// Compares the items: a keychain stores an item unchanged.
     package func holds(_ item: Item, as existing: Item) -> Bool { existing == item }

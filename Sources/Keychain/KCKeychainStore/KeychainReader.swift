@@ -147,12 +147,18 @@ package class KeychainReader: ExistingItems {
         return needsPasscode && !keychain.hasPasscode ? .noPasscode : nil
     }
 
+    /// See `ExistingItems`.
+    package func canCompare(_ existing: Item) -> Bool {
+        existing.protection.constraint == nil || keychain.canOpen(existing.protection)
+    }
+
     /// Compares secrets, in constant time if they are plain; a secret that does not open equals nothing.
     ///
     /// Stored secrets are equal also if they differ only in their seals, as far as a key is available.
     package func secret(
         of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm
     ) throws -> Bool {
+        if form == .plain, !canCompare(existing) { return false }
         guard form == .stored else { return try isSecret(of: existing, secret) }
         guard let found = try tables.row(existing.itemClass, existing.uuid), let stored = found.item else {
             return false

@@ -105,7 +105,7 @@ extension RestoreAction.Problem {
         case .noKey: "no key opens its secret"
         case .noPlace: "items of its class have no place there"
         case .noPasscode:
-            "WhenPasscodeSetThisDeviceOnly items need a keychain with a passcode: 'kcbackup keychain set-passcode'"
+            "it needs a keychain with a passcode: 'kcbackup keychain set-passcode'"
         case .overLimit: "together with what the keychain has beside it, it is over a limit"
         case .broken: "it was damaged before the archive was made: its seal is broken"
         }

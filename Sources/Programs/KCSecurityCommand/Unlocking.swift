@@ -46,18 +46,24 @@ extension Session {
     /// Returns the data of an item; unlocks the keychain if needed.
     func secret(of found: Found) throws -> SecretBytes? {
         try unlock(found.keychain, found.local, for: found.item.accessibility)
-        if let constraint = found.item.protection.constraint {
-            guard world.terminal.isAttended else { throw KeychainStoreError.presenceNeeded(constraint) }
-            try quietly {
-                let passcode: SecretBytes? = try askForPassword("password to read from \(promptName(found.local)): ")
-                try checking {
-                    try world.keychainSession.unlock(found.keychain, passcode: passcode, now: now, keepsSession: false)
-                }
-            }
-        }
+        try askForPresence(found.keychain, found.local, for: found.item)
         // The next item asks again.
         defer { found.keychain.forgetPresence() }
         return try found.keychain.secret(of: found.item)
+    }
+
+    /// Asks for the password of a keychain if an item asks for it each time; what it opens must be forgotten again.
+    ///
+    /// - Throws: `presenceNeeded` if there is no terminal, `wrongPasscode`, `tooManyAttempts`, `TerminalFailure`.
+    func askForPresence(_ keychain: Keychain, _ local: LocalKeychain, for item: Item) throws {
+        guard let constraint = item.protection.constraint else { return }
+        guard world.terminal.isAttended else { throw KeychainStoreError.presenceNeeded(constraint) }
+        try quietly {
+            let passcode: SecretBytes? = try askForPassword("password for the item in \(promptName(local)): ")
+            try checking {
+                try world.keychainSession.unlock(keychain, passcode: passcode, now: now, keepsSession: false)
+            }
+        }
     }
 
     /// Notes why a keychain that was just unlocked will be locked again for the next command, if that is the case.

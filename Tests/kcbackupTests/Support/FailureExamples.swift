@@ -326,7 +326,8 @@ enum FailureExamples {
     ]
     private static let restores: [RestoreRefusal] = [
         .unencryptedElsewhere(device: device), .unknownOrigin(device: device), .wouldRemoveForBroken(1),
-        .wouldRemoveUnread(1), .wouldRemoveUnopened(3), .itemsStayBehind(3), .nothingMatches, .conflicts(2),
+        .wouldRemoveUnread(1), .wouldRemoveUnopened(3), .wouldRemoveAsking(2), .itemsStayBehind(3), .nothingMatches,
+        .conflicts(2),
         .cannotWrite(item, .noPasscode),
         .unconfirmed,
     ]

@@ -147,6 +147,11 @@ struct ItemFinder {
     /// Returns the item if it matches, or nil to skip it.
     private func judged(_ item: Item) throws -> FoundItem? {
         if request.meansTombstones || takesRowsUnseen { return FoundItem(item: item, data: nil) }
+        // Attributes are readable while the keychain is unlocked; only the secret asks for the passcode.
+        let isAsking = item.protection.constraint != nil && !call.keychain.canOpen(item.protection)
+        if isAsking, !needsData, call.keychain.canOpen(Protection(item.accessibility)) {
+            return FoundItem(item: item, data: nil)
+        }
         guard call.keychain.canOpen(item.protection) else {
             if request.skipsLocked { return nil }
             throw CallFailure(errSecInteractionNotAllowed)

@@ -57,6 +57,8 @@ extension Session {
             }
             if words.has("U"), let present = try keychain.find(kind.query(attributes)).items.first {
                 try unlock(keychain, local, for: present.accessibility)
+                try askForPresence(keychain, local, for: present)
+                defer { keychain.forgetPresence() }
                 try keychain.update(
                     matching: ItemQuery(present), set: attributes.mapValues { $0 }, secret: password, now: now)
                 return .ok

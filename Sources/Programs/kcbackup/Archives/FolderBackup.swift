@@ -298,7 +298,8 @@ struct FolderBackup {
                     + "\(displayed(entry.name)), \(byteCount(report.size))")
             session.note(options.travelWords(report))
             if report.notOpened > 0 {
-                session.note("\(counted(report.notOpened, "item")) not opened: the keychain is locked")
+                session.note(
+                    "\(counted(report.notOpened, "item")) not opened, and not checked: that takes the passcode")
             }
         case .unchanged(let entry): tellSame(entry, of: name)
         }

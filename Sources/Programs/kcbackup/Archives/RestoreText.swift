@@ -36,9 +36,10 @@ struct RestoreText {
         }
         if report.notOpened > 0 {
             session.warn(
-                "the keychain is locked, so \(counted(report.notOpened, "item")) of the archive could not be checked "
-                    + "for damage")
+                "\(counted(report.notOpened, "item")) of the archive could not be checked for damage without the passcode"
+            )
         }
+        session.warn(ofUnasking: report.unasking.count)
         if report.contents.omitted > 0, !isOfSome {
             session.note(
                 "\(counted(report.contents.omitted, "item")) of the keychain "

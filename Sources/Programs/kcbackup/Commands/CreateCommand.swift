@@ -121,7 +121,7 @@ struct CreateCommand: Verb {
         if !options.unencrypted { try session.noteKits() }
         if report.notOpened > 0 {
             // Not a warning: a nightly run without the passcode should stay silent.
-            session.note("\(counted(report.notOpened, "item")) not opened: the keychain is locked")
+            session.note("\(counted(report.notOpened, "item")) not opened, and not checked: that takes the passcode")
         }
         guard style.json, let path = target.path else { return }
         // With what a file holds, they are listed with their names as refused.

@@ -99,7 +99,7 @@ struct ExportCommand: Verb {
         // Before anything is asked, so that mistakes show early.
         let age = try recipients.recipients(
             password, opening.passphrase, opening.identityPassphrase, keychain.passcode, in: session)
-        try source.unlock(in: session)
+        try source.unlock(filter, in: session)
         let started = try format.start(date: session.now)
         let export = try source.run(to: started.writer, filter: filter, in: session)
         if export.selected == 0 { throw KeychainStoreError.itemNotFound }

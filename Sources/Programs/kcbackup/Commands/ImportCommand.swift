@@ -117,7 +117,8 @@ struct ImportCommand: Verb {
         }
         let report: ImportReport
         if isThere {
-            let store = try target.openUnlocked(in: session)
+            let store = try target.open(in: session)
+            try target.passcodeOption.unlock(store, for: .of(Protection.unconstrained), in: session)
             if noUndo || dryRun {
                 report = try importing.run(items, into: store, step: progress.step, observe: observe)
             } else {

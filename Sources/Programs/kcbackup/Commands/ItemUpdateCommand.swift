@@ -129,7 +129,10 @@ struct ItemUpdateCommand: Verb {
             let keychain = option.map { " \(OptionName.keychain.spelling) \(shellWord($0))" } ?? ""
             session.noteGenerated(length, "\(OptionName.uuid.spelling) \(item.uuid)\(keychain)")
         }
-        session.noteUndo(option)
+        guard report.removedStates > 0 else { return session.noteUndo(option) }
+        session.note(
+            "\(counted(report.removedStates, "earlier state")) removed: the secret could be read there without the passcode"
+        )
     }
 
     private func changes() throws -> [AttributeCode: AttributeValue?] {
@@ -159,7 +162,7 @@ extension Session {
     }
 
     /// Warns of items that asked for the passcode each time.
-    fileprivate func warn(ofUnasking count: Int) {
+    func warn(ofUnasking count: Int) {
         if count == 0 { return }
         warn("\(counted(count, "item")) can be read from now on while the keychain is unlocked, without the passcode")
     }

@@ -79,6 +79,9 @@ struct KeychainSetPasscodeCommand: Verb {
         try countedBy?.require(heldBy: device.provider.status().holding.holder, device)
         // Check it before asking for the new one, so that a typing error is noticed right away.
         let current = try unlock(keychain, local.name, in: session)
+        if noPasscode, case let asking = try keychain.constrainedProtections().values.reduce(0, +), asking > 0 {
+            throw KeychainStoreError.itemsAskForPasscode(asking)
+        }
         let unlocked = session.world.unlocked
         try StateKeeper.confirmRemoval(of: keychain, isGiven: yes, in: session)
         if suggest { try session.suggestPasscode() }

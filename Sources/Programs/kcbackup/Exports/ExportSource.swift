@@ -45,10 +45,13 @@ struct ExportSource {
         }
     }
 
-    /// Makes the secrets readable.
-    func unlock(in session: Session) throws {
+    /// Makes the secrets of the selected items readable.
+    func unlock(_ filter: ItemFilter?, in session: Session) throws {
         switch place {
-        case .live(let source): try source.open(.all)
+        case .live(let source):
+            guard let filter else { return try source.open(.all) }
+            let wanted = try source.find(filter).items.map(\.protection)
+            try source.open(.of(Protection.unconstrained.union(wanted)))
         case .archive(let proven, _, let passcode, let path):
             try passcode.open(proven, isNeeded: true, path: path, in: session)
         }

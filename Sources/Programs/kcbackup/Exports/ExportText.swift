@@ -27,6 +27,10 @@ struct ExportText {
         session.list(export.altered.map(\.item)) { index, words in
             "will come back without its \(listed(export.altered[index].lost.map(\.word))): \(words)"
         }
+        let asking = export.exported.count { $0.constraint != nil }
+        if asking > 0 {
+            session.warn("\(counted(asking, "item")) asked for the passcode each time, which no other program does")
+        }
         if export.unreadCount > 0 {
             session.warn(
                 "\(counted(export.unreadCount, "item")) could not be read when the archive was made, and "

@@ -49,8 +49,8 @@ func explainArchive(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
     case .passcodeNeeded:
         return Explanation(
             .wrongKey,
-            "\(archive) was made with keys that its keychain no longer has, and nothing to open it with was given",
-            hint: "give the passcode that its keychain had then with '\(OptionName.archivePasscode.spelling) SOURCE'")
+            "\(archive) has secrets that take the passcode that its keychain had when it was made, and none was given",
+            hint: "give it with '\(OptionName.archivePasscode.spelling) SOURCE'")
     case .noMatchingIdentity(let kinds):
         return Explanation(
             .wrongKey, "no identity opens \(archive), which has \(counted(kinds.count, "recipient"))",
@@ -169,6 +169,12 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
             "\(counted(count, "item")) of the archive cannot be opened, and intact ones would be removed; nothing was "
                 + "written",
             hint: "unlock the keychain, or give its passcode with '\(OptionName.passcode.spelling) SOURCE'")
+    case .wouldRemoveAsking(let count):
+        Explanation(
+            .refused,
+            "\(counted(count, "item")) of the archive \(count == 1 ? "asks" : "ask") for a passcode each time, which is "
+                + "not possible there, and others would be removed; nothing was written",
+            hint: "leave out '\(OptionName.replace.spelling)', or restore into a keychain with a passcode")
     case .nothingMatches:
         Explanation(
             .notFound, "no item of the archive matches; nothing was restored",

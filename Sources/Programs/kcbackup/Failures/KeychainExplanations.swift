@@ -75,8 +75,8 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
             "\(counted(count, "item")) of \(keychain) \(count == 1 ? "asks" : "ask") for the passcode each time, so it "
                 + "cannot be removed",
             hint:
-                "'kcbackup item list \(OptionName.attribute.spelling) access-control=user-presence' shows such items, and "
-                + "'kcbackup item update … \(OptionName.remove.spelling) access-control' ends that")
+                "'kcbackup item list \(OptionName.access.spelling) user-presence' and 'device-passcode' show such items, "
+                + "and 'kcbackup item update … \(OptionName.remove.spelling) access' ends that")
     case .wrongPasscode:
         return Explanation(
             .wrongKey, "wrong passcode for \(keychain)",

@@ -2,6 +2,7 @@ internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCItemStores
 internal import KCKeychainModel
+internal import KCKeychainStore
 internal import KCRemotes
 internal import KCReportText
 
@@ -62,6 +63,11 @@ extension Refusal {
         case locked = "is locked, and the job has no passcode for it"
         case lockable = "has a passcode, and the job has none: it fails while the keychain is locked"
         case itemsAsk = "has items that ask for the passcode each time, and the job has none"
+
+        /// Why it needs the passcode of a keychain that is unlocked perhaps.
+        init(_ keychain: Keychain) throws(KeychainStoreError) {
+            self = try keychain.constrainedProtections().isEmpty ? .lockable : .itemsAsk
+        }
     }
 
     /// The keychain has an item with the same unique key; the options select it, if any do.

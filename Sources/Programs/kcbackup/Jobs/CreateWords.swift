@@ -85,8 +85,9 @@ extension CreateOptions {
                 let local = try LocalKeychain(name, in: session.world)
                 // It may be made later.
                 guard try Path.exists(local.path) else { continue }
-                guard needsPasscode(try local.open(in: session)) else { continue }
-                let refusal = Refusal.jobWithoutPasscode(job: job, keychain: local.name, .lockable).explanation
+                let opened = try local.open(in: session)
+                guard needsPasscode(opened) else { continue }
+                let refusal = Refusal.jobWithoutPasscode(job: job, keychain: local.name, try .init(opened)).explanation
                 session.warn(refusal.message)
                 for hint in refusal.hints { session.message("kcbackup: hint: \(hint)\n") }
             }

@@ -17,7 +17,7 @@ extension PasscodeOption {
                 try session.world.unlocked.resume(keychain)
                 return keychain
             },
-            unlock: { try unlock($0, for: .all, in: session) },
+            unlock: { try unlock($0, for: .of(Protection.unconstrained), in: session) },
             make: { adopted, fill in
                 guard let adopted, let keychain = adopted.header.store?.keychain else {
                     return try make(local, in: session, fill)

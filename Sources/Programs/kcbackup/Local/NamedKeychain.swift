@@ -52,7 +52,7 @@ extension LocalKeychain: NamedStore {
         if options.unencrypted { return }
         if options.needsPasscode(keychain) {
             throw Refusal.jobWithoutPasscode(
-                job: job, keychain: session.subjects.keychain ?? LocalKeychain.defaultName, .lockable)
+                job: job, keychain: session.subjects.keychain ?? LocalKeychain.defaultName, try .init(keychain))
         }
         if case .credential? = passcode.passcode, !hasCredentials { return }
         try passcode.unlock(keychain, for: .all, in: session)

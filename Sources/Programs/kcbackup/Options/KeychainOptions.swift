@@ -86,8 +86,9 @@ struct PasscodeOption: ParsableArguments {
         if let passcode, passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         guard keychain.hasPasscode else { return try keychain.unlock(passcode: nil, now: session.now) }
         let unlocked = session.world.unlocked
+        // A given passcode is used in any case; whether a typed one unlocks the keychain depends on what it is now.
+        if wantsTyping { try unlocked.resume(keychain) }
         if passcode == nil {
-            try unlocked.resume(keychain)
             if try keychain.protections(needed).allSatisfy(keychain.canOpen) { return }
             guard session.world.terminal.isAttended else { throw Self.unattended(keychain.isUnlocked, in: session) }
         }
@@ -108,6 +109,9 @@ struct PasscodeOption: ParsableArguments {
             session.warn("the keychain does not stay unlocked for later commands: \(failure.reason)")
         }
     }
+
+    /// True if the passcode is typed, if it is needed.
+    private var wantsTyping: Bool { passcode == nil || passcode == .terminal }
 
     /// Says that a passcode is needed and nobody can be asked.
     ///
