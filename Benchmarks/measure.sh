@@ -53,6 +53,8 @@ if [ -x "${kcbackup%/*}/security" ]; then
 fi
 measure create create -r "$recipient" -o archive.kcb
 measure "create unencrypted" create --unencrypted -o here.kcb
+"$kcbackup" create -r "$recipient" --to folder --if-changed 2>/dev/null
+measure "create --if-changed" create -r "$recipient" --to folder --if-changed
 measure verify verify archive.kcb -i identity.txt
 measure inspect inspect archive.kcb -i identity.txt
 "$kcbackup" keychain create target --no-passcode 2>/dev/null
