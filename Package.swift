@@ -256,7 +256,7 @@ let package = Package(
             name: "KCTestSupport",
             dependencies: [
                 "CKCTestSupport", "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKernelKeyring",
-                "KCKeychainModel", "KCSecurityChip",
+                "KCKeychainModel", "KCSecurityChip", "KCSecurityTokens",
                 "KCKeychainStore", "KCLocalKeychains", "KCConsole", "CKCSQLite",
             ],
             path: "Tests/KCTestSupport", swiftSettings: settings),
@@ -275,7 +275,7 @@ let package = Package(
         tests("KCXMLDocuments"),
         tests("KCDeviceIdentity"),
         tests("KCSecurityChip", ["KCByteStreams", "KCCryptography", "KCDeviceIdentity"]),
-        tests("KCSecurityTokens", ["CKCTestSupport", "KCByteStreams", "KCCryptography"]),
+        tests("KCSecurityTokens", ["KCByteStreams", "KCCryptography"]),
         tests("KCTarArchive"),
         tests("KCGzipStreams"),
         tests("KCQRCodes", ["KCByteStreams"]),

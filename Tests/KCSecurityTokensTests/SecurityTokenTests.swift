@@ -1,9 +1,9 @@
 import KCByteStreams
 import KCCryptography
-import KCTestSupport
 import Testing
 
 @testable import KCSecurityTokens
+@testable import KCTestSupport
 
 @Suite("Security tokens, by libfido2 with a token in software")
 struct SecurityTokenTests {
@@ -53,6 +53,25 @@ struct SecurityTokenTests {
         let both = SecurityTokens(.transports([other, token]), patience: 50)
         #expect(try secret(of: credential, on: both) == secret(of: credential))
         #expect(token.touches == 3 && other.touches == 0)
+    }
+
+    @Test("Which credential a connected token has made is found without a touch")
+    func held() throws {
+        let (first, second) = (try enrol(), try enrol())
+        let other = SoftwareToken()
+        let foreign = try SecurityTokens(.transports([other]), patience: 50)
+            .enrol(SecurityToken(path: "0", manufacturer: "", product: ""), .touch) { _ in try Self.typed(nil) }
+        let both = SecurityTokens(.transports([SoftwareToken(), token]), patience: 50)
+        #expect(try both.firstHeld(among: [foreign, second, first]) == second)
+        #expect(try both.firstHeld(among: [foreign]) == nil)
+        #expect(try both.firstHeld(among: []) == nil)
+        #expect(try SecurityTokens(.transports([])).firstHeld(among: [first]) == nil)
+        #expect(token.touches == 2)
+        // Another one that does not answer is in nobody's way, unless it could be the one.
+        other.conduct = .isSilent
+        let silent = SecurityTokens(.transports([other, token]), patience: 50)
+        #expect(try silent.firstHeld(among: [first]) == first)
+        #expect(throws: TokenFailure.noAnswer) { try silent.firstHeld(among: [foreign]) }
     }
 
     @Test("A credential with a PIN has another secret, and asks for the PIN each time")

@@ -2,6 +2,7 @@ import KCByteStreams
 import Foundation
 package import KCKernelKeyring
 package import KCKeychainModel
+package import KCSecurityTokens
 import Synchronization
 
 /// A device for programs that run in this process: a home folder, a working folder, a machine ID, and a clock that
@@ -17,6 +18,7 @@ package final class TestHome: Sendable {
     package let kernel: any KeyRetention
     /// The security chip of the machine.
     package let chip = FakeChip()
+    private let connected = Mutex([SoftwareToken()])
     private let minutes = Atomic<Int64>(0)
     private let suspended = Atomic<Int64>(0)
 
@@ -84,6 +86,15 @@ package final class TestHome: Sendable {
     private func time(after minutes: Int64) -> Timestamp {
         let start = Timestamp("2026-03-01T09:29:00.000000Z") ?? .reference
         return start.advanced(byMicroseconds: minutes * 60_000_000)
+    }
+
+    /// The security tokens of the machine: one, unless the test connected others.
+    package var securityTokens: SecurityTokens { SecurityTokens(.transports(tokens), patience: 50) }
+
+    /// The security tokens that are connected.
+    package var tokens: [SoftwareToken] {
+        get { connected.withLock { $0 } }
+        set { connected.withLock { $0 = newValue } }
     }
 
     /// Advances the clock, or sets it back.

@@ -42,6 +42,9 @@ package struct SecurityTokens: Sendable {
     // As many as are looked at; nobody has more.
     private static let limit = 64
 
+    // In milliseconds: an answer that takes no touch comes at once, and somebody waits.
+    private static let patienceWithoutTouch: Int32 = 3_000
+
     private let reach: Reach
     private let patience: Int32
 
@@ -114,6 +117,24 @@ package struct SecurityTokens: Sendable {
         return try connection.secret(of: credential, salt: salt, pin: pin)
     }
 
+    /// The first of these credentials that a connected token has made, without a touch; nil if none has.
+    ///
+    /// - Throws: `TokenFailure` if a token that could be the one cannot be asked, `CryptographyFailure`.
+    package func firstHeld(among credentials: [TokenCredential]) throws -> TokenCredential? {
+        var obstacle: TokenFailure?
+        for token in try connected() {
+            do {
+                let connection = try connection(to: token, patience: min(patience, Self.patienceWithoutTouch))
+                for credential in credentials where try connection.holds(credential) { return credential }
+            } catch let failure as TokenFailure where failure != .interrupted {
+                // Another one may be the right one.
+                obstacle = failure
+            }
+        }
+        if let obstacle { throw obstacle }
+        return nil
+    }
+
     /// Connects to the token that made a credential: no other one need be touched.
     private func connection(holding credential: TokenCredential) throws -> TokenConnection {
         var obstacle: TokenFailure = .noToken
@@ -131,6 +152,12 @@ package struct SecurityTokens: Sendable {
     }
 
     private func connection(to token: SecurityToken) throws(TokenFailure) -> TokenConnection {
+        try connection(to: token, patience: patience)
+    }
+
+    private func connection(
+        to token: SecurityToken, patience: Int32
+    ) throws(TokenFailure) -> TokenConnection {
         switch reach {
         case .devices: return try TokenConnection(token.path, through: nil, patience: patience)
         case .transports(let transports):

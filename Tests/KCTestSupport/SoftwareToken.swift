@@ -5,9 +5,9 @@ import KCSecurityTokens
 /// A FIDO2 token in memory (CTAP 2.0, with PIN protocol 1), which fails on demand.
 ///
 /// Used by one thread at a time.
-final class SoftwareToken: TokenTransport, @unchecked Sendable {
+package final class SoftwareToken: TokenTransport, @unchecked Sendable {
     /// What a person, or somebody between, does.
-    enum Conduct {
+    package enum Conduct {
         case touches
         /// Declines on the token.
         case declines
@@ -27,9 +27,9 @@ final class SoftwareToken: TokenTransport, @unchecked Sendable {
         let verified = (0..<32).map { _ in UInt8.random(in: 0...255) }
     }
 
-    var conduct = Conduct.touches
-    var pin: String?
-    var wantsPINAlways = false
+    package var conduct = Conduct.touches
+    package var pin: String?
+    package var wantsPINAlways = false
     var hasSecrets = true
     var isFIDO2 = true
     /// The format of the statement about a new credential.
@@ -39,8 +39,8 @@ final class SoftwareToken: TokenTransport, @unchecked Sendable {
     /// Signs with another key than the credential's.
     var signsFalsely = false
     /// How many commands were given.
-    private(set) var commands = 0
-    private(set) var touches = 0
+    package private(set) var commands = 0
+    package private(set) var touches = 0
     private(set) var secrets: [[UInt8]: Secrets] = [:]
     private(set) var triesLeft = 8
 
@@ -50,9 +50,13 @@ final class SoftwareToken: TokenTransport, @unchecked Sendable {
     private let pinToken = (0..<16).map { _ in UInt8.random(in: 0...255) }
     private static let channel: [UInt8] = [0x11, 0x22, 0x33, 0x44]
 
+    /// Creates a token without a PIN, which a person touches when it blinks.
+    package init() {}
+
     // MARK: - Reports
 
-    func send(_ report: [UInt8]) -> Bool {
+    /// See `TokenTransport`.
+    package func send(_ report: [UInt8]) -> Bool {
         if conduct == .isGone { return false }
         if report[4] & 0x80 != 0 {
             let count = Int(report[5]) << 8 | Int(report[6])
@@ -66,7 +70,8 @@ final class SoftwareToken: TokenTransport, @unchecked Sendable {
         return true
     }
 
-    func receive(milliseconds: Int) -> [UInt8]? {
+    /// See `TokenTransport`.
+    package func receive(milliseconds: Int) -> [UInt8]? {
         if conduct == .waits, reports.isEmpty, milliseconds > 0 {
             // CTAPHID_KEEPALIVE: the user is needed.
             return padded(Self.channel + [0xbb, 0, 1, 2])
