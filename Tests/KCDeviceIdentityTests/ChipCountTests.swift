@@ -26,7 +26,7 @@ struct ChipCountTests {
         let guarded = try device.guardedShare(scryptOutput: stretched(1), context: [1, 2])
         let other = try device.guardedShare(scryptOutput: stretched(1), context: [1, 2])
         let found = try keys(1, guarded)
-        #expect(try found.count == 96 && found == keys(1, guarded))
+        #expect(try found.count == 128 && found == keys(1, guarded))
         #expect(try Set([found, keys(1, nil), keys(1, other), keys(2, nil)]).count == 4)
         #expect(chip.wrongGuesses == 0)
         #expect(throws: CryptographyFailure.chip(.wrongPassword)) { try keys(2, guarded) }
@@ -67,7 +67,7 @@ struct ChipCountTests {
                 #expect(throws: CryptographyFailure.chip(.lockedOut(seconds: wait))) { try keys(byte, guarded) }
             }
         } else {
-            #expect(try keys(1, guarded).count == 96)
+            #expect(try keys(1, guarded).count == 128)
         }
         #expect(chip.wrongGuesses == wrong)
     }

@@ -46,7 +46,11 @@ import Testing
             "6e3d156fcdda0e5931a6d5eb8293268e6153ced0dbf4bf297fe65f0ee5602ea6"
             + "e33ef4bbbd2306b6b5b61eeeb7909fabbcac5b8999f3ccbd16fba8bae0e22446"
             + "4997e0b0384951c44214c38c98f064b3c1192007ecdc2300cf08f90bd8e8e4b8"
+            + "a251e4e286e3b0399ed65ff93365dc43e7796087799fc58a48f8d38acf86a1e5"
         #expect(hex(try device.mixIntoPasscodeKey(scryptOutput: scrypt, context: bag)) == expected)
+        #expect(
+            hex(try device.mixIntoTokenKey(sharedSecret: scrypt, context: bag))
+                == "247fd4a12d7900adcf4b279093e6f45b160e55a7a82476ed4d1448deb7b378bf")
     }
 
     @Test("The seal keys of an archive are HKDF with its mode and archive ID")

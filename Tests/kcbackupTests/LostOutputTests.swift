@@ -71,6 +71,14 @@ struct LostOutputTests {
                 "keychain create other --passcode file:old",
                 "keychain escrow enable other -o escrow --passcode file:old",
             ], "keychain escrow revoke other"),
+        Case(
+            ["keychain create other --passcode file:old"],
+            "keychain token add blue --keychain other --passcode file:old"),
+        Case(
+            [
+                "keychain create other --passcode file:old",
+                "keychain token add blue --keychain other --passcode file:old",
+            ], "keychain token remove blue --keychain other"),
         Case("item add --service b --generate"),
         Case("import items.jsonl"),
         Case("item update --service a --set account=b"),
@@ -90,7 +98,8 @@ struct LostOutputTests {
     static let reading: Set<[String]> = [
         ["inspect"], ["verify"], ["diff"], ["doctor"], ["status"], ["fleet", "status"], ["fleet", "index"],
         ["fleet", "search"], ["fleet", "export"], ["list"], ["recovery", "list"], ["recovery", "check"],
-        ["item", "list"], ["item", "find"], ["keychain", "list"], ["keychain", "info"], ["device", "show"],
+        ["item", "list"], ["item", "find"], ["keychain", "list"], ["keychain", "info"], ["keychain", "token", "list"],
+        ["device", "show"],
         ["device", "list"], ["schedule", "list"], ["schedule", "show"], ["exec"],
     ]
 

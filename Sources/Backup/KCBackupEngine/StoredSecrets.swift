@@ -55,6 +55,7 @@ package final class StoredSecrets {
             .limit("version of the keybag: \(found) where \(known) is the newest that is known")
         case .damaged(let rule): .damaged(rule: rule)
         case .escrow: .damaged(rule: "the keybag has an escrow record")
+        case .token: .damaged(rule: "the keybag has token records")
         case .otherDevice: .damaged(rule: "the keybag belongs to another device")
         case .limit(let what, let found, let allowed): .limit("\(what): \(found) where \(allowed) is the limit")
         case .cryptography(let failure): .cryptography(failure)

@@ -147,7 +147,8 @@ package enum FleetIndexFailure: Error, Hashable, Sendable {
             // A file that breaks a rule of the index; the other cases are of keychains.
             case .damaged, .otherDevice, .locked, .wrongPasscode, .tooManyAttempts, .passcodeNotSet, .presenceNeeded,
                 .itemsAskForPasscode, .passcodeEmpty,
-                .escrow, .duplicateItem, .duplicateUUID, .itemNotFound, .itemDamaged, .unchangeable, .item, .limit,
+                .escrow, .token, .duplicateItem, .duplicateUUID, .itemNotFound, .itemDamaged, .unchangeable, .item,
+                .limit,
                 .cryptography, .kernelKeys:
                 .damaged(path)
             }

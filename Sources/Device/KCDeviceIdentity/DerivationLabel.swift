@@ -25,6 +25,11 @@ enum DerivationLabel: String, CaseIterable {
     /// The keys derived from an escrow key and the device together: HKDF salt, and prefix of its info. Followed by the
     /// caller's context.
     case escrowKeys = "kcbackup/v1/escrow-keys"
+    /// The device's share of the key that opens a token record.
+    case tokenShare = "kcbackup/v1/token-share"
+    /// The key derived from the secret of a security token and the device together: HKDF salt, and prefix of its info.
+    /// Followed by the caller's context.
+    case tokenWrapping = "kcbackup/v1/token-wrapping"
     /// Seals ThisDeviceOnly secrets in an archive. Followed by the length of the mode in one byte, the mode and the
     /// archive ID.
     case sealKeys = "kcbackup/v1/seal-keys"

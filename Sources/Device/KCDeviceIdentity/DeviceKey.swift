@@ -88,7 +88,7 @@ package final class DeviceKey: Sendable {
         try expand(.sourceSeal, Array(context.utf8))
     }
 
-    /// Returns 96 bytes derived from the passcode and the device together: three keys of 32 bytes for the caller.
+    /// Returns 128 bytes derived from the passcode and the device together: four keys of 32 bytes for the caller.
     ///
     /// - Parameters:
     ///   - scryptOutput: the output of scrypt for the passcode, at least 32 bytes.
@@ -104,7 +104,7 @@ package final class DeviceKey: Sendable {
             share.withBytes { inputKey.append($0) }
         }
         let label = DerivationLabel.passcodeKeys.bytes
-        return try HKDF.derive(inputKey: inputKey, salt: label, info: label + context, count: 96)
+        return try HKDF.derive(inputKey: inputKey, salt: label, info: label + context, count: 128)
     }
 
     /// Makes a third share of the keys of a passcode, at which the chip counts wrong passcodes.
@@ -165,12 +165,31 @@ package final class DeviceKey: Sendable {
     package func mixIntoEscrowKey(
         sharedSecret: borrowing SecretBytes, context: [UInt8], count: Int
     ) throws(CryptographyFailure) -> SecretBytes {
+        try mix(sharedSecret, .escrowShare, .escrowKeys, context, count: count)
+    }
+
+    /// Returns a 32-byte key derived from the key pair of a security token and the device together.
+    ///
+    /// - Parameters:
+    ///   - sharedSecret: the 32-byte result of an X25519 key exchange.
+    ///   - context: the purpose of the key and the public keys of the exchange.
+    /// - Throws: `CryptographyFailure` (`unsupportedParameters` for another length, `library`).
+    package func mixIntoTokenKey(
+        sharedSecret: borrowing SecretBytes, context: [UInt8]
+    ) throws(CryptographyFailure) -> SecretBytes {
+        try mix(sharedSecret, .tokenShare, .tokenWrapping, context, count: 32)
+    }
+
+    private func mix(
+        _ sharedSecret: borrowing SecretBytes, _ ofDevice: DerivationLabel, _ ofKeys: DerivationLabel,
+        _ context: [UInt8], count: Int
+    ) throws(CryptographyFailure) -> SecretBytes {
         guard sharedSecret.count == 32 else { throw .unsupportedParameters("shared secret length") }
-        let share = try expand(.escrowShare, [])
+        let share = try expand(ofDevice, [])
         var inputKey = SecretBytes(capacity: sharedSecret.count + share.count)
         sharedSecret.withBytes { inputKey.append($0) }
         share.withBytes { inputKey.append($0) }
-        let label = DerivationLabel.escrowKeys.bytes
+        let label = ofKeys.bytes
         return try HKDF.derive(inputKey: inputKey, salt: label, info: label + context, count: count)
     }
 

@@ -34,7 +34,7 @@ package final class ArchivedKeybag {
     package init(text: String, of device: DeviceID, deviceKey: DeviceKey?) throws(KeybagFailure) {
         let keybag = try Keybag(text: Array(text.utf8).span)
         guard keybag.device == device else { throw .otherDevice(keybag.device) }
-        try keybag.requireNoEscrow()
+        try keybag.requireArchivable()
         self.keybag = keybag
         self.deviceKey = deviceKey
         sealer = try failing(as: KeybagFailure.cryptography, ItemSealer())

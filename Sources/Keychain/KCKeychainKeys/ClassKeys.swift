@@ -17,7 +17,8 @@ package final class ClassKey {
 
 /// The available class keys: all if unlocked, otherwise only those of `dk` and `dku`.
 ///
-/// Public halves of presence keys are always among them, the private ones only after the passcode was given.
+/// Public halves of presence keys are always among them, the private ones only after the passcode, or the secret of a
+/// security token, was given.
 package struct ClassKeys {
     private var keys = [ClassKey?](repeating: nil, count: Accessibility.allCases.count)
     /// What seals the secrets of items with a constraint; empty without a passcode.

@@ -10,7 +10,9 @@ package import KCKeychainModel
 ///  "keys":{"ak":"…","akpu":"…","aku":"…","ck":"…","cku":"…","dk":"…","dku":"…"},
 ///  "presence":{"device-passcode":["…","…"],"user-presence":["…","…"]},"retired":["…"],
 ///  "scrypt":17,"passcode":"…","lockAfter":300,"lockOnSuspend":true,
-///  "escrow":{"since":"…","key":"…","share":"…","keys":"…","code":"…"},"mac":"…"}
+///  "escrow":{"since":"…","key":"…","share":"…","keys":"…","code":"…"},
+///  "tokens":[{"name":"…","since":"…","credential":["…","…"],"salt":"…","key":"…","share":"…","wrapped":"…","code":"…"}],
+///  "mac":"…"}
 /// ```
 ///
 /// There is no white space, and bytes are in base64. `keys` holds 32-byte class keys wrapped with AES-KW (RFC 3394), and
@@ -20,10 +22,10 @@ package import KCKeychainModel
 /// key of the device.
 ///
 /// `retired` holds the class keys of earlier generations, newest first (`RetiredKeys`), and `escrow` the current ones
-/// for a backup (`EscrowRecord`). After `scrypt` may come `tpm`, a share of the passcode's keys that a chip guards
-/// (`GuardedSecret`). All three may be absent, and so are lock settings that are the default. `passcode` is always
-/// computed over the text with default lock settings and
-/// without escrow, so that both can be changed without setting the passcode.
+/// for a backup (`EscrowRecord`). `tokens` holds the presence key `user-presence` for security tokens (`TokenRecord`).
+/// After `scrypt` may come `tpm`, a share of the passcode's keys that a chip guards (`GuardedSecret`). All four may be
+/// absent, and so are lock settings that are the default. `passcode` is always computed over the text with default lock
+/// settings and without `escrow` and `tokens`, so that these can be changed without setting the passcode.
 package struct Keybag: Hashable, Sendable {
     /// Identifies the keybag; unchanged when passcode and class keys change.
     package let uuid: ItemUUID
@@ -37,6 +39,8 @@ package struct Keybag: Hashable, Sendable {
     package let lockSettings: LockSettings
     /// Class keys for the holder of an escrow key; nil if escrow is not enabled.
     package let escrow: EscrowRecord?
+    /// The security tokens that open items with `user-presence`, in the order in which they were enrolled.
+    package let tokens: [TokenRecord]
     /// A share of the keys of the passcode that a chip guards; nil if none counts wrong passcodes.
     let guarded: GuardedSecret?
     /// The canonical text.
@@ -56,10 +60,12 @@ package struct Keybag: Hashable, Sendable {
     /// True if opening it requires a passcode.
     package var hasPasscode: Bool { cost != nil }
 
-    /// The maximum size in bytes: 2.8 KiB, and 431 bytes for each retired set.
+    /// The maximum size in bytes: 2.8 KiB, 431 bytes for each retired set, and 2 KiB for each token.
     ///
-    /// The archive header that contains it may have 16 KiB.
-    package static let sizeLimit = 13_312
+    /// The archive header that contains it, without tokens, may have 16 KiB.
+    package static let sizeLimit = 13_312 + tokenLimit * 2_048
+    /// The maximum number of security tokens: nobody carries more.
+    package static let tokenLimit = 4
     /// The maximum number of retired sets.
     ///
     /// Beyond it, the oldest is dropped, and restoring archives made with those keys requires their passcode.
@@ -83,6 +89,7 @@ package struct Keybag: Hashable, Sendable {
         var cost: ScryptCost?
         var lockSettings = LockSettings.default
         var escrow: EscrowRecord?
+        var tokens: [TokenRecord] = []
         var guarded: GuardedSecret?
     }
 
@@ -126,6 +133,12 @@ package struct Keybag: Hashable, Sendable {
             text += escrow.text
             CanonicalJSON.literal(",\"code\":\"\(Base64.encode(escrow.code))\"}", into: &text)
         }
+        for (index, token) in contents.tokens.enumerated() {
+            CanonicalJSON.literal(index == 0 ? ",\"tokens\":[{" : ",{", into: &text)
+            text += token.text
+            CanonicalJSON.literal(",\"code\":\"\(Base64.encode(token.code))\"}", into: &text)
+        }
+        if !contents.tokens.isEmpty { CanonicalJSON.literal("]", into: &text) }
         let code = try Self.code(deviceKeys.code, text.span)
         CanonicalJSON.literal("\(Self.macMember)\(Base64.encode(code))\"}", into: &text)
         self.init(contents, passcodeCode: passcodeCode, deviceCode: code, text: text)
@@ -142,6 +155,7 @@ package struct Keybag: Hashable, Sendable {
         retired = contents.retired
         lockSettings = contents.lockSettings
         escrow = contents.escrow
+        tokens = contents.tokens
         guarded = contents.guarded
         self.passcodeCode = passcodeCode
         self.deviceCode = deviceCode
@@ -160,14 +174,16 @@ package struct Keybag: Hashable, Sendable {
         Contents(
             uuid: uuid, device: device, generation: generation, salt: salt, wrappedKeys: wrappedKeys,
             presence: presence, retired: retired, cost: cost, lockSettings: lockSettings, escrow: escrow,
-            guarded: guarded)
+            tokens: tokens, guarded: guarded)
     }
 
-    /// True if both protect the same keys with the same passcode; only lock settings and escrow may differ.
+    /// True if both protect the same keys with the same passcode; only lock settings, escrow and tokens may
+    /// differ.
     package func hasKeys(of other: Keybag) -> Bool {
         var contents = other.contents
         contents.lockSettings = lockSettings
         contents.escrow = escrow
+        contents.tokens = tokens
         return contents == self.contents
     }
 
@@ -232,11 +248,12 @@ extension Keybag.Contents {
     }
 
     /// The text that the passcode's code covers: everything before the code, with default lock settings and without
-    /// escrow.
+    /// escrow and tokens.
     func textForPasscode() -> [UInt8] {
         var contents = self
         contents.lockSettings = .default
         contents.escrow = nil
+        contents.tokens = []
         var text: [UInt8] = []
         contents.write(into: &text)
         return text

@@ -47,9 +47,4 @@ extension Keybag {
             throw error == .authentication ? .escrow(.forged) : .cryptography(error)
         }
     }
-
-    /// Checks that there is no escrow record: an archive has none, since restoring it would bring back a revoked key.
-    package func requireNoEscrow() throws(KeybagFailure) {
-        if escrow != nil { throw .damaged("the keybag of an archive has an escrow record") }
-    }
 }

@@ -14,6 +14,8 @@ package enum KeybagFailure: Error, Hashable, Sendable {
     case wrongPasscode
     /// An escrow key or an escrow record cannot be used.
     case escrow(EscrowProblem)
+    /// A security token cannot be enrolled, or its record cannot be used.
+    case token(TokenProblem)
     /// libcrypto failed for a reason other than the data.
     case cryptography(CryptographyFailure)
 }

@@ -10,11 +10,12 @@ extension Keybag {
     /// - Parameters:
     ///   - retired: the class keys of earlier generations, newest first.
     ///   - escrow: an escrow record to be renewed for `keys`; it is dropped if there is no passcode.
+    ///   - tokens: token records, which are renewed or dropped likewise.
     ///   - counter: who counts wrong passcodes, if there is a passcode.
     package static func wrapping(
         _ keys: ClassKeys, retired: [ClassKeys] = [], uuid: ItemUUID, generation: Int, deviceKey: DeviceKey,
         passcode: borrowing SecretBytes?, cost: ScryptCost, lockSettings: LockSettings = .default,
-        escrow: EscrowRecord? = nil, counter: PasscodeCounter = .file
+        escrow: EscrowRecord? = nil, tokens: [TokenRecord] = [], counter: PasscodeCounter = .file
     ) throws(CryptographyFailure) -> Keybag {
         var contents = Contents(
             uuid: uuid, device: deviceKey.id, generation: generation, salt: try RandomBytes.bytes(count: saltSize),
@@ -52,6 +53,9 @@ extension Keybag {
             contents.escrow = try escrow.map { old throws(CryptographyFailure) in
                 try EscrowRecord(keys, for: old.key, since: old.since, contents, deviceKey, passcodeKeys)
             }
+            for old in tokens {
+                contents.tokens.append(try old.renewed(for: keys, contents, deviceKey, passcodeKeys))
+            }
         case .none: break
         }
         return try Keybag(contents, passcodeKeys, deviceKeys)
@@ -82,7 +86,7 @@ extension Keybag {
     /// counts it.
     ///
     /// - Throws: `wrongPasscode`, `damaged` (before any work if the cost is out of range), `cryptography`, `escrow`
-    ///   (`forged`).
+    ///   and `token` (`forged`).
     package func passcodeKeys(
         _ passcode: borrowing SecretBytes, _ deviceKey: DeviceKey, minimumCost: ScryptCost?
     ) throws(KeybagFailure) -> ClassKeys {
@@ -94,8 +98,11 @@ extension Keybag {
         do {
             let keys = try PasscodeKeys(passcode, contents, cost: cost, deviceKey)
             guard try hasPasscodeCode(under: keys.code) else { throw KeybagFailure.wrongPasscode }
-            // Checked before a passcode change could renew the record for someone who planted it.
+            // Checked before a passcode change could renew a record for someone who planted it.
             if let escrow, try !escrow.hasCode(under: keys.escrowCode) { throw KeybagFailure.escrow(.forged) }
+            for token in tokens where try !token.hasCode(under: keys.tokenCode) {
+                throw KeybagFailure.token(.forged(token.name))
+            }
             var opened = try unwrap(keys.wrapping) { !$0.isReadableWithoutPasscode }
             for (constraint, key) in presence { opened.add(try key.unwrap(keys.wrapping), for: constraint) }
             return opened

@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCCryptography
 internal import KCDeviceIdentity
 internal import KCKeychainModel
@@ -45,6 +46,7 @@ struct KeybagReader {
         }
         let lockSettings = try lockSettings(bytes)
         let escrow = try escrow(hasPasscode: cost != nil, bytes)
+        let tokens = try tokens(hasPasscode: cost != nil, bytes)
         try scanner.literal(",\"mac\":", in: bytes)
         let deviceCode = try sized(Keybag.codeSize, bytes)
         try scanner.literal("}", in: bytes)
@@ -52,7 +54,7 @@ struct KeybagReader {
         let contents = Keybag.Contents(
             uuid: uuid, device: device, generation: Int(generation), salt: salt, wrappedKeys: keys,
             presence: presence, retired: retired, cost: cost, lockSettings: lockSettings, escrow: escrow,
-            guarded: guarded)
+            tokens: tokens, guarded: guarded)
         return Keybag(
             contents, passcodeCode: passcodeCode, deviceCode: deviceCode, text: bytes.indices.map { bytes[$0] })
     }
@@ -135,6 +137,50 @@ struct KeybagReader {
         let code = try sized(Keybag.codeSize, bytes)
         try scanner.literal("}", in: bytes)
         return EscrowRecord(since: since, key: key, share: share, wrappedKeys: keys, code: code)
+    }
+
+    private mutating func tokens(hasPasscode: Bool, _ bytes: borrowing Span<UInt8>) throws -> [TokenRecord] {
+        guard scanner.skip(",\"tokens\":[", in: bytes) else { return [] }
+        // Without a passcode, no item asks for anything.
+        guard hasPasscode else { throw malformed("tokens") }
+        var tokens: [TokenRecord] = []
+        repeat {
+            guard tokens.count < Keybag.tokenLimit else {
+                throw KeybagFailure.limit("security tokens", found: tokens.count + 1, allowed: Keybag.tokenLimit)
+            }
+            let token = try token(bytes)
+            guard !tokens.contains(where: { $0.name.text.exact == token.name.text.exact }) else {
+                throw malformed("a name is not unique")
+            }
+            tokens.append(token)
+        } while scanner.skip(",", in: bytes)
+        try scanner.literal("]", in: bytes)
+        return tokens
+    }
+
+    private mutating func token(_ bytes: borrowing Span<UInt8>) throws -> TokenRecord {
+        try scanner.literal("{\"name\":", in: bytes)
+        guard let name = TokenName(try scanner.string(in: bytes)) else { throw malformed("the name is wrong") }
+        try scanner.literal(",\"since\":", in: bytes)
+        guard let since = Timestamp(try scanner.string(in: bytes)) else { throw malformed("the date is wrong") }
+        try scanner.literal(",\"credential\":[", in: bytes)
+        let credential = try scanner.base64(in: bytes)
+        try scanner.literal(",", in: bytes)
+        let signer = try scanner.base64(in: bytes)
+        try scanner.literal("],\"salt\":", in: bytes)
+        guard let handle = TokenHandle(credential: credential, publicKey: signer, salt: try scanner.base64(in: bytes))
+        else { throw malformed("a value has the wrong length") }
+        try scanner.literal(",\"key\":", in: bytes)
+        let key = TokenPublicKey(bytes: try sized(TokenPublicKey.size, bytes))
+        try scanner.literal(",\"share\":", in: bytes)
+        let share = try sized(TokenPublicKey.size, bytes)
+        try scanner.literal(",\"wrapped\":", in: bytes)
+        let wrapped = try sized(WrappedPresenceKey.wrappedSize, bytes)
+        try scanner.literal(",\"code\":", in: bytes)
+        let code = try sized(Keybag.codeSize, bytes)
+        try scanner.literal("}", in: bytes)
+        return TokenRecord(
+            name: name, since: since, handle: handle, key: key, share: share, wrapped: wrapped, code: code)
     }
 
     private mutating func guarded(_ bytes: borrowing Span<UInt8>) throws -> GuardedSecret? {

@@ -3,7 +3,8 @@ internal import KCCryptography
 
 /// The private half of a presence key, which opens the secrets of items with one kind of `AccessConstraint`.
 ///
-/// It is an X25519 key (RFC 7748). It is in memory only after the passcode was given, and never part of a session.
+/// It is an X25519 key (RFC 7748). It is in memory only after the passcode, or the secret of a security token, was given, and
+/// never part of a session.
 package final class PresenceKey: Sendable {
     static let size = 32
 

@@ -27,6 +27,8 @@ struct PasscodeKeys: ~Copyable {
     let code: SecretBytes
     /// The MAC key of an escrow record.
     let escrowCode: SecretBytes
+    /// The MAC key of token records.
+    let tokenCode: SecretBytes
 
     /// Derives the keys of a keybag at the scrypt cost `cost`.
     ///
@@ -46,6 +48,7 @@ struct PasscodeKeys: ~Copyable {
         wrapping = keys.withBytes { SecretBytes($0.extracting(0..<32)) }
         code = keys.withBytes { SecretBytes($0.extracting(32..<64)) }
         escrowCode = keys.withBytes { SecretBytes($0.extracting(64..<96)) }
+        tokenCode = keys.withBytes { SecretBytes($0.extracting(96..<128)) }
     }
 }
 

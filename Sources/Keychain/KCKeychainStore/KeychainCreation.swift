@@ -57,7 +57,7 @@ extension Keychain {
         lockWait: Duration = defaultLockWait, minimumCost: ScryptCost? = nil
     ) throws(KeychainStoreError) -> Keychain {
         let location = try free(path)
-        try withKeys(keybag.requireNoEscrow())
+        try withKeys(keybag.requireArchivable())
         _ = try withKeys(keybag.deviceOnlyKeys(deviceKey))
         try write(location, path, keybag, deviceKey, now)
         return try Keychain(location, path, deviceKey, lockWait, minimumCost)

@@ -22,6 +22,8 @@ package struct KeychainInformation: Hashable, Sendable {
     package let lockSettings: LockSettings
     /// The class keys for the holder of an escrow key; nil if escrow is not enabled.
     package let escrow: EscrowRecord?
+    /// The security tokens that open items with `user-presence`.
+    package let tokens: [TokenRecord]
     /// Live items by class.
     package let itemCounts: [ItemClass: Int]
     /// The number of tombstones of synchronizable items.
@@ -43,8 +45,8 @@ extension Keychain {
             return KeychainInformation(
                 storeID: storeID, created: created, device: keybag.device, generation: keybag.generation,
                 cost: keybag.cost, counter: keybag.hasPasscode ? keybag.counter : nil,
-                lockSettings: keybag.lockSettings, escrow: keybag.escrow, itemCounts: counts,
-                tombstoneCount: tombstones)
+                lockSettings: keybag.lockSettings, escrow: keybag.escrow, tokens: keybag.tokens,
+                itemCounts: counts, tombstoneCount: tombstones)
         }
     }
 

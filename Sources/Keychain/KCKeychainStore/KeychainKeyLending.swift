@@ -36,6 +36,7 @@ extension KeychainStoreError {
         case .limit(let what, let found, let allowed): self = .limit(what, found: found, allowed: allowed)
         case .wrongPasscode: self = .wrongPasscode
         case .escrow(let problem): self = .escrow(problem)
+        case .token(let problem): self = .token(problem)
         case .cryptography(let failure): self = .cryptography(failure)
         }
     }

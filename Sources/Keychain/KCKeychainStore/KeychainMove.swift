@@ -7,12 +7,13 @@ package import KCKeychainModel
 extension Keychain {
     /// Wraps the class keys under the key of another device, which is then the only one that opens the file.
     ///
-    /// Class keys, items and passcode stay as they are; an escrow record, and the share of a chip that counts the
-    /// passcode, are renewed. It is one transaction: if the
+    /// Class keys, items and passcode stay as they are; escrow and token records, and the share of a chip that counts
+    /// the passcode, are renewed. It is one transaction: if the
     /// process is killed, one of the two device keys opens the keychain. This object must not be used afterwards.
     ///
     /// - Parameter passcode: the present passcode; nil if there is none.
-    /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked`, `busy`, `diskFull`, `sqlite`, `escrow` (`forged`).
+    /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked`, `busy`, `diskFull`, `sqlite`, `escrow` and `token`
+    ///   (`forged`).
     package func move(
         to key: DeviceKey, passcode: borrowing SecretBytes?, now: Timestamp
     ) throws(KeychainStoreError) {
@@ -28,7 +29,7 @@ extension Keychain {
                 Keybag.wrapping(
                     classKeys, retired: retired, uuid: before.uuid, generation: before.generation + 1, deviceKey: key,
                     passcode: passcode, cost: cost, lockSettings: before.lockSettings, escrow: before.escrow,
-                    counter: before.counter))
+                    tokens: before.tokens, counter: before.counter))
         } else {
             after = try sealing(
                 Keybag.wrapping(

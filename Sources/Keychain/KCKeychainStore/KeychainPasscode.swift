@@ -11,7 +11,7 @@ extension Keychain {
     /// there is a delay; that slows down a person at this machine, not an attacker with a copy of the file.
     ///
     /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked` if a passcode is needed and none is given, `limit`,
-    ///   `escrow` (`forged`), `busy` if the passcode was changed in the meantime.
+    ///   `escrow` and `token` (`forged`), `busy` if the passcode was changed in the meantime.
     package func unlock(passcode: borrowing SecretBytes?, now: Timestamp) throws(KeychainStoreError) {
         try withReadTransaction { _ throws(KeychainStoreError) in }
         guard keybag.hasPasscode else {
@@ -21,13 +21,15 @@ extension Keychain {
         }
         let opened = keybag
         let keys = try tried(passcode, now)
-        // Counting may have noticed a new passcode, which comes with different class keys, or an escrow record that has
-        // not been checked.
-        guard keybag.hasKeys(of: opened), keybag.escrow == opened.escrow else { throw .busy }
+        // Counting may have noticed a new passcode, which comes with different class keys, or a record that has not been
+        // checked.
+        guard keybag.hasKeys(of: opened), keybag.escrow == opened.escrow, keybag.tokens == opened.tokens else {
+            throw .busy
+        }
         classKeys.merge(keys)
     }
 
-    /// Drops the keys that only a given passcode opens, which the secrets of items with a constraint need.
+    /// Drops the keys that only a given passcode or a security token opens, which the secrets of items with a constraint need.
     package func forgetPresence() { classKeys.forgetPresence() }
 
     /// Drops the class keys that only an unlocked keychain has.
@@ -49,8 +51,8 @@ extension Keychain {
     /// All class keys are replaced and every item is resealed, so that the old passcode and an old copy of the file do
     /// not open anything added from now on. The keybag keeps the previous keys, wrapped under the new ones, for
     /// archives made with them. Removing the passcode removes WhenPasscodeSetThisDeviceOnly items (`passcodeBoundItems`
-    /// lists them); items with a constraint prevent it. Items with a broken seal are left unchanged and reported. An escrow record is renewed, or removed
-    /// together with the passcode.
+    /// lists them); items with a constraint prevent it. Items with a broken seal are left unchanged and reported. Escrow and token records are renewed, or
+    /// removed together with the passcode.
     ///
     /// It is one transaction: if the process is killed, either the old passcode works or the new one. It temporarily
     /// needs as much additional disk space as the file has.
@@ -60,7 +62,7 @@ extension Keychain {
     ///   - step: called once for each item.
     /// - Returns: the keys and items that were left out.
     /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked`, `passcodeEmpty`, `itemsAskForPasscode`, `busy`,
-    ///   `diskFull`, `sqlite`, `escrow` (`forged`).
+    ///   `diskFull`, `sqlite`, `escrow` and `token` (`forged`).
     @discardableResult
     package func setPasscode(
         current: borrowing SecretBytes?, new: borrowing SecretBytes?, countedBy counter: PasscodeCounter? = nil,
@@ -94,7 +96,7 @@ extension Keychain {
             after = try Keybag.wrapping(
                 keys, retired: kept, uuid: before.uuid, generation: before.generation + 1, deviceKey: deviceKey,
                 passcode: new, cost: cost, lockSettings: before.lockSettings,
-                escrow: before.escrow, counter: counter ?? before.counter)
+                escrow: before.escrow, tokens: before.tokens, counter: counter ?? before.counter)
         } catch {
             throw .cryptography(error)
         }

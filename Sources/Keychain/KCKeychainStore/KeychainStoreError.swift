@@ -42,6 +42,8 @@ package enum KeychainStoreError: Error, Hashable, Sendable {
     case passcodeEmpty
     /// An escrow key does not open the keychain, or its escrow record cannot be made or used.
     case escrow(EscrowProblem)
+    /// A security token cannot be enrolled, or its record cannot be used.
+    case token(TokenProblem)
     /// Another item has the same unique key.
     case duplicateItem
     /// Another item has the same UUID.

@@ -21,8 +21,7 @@ extension Keychain: StoredItemSource {
     /// - Throws: as `visitItems`, except `locked` and `passcodeNotSet`.
     package func visitStoredItems<Visitor: ItemVisitor>(_ begin: (StoredKeychain) throws -> Visitor) throws -> Visitor {
         let transaction = try beginReadTransaction()
-        // An archive must not carry the escrow record: it outlives the escrow key, which may be revoked.
-        let bag = try sealing(self.keybag.withoutEscrow(deviceKey))
+        let bag = try sealing(self.keybag.archivable(deviceKey))
         let keybag = String(decoding: bag.text, as: UTF8.self)
         var visitor = try begin(StoredKeychain(storeID: storeID, keybag: keybag))
         try visit(.stored, transaction.database, &visitor)

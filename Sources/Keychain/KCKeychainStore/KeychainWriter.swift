@@ -233,9 +233,8 @@ extension KeychainStoreError {
             .presenceNeeded, .unchangeable, .limit:
             true
         case .notFound, .exists, .notAKeychain, .severalNames, .foreignJournal, .newerFormat, .damaged, .otherDevice,
-            .busy, .itemsAskForPasscode, .wrongPasscode, .tooManyAttempts, .passcodeEmpty, .escrow, .file, .diskFull,
-            .readOnly, .sqlite,
-            .cryptography, .kernelKeys, .interrupted:
+            .busy, .itemsAskForPasscode, .wrongPasscode, .tooManyAttempts, .passcodeEmpty, .escrow, .token,
+            .file, .diskFull, .readOnly, .sqlite, .cryptography, .kernelKeys, .interrupted:
             false
         }
     }

@@ -8,6 +8,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCSecretService
+internal import KCSecurityTokens
 
 /// Everything outside the program that tests replace: time, environment, folders, terminal, outputs, costs.
 struct World {
@@ -27,6 +28,8 @@ struct World {
     var machineIDPath: String
     /// The security chip, which may hold the device key.
     var chip = LocalDevice.chip
+    /// The security tokens that may be connected.
+    var tokens = SecurityTokens()
     /// The user's terminal.
     var terminal: any Terminal
     /// Standard output.

@@ -18,6 +18,7 @@ import KCLocalKeychains
 import KCQRCodes
 import KCRemotes
 import KCSecretService
+import KCSecurityTokens
 
 @testable import kcbackup
 
@@ -34,6 +35,8 @@ enum FailureExamples {
         ("SecretServiceFailure", "Importers/KCSecretService/SecretServiceFailure.swift"),
         ("KeychainStoreError", "Keychain/KCKeychainStore/KeychainStoreError.swift"),
         ("EscrowProblem", "Keychain/KCKeychainKeys/EscrowKey.swift"),
+        ("TokenProblem", "Keychain/KCKeychainKeys/TokenKey.swift"),
+        ("TokenFailure", "Device/KCSecurityTokens/TokenFailure.swift"),
         ("ItemProblem", "Keychain/KCKeychainModel/Item.swift"),
         ("Problem", "Importers/KCItemSources/ItemLines.swift"),
         ("DeviceKeyFailure", "Device/KCDeviceIdentity/DeviceKeyFailure.swift"),
@@ -56,6 +59,10 @@ enum FailureExamples {
 
     static let device = DeviceID(publicKey: [UInt8](repeating: 0, count: 32))
     private static let uuid = ItemUUID(high: 0x0b1b_25a8_d837_4f51, low: 0xa693_4442_d2b0_4834)
+    private static let token: TokenName = {
+        guard let name = TokenName("blue") else { preconditionFailure("the example is no name") }
+        return name
+    }()
     private static let missing = FileFailure("passcode", .notFound)
     private static let item: Item = {
         let draft = ItemDraft(itemClass: .genericPassword, uuid: uuid)
@@ -94,6 +101,7 @@ enum FailureExamples {
         + KeyringHint.allCases.map { .noKeychain(name: "login", $0) }
         + keychains.map { .keychain($0, name: "login") } + items.map { .item($0) }
         + imports.map { .importLine(3, $0) } + devices.map { .device($0) } + trust.map { .trust($0) }
+        + tokens.map { .token($0) }
         + ages.map { .age($0, path: "restore-key.txt") } + archives.map { .archive($0, path: "laptop.kcb") }
         + restores.map { .restore($0) } + foreign.map { .foreign($0, path: "logins.csv") }
         + catalogues.map { .catalogue($0, job: nil) } + jobs.map { .job($0) }
@@ -274,6 +282,8 @@ enum FailureExamples {
         .tooManyAttempts(retryAfter: 40), .passcodeNotSet, .passcodeEmpty,
         .escrow(.none), .escrow(.exists), .escrow(.noPasscode), .escrow(.otherKey), .escrow(.forged),
         .escrow(.malformedLine(3)), .escrow(.noKey),
+        .token(.none(token)), .token(.exists(token)), .token(.noPasscode), .token(.full), .token(.otherSecret(token)),
+        .token(.forged(token)),
         .duplicateItem, .duplicateUUID(uuid), .itemNotFound, .itemDamaged(uuid), .unchangeable(.cdat),
         .item(.missing(.agrp)), .file(missing), .limit("items", found: 20, allowed: 10), .diskFull, .readOnly,
         .kernelKeys(.full(122)),
@@ -343,6 +353,11 @@ enum FailureExamples {
         .folderOfFiles(name: "logins.csv", title: "CSV file"), .unknownFormat, .notUTF8(line: 3),
         .unknownColumns, .noSuchColumn("Pasword", columns: ["Site", "Login", "Password"]), .columnTwice("password"),
         .notOfFormat(title: ".netrc file"), .ambiguous(names: ["csv", "netrc"]),
+    ]
+    private static let tokens: [TokenFailure] = [
+        .libraryMissing("libfido2.so.1"), .noToken, .noAccess(path: "/dev/hidraw3"), .noAnswer, .busy, .notTouched,
+        .noSecrets, .otherToken, .pinNeeded, .pinNotSet, .wrongPIN(triesLeft: 7), .wrongPIN(triesLeft: nil), .pinPaused,
+        .pinBlocked, .otherPresence, .wrongAnswer, .interrupted, .refused(call: "fido_dev_make_cred", code: 0x7f),
     ]
     private static let cryptography: [CryptographyFailure] =
         [

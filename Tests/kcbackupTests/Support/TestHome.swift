@@ -21,7 +21,8 @@ extension TestHome {
             clock: { now }, calendar: calendar, stopwatch: { .zero },
             environment: Self.environment.merging(environment) { $1 },
             home: self.home, workingFolder: workingFolder, machineIDPath: machineIDPath,
-            chip: DeviceChip(chip), terminal: terminal, output: CollectedOutput(), messages: CollectedOutput(),
+            chip: DeviceChip(chip), tokens: securityTokens, terminal: terminal, output: CollectedOutput(),
+            messages: CollectedOutput(),
             // The lowest valid costs: these tests are not about guessing.
             costs: DerivationCosts(
                 passcode: ScryptCost(logN: 1), lowestPasscode: ScryptCost(logN: 1), passphrase: ScryptCost(logN: 1)),

@@ -39,7 +39,7 @@ struct CallFailure: Error, Hashable {
         case .otherDevice, .busy, .diskFull: errSecNotAvailable
         case .locked, .presenceNeeded: errSecInteractionNotAllowed
         case .wrongPasscode, .tooManyAttempts, .passcodeNotSet, .passcodeEmpty, .itemsAskForPasscode: errSecAuthFailed
-        case .escrow: errSecInvalidKeychain
+        case .escrow, .token: errSecInvalidKeychain
         case .duplicateItem, .duplicateUUID: errSecDuplicateItem
         case .itemNotFound: errSecItemNotFound
         case .itemDamaged: errSecDecode

@@ -36,6 +36,7 @@ func cause(_ error: KeychainStoreError) -> Cause {
             "items of WhenPasscodeSetThisDeviceOnly, and items that ask for the password, need a keychain with one")
     case .passcodeEmpty: Cause(.parameter, "the password is empty")
     case .escrow: Cause(.invalidKeychain, "its escrow record is not one that its passcode made")
+    case .token: Cause(.invalidKeychain, "the record of a security token is not one that its passcode made")
     case .duplicateItem, .duplicateUUID: Cause(.duplicateItem)
     case .itemNotFound: Cause(.itemNotFound)
     case .itemDamaged(let uuid): Cause(.invalidItemReference, "the seal of item \(uuid) is broken")

@@ -9,7 +9,7 @@ struct KeychainCommand: ParsableCommand {
         subcommands: [
             KeychainCreateCommand.self, KeychainListCommand.self, KeychainInfoCommand.self, KeychainDefaultCommand.self,
             KeychainSetPasscodeCommand.self, KeychainLockCommand.self, KeychainUnlockCommand.self,
-            KeychainSetSettingsCommand.self, KeychainEscrowCommand.self,
+            KeychainSetSettingsCommand.self, KeychainEscrowCommand.self, KeychainTokenCommand.self,
             KeychainDeleteCommand.self,
         ])
 }

@@ -47,6 +47,10 @@ struct KeychainInfoCommand: Verb {
         } else if found.cost != nil {
             lines.append("escrow    none\n")
         }
+        for (index, token) in found.tokens.enumerated() {
+            let title = index == 0 ? "tokens    " : "          "
+            lines.append("\(title)\(quoted(token.name.text)), since \(session.calendar.moment(token.since))\n")
+        }
         lines.append("items     \(found.total)\n")
         for itemClass in ItemClass.allCases {
             if let count = found.itemCounts[itemClass], count > 0 {

@@ -70,6 +70,7 @@ extension JSONValue {
                     ["since": .text($0.since.description), "key": .text($0.key.description)]
                 }
             ),
+            ("tokens", found.tokens.isEmpty ? nil : .tokens(found.tokens)),
         ])
     }
 }

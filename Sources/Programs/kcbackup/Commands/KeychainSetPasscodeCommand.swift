@@ -19,7 +19,8 @@ struct KeychainSetPasscodeCommand: Verb {
             nothing that is added later. Existing archives still restore. Removing the passcode deletes \
             WhenPasscodeSetThisDeviceOnly items, after a question. The states kept for 'kcbackup undo' are removed, \
             also after a question, since the old passcode opens them. An escrow key keeps working until 'kcbackup \
-            keychain escrow revoke'; without a passcode there is none. Who counted wrong passcodes before still does, \
+            keychain escrow revoke', and security tokens until 'kcbackup keychain token remove'; without a passcode there \
+            are none. Who counted wrong passcodes before still does, \
             unless '--counted-by' says otherwise. If the TPM counts them, a thief of the whole machine cannot guess \
             faster than it allows; without the TPM, the passcode opens nothing.
 
@@ -92,7 +93,7 @@ struct KeychainSetPasscodeCommand: Verb {
             : try session.secrets.new(
                 WantedSecret(what: words, note: "empty for none", flag: .newPasscode, source: newPasscode),
                 judge: { strength = session.judge($0, of: local.name) })
-        let escrow = keychain.keybag.escrow
+        let (escrow, tokens) = (keychain.keybag.escrow, keychain.keybag.tokens)
         if new == nil {
             if countedBy == .tpm { session.warn(CounterName.nothingToCount) }
             try confirmRemoval(keychain, in: session)
@@ -118,6 +119,9 @@ struct KeychainSetPasscodeCommand: Verb {
                 keychain.hasPasscode
                     ? "its escrow key still opens it for backups; 'kcbackup keychain escrow revoke' ends that"
                     : "its escrow record is gone with the passcode")
+        }
+        if !tokens.isEmpty, !keychain.hasPasscode {
+            session.note("the records of its security tokens are gone with the passcode")
         }
         session.note(keychain.hasPasscode ? "passcode set" : "keychain \(quoted(local.name)) has no passcode now")
         if style.json {

@@ -16,6 +16,7 @@ internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
 internal import KCSecretService
+internal import KCSecurityTokens
 
 /// Everything that can end a run unsuccessfully, with its subject.
 enum Failure: Error, Hashable, Sendable {
@@ -43,6 +44,7 @@ enum Failure: Error, Hashable, Sendable {
     case importLine(Int, ItemLines.Problem)
     case device(DeviceKeyFailure)
     case trust(TrustedDevicesFailure)
+    case token(TokenFailure)
     case age(AgeFailure, path: String?)
     case archive(ArchiveFailure, path: String?)
     case restore(RestoreRefusal)
@@ -112,6 +114,7 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as ItemLines.Failure: .importLine(failure.line, failure.problem)
             case let failure as DeviceKeyFailure: .device(failure)
             case let failure as TrustedDevicesFailure: .trust(failure)
+            case let failure as TokenFailure: .token(failure)
             case let failure as AgeFailure: .age(failure, path: subjects.path)
             case let failure as ArchiveFailure: .archive(failure, path: subjects.path)
             case let refusal as RestoreRefusal: .restore(refusal)
@@ -175,6 +178,7 @@ enum Failure: Error, Hashable, Sendable {
         case .importLine(let number, let problem): explainImportLine(problem).prefixed("line \(number): ")
         case .device(let failure): explainDeviceKey(failure)
         case .trust(let failure): explainTrustedDevices(failure)
+        case .token(let failure): explainToken(failure)
         case .age(let failure, let path): explainAge(failure, path)
         case .archive(let failure, let path): explainArchive(failure, path)
         case .restore(let refusal): explainRestoreRefusal(refusal)

@@ -98,6 +98,7 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
             .usage, "the passcode is empty",
             hint: "for a keychain without a passcode, use '\(OptionName.noPasscode.spelling)'")
     case .escrow(let problem): return explainEscrow(problem, keychain)
+    case .token(let problem): return explainTokenRecord(problem, keychain)
     case .duplicateItem:
         return Explanation(
             .exists, "\(keychain) has an item with the same unique key",

@@ -81,7 +81,8 @@ struct PasscodeOption: ParsableArguments {
     /// Makes keys available, from the session or, failing that, with the passcode.
     ///
     /// A given passcode is always used, and for this command only. A typed one also unlocks the keychain for later
-    /// commands, except for items that ask for it each time.
+    /// commands, except for items that ask for it each time; for those with `user-presence`, a security token that is
+    /// connected takes its place.
     func unlock(_ keychain: Keychain, for needed: NeededSecrets, in session: Session) throws {
         if let passcode, passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         guard keychain.hasPasscode else { return try keychain.unlock(passcode: nil, now: session.now) }
@@ -91,6 +92,7 @@ struct PasscodeOption: ParsableArguments {
         if passcode == nil {
             if try keychain.protections(needed).allSatisfy(keychain.canOpen) { return }
             guard session.world.terminal.isAttended else { throw Self.unattended(keychain.isUnlocked, in: session) }
+            if try opensWithToken(keychain, for: needed, in: session) { return }
         }
         let isUnlocked = keychain.isUnlocked
         let wanted = WantedSecret(
@@ -112,6 +114,19 @@ struct PasscodeOption: ParsableArguments {
 
     /// True if the passcode is typed, if it is needed.
     private var wantsTyping: Bool { passcode == nil || passcode == .terminal }
+
+    /// Opens what only misses the presence key `user-presence`, with a security token; false if the passcode is needed,
+    /// as it always is while the keychain is locked.
+    private func opensWithToken(
+        _ keychain: Keychain, for needed: NeededSecrets, in session: Session
+    ) throws -> Bool {
+        guard keychain.isUnlocked else { return false }
+        let missing = try keychain.protections(needed).filter { !keychain.canOpen($0) }
+        guard missing.allSatisfy({ $0.constraint == .userPresence && keychain.canOpen(Protection($0.accessibility)) })
+        else { return false }
+        try session.openWithToken(keychain)
+        return missing.allSatisfy(keychain.canOpen)
+    }
 
     /// Says that a passcode is needed and nobody can be asked.
     ///

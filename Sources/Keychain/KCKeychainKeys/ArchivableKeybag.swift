@@ -1,0 +1,21 @@
+package import KCCryptography
+package import KCDeviceIdentity
+
+/// What of a keybag goes into an archive: escrow and token records do not, since restoring it would bring back those that
+/// were removed since.
+extension Keybag {
+    /// The same keybag as it goes into an archive, which needs only the device key.
+    package func archivable(_ deviceKey: DeviceKey) throws(CryptographyFailure) -> Keybag {
+        if escrow == nil, tokens.isEmpty { return self }
+        var contents = contents
+        contents.escrow = nil
+        contents.tokens = []
+        return try Keybag(contents, passcodeCode: passcodeCode, DeviceKeys(deviceKey, uuid))
+    }
+
+    /// Checks that an archive may have this keybag.
+    package func requireArchivable() throws(KeybagFailure) {
+        if escrow != nil { throw .damaged("the keybag of an archive has an escrow record") }
+        if !tokens.isEmpty { throw .damaged("the keybag of an archive has token records") }
+    }
+}
