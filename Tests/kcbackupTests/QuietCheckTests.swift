@@ -61,7 +61,7 @@ struct QuietCheckTests {
             ("verify a.kcb", [passphrase], 1), ("verify a.kcb here.kcb a.kcb", ["guess", passphrase], 2),
             ("restore a.kcb --dry-run", [passphrase, passcode], 2),
             ("create b.kcb -r \(recipient)", [passcode], 1),
-            ("keychain escrow enable -o key", [passcode], 1),
+            ("keychain escrow enable -o key", [passcode], 1), ("keychain token add blue", [passcode], 1),
             ("keychain set-passcode", [passcode, "x y z", "x y z"], 1),
             ("import a.kdbx --dry-run", [passphrase, passcode], 2),
         ])

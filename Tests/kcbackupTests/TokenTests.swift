@@ -133,6 +133,30 @@ struct TokenTests {
         #expect(home.run("keychain token remove blue").status == .notFound)
     }
 
+    @Test("Going back to a kept state leaves the tokens as they are")
+    func undo() {
+        #expect(run("item update --service bank --set label=Bank").0.status == .ok)
+        #expect(home.run("keychain token add spare --passcode file:passcode").status == .ok)
+        #expect(home.run("keychain token remove blue").status == .ok)
+        let undone = home.run("undo --yes")
+        #expect(undone.status == .ok, "\(undone.messages)")
+        #expect(home.run("item find --service bank").text.contains("Bank") == false)
+        let list = home.run("keychain token list").text
+        #expect(list.contains("spare") && !list.contains("blue"))
+        #expect(run(find).1.asked == ["Touch the security token 'spare'.\n"])
+    }
+
+    @Test("A keychain that was unlocked before a new passcode was set elsewhere is not opened by a touch alone")
+    func locked() {
+        let changed = home.run("keychain set-passcode --passcode file:passcode --new-passcode file:other")
+        #expect(changed.status == .ok && home.run("keychain lock --until-first-unlock").status == .ok)
+        let touches = token.touches
+        let (found, _) = run(find, answers: ["maple"])
+        #expect(found.text == "s3cret" && token.touches == touches, "\(found.messages)")
+        // What was typed unlocked the keychain, so a touch is enough from now on.
+        #expect(run(find).1.asked == [touch])
+    }
+
     @Test("A new passcode keeps the token, and removing the passcode removes it")
     func passcodeChange() {
         let changed = home.run("keychain set-passcode --passcode file:passcode --new-passcode file:other")
