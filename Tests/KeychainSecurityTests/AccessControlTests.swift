@@ -55,9 +55,9 @@ struct AccessControlTests {
         #expect(program.add(password("ann", "1", [kSecAttrAccessControl: control])) == errSecSuccess)
         #expect(program.add(password("bob", "2")) == errSecSuccess)
         let reading = query("ann", [kSecReturnData: true])
-        #expect(program.status(reading) == errSecInteractionNotAllowed)
+        #expect(program.find(reading).0 == errSecInteractionNotAllowed)
         #expect(
-            program.status(reading.merging([kSecUseAuthenticationUI: kSecUseAuthenticationUISkip]) { $1 })
+            program.find(reading.merging([kSecUseAuthenticationUI: kSecUseAuthenticationUISkip]) { $1 }).0
                 == errSecItemNotFound)
         #expect(program.status(query("ann")) == errSecSuccess)
         #expect(program.attributes(query("ann")) != nil)
