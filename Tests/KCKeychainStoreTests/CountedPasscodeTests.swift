@@ -106,6 +106,12 @@ struct CountedPasscodeTests {
         #expect(try unlocked().lockSettings.lockAfter == 60)
         chip.clear()
         #expect(throws: KeychainStoreError.cryptography(.chip(.countedElsewhere))) { try unlocked() }
+        // Nor is there a new keychain whose passcode nobody can check.
+        #expect(throws: KeychainStoreError.cryptography(.chip(.countedElsewhere))) {
+            try Keychain.create(
+                at: bench.folder.path("adopting.keychain"), adopting: bench.open().keybag.withoutEscrow(bench.device),
+                deviceKey: bench.device, now: moment(30))
+        }
         let escrowed = try EscrowedKeychain(bench.open(), keyFile: key.text(comments: []))
         #expect(escrowed.canOpen(Protection(.whenUnlocked)))
     }

@@ -172,6 +172,19 @@ struct AccessTests {
         try home.write("phrase", "a phrase for the archive\n")
         try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"new"},"secret":"n"}"# + "\n")
         #expect(home.run("import items.jsonl").status == .ok)
+        try home.write(
+            "asking.jsonl",
+            #"{"class":"genp","attributes":{"svce":"card","accc":"user-presence"},"secret":"first"}"# + "\n")
+        #expect(home.run("import asking.jsonl").status == .ok)
+        try home.write(
+            "asking.jsonl",
+            #"{"class":"genp","attributes":{"svce":"card","accc":"user-presence"},"secret":"other"}"# + "\n")
+        for policy in ["newer", "fail"] {
+            let imported = home.run("import asking.jsonl --on-conflict \(policy) --json")
+            #expect(imported.status == .ok, "\(imported.messages)")
+            #expect(asking("item find --service card --reveal").0.text == "first")
+        }
+        #expect(home.run("item delete --service card --yes").status == .ok)
         #expect(home.run("create -o a.kcb --passphrase file:phrase --passcode file:passcode").status == .ok)
         let dry = home.run("restore a.kcb --passphrase file:phrase --dry-run")
         #expect(dry.status == .ok, "\(dry.messages)")

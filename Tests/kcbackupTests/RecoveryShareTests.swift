@@ -87,6 +87,14 @@ struct RecoveryShareTests {
         #expect(second.status == .ok && other.unasked == 0, "\(second.messages)")
     }
 
+    @Test("A share may begin with a word that cannot be read, and a line after it")
+    func illegibleBeginning() throws {
+        let (outcome, terminal) = check([
+            "? \(shares[0][1])", shares[0][2...].joined(separator: " "), "y", line(1),
+        ])
+        #expect(outcome.status == .ok && terminal.unasked == 0, "\(outcome.messages)")
+    }
+
     @Test("The same share twice, one of another kit, and too many words are each said so, and the right one goes on")
     func others() throws {
         let first = home.run("recovery make --shares 3of3 -o other.txt")

@@ -74,7 +74,7 @@ package final class SeriesDestination: ArchiveDestination {
     }
 
     private func confirm(_ last: CatalogueEntry, now: Timestamp) throws {
-        let state = try currentState()
+        let state = currentState()
         try folder.change(last) {
             $0.confirmed = max(now, $0.lastGood)
             $0.content?.state = state
@@ -84,9 +84,14 @@ package final class SeriesDestination: ArchiveDestination {
     }
 
     /// The state that the store was in while it was read; nil if it was changed meanwhile.
-    private func currentState() throws -> [UInt8]? {
-        guard let state, try state.isCurrent() else { return nil }
-        return state.digest
+    private func currentState() -> [UInt8]? {
+        guard let state else { return nil }
+        do {
+            return try state.isCurrent() ? state.digest : nil
+        } catch {
+            // It spares the next run some work, and is no reason to drop the archive of this one.
+            return nil
+        }
     }
 
     /// True if an archive that is made now would have this mode and these keys, and the file is there and whole.
@@ -141,7 +146,7 @@ package final class SeriesDestination: ArchiveDestination {
                 mode: archive.header.mode, file: CatalogueEntry.File(archive, keys: folder.pin?.keys ?? []),
                 content: CatalogueEntry.Content(
                     counts: report.contents.counts, groups: report.groups, damaged: report.damaged.count,
-                    fingerprint: archive.fingerprint, state: try currentState()),
+                    fingerprint: archive.fingerprint, state: currentState()),
                 state: .writing, verified: now)
             if try Path.exists(folder.path(of: entry))
                 || folder.catalogue.entries.contains(where: { $0.name.exact == name.exact })

@@ -207,8 +207,10 @@ private struct PlanVisitor: ItemVisitor {
                 replaced.append((target, row.modified))
             }
         case .keep:
-            let isEqual = try target.map { try existing.secret(of: $0, equals: secret, in: .plain) } ?? false
-            kept.append((item, !isEqual))
+            let differs = try target.map {
+                try existing.canCompare($0) && !existing.secret(of: $0, equals: secret, in: .plain)
+            }
+            kept.append((item, differs ?? true))
         default: break
         }
         if places.isUnclear(item.uuid), action == .create { unclear.append(row) }
@@ -224,7 +226,7 @@ private struct PlanVisitor: ItemVisitor {
         _ other: Item, than item: Item, _ secret: borrowing SecretBytes
     ) throws -> Bool {
         guard let format = item.freeAttribute("source.format") else { return false }
-        if try existing.secret(of: other, equals: secret, in: .plain) { return false }
+        if try !existing.canCompare(other) || existing.secret(of: other, equals: secret, in: .plain) { return false }
         if let id = item.freeAttribute("source.id"), let otherID = other.freeAttribute("source.id"),
             format == other.freeAttribute("source.format")
         {
@@ -237,10 +239,10 @@ private struct PlanVisitor: ItemVisitor {
         _ row: Item, _ target: Item?, _ byKey: Item?, _ byUUID: Item?, _ secret: borrowing SecretBytes
     ) throws -> RestoreAction {
         // Items without dates of their own have the file's, which another copy of the same file has not.
-        if let target, try row.dated(as: target) == target,
-            try existing.secret(of: target, equals: secret, in: .plain)
-        {
-            return .same
+        if let target, try row.dated(as: target) == target {
+            if try existing.secret(of: target, equals: secret, in: .plain) { return .same }
+            // Nothing is written over that was not seen.
+            if !existing.canCompare(target), rules.policy != .overwrite { return .keep }
         }
         return try rules.action(for: row, byKey: byKey, byUUID: byUUID, problem: nil) { counterpart in
             existing.canCompare(counterpart)

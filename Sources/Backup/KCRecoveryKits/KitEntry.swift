@@ -35,7 +35,7 @@ package struct KitEntry: ~Copyable {
         case illegible(Int)
     }
 
-    /// What stands for a character that cannot be read.
+    /// Typed in the place of a character that cannot be read.
     package static let erasure = UInt8(ascii: "?")
     /// The number of such characters in a line of which the others tell them.
     package static let erasureLimit = 2

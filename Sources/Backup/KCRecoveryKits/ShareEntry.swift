@@ -33,6 +33,8 @@ package struct ShareEntry: ~Copyable {
         var isLong = false
         var others = 0
         forEachWord(in: line) { word in
+            // What cannot be read may be either.
+            if word.count == 1, word[0] == Self.erasure { return true }
             if ShareWords.number(of: word) == nil {
                 others += 1
             } else {

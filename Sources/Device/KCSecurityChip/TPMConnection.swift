@@ -163,17 +163,23 @@ extension TPMConnection {
         if operand == .password { try set(password, of: handle) }
         var data: OpaquePointer?
         let code = unsafe call.pointee.Esys_Unseal(context, handle, session, none, none, &data)
+        defer {
+            if let data = unsafe data { unsafe Self.wipe(UnsafeMutableRawPointer(data)) }
+            unsafe free(data)
+        }
         if operand == .password { try forgetPassword(of: handle, under: parent, in: session) }
         try check(code, "Esys_Unseal", given: operand)
-        defer { unsafe free(data) }
         // A TPM2B_SENSITIVE_DATA: a length of two bytes in the order of this machine, and at most 256 bytes.
         guard let start = unsafe data.map({ unsafe UnsafeMutableRawPointer($0) }) else { throw .noAnswer }
         let count = Int(unsafe start.load(as: UInt16.self))
         guard count <= 256 else { throw .tampered }
-        let secret = SecretBytes(
+        return SecretBytes(
             unsafe UnsafeRawBufferPointer(start: start + 2, count: count).bindMemory(to: UInt8.self).span)
-        unsafe explicit_bzero(start, count + 2)
-        return secret
+    }
+
+    /// Overwrites a TPM2B_SENSITIVE_DATA, which has room for 256 bytes behind its length.
+    private static func wipe(_ data: UnsafeMutableRawPointer) {
+        unsafe explicit_bzero(data, 2 + 256)
     }
 
     /// Overwrites what the library keeps of the password of a key, and does not wipe at the end.

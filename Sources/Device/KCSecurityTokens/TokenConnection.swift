@@ -138,8 +138,8 @@ extension TokenConnection {
         } catch {
             switch error {
             case .otherToken: return false
-            // It says nothing without its PIN.
-            case .pinNeeded: return true
+            // It says nothing without its PIN; one whose credentials do not need it is another token.
+            case .pinNeeded where credential.presence == .pin: return true
             default: throw error
             }
         }

@@ -51,7 +51,8 @@ extension Keychain {
 
     /// Creates a new, empty keychain with the class keys of an earlier one of this device, which had the same passcode.
     ///
-    /// - Throws: `exists`, `otherDevice`, `damaged` if the keybag is not authentic, and as the other `create`.
+    /// - Throws: `exists`, `otherDevice`, `damaged` if the keybag is not authentic, `cryptography` (`chip`, `countedElsewhere`)
+    ///   if a chip that is not here counts its passcode, and as the other `create`.
     package static func create(
         at path: String, adopting keybag: Keybag, deviceKey: DeviceKey, now: Timestamp,
         lockWait: Duration = defaultLockWait, minimumCost: ScryptCost? = nil
@@ -59,6 +60,8 @@ extension Keychain {
         let location = try free(path)
         try withKeys(keybag.requireArchivable())
         _ = try withKeys(keybag.deviceOnlyKeys(deviceKey))
+        // No passcode would open it, and an archive has no escrow record.
+        if try sealing(keybag.isCountedElsewhere(deviceKey)) { throw .cryptography(.chip(.countedElsewhere)) }
         try write(location, path, keybag, deviceKey, now)
         return try Keychain(location, path, deviceKey, lockWait, minimumCost)
     }

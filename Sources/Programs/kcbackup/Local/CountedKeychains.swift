@@ -8,7 +8,9 @@ enum CountedKeychains {
     ///
     /// A keychain that cannot be opened is named in a warning: what is wrong with it is no reason to keep a user from the
     /// key of the device.
-    /// - Parameter isHere: true for those that the TPM of this machine counts.
+    ///
+    /// - Parameter isHere: true for those that the TPM of this machine counts; one that cannot be opened may be one of
+    ///   them, and is an error then.
     static func names(isHere: Bool = false, in session: Session) throws -> [String] {
         defer { session.subjects.keychain = nil }
         return try LocalKeychain.names(in: session.world.dataFolder).filter { name in
@@ -18,7 +20,7 @@ enum CountedKeychains {
                 return try !isHere || !keychain.isCountedElsewhere()
             } catch KeychainStoreError.otherDevice {
                 return false
-            } catch let error as KeychainStoreError {
+            } catch let error as KeychainStoreError where !isHere {
                 session.warn(Failure(error, session.subjects).explanation.message)
                 return false
             }

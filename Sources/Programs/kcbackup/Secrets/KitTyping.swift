@@ -50,7 +50,7 @@ private struct KitTyping {
     mutating func identity() throws -> X25519Identity {
         remark = """
             Type the lines of the recovery kit, each with the character at its end, or the words of a share. '?' stands \
-            for what cannot be read.\n
+            for what cannot be read. What you type can be seen on the screen.\n
             """
         while true {
             var entry = KitEntry()
