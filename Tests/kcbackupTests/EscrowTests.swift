@@ -72,7 +72,8 @@ struct EscrowTests {
     func lockAlone() throws {
         let lock = home.home + "/.local/share/kcbackup/unfinished-escrow.lock"
         try PrivateFile.replace(lock, [UInt8]().span)
-        #expect(home.run("keychain list").status == .ok)
+        // A test that starts a program holds the locks of other tests between fork and exec, and a busy lock stays.
+        for _ in 1...20 where try Path.exists(lock) { #expect(home.run("keychain list").status == .ok) }
         #expect(try !Path.exists(lock))
     }
 
