@@ -73,8 +73,8 @@ package final class SeriesDestination: ArchiveDestination {
         return true
     }
 
-    private func confirm(_ last: CatalogueEntry, now: Timestamp) throws {
-        let state = currentState()
+    private func confirm(_ last: CatalogueEntry, now: Timestamp, isChecked: Bool = true) throws {
+        let state = isChecked ? currentState() : nil
         try folder.change(last) {
             $0.confirmed = max(now, $0.lastGood)
             $0.content?.state = state
@@ -84,6 +84,8 @@ package final class SeriesDestination: ArchiveDestination {
     }
 
     /// The state that the store was in while it was read; nil if it was changed meanwhile.
+    ///
+    /// It is recorded only if every seal was checked: a later run that has the keys must not skip the check.
     private func currentState() -> [UInt8]? {
         guard let state else { return nil }
         do {
@@ -108,7 +110,7 @@ package final class SeriesDestination: ArchiveDestination {
     package func receive(_ archive: FinishedArchive, _ report: CreateReport) throws {
         if let last = folder.catalogue.newest(of: series) {
             if try isUnchanged(archive, report, since: last) {
-                return try confirm(last, now: archive.header.created)
+                return try confirm(last, now: archive.header.created, isChecked: report.notOpened == 0)
             }
             try requireNoLoss(report, since: last)
         }
@@ -146,7 +148,7 @@ package final class SeriesDestination: ArchiveDestination {
                 mode: archive.header.mode, file: CatalogueEntry.File(archive, keys: folder.pin?.keys ?? []),
                 content: CatalogueEntry.Content(
                     counts: report.contents.counts, groups: report.groups, damaged: report.damaged.count,
-                    fingerprint: archive.fingerprint, state: currentState()),
+                    fingerprint: archive.fingerprint, state: report.notOpened == 0 ? currentState() : nil),
                 state: .writing, verified: now)
             if try Path.exists(folder.path(of: entry))
                 || folder.catalogue.entries.contains(where: { $0.name.exact == name.exact })

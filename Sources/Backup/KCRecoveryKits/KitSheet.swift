@@ -171,8 +171,8 @@ package struct KitSheet {
     private static func folded(_ line: String, by width: Int = KitSheet.width - 2) -> [String] {
         var rows: [String] = []
         var used = 0
-        for word in line.split(separator: Character(" ")) {
-            let size = PDFWriter.encoded(String(word)).count
+        for word in line.exact.split(separator: " ") {
+            let size = PDFWriter.encoded(word).count
             if !rows.isEmpty, used + 1 + size <= width {
                 rows[rows.count - 1] += " " + word
                 used += 1 + size

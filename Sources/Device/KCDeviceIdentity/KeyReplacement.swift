@@ -95,7 +95,7 @@ extension FileDeviceKeyProvider {
             return try read(path).isSameKey(as: old)
         } catch {
             switch error {
-            // Whatever it is, it is left alone.
+            // A file that cannot be read or parsed is not replaced.
             case .file, .damaged: return false
             default: throw error
             }

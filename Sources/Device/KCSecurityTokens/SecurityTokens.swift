@@ -39,10 +39,10 @@ package struct SecurityTokens: Sendable {
     /// In bytes.
     package static let saltSize = 32
 
-    // As many as are looked at; nobody has more.
+    // The number of devices that are listed, far above what a machine has.
     private static let limit = 64
 
-    // In milliseconds: an answer that takes no touch comes at once, and somebody waits.
+    // In milliseconds. An answer without a touch is immediate, and the user is waiting.
     private static let patienceWithoutTouch: Int32 = 3_000
 
     private let reach: Reach

@@ -10,7 +10,7 @@ package enum TokenFailure: Error, Hashable, Sendable {
     case noAnswer
     /// Another program uses the token.
     case busy
-    /// Nobody touched the token in time, or the request was declined there.
+    /// The token was not touched in time, or the request was declined on it.
     case notTouched
     /// The token has none of its secrets to give (`hmac-secret`).
     case noSecrets

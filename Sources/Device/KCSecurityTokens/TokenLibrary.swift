@@ -16,7 +16,7 @@ enum TokenLibrary {
     }()
 
     private static let missing: String? = {
-        // The library prints all that it sends and receives if this variable exists, whatever it is told.
+        // If this variable is set, the library prints all traffic, even if logging is off.
         unsafe unsetenv("FIDO_DEBUG")
         return unsafe cfido2_load(table, name).map { unsafe String(cString: $0) }
     }()

@@ -64,7 +64,7 @@ package struct Keybag: Hashable, Sendable {
     ///
     /// The archive header that contains it, without tokens, may have 16 KiB.
     package static let sizeLimit = 13_312 + tokenLimit * 2_048
-    /// The maximum number of security tokens: nobody carries more.
+    /// The maximum number of security tokens: one in use and some in reserve.
     package static let tokenLimit = 4
     /// The maximum number of retired sets.
     ///

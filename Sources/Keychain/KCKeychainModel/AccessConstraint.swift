@@ -1,7 +1,7 @@
 /// What each read of an item's secret asks for, beyond its accessibility; the raw value is that of `accc`.
 ///
-/// The secret is sealed to a key whose private half no unlocked keychain keeps: it is wrapped under the passcode, and
-/// derived from it anew for each command.
+/// The secret is sealed to a key pair. The private half is wrapped under the passcode and is not part of a session, so
+/// each command that reads the secret needs the passcode.
 package enum AccessConstraint: String, CaseIterable, Hashable, Sendable {
     /// The passcode, and nothing else.
     case devicePasscode = "device-passcode"

@@ -30,7 +30,7 @@ package final class ScratchKeychain {
 
     /// Creates the keychain, empty and open.
     package func make() throws(KeychainStoreError) -> Keychain {
-        // Nobody has to guess 32 random bytes.
+        // 32 random bytes cannot be guessed, so the lowest cost is enough.
         let cost = ScryptCost(logN: Keybag.costRange.lowerBound)
         let passcode: SecretBytes? = passcode.copy()
         return try Keychain.create(at: path, deviceKey: device, passcode: passcode, cost: cost, now: now)
