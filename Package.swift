@@ -53,6 +53,9 @@ let package = Package(
             name: "CKCArgon2", path: "Sources/Fences/CKCArgon2", pkgConfig: "libargon2",
             providers: [.apt(["libargon2-dev"])]),
         .systemLibrary(
+            name: "CKCDeflate", path: "Sources/Fences/CKCDeflate", pkgConfig: "libdeflate",
+            providers: [.apt(["libdeflate-dev"])]),
+        .systemLibrary(
             name: "CKCExpat", path: "Sources/Fences/CKCExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CKCFIDO2", path: "Sources/Fences/CKCFIDO2"),
         .systemLibrary(name: "CKCFiles", path: "Sources/Fences/CKCFiles"),
@@ -90,7 +93,7 @@ let package = Package(
             "KCSecurityChip", in: "Device", ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "CKCTPM2"]),
         library("KCSecurityTokens", in: "Device", ["KCByteStreams", "KCCryptography", "CKCFIDO2"]),
         library("KCTarArchive", in: "Formats", ["KCByteStreams", "CKCLibArchive"]),
-        library("KCGzipStreams", in: "Formats", ["KCByteStreams", "CKCZlib"]),
+        library("KCGzipStreams", in: "Formats", ["KCByteStreams", "CKCDeflate", "CKCZlib"]),
         library("KCXMLDocuments", in: "Formats", ["KCByteStreams", "CKCExpat"]),
         library("KCAgeEncryption", in: "Formats", ["KCByteStreams", "KCCryptography"]),
         library("KCQRCodes", in: "Formats", ["KCByteStreams", "CKCQRencode"]),

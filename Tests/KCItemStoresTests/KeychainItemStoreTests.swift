@@ -54,7 +54,7 @@ struct KeychainItemStoreTests {
         let found = try store.find(filter(text))
         var measured: [Item] = []
         var walked: [Item] = []
-        let shortfall = try store.walk(filter(text), first: { measured.append($0) }, { walked.append($0) })
+        let shortfall = try store.walk(filter(text), first: { item, _ in measured.append(item) }, { walked.append($0) })
         #expect(found.items == walked)
         #expect(measured == walked)
         #expect(found.isEmpty == (text == "nothing"))

@@ -156,7 +156,7 @@ import Testing
         var measured: [Item] = []
         var shown: [Item] = []
         let wanted = items[1]
-        try keychain.walk(ItemQuery(), where: { $0 == wanted }, first: { measured.append($0) }, { shown.append($0) })
+        try keychain.walk(ItemQuery(), where: { $0 == wanted }, first: { item, _ in measured.append(item) }, { shown.append($0) })
         #expect(measured == [wanted] && shown == [wanted])
         #expect(try keychain.find(ItemQuery(), where: { $0 == wanted }).items == [wanted])
     }
@@ -166,7 +166,7 @@ import Testing
         let keychain = try bench.open()
         var measured: [Item] = []
         var shown: [Item] = []
-        let damaged = try keychain.walk(ItemQuery(), first: { measured.append($0) }) { item in
+        let damaged = try keychain.walk(ItemQuery(), first: { item, _ in measured.append(item) }) { item in
             #expect(measured == items)
             shown.append(item)
         }

@@ -132,11 +132,8 @@ struct TextTests {
         func sorted(_ cells: [String], _ alignment: Table.Alignment) -> [String] {
             let table = StreamedTable(
                 [Table.Column(title: "SIZE", alignment: alignment)], width: nil, order: ["size"])
-            for cell in cells {
-                table.measure([cell])
-                table.hold([cell])
-            }
-            return table.sortedRows().map { String($0.drop { $0 == " " }.dropLast()) }
+            for cell in cells { table.measure([cell]) }
+            return table.rows(cells.map { [$0] }).map { String($0.drop { $0 == " " }.dropLast()) }
         }
         let sizes = ["2 B", "10 B", "11 B", "112 B", "1023 B", "1.0 KiB", "9.9 KiB", "10.0 KiB", "1.0 MiB", "none"]
         #expect(sorted(sizes.reversed(), .right) == sizes)

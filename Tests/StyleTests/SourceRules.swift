@@ -17,6 +17,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     /// The only target that may import each library.
     static let owners = [
         "CKCLibArchive": "KCTarArchive", "CKCLibCrypto": "KCCryptography", "CKCZlib": "KCGzipStreams",
+        "CKCDeflate": "KCGzipStreams",
         "CKCSQLite": "KCKeychainStore",
         "CKCKeyUtils": "KCKernelKeyring", "CKCZxcvbn": "KCPasscodeStrength", "CKCSystem": "KCConsole",
         "CKCFiles": "KCByteStreams",

@@ -68,7 +68,7 @@ package struct CreateBackup {
     private func finish(_ visitor: ArchivingVisitor) throws -> CreateReport {
         let archive = try visitor.finish(created: now, tool: tool)
         let report = CreateReport(
-            header: archive.header, contents: archive.contents, size: archive.size, groups: visitor.groups,
+            header: archive.header, contents: archive.contents, size: archive.size, groups: visitor.groups.byGroup,
             omitted: visitor.omitted, damaged: visitor.damaged, boundToThisDevice: visitor.boundToThisDevice,
             notOpened: visitor.notOpened)
         try destination.receive(archive, report)
@@ -108,7 +108,7 @@ private final class ArchivingVisitor: ItemVisitor {
     private(set) var omitted: [Item] = []
     private(set) var damaged: [Item?] = []
     private(set) var boundToThisDevice = 0
-    private(set) var groups: [ExactText: Int] = [:]
+    private(set) var groups = AccessGroupCounts()
 
     init(
         _ writer: consuming ArchiveWriter, from source: Passage.Source, mode: ArchiveMode,
@@ -136,7 +136,7 @@ private final class ArchivingVisitor: ItemVisitor {
             bound(item)
         }
         if !opens(item.protection) { notOpened += 1 }
-        groups[item.accessGroup.exact, default: 0] += 1
+        groups.add(item)
         try writer?.append(item, line: line, secret: secret)
     }
 

@@ -19,7 +19,7 @@ extension ProvenArchive {
         let read = try read(.stored, &visitor)
         return VerifyReport(
             contents: read.contents, opened: visitor.opened, sealedElsewhere: visitor.sealedElsewhere,
-            notOpened: visitor.notOpened, broken: visitor.broken, groups: visitor.groups,
+            notOpened: visitor.notOpened, broken: visitor.broken, groups: visitor.groups.byGroup,
             fingerprint: try code?.finish())
     }
 
@@ -118,13 +118,13 @@ private struct VerifyingVisitor: RecordVisitor {
     var sealedElsewhere = 0
     var notOpened = 0
     var broken: [Item] = []
-    var groups: [ExactText: Int] = [:]
+    var groups = AccessGroupCounts()
 
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws {
         step()
-        groups[item.accessGroup.exact, default: 0] += 1
+        groups.add(item)
         try code?.add(line, secret, state)
         switch state {
         case .open, .absent, .storedWhole: opened += 1

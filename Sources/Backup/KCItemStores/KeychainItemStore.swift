@@ -48,7 +48,7 @@ package final class KeychainItemStore: ItemStore {
     }
 
     package func walk(
-        _ filter: ItemFilter, first: (Item) throws -> Void, _ body: (Item) throws -> Void
+        _ filter: ItemFilter, first: (_ item: Item, _ isBroken: Bool) throws -> Void, _ body: (Item) throws -> Void
     ) throws -> Shortfall {
         Shortfall(damaged: try keychain.walk(ItemQuery(filter), where: filter.matches, first: first, body))
     }
@@ -65,10 +65,6 @@ package final class KeychainItemStore: ItemStore {
             }
             return broken
         }
-    }
-
-    package func brokenSeals(_ filter: ItemFilter) throws -> Set<ItemUUID> {
-        try keychain.visitStoredItems { _ in SealVisitor(filter) }.broken
     }
 
     package func secret(of item: Item) throws -> SecretBytes? { try keychain.secret(of: item) }
@@ -133,22 +129,5 @@ extension ItemQuery {
         self.init(
             itemClass: filter.itemClass, uuid: filter.uuid, attributes: filter.attributes,
             synchronizable: filter.isSynchronizable ? .yes : .any)
-    }
-}
-
-/// Collects the items whose seals are broken.
-private struct SealVisitor: ItemVisitor {
-    private let filter: ItemFilter
-    private(set) var broken: Set<ItemUUID> = []
-
-    init(_ filter: ItemFilter) { self.filter = filter }
-
-    func wants(_ item: Item) -> Bool { filter.matches(item) }
-
-    func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {}
-
-    mutating func skip(damaged item: Item?) {
-        // Rows that are no items are counted when they are listed.
-        if let item { broken.insert(item.uuid) }
     }
 }

@@ -44,18 +44,16 @@ package protocol ReadableStore: ItemSource {
     /// Visits the items that pass `filter`, in archive order, without keeping them in memory where there may be many.
     ///
     /// - Parameters:
-    ///   - first: receives every item before `body` receives the first one, for example to measure a table.
+    ///   - first: receives every item before `body` receives the first one, for example to measure a table, and whether
+    ///     its seal does not prove its attributes (see `brokenSeals`).
     /// - Returns: what the store has and cannot show.
     func walk(
-        _ filter: ItemFilter, first: (Item) throws -> Void, _ body: (Item) throws -> Void
+        _ filter: ItemFilter, first: (_ item: Item, _ isBroken: Bool) throws -> Void, _ body: (Item) throws -> Void
     ) throws -> Shortfall
 
     /// The items whose seals do not prove their attributes, as far as there are keys: another program changed them, or
     /// the file is damaged.
     func brokenSeals(among items: [Item]) throws -> Set<ItemUUID>
-
-    /// The same of all items that pass `filter`.
-    func brokenSeals(_ filter: ItemFilter) throws -> Set<ItemUUID>
 
     /// The secret of an item that was found; nil if it has none.
     ///
@@ -83,19 +81,16 @@ extension ReadableStore {
     }
 
     package func walk(
-        _ filter: ItemFilter, first: (Item) throws -> Void, _ body: (Item) throws -> Void
+        _ filter: ItemFilter, first: (_ item: Item, _ isBroken: Bool) throws -> Void, _ body: (Item) throws -> Void
     ) throws -> Shortfall {
         let found = try find(filter)
-        try found.items.forEach(first)
+        for item in found.items { try first(item, false) }
         try found.items.forEach(body)
         return found.shortfall
     }
 
     /// None: there are no seals.
     package func brokenSeals(among items: [Item]) throws -> Set<ItemUUID> { [] }
-
-    /// None: there are no seals.
-    package func brokenSeals(_ filter: ItemFilter) throws -> Set<ItemUUID> { [] }
 
     package func secret(of item: Item) throws -> SecretBytes? {
         var visitor = SecretVisitor(of: item)

@@ -32,6 +32,13 @@ extension ByteBuffer where Self: ~Copyable {
 
 extension SecretBytes: ByteBuffer {}
 
+extension [UInt8] {
+    /// Copies `bytes`.
+    package init(copying bytes: borrowing Span<UInt8>) {
+        self.init(capacity: bytes.count) { output in output.append(copying: bytes) }
+    }
+}
+
 extension [UInt8]: ByteBuffer {
     /// Adds all of `bytes`.
     package mutating func append(_ bytes: borrowing Span<UInt8>) {

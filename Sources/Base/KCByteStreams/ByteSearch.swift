@@ -22,7 +22,13 @@ extension Span<UInt8> {
 
     /// True if these are the same bytes; not for comparing with a secret, which takes constant time.
     package func isEqual(to other: borrowing Span<UInt8>) -> Bool {
-        count == other.count && indices.allSatisfy { self[$0] == other[$0] }
+        guard count == other.count else { return false }
+        return unsafe withUnsafeBufferPointer { one in
+            unsafe other.withUnsafeBufferPointer { two in
+                guard let first = one.baseAddress, let second = two.baseAddress else { return true }
+                return unsafe memcmp(first, second, one.count) == 0
+            }
+        }
     }
 
     /// True if `text` is somewhere in the bytes.

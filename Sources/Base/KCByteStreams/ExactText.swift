@@ -13,7 +13,7 @@ package struct ExactText: Hashable, Comparable, Sendable {
     }
 
     package static func == (left: ExactText, right: ExactText) -> Bool {
-        left.string.utf8.elementsEqual(right.string.utf8)
+        left.string.utf8.span.isEqual(to: right.string.utf8.span)
     }
 
     package static func < (left: ExactText, right: ExactText) -> Bool {
@@ -22,7 +22,8 @@ package struct ExactText: Hashable, Comparable, Sendable {
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(string.utf8.count)
-        for byte in string.utf8 { hasher.combine(byte) }
+        let bytes = string.utf8.span
+        unsafe bytes.withUnsafeBytes { bytes in unsafe hasher.combine(bytes: bytes) }
     }
 }
 

@@ -37,20 +37,6 @@ static inline z_stream *kcb_stream(void) {
     return stream;
 }
 
-// Creates a compressor for raw deflate (RFC 1951); NULL if there is no memory. deflateInit2 is a macro.
-static inline z_stream *kcb_deflate_new(int level) {
-    z_stream *stream = kcb_stream();
-    if (stream == NULL) return NULL;
-    if (deflateInit2(stream, level, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK) return stream;
-    free(stream);
-    return NULL;
-}
-
-static inline void kcb_deflate_free(z_stream *stream) {
-    deflateEnd(stream);
-    free(stream);
-}
-
 // Creates a decompressor for raw deflate; NULL if there is no memory.
 static inline z_stream *kcb_inflate_new(void) {
     z_stream *stream = kcb_stream();

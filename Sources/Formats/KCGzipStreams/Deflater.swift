@@ -1,47 +1,53 @@
 internal import KCByteStreams
-internal import CKCZlib
+internal import CKCDeflate
 
-/// A zlib compressor that produces one gzip member after another; not thread-safe.
+/// A compressor that produces one gzip member after another; not thread-safe.
+///
+/// It is libdeflate's, which compresses complete buffers; zlib reads what it writes, so that a fault in either of them
+/// is noticed when an archive is read back.
 @safe final class Deflater {
-    private let stream: UnsafeMutablePointer<z_stream>
+    private let compressor: OpaquePointer
 
-    /// Creates the zlib stream.
+    /// Creates a compressor.
     ///
     /// - Throws: `StreamFailure` of kind `library` if there is no memory.
     init(level: Int) throws(StreamFailure) {
-        guard let stream = unsafe kcb_deflate_new(Int32(level)) else {
+        Self.wipesMemory
+        guard let compressor = unsafe libdeflate_alloc_compressor(Int32(level)) else {
             throw StreamFailure(.compressing, .library("memory for deflate"))
         }
-        unsafe self.stream = unsafe stream
+        unsafe self.compressor = unsafe compressor
     }
 
     deinit {
-        unsafe kcb_deflate_free(stream)
+        unsafe libdeflate_free_compressor(compressor)
     }
+
+    private static let wipesMemory: Void = kcb_deflate_wipes_memory()
 
     /// Appends a complete member that contains `plaintext` (at most 1 GiB) to `output`.
     ///
     /// - Throws: `StreamFailure` of kind `library`.
     func compress(_ plaintext: borrowing SecretBytes, into output: inout SecretBytes) throws(StreamFailure) {
-        let stream = unsafe self.stream
-        guard unsafe deflateReset(stream) == Z_OK else { throw Self.failure }
-        let bound = unsafe Int(deflateBound(stream, UInt(plaintext.count)))
+        let compressor = unsafe self.compressor
+        let bound = unsafe libdeflate_deflate_compress_bound(compressor, plaintext.count)
         output.reserve(GzipMember.headerSize + bound + GzipMember.trailerSize)
         for byte in GzipMember.header { output.append(byte) }
         let checksum = try plaintext.withBytes { plaintext throws(StreamFailure) in
             unsafe try plaintext.withUnsafeBufferPointer { source throws(StreamFailure) in
-                unsafe stream.pointee.next_in = unsafe UnsafeMutablePointer(mutating: source.baseAddress)
-                unsafe stream.pointee.avail_in = UInt32(source.count)
                 try output.append(upTo: bound) { room throws(StreamFailure) in
                     try unsafe room.withUnsafeMutableBufferPointer { target, count throws(StreamFailure) in
-                        unsafe stream.pointee.next_out = target.baseAddress
-                        unsafe stream.pointee.avail_out = UInt32(target.count)
-                        // Any result but the end of the stream would silently lose data.
-                        guard unsafe deflate(stream, Z_FINISH) == Z_STREAM_END else { throw Self.failure }
-                        count = unsafe target.count - Int(stream.pointee.avail_out)
+                        // NULL is for no bytes at all, which have an address here.
+                        var nothing: UInt8 = 0
+                        count = unsafe source.isEmpty
+                            ? libdeflate_deflate_compress(compressor, &nothing, 0, target.baseAddress, target.count)
+                            : libdeflate_deflate_compress(
+                                compressor, source.baseAddress, source.count, target.baseAddress, target.count)
+                        // 0 is for too little room; any output at all has at least one byte.
+                        guard count > 0 else { throw Self.failure }
                     }
                 }
-                return unsafe UInt32(crc32_z(0, source.baseAddress, source.count))
+                return unsafe libdeflate_crc32(0, source.baseAddress, source.count)
             }
         }
         for number in [checksum, UInt32(plaintext.count)] {

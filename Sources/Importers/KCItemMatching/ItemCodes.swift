@@ -41,10 +41,10 @@ package final class ItemCodes {
     ///
     /// - Throws: `CryptographyFailure`, and `ItemProblem` for no item of a place.
     package func item(_ item: Item) throws -> ItemCode {
-        var line: [UInt8] = []
+        var line = SecretBytes(capacity: 512)
         let form = item.uuid.isDerived ? try item.withoutPosition : item
         ItemLine.encode(KeyringExtra.comparable(form), into: &line)
-        return try code(of: line.span)
+        return try secret(line)
     }
 
     /// The code of the class and the unique key.

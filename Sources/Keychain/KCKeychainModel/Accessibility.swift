@@ -8,6 +8,17 @@ package enum Accessibility: String, CaseIterable, Hashable, Sendable {
     case alwaysThisDeviceOnly = "dku"
     case whenPasscodeSetThisDeviceOnly = "akpu"
 
+    /// The class with a code, given as bytes; nil for anything else.
+    init?(code: borrowing Span<UInt8>) {
+        guard code.count <= 4 else { return nil }
+        var packed: UInt32 = 0
+        for index in code.indices { packed = packed << 8 | UInt32(code[index]) }
+        guard let position = Self.packedCodes.firstIndex(of: packed) else { return nil }
+        self = Self.allCases[position]
+    }
+
+    private static let packedCodes = allCases.map { $0.rawValue.utf8.reduce(0 as UInt32) { $0 << 8 | UInt32($1) } }
+
     /// The suffix of Apple's constant `kSecAttrAccessible…`.
     package var name: String {
         switch self {

@@ -55,14 +55,12 @@ package enum AttributeCode: UInt8, CaseIterable, Hashable, Comparable, Sendable 
     /// The attribute with a four-letter code, given as bytes.
     init?(code: (UInt8, UInt8, UInt8, UInt8)) {
         let key = Self.packed(code.0, code.1, code.2, code.3)
-        var low = 0
-        var high = Self.packedCodes.count
-        while low < high {
-            let middle = (low + high) / 2
-            if Self.packedCodes[middle] < key { low = middle + 1 } else { high = middle }
+        var slot = Self.slot(key)
+        while Self.table[slot].key != key {
+            if Self.table[slot].key == 0 { return nil }
+            slot = (slot + 1) % Self.tableSize
         }
-        guard low < Self.packedCodes.count, Self.packedCodes[low] == key else { return nil }
-        self.init(rawValue: UInt8(low))
+        self = Self.table[slot].code
     }
 
     /// `"code":` as encoded in a metadata line.
@@ -71,11 +69,23 @@ package enum AttributeCode: UInt8, CaseIterable, Hashable, Comparable, Sendable 
     private var definition: Definition { Self.definitions[Int(rawValue)] }
 
     private static let byCode = [String: AttributeCode](uniqueKeysWithValues: allCases.map { ($0.code, $0) })
-    private static let packedCodes = allCases.map { attribute in
-        let bytes = Array(attribute.code.utf8)
-        return packed(bytes[0], bytes[1], bytes[2], bytes[3])
-    }
     private static let lineKeys = allCases.map { Array("\"\($0.code)\":".utf8) }
+
+    // A hash table with open addressing; most codes are in their own slot.
+    private static let tableSize = 1_024
+    private static let table: [(key: UInt32, code: AttributeCode)] = {
+        var table = [(key: UInt32, code: AttributeCode)](repeating: (0, .accc), count: tableSize)
+        for code in allCases {
+            let bytes = Array(code.code.utf8)
+            let key = packed(bytes[0], bytes[1], bytes[2], bytes[3])
+            var slot = slot(key)
+            while table[slot].key != 0 { slot = (slot + 1) % tableSize }
+            table[slot] = (key, code)
+        }
+        return table
+    }()
+
+    private static func slot(_ key: UInt32) -> Int { Int((key &* 0x9e37_79b1) >> 22) }
 
     private static func packed(_ a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8) -> UInt32 {
         UInt32(a) << 24 | UInt32(b) << 16 | UInt32(c) << 8 | UInt32(d)

@@ -1,63 +1,10 @@
-/// The value of one attribute.
-package enum AttributeValue: Sendable {
-    case text(String)
-    case data([UInt8])
-    case number(Int64)
-    case date(Timestamp)
-
-    /// The number of bytes that count towards `ItemLimits`.
-    package var size: Int {
-        switch self {
-        case .text(let text): text.utf8.count
-        case .data(let bytes): bytes.count
-        case .number, .date: 8
-        }
-    }
-
-    /// The bytes that a unique key compares; nil for numbers and dates.
-    package var keyBytes: [UInt8]? {
-        switch self {
-        case .text(let text): Array(text.utf8)
-        case .data(let bytes): bytes
-        case .number, .date: nil
-        }
-    }
-
-    /// True if an attribute of `kind` can hold the value.
-    func fits(_ kind: AttributeCode.Kind) -> Bool {
-        switch (self, kind) {
-        case (.text, .string), (.text, .textOrData), (.text, .dataOrText), (.data, .data), (.data, .textOrData),
-            (.data, .dataOrText), (.number, .number), (.date, .date):
-            true
-        default: false
-        }
-    }
-}
-
-extension AttributeValue: Hashable {
-    /// Compares kind and bytes; texts are not normalized, so "é" in two Unicode forms is two values.
-    package static func == (left: AttributeValue, right: AttributeValue) -> Bool {
-        switch (left, right) {
-        case (.text(let left), .text(let right)): left.utf8.elementsEqual(right.utf8)
-        case (.data(let left), .data(let right)): left == right
-        case (.number(let left), .number(let right)): left == right
-        case (.date(let left), .date(let right)): left == right
-        default: false
-        }
-    }
-
-    /// Hashes kind and bytes.
-    package func hash(into hasher: inout Hasher) {
-        switch self {
-        case .text(let text): for byte in text.utf8 { hasher.combine(byte) }
-        case .data(let bytes): hasher.combine(bytes)
-        case .number(let number): hasher.combine(number)
-        case .date(let date): hasher.combine(date)
-        }
-    }
-}
+internal import KCByteStreams
 
 /// Attributes by code, each at most once, in the order of their codes.
+///
+/// They are kept as the members of the JSON object in a metadata line, which are compared, copied and written as they
+/// are, with an index behind them. A value is decoded when it is asked for, so an item needs one piece of memory for
+/// all its attributes.
 package struct Attributes: Hashable, Sendable {
     /// One attribute.
     package struct Entry: Hashable, Sendable {
@@ -67,39 +14,45 @@ package struct Attributes: Hashable, Sendable {
         package let value: AttributeValue
     }
 
-    /// All attributes, lowest code first.
-    package private(set) var entries: [Entry] = []
+    /// Which attributes there are.
+    package let codes: AttributeCodes
+    /// The members, joined by commas, then an `AttributePlace` for each.
+    private let packed: [UInt8]
 
     /// Creates an empty set.
-    package init() {}
+    package init() {
+        codes = AttributeCodes()
+        packed = []
+    }
 
-    /// Creates an empty set with room for `capacity` attributes.
-    package init(capacity: Int) {
-        entries.reserveCapacity(capacity)
+    /// Packs members in the order of their codes, joined by commas, and their places.
+    init(_ members: borrowing Span<UInt8>, _ index: borrowing AttributeIndex) {
+        codes = index.codes
+        packed = [UInt8](capacity: members.count + index.size) { output in
+            output.append(copying: members)
+            index.write(to: &output)
+        }
+    }
+
+    /// All attributes, lowest code first.
+    package var entries: [Entry] {
+        codes.compactMap { code in self[code].map { Entry(code: code, value: $0) } }
     }
 
     /// Reads, sets, or with nil removes one attribute.
     package subscript(code: AttributeCode) -> AttributeValue? {
-        get {
-            let index = position(of: code)
-            return index < entries.count && entries[index].code == code ? entries[index].value : nil
-        }
+        get { withMember(code) { form, bytes in form.value(of: bytes) } }
         set {
-            let index = position(of: code)
-            let exists = index < entries.count && entries[index].code == code
-            if let newValue {
-                let entry = Entry(code: code, value: newValue)
-                if exists { entries[index] = entry } else { entries.insert(entry, at: index) }
-            } else if exists {
-                entries.remove(at: index)
+            var builder = AttributesBuilder(capacity: packed.count)
+            for other in codes.inserting(code) {
+                if other != code {
+                    withMember(other) { form, bytes in builder.append(other, form, bytes) }
+                } else if let newValue {
+                    builder.append(code, newValue)
+                }
             }
+            self = builder.finish()
         }
-    }
-
-    /// Adds an attribute whose code is higher than all codes present.
-    package mutating func append(_ code: AttributeCode, _ value: AttributeValue) {
-        precondition(entries.last.map { $0.code < code } ?? true, "attributes are appended in the order of their codes")
-        entries.append(Entry(code: code, value: value))
     }
 
     /// The text of an attribute; bytes that are valid UTF-8 count as text.
@@ -121,32 +74,159 @@ package struct Attributes: Hashable, Sendable {
         if case .date(let date) = self[code] { date } else { nil }
     }
 
-    private func position(of code: AttributeCode) -> Int {
-        var low = 0
-        var high = entries.count
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].code < code { low = middle + 1 } else { high = middle }
+    /// Calls `body` with the members, as they are in a metadata line.
+    func withMembers<R: ~Copyable, E: Error>(_ body: (borrowing Span<UInt8>) throws(E) -> R) throws(E) -> R {
+        try body(packed.span.extracting(..<membersSize))
+    }
+
+    /// The attributes as a JSON object, as in a metadata line.
+    package var json: [UInt8] {
+        var json = [UInt8(ascii: "{")]
+        withMembers { json.append($0) }
+        json.append(UInt8(ascii: "}"))
+        return json
+    }
+
+    /// Calls `body` with the form of a value and its bytes in a metadata line; returns nil if there is none.
+    @discardableResult
+    package func withMember<R>(
+        _ code: AttributeCode, _ body: (AttributeForm, borrowing Span<UInt8>) -> R
+    ) -> R? {
+        guard codes.contains(code) else { return nil }
+        return withMember(ranked: codes.rank(of: code), body)
+    }
+
+    /// Calls `body` with the member that has `rank` lower ones.
+    func withMember<R>(ranked rank: Int, _ body: (AttributeForm, borrowing Span<UInt8>) -> R) -> R {
+        let bytes = packed.span
+        let index = membersSize
+        let start = index + rank * AttributePlace.size
+        let place = AttributePlace(in: bytes, at: start)
+        let next = start + AttributePlace.size
+        let end =
+            next == index + codes.count * AttributePlace.size
+            ? index : AttributePlace(in: bytes, at: next).offset - AttributePlace.gap
+        return body(place.form, bytes.extracting(place.offset..<end))
+    }
+
+    /// The size of the members in bytes.
+    private var membersSize: Int { packed.count - AttributeIndex.size(codes.count) }
+}
+
+/// The form of an attribute's value in a metadata line.
+package enum AttributeForm: UInt8, Sendable {
+    /// A string without escapes.
+    case text
+    /// A string with at least one escape.
+    case escapedText
+    /// An object with bytes in base64.
+    case data
+    case number
+    case date
+
+    /// True if an attribute of `kind` can have such a value.
+    func fits(_ kind: AttributeCode.Kind) -> Bool {
+        switch (self, kind) {
+        case (.text, .string), (.text, .textOrData), (.text, .dataOrText), (.escapedText, .string),
+            (.escapedText, .textOrData), (.escapedText, .dataOrText), (.data, .data), (.data, .textOrData),
+            (.data, .dataOrText), (.number, .number), (.date, .date):
+            true
+        default: false
         }
-        return low
+    }
+
+    /// The value of bytes that have this form.
+    func value(of bytes: borrowing Span<UInt8>) -> AttributeValue {
+        var scanner = CanonicalScanner()
+        do throws(MalformedLine) {
+            switch self {
+            case .text, .escapedText: return .text(try scanner.string(in: bytes))
+            case .data: return .data(try scanner.attributeData(in: bytes))
+            case .number: return .number(try scanner.integer(in: bytes))
+            case .date: return .date(try scanner.date(in: bytes))
+            }
+        } catch {
+            preconditionFailure("attributes are packed in their canonical form")
+        }
+    }
+
+    /// The number of bytes of a value of this form that count towards `ItemLimits`.
+    func size(of bytes: borrowing Span<UInt8>) -> Int {
+        switch self {
+        case .text: bytes.count - 2
+        case .number, .date: 8
+        case .escapedText, .data: value(of: bytes).size
+        }
     }
 }
 
-/// An attribute of another keychain system that has no column here, preserved unchanged.
-package struct ExtraAttribute: Hashable, Sendable {
-    /// Its name, unique within the item by its UTF-8 bytes.
-    package let name: String
-    /// Its value.
-    package let value: String
+/// Where the value of an attribute is among the members, and its form.
+struct AttributePlace {
+    /// The size of a place in bytes; 37 bits for the offset are more than any file has.
+    static let size = 5
+    /// The number of bytes between two values: a comma, and the name with its quotes and colon.
+    static let gap = 8
 
-    /// Creates a named value.
-    package init(name: String, value: String) {
-        self.name = name
-        self.value = value
+    private let bits: UInt64
+
+    init(_ form: AttributeForm, at offset: Int) {
+        precondition(offset >> 37 == 0, "attributes are smaller than that")
+        bits = UInt64(offset) << 3 | UInt64(form.rawValue)
     }
 
-    /// Compares the bytes.
-    package static func == (left: ExtraAttribute, right: ExtraAttribute) -> Bool {
-        left.name.utf8.elementsEqual(right.name.utf8) && left.value.utf8.elementsEqual(right.value.utf8)
+    init(in bytes: borrowing Span<UInt8>, at start: Int) {
+        bits = bytes.word(at: start) & 0xff_ffff_ffff
+    }
+
+    /// The position of the first byte of the value.
+    var offset: Int { Int(bits >> 3) }
+
+    var form: AttributeForm {
+        guard let form = AttributeForm(rawValue: UInt8(bits & 7)) else {
+            preconditionFailure("a place has one of the forms")
+        }
+        return form
+    }
+
+    func write(to output: inout OutputSpan<UInt8>) {
+        for byte in 0..<Self.size { output.append(UInt8(truncatingIfNeeded: bits >> UInt64(8 * byte))) }
+    }
+}
+
+/// The codes and places of members, collected in the order of the codes.
+struct AttributeIndex: ~Copyable {
+    private(set) var codes = AttributeCodes()
+    private var places = InlineArray<65, AttributePlace>(repeating: AttributePlace(.text, at: 0))
+    private var count = 0
+    private var last: AttributeCode?
+
+    /// The size of the places of `count` members in bytes; each is read as part of eight bytes.
+    static func size(_ count: Int) -> Int { count == 0 ? 0 : count * AttributePlace.size + padding }
+
+    private static let padding = 8 - AttributePlace.size
+
+    /// The size of all places in bytes.
+    var size: Int { Self.size(count) }
+
+    /// Adds a member; false if its code is not higher than all before it.
+    mutating func append(_ code: AttributeCode, _ form: AttributeForm, at offset: Int) -> Bool {
+        if let last, code <= last { return false }
+        codes.insert(code)
+        last = code
+        places[count] = AttributePlace(form, at: offset)
+        count += 1
+        return true
+    }
+
+    mutating func removeAll() {
+        codes = AttributeCodes()
+        count = 0
+        last = nil
+    }
+
+    func write(to output: inout OutputSpan<UInt8>) {
+        if count == 0 { return }
+        for index in 0..<count { places[index].write(to: &output) }
+        for _ in 0..<Self.padding { output.append(0) }
     }
 }

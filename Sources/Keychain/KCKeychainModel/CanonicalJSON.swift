@@ -49,13 +49,8 @@ package enum CanonicalJSON {
         line.append(UInt8(ascii: "\""))
     }
 
-    private static func needsEscape(_ bytes: borrowing Span<UInt8>) -> Bool {
-        for index in bytes.indices {
-            let byte = bytes[index]
-            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return true }
-        }
-        return false
-    }
+    /// True if a string of `bytes` has escapes.
+    static func needsEscape(_ bytes: borrowing Span<UInt8>) -> Bool { PlainRun(in: bytes, from: 0).end < bytes.count }
 
     private static func escape(_ byte: UInt8, into line: inout some ByteBuffer & ~Copyable) {
         switch byte {
@@ -68,6 +63,25 @@ package enum CanonicalJSON {
             line.append(48 + byte >> 4)
             line.append(digit < 10 ? digit + 48 : digit + 87)
         default: line.append(byte)
+        }
+    }
+
+    /// Appends the text of a canonical string, given without its quotes.
+    static func unescape(_ bytes: borrowing Span<UInt8>, into text: inout [UInt8]) {
+        var index = 0
+        while index < bytes.count {
+            let run = PlainRun(in: bytes, from: index)
+            text.append(bytes.extracting(index..<run.end))
+            index = run.end
+            guard index < bytes.count else { return }
+            if bytes[index + 1] == UInt8(ascii: "u") {
+                let (high, low) = (bytes[index + 4], bytes[index + 5])
+                text.append((high - 48) << 4 | (low < 58 ? low - 48 : low - 87))
+                index += 6
+            } else {
+                text.append(bytes[index + 1])
+                index += 2
+            }
         }
     }
 }
@@ -87,10 +101,14 @@ package struct CanonicalScanner {
 
     /// Consumes `text` if it comes next.
     package mutating func skip(_ text: String, in bytes: borrowing Span<UInt8>) -> Bool {
-        let expected = text.utf8.span
-        guard bytes.count - position >= expected.count else { return false }
-        for index in expected.indices where bytes[position + index] != expected[index] { return false }
-        position += expected.count
+        skip(text.utf8.span, in: bytes)
+    }
+
+    /// Consumes `expected` if it comes next.
+    mutating func skip(_ expected: borrowing Span<UInt8>, in bytes: borrowing Span<UInt8>) -> Bool {
+        let end = position + expected.count
+        guard end <= bytes.count, bytes.extracting(position..<end).isEqual(to: expected) else { return false }
+        position = end
         return true
     }
 
@@ -138,21 +156,44 @@ package struct CanonicalScanner {
     /// Reads a quoted string.
     package mutating func string(in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> String {
         let start = position
+        let found = try quotedText(in: bytes)
+        if found.isEscaped {
+            var text: [UInt8] = []
+            CanonicalJSON.unescape(bytes.extracting(found.body), into: &text)
+            return try Self.text(text.span, at: start)
+        }
+        return try Self.text(bytes.extracting(found.body), at: start)
+    }
+
+    /// Checks a quoted string, and returns where it is between its quotes.
+    mutating func quotedText(
+        in bytes: borrowing Span<UInt8>
+    ) throws(MalformedLine) -> (body: Range<Int>, isEscaped: Bool) {
+        let start = position
         try literal(byte: UInt8(ascii: "\""), in: bytes)
         let first = position
-        while position < bytes.count, bytes[position] != UInt8(ascii: "\""), bytes[position] != UInt8(ascii: "\\") {
-            guard bytes[position] >= 0x20 else {
-                throw MalformedLine("a control character is not escaped", at: position)
+        var isEscaped = false
+        var isASCII = true
+        while true {
+            let run = PlainRun(in: bytes, from: position)
+            isASCII = isASCII && run.isASCII
+            position = run.end
+            guard position < bytes.count else { throw MalformedLine("the string does not end", at: start) }
+            switch bytes[position] {
+            case UInt8(ascii: "\""):
+                let body = first..<position
+                // Escapes are ASCII, so they do not matter here.
+                guard isASCII || bytes.extracting(body).isUTF8 else {
+                    throw MalformedLine("the text is not valid UTF-8", at: start)
+                }
+                position += 1
+                return (body, isEscaped)
+            case UInt8(ascii: "\\"):
+                try skipEscape(in: bytes)
+                isEscaped = true
+            default: throw MalformedLine("a control character is not escaped", at: position)
             }
-            position += 1
         }
-        guard position < bytes.count else { throw MalformedLine("the string does not end", at: start) }
-        if bytes[position] == UInt8(ascii: "\"") {
-            let text = try Self.text(bytes.extracting(first..<position), at: start)
-            position += 1
-            return text
-        }
-        return try escapedString(from: first, start: start, in: bytes)
     }
 
     /// Parses a base64 string and returns the bytes, which are not secret.
@@ -188,42 +229,14 @@ package struct CanonicalScanner {
         return first..<position - 1
     }
 
-    private mutating func escapedString(
-        from first: Int, start: Int, in bytes: borrowing Span<UInt8>
-    ) throws(MalformedLine) -> String {
-        var text: [UInt8] = []
-        for index in first..<position { text.append(bytes[index]) }
-        while position < bytes.count {
-            let byte = bytes[position]
-            switch byte {
-            case UInt8(ascii: "\""):
-                position += 1
-                return try Self.text(text.span, at: start)
-            case UInt8(ascii: "\\"): text.append(try escape(in: bytes))
-            case 0..<0x20: throw MalformedLine("a control character is not escaped", at: position)
-            default:
-                text.append(byte)
-                position += 1
-            }
-        }
-        throw MalformedLine("the string does not end", at: start)
-    }
-
-    private mutating func escape(in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> UInt8 {
+    private mutating func skipEscape(in bytes: borrowing Span<UInt8>) throws(MalformedLine) {
         let start = position
-        if skip("\\\"", in: bytes) { return UInt8(ascii: "\"") }
-        if skip("\\\\", in: bytes) { return UInt8(ascii: "\\") }
+        if skip("\\\"", in: bytes) || skip("\\\\", in: bytes) { return }
         if skip("\\u00", in: bytes), bytes.count - position >= 2 {
             let high = bytes[position]
             let low = bytes[position + 1]
             position += 2
-            if high == 48 || high == 49 {
-                switch low {
-                case 48...57: return (high - 48) << 4 | (low - 48)
-                case 97...102: return (high - 48) << 4 | (low - 87)
-                default: break
-                }
-            }
+            if high == 48 || high == 49, (48...57).contains(low) || (97...102).contains(low) { return }
         }
         throw MalformedLine("the escape is not canonical", at: start)
     }

@@ -1,3 +1,5 @@
+internal import KCByteStreams
+
 /// Makes foreign text safe to print: all text from an item, an archive or a path must pass through this function.
 ///
 /// Control characters, line and paragraph separators, bidirectional controls and invisible characters become `\u{…}`; a
@@ -6,9 +8,7 @@
 /// - Parameter limit: the largest number of characters, at least 1; a truncated text ends in `…`.
 package func displayed(_ text: String, limit: Int = 1_000) -> String {
     // Most texts are harmless, and checking that is much faster than rebuilding them.
-    if text.utf8.count <= limit, text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) && $0 != UInt8(ascii: "\\") }) {
-        return text
-    }
+    if text.utf8.count <= limit, text.utf8.span.isPlainASCII { return text }
     let scalars = text.unicodeScalars
     var shown = ""
     for (count, index) in text.indices.enumerated() {

@@ -24,10 +24,8 @@ package struct Item: Hashable, Sendable {
     ) throws(ItemProblem) {
         accessibility = try Self.checkedAccessibility(of: attributes)
         constraint = try Self.checkedConstraint(of: attributes)
-        try Self.check(attributes, of: itemClass)
+        var size = try Self.checkedSize(of: attributes, itemClass)
         try Self.check(extra)
-        var size = 0
-        for entry in attributes.entries { size += entry.value.size }
         for attribute in extra { size += attribute.name.utf8.count + attribute.value.utf8.count }
         guard size <= ItemLimits.attributesSize else { throw .attributesTooLarge(size) }
         if let secretSize, secretSize > ItemLimits.secretSize { throw .secretTooLarge(secretSize) }
@@ -39,10 +37,11 @@ package struct Item: Hashable, Sendable {
     }
 
     private static func checkedAccessibility(of attributes: Attributes) throws(ItemProblem) -> Accessibility {
-        guard let value = attributes[.pdmn] else { throw .missing(.pdmn) }
-        guard case .text(let code) = value, let accessibility = Accessibility(rawValue: code) else {
-            throw .unknownAccessibility
+        guard attributes.codes.contains(.pdmn) else { throw .missing(.pdmn) }
+        let found = attributes.withMember(.pdmn) { form, bytes in
+            form == .text ? Accessibility(code: bytes.extracting(1..<bytes.count - 1)) : nil
         }
+        guard let accessibility = found ?? nil else { throw .unknownAccessibility }
         return accessibility
     }
 
@@ -54,19 +53,27 @@ package struct Item: Hashable, Sendable {
         return constraint
     }
 
-    private static func check(_ attributes: Attributes, of itemClass: ItemClass) throws(ItemProblem) {
-        for entry in attributes.entries {
-            guard entry.code.belongs(to: itemClass) else { throw .notInClass(entry.code, itemClass) }
-            guard entry.value.fits(entry.code.kind) else { throw .wrongKind(entry.code) }
-            guard entry.value.size <= ItemLimits.attributeSize else { throw .attributeTooLarge(entry.code) }
+    /// Checks all attributes, and returns how many bytes they have that count towards `ItemLimits`.
+    private static func checkedSize(of attributes: Attributes, _ itemClass: ItemClass) throws(ItemProblem) -> Int {
+        if let foreign = attributes.codes.subtracting(itemClass.attributes).first {
+            throw .notInClass(foreign, itemClass)
         }
-        for code in [AttributeCode.agrp, .cdat, .mdat] where attributes[code] == nil { throw .missing(code) }
-        switch attributes[.sync] {
-        case .number(0), .number(1): break
-        case nil: throw .missing(.sync)
-        default: throw .wrongKind(.sync)
+        var total = 0
+        for (rank, code) in attributes.codes.enumerated() {
+            let size = attributes.withMember(ranked: rank) { form, bytes in
+                form.fits(code.kind) ? form.size(of: bytes) : nil
+            }
+            guard let size else { throw .wrongKind(code) }
+            guard size <= ItemLimits.attributeSize else { throw .attributeTooLarge(code) }
+            total += size
         }
+        if let missing = requiredCodes.subtracting(attributes.codes).first { throw .missing(missing) }
+        let isFlag = attributes.withMember(.sync) { _, bytes in bytes.count == 1 && (48...49).contains(bytes[0]) }
+        guard isFlag == true else { throw .wrongKind(.sync) }
+        return total
     }
+
+    private static let requiredCodes = AttributeCodes([.agrp, .cdat, .mdat, .sync])
 
     private static func check(_ extra: [ExtraAttribute]) throws(ItemProblem) {
         guard extra.count <= ItemLimits.extraCount else { throw .tooManyExtra(extra.count) }
@@ -127,31 +134,4 @@ extension Item {
         case .data, .dataOrText: .data([])
         }
     }
-}
-
-/// Why attributes do not form a valid item.
-package enum ItemProblem: Error, Hashable, Sendable {
-    /// No attribute has this code; the text is foreign.
-    case unknownAttribute(String)
-    case notInClass(AttributeCode, ItemClass)
-    case wrongKind(AttributeCode)
-    case missing(AttributeCode)
-    case unknownAccessibility
-    /// `accc` has a value that is not one of `AccessConstraint`.
-    case unknownConstraint
-    /// An attribute is larger than `ItemLimits.attributeSize`.
-    case attributeTooLarge(AttributeCode)
-    /// The attributes have this many bytes in total, more than `ItemLimits.attributesSize`.
-    case attributesTooLarge(Int)
-    /// The secret has this many bytes, more than `ItemLimits.secretSize`.
-    case secretTooLarge(Int)
-    /// There are more free attributes than `ItemLimits.extraCount`.
-    case tooManyExtra(Int)
-    case extraTooLarge
-    /// Free attributes repeat a name or are out of order.
-    case extraOutOfOrder
-    /// The item is synchronizable but bound to one device; see `Item.requireMeaningfulFlag`.
-    case thisDeviceOnlySynchronizable
-    /// The item is synchronizable and has a constraint, which Apple's calls refuse; see `Item.requireMeaningfulFlag`.
-    case synchronizableAsks
 }

@@ -6,7 +6,7 @@ extension Item {
     package func precedes(_ other: Item) -> Bool {
         if itemClass != other.itemClass { return itemClass < other.itemClass }
         for code in itemClass.uniqueKey {
-            switch Self.compare(attributes[code], other.attributes[code], as: code) {
+            switch Self.compare(attributes, other.attributes, code) {
             case -1: return true
             case 1: return false
             default: continue
@@ -18,16 +18,32 @@ extension Item {
     /// True if both have the same unique key, so that they cannot be in one keychain.
     package func hasKey(of other: Item) -> Bool {
         itemClass == other.itemClass
-            && itemClass.uniqueKey.allSatisfy { Self.compare(attributes[$0], other.attributes[$0], as: $0) == 0 }
+            && itemClass.uniqueKey.allSatisfy { Self.compare(attributes, other.attributes, $0) == 0 }
     }
 
     /// Returns -1, 0 or 1.
+    private static func compare(_ left: Attributes, _ right: Attributes, _ code: AttributeCode) -> Int {
+        switch (left.codes.contains(code), right.codes.contains(code)) {
+        case (false, false): return 0
+        case (true, true):
+            let order = left.withMember(code) { form, bytes in
+                right.withMember(code) { otherForm, otherBytes in
+                    // Without escapes, the bytes of texts compare as they are, except for the quote at the end.
+                    form == .text && otherForm == .text
+                        ? Self.order(bytes.extracting(..<(bytes.count - 1)), otherBytes.extracting(..<(otherBytes.count - 1)))
+                        : nil
+                }
+            }
+            if case .some(.some(.some(let order))) = order { return order }
+        default: break
+        }
+        return compare(left[code], right[code], as: code)
+    }
+
     private static func compare(_ left: AttributeValue?, _ right: AttributeValue?, as code: AttributeCode) -> Int {
-        if left == nil, right == nil { return 0 }
         switch (left ?? keyDefault(code), right ?? keyDefault(code)) {
         case (.number(let left), .number(let right)): return order(left, right)
         case (.date(let left), .date(let right)): return order(left.microseconds, right.microseconds)
-        case (.text(let left), .text(let right)): return order(left.utf8.span, right.utf8.span)
         case (let left, let right):
             let (left, right) = (left.keyBytes ?? [], right.keyBytes ?? [])
             return order(left.span, right.span)

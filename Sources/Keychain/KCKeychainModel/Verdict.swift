@@ -13,6 +13,15 @@ package enum Travel: String, CaseIterable, Hashable, Sendable {
     /// The item is in no archive.
     case nowhere
 
+    /// The index in `allCases`.
+    var position: Int {
+        switch self {
+        case .anyDevice: 0
+        case .thisDevice: 1
+        case .nowhere: 2
+        }
+    }
+
     /// The destination of items of `accessibility`.
     package init(_ accessibility: Accessibility) {
         self =

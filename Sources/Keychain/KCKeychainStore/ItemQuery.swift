@@ -90,8 +90,12 @@ extension ItemQuery {
     }
 
     /// The statement that selects the rows of one class in order, with all parameters bound.
-    func statement(_ row: ItemRow, on database: Database) throws(KeychainStoreError) -> SQLStatement {
-        try statement(row.selection, row.clause(for: order), row, on: database)
+    ///
+    /// - Parameter isNumbered: true to select the rowids too.
+    func statement(
+        _ row: ItemRow, isNumbered: Bool, on database: Database
+    ) throws(KeychainStoreError) -> SQLStatement {
+        try statement(isNumbered ? row.numberedSelection : row.selection, row.clause(for: order), row, on: database)
     }
 
     /// The statement that counts the rows of one class in the table itself, with all parameters bound.

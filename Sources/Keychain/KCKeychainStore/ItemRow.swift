@@ -74,10 +74,11 @@ struct ItemRow {
     /// The index of the UUID parameter in `replacement`.
     var replacementKey: Int { names.count + 1 }
 
+    /// Selects rows as `selection` does, with their rowids, which `number` returns.
+    var numberedSelection: String { "SELECT \(names.joined(separator: ",")),id FROM \(itemClass.rawValue)" }
+
     /// The first row with a rowid at or above the parameter; its rowid is `number`.
-    var rowFromNumber: String {
-        "SELECT \(names.joined(separator: ",")),id FROM \(itemClass.rawValue) WHERE id>=? ORDER BY id LIMIT 1"
-    }
+    var rowFromNumber: String { numberedSelection + " WHERE id>=? ORDER BY id LIMIT 1" }
 
     /// Updates the sealed secret (first parameter) of the row with a rowid (second parameter).
     var resealing: String { "UPDATE \(itemClass.rawValue) SET data=? WHERE id=?" }
@@ -92,20 +93,28 @@ struct ItemRow {
     ) throws(KeychainStoreError) {
         try statement.bind(item.uuid.bytes.span, Self.uuidColumn + 1)
         try statement.bind(isTombstone ? 1 : 0, Self.tombColumn + 1)
-        let entries = item.attributes.entries
-        var next = 0
         var otherKinds = ""
         for (index, column) in columns.enumerated() {
             let parameter = Self.firstAttribute + index + 1
-            guard next < entries.count, entries[next].code == column.code else {
-                try statement.bindNull(parameter)
-                continue
+            // Text without escapes, as most of it is, is bound without a copy of it.
+            let bound = item.attributes.withMember(column.code) { form, bytes in
+                form != .text || column.kind == .dataOrText
+                    ? Result<Bool, KeychainStoreError>.success(false)
+                    : Result { () throws(KeychainStoreError) in
+                        try statement.bind(bytes.extracting(1..<bytes.count - 1), parameter)
+                        return true
+                    }
             }
-            try Self.bind(entries[next].value, parameter, to: statement)
-            if Self.hasOtherKind(entries[next].value, column.kind) {
-                otherKinds += (otherKinds.isEmpty ? "" : ",") + column.code.code
+            switch bound {
+            case nil: try statement.bindNull(parameter)
+            case .some(let bound):
+                if try bound.get() { continue }
+                guard let value = item.attributes[column.code] else { continue }
+                try Self.bind(value, parameter, to: statement)
+                if Self.hasOtherKind(value, column.kind) {
+                    otherKinds += (otherKinds.isEmpty ? "" : ",") + column.code.code
+                }
             }
-            next += 1
         }
         if otherKinds.isEmpty {
             try statement.bindNull(Self.oddColumn + 1)
@@ -157,7 +166,7 @@ struct ItemRow {
 
     // MARK: Reading
 
-    /// The rowid of the current row of `rowFromNumber`.
+    /// The rowid of the current row of a `numberedSelection`.
     func number(_ row: SQLStatement) -> Int64 { row.integer(Self.firstAttribute + columns.count) }
 
     /// The UUID of the current row, or nil if invalid.
@@ -180,8 +189,10 @@ struct ItemRow {
     }
 
     /// The item of the current row, or nil if the row is not a valid item.
-    func item(_ row: SQLStatement) -> Item? {
-        guard let uuid = uuid(row), let attributes = attributes(row), let extra = extra(row) else { return nil }
+    ///
+    /// - Parameter builder: an empty one, whose memory is used.
+    func item(_ row: SQLStatement, _ builder: inout AttributesBuilder) -> Item? {
+        guard let uuid = uuid(row), let attributes = attributes(row, &builder), let extra = extra(row) else { return nil }
         // A tombstone has no secret and no seal.
         let size: Int?
         if isTombstone(row) {
@@ -196,38 +207,41 @@ struct ItemRow {
             itemClass: itemClass, uuid: uuid, attributes: attributes, extra: extra, secretSize: size)
     }
 
-    private func attributes(_ row: SQLStatement) -> Attributes? {
+    private func attributes(_ row: SQLStatement, _ builder: inout AttributesBuilder) -> Attributes? {
+        builder.removeAll()
         guard let otherKinds = codesOfOtherKind(row) else { return nil }
-        var attributes = Attributes(capacity: 12)
         for (index, column) in columns.enumerated() {
             let type = row.type(Self.firstAttribute + index)
             if type == .null { continue }
-            guard
-                let value = value(
-                    row, Self.firstAttribute + index, type, column.kind,
-                    !otherKinds.isEmpty && otherKinds.contains(column.code))
-            else { return nil }
-            attributes.append(column.code, value)
+            let hasOtherKind = !otherKinds.isEmpty && otherKinds.contains(column.code)
+            guard append(column.code, row, Self.firstAttribute + index, type, hasOtherKind, to: &builder) else {
+                return nil
+            }
         }
-        return attributes
+        return builder.finish()
     }
 
-    private func value(
-        _ row: SQLStatement, _ index: Int, _ type: SQLStatement.ColumnType, _ kind: AttributeCode.Kind,
-        _ hasOtherKind: Bool
-    ) -> AttributeValue? {
+    /// Adds the value of a column; false if it is not one.
+    private func append(
+        _ code: AttributeCode, _ row: SQLStatement, _ index: Int, _ type: SQLStatement.ColumnType,
+        _ hasOtherKind: Bool, to builder: inout AttributesBuilder
+    ) -> Bool {
+        let kind = code.kind
         switch (kind, type) {
-        case (.number, .integer): return .number(row.integer(index))
-        case (.date, .integer): return Timestamp(microseconds: row.integer(index)).map { .date($0) }
+        case (.number, .integer): builder.append(code, row.integer(index))
+        case (.date, .integer):
+            guard let date = Timestamp(microseconds: row.integer(index)) else { return false }
+            builder.append(code, date)
         case (.string, .blob), (.textOrData, .blob), (.dataOrText, .blob), (.data, .blob):
             let isText = kind == .string || (kind == .textOrData) != hasOtherKind && kind != .data
             return row.withBytes(index) { bytes in
-                guard isText else { return .data(bytes.indices.map { bytes[$0] }) }
-                guard let text = try? UTF8Span(validating: bytes.extracting(...)) else { return nil }
-                return .text(String(copying: text))
+                if isText { return builder.append(code, text: bytes) }
+                builder.append(code, data: bytes)
+                return true
             }
-        default: return nil
+        default: return false
         }
+        return true
     }
 
     /// The attributes whose values are not of their natural kind; nil if the column is invalid.

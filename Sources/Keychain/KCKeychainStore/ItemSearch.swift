@@ -20,12 +20,17 @@ struct ItemSearch: ~Copyable {
     private var current: (row: ItemRow, statement: SQLStatement)?
     /// The number of matching rows in the current class.
     private var fitting = 0
+    private var builder = AttributesBuilder()
+
+    private let isNumbered: Bool
 
     /// Begins a search.
     ///
+    /// - Parameter isNumbered: true if the rowids of the rows are needed.
     /// - Throws: `item` (`wrongKind`), `limit`, or an error of SQLite.
-    init(_ query: ItemQuery, in tables: ItemTables) throws(KeychainStoreError) {
+    init(_ query: ItemQuery, in tables: ItemTables, isNumbered: Bool = false) throws(KeychainStoreError) {
         try query.check()
+        self.isNumbered = isNumbered
         self.query = query
         self.tables = tables
         classes = query.classes[...]
@@ -38,7 +43,7 @@ struct ItemSearch: ~Copyable {
         while true {
             if let (row, statement) = current {
                 if try statement.step() {
-                    let item = row.item(statement)
+                    let item = row.item(statement, &builder)
                     let isOther = item.map { !query.means($0) } ?? false
                     if !isOther { fitting += 1 }
                     return Match(row: row, statement: statement, item: isOther ? nil : item)
@@ -47,7 +52,7 @@ struct ItemSearch: ~Copyable {
             }
             guard let itemClass = classes.popFirst() else { return nil }
             let row = ItemRow.of(itemClass)
-            current = (row, try query.statement(row, on: tables.database))
+            current = (row, try query.statement(row, isNumbered: isNumbered, on: tables.database))
             fitting = 0
         }
     }

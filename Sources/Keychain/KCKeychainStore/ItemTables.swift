@@ -12,6 +12,7 @@ final class ItemTables {
     private var statements: [SQLStatement?]
     /// The scratch buffer for the text of free attributes.
     private var text: [UInt8] = []
+    private var builder = AttributesBuilder()
 
     init(_ database: Database) {
         self.database = database
@@ -73,7 +74,7 @@ final class ItemTables {
         try statement.bind(item.uuid.with(ordinal: .max).bytes.span, 2)
         var items: [Item] = []
         while try statement.step() {
-            if !row.isTombstone(statement), let item = row.item(statement) { items.append(item) }
+            if !row.isTombstone(statement), let item = row.item(statement, &builder) { items.append(item) }
         }
         return items
     }
@@ -179,8 +180,8 @@ final class ItemTables {
         defer { statement.reset() }
         guard try statement.step() else { return nil }
         return Found(
-            uuid: row.uuid(statement), isTombstone: row.isTombstone(statement), item: row.item(statement),
-            blob: row.withData(statement) { bytes in bytes.indices.map { bytes[$0] } })
+            uuid: row.uuid(statement), isTombstone: row.isTombstone(statement), item: row.item(statement, &builder),
+            blob: row.withData(statement) { bytes in Array(copying: bytes) })
     }
 
     private func statement(_ use: Use, _ row: ItemRow) throws(KeychainStoreError) -> SQLStatement {

@@ -98,6 +98,17 @@ package class KeychainReader: ExistingItems {
         return try sealing(sealer.open(blob.span, under: key, into: &secret))
     }
 
+    /// True if the seal of an item that was found is known to be broken; a locked one counts as intact.
+    func isBroken(_ item: Item, _ match: ItemSearch.Match) throws(KeychainStoreError) -> Bool {
+        if !keychain.canOpen(item.protection) { return false }
+        let key = try keychain.openingKey(item.protection)
+        defer { opened.removeAll() }
+        sealer.begin(item)
+        return try match.row.withData(match.statement) { bytes throws(KeychainStoreError) in
+            try sealing(!sealer.open(bytes, under: key, into: &opened))
+        }
+    }
+
     /// Opens the sealed secret of `item`.
     func open(_ item: Item, _ blob: [UInt8], into secret: inout SecretBytes) throws(KeychainStoreError) {
         guard try opens(item, blob, into: &secret) else { throw .itemDamaged(item.uuid) }

@@ -18,6 +18,7 @@ extension Keychain {
         var sealer = try sealing(ItemSealer())
         var secret = SecretBytes(capacity: 4096)
         var blob = SecretBytes(capacity: 4096)
+        var builder = AttributesBuilder()
         for itemClass in ItemClass.allCases {
             let row = ItemRow.of(itemClass)
             // One row at a time, since no statement may iterate over a table that is being changed.
@@ -30,7 +31,7 @@ extension Keychain {
                 guard try next.step() else { break }
                 number = row.number(next)
                 if !row.isTombstone(next) {
-                    let item = row.item(next)
+                    let item = row.item(next, &builder)
                     var isWhole = false
                     if let item, let old = classKeys.openingKey(item.protection),
                         let new = keys.sealingKey(item.protection)

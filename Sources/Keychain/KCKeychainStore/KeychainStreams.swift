@@ -48,12 +48,13 @@ extension Keychain: StoredItemSource {
         let statement = try SQLStatement(row.selection + row.clause(for: .archive), on: tables.database)
         var sealer = try sealing(ItemSealer())
         var secret = SecretBytes(capacity: 65_536)
+        var builder = AttributesBuilder()
         var count = 0
         var previous: Item?
         while try statement.step() {
             count += 1
             if row.isTombstone(statement) { continue }
-            guard let item = row.item(statement) else {
+            guard let item = row.item(statement, &builder) else {
                 try visitor.skip(damaged: nil)
                 continue
             }

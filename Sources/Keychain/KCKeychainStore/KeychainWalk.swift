@@ -3,55 +3,75 @@ package import KCKeychainModel
 extension Keychain {
     /// Visits the items that match a query, in archive order, without keeping them in memory or holding a transaction.
     ///
-    /// A first pass reads one snapshot and keeps only the UUIDs; a second pass fetches the items in batches, so that no
-    /// other program waits while `body` writes to a blocked pipe. Items deleted in between are skipped.
+    /// A first pass reads one snapshot and keeps only the places of the items; a second pass fetches the items in
+    /// batches, so that no other program waits while `body` writes to a blocked pipe. Items deleted in between are
+    /// skipped.
     ///
     /// - Parameters:
     ///   - isIncluded: a further condition; rows that are not valid items are counted without it.
-    ///   - first: receives every item before `body` receives the first one, for example to measure a table.
+    ///   - first: receives every item before `body` receives the first one, for example to measure a table, and whether
+    ///     its seal is broken; without a key for it, it counts as intact.
     ///   - body: may use the keychain.
     /// - Returns: the number of matching rows that are not valid items.
     /// - Throws: the errors of `first` and `body`, and as `find`; `damaged` also if an index hides an item.
     @discardableResult
     package func walk(
         _ query: ItemQuery, where isIncluded: (Item) -> Bool = { _ in true },
-        first: (Item) throws -> Void = { _ in }, _ body: (Item) throws -> Void
+        first: ((_ item: Item, _ isBroken: Bool) throws -> Void)? = nil, _ body: (Item) throws -> Void
     ) throws -> Int {
-        var found: [ItemClass: [ItemUUID]] = [:]
+        var found: [ItemClass: [ItemPlace]] = [:]
         var damaged = 0
-        let transaction = try connection.beginReading()
-        var search = try ItemSearch(query, in: ItemTables(transaction.database))
+        let transaction = try beginReadTransaction()
+        let reader = try KeychainReader(self, transaction.database)
+        var search = try ItemSearch(query, in: reader.tables, isNumbered: true)
         while let match = try search.next() {
             guard let item = match.item else {
                 damaged += 1
                 continue
             }
             guard isIncluded(item) else { continue }
-            try first(item)
-            found[item.itemClass, default: []].append(item.uuid)
+            if let first { try first(item, try reader.isBroken(item, match)) }
+            found[item.itemClass, default: []].append(
+                ItemPlace(uuid: item.uuid, number: match.row.number(match.statement)))
         }
         try transaction.commit()
         for itemClass in ItemClass.allCases {
-            let uuids = found[itemClass] ?? []
-            for start in stride(from: 0, to: uuids.count, by: Self.walkStep) {
-                let items = try connection.read { database throws(KeychainStoreError) in
-                    let tables = ItemTables(database)
-                    var items: [Item] = []
-                    for uuid in uuids[start..<min(start + Self.walkStep, uuids.count)] {
-                        guard let row = try tables.row(itemClass, uuid) else {
-                            try tables.requireGone(itemClass, uuid)
-                            continue
-                        }
-                        if row.isTombstone { continue }
-                        guard let item = row.item else { throw .itemDamaged(uuid) }
-                        if query.means(item) { items.append(item) }
-                    }
-                    return items
-                }
-                for item in items { try body(item) }
+            let places = found[itemClass] ?? []
+            for start in stride(from: 0, to: places.count, by: Self.walkStep) {
+                let items = try items(itemClass, places[start..<min(start + Self.walkStep, places.count)])
+                for item in items where query.means(item) { try body(item) }
             }
         }
         return damaged
+    }
+
+    /// The items that are still at their places.
+    private func items(
+        _ itemClass: ItemClass, _ places: ArraySlice<ItemPlace>
+    ) throws(KeychainStoreError) -> [Item] {
+        try connection.read { database throws(KeychainStoreError) in
+            let row = ItemRow.of(itemClass)
+            let statement = try SQLStatement(row.selection + " WHERE id=?", on: database)
+            var builder = AttributesBuilder()
+            var items: [Item] = []
+            for place in places {
+                defer { statement.reset() }
+                try statement.bind(place.number, 1)
+                guard try statement.step(), !row.isTombstone(statement), row.uuid(statement) == place.uuid else {
+                    // It was deleted, and perhaps another took its place.
+                    continue
+                }
+                guard let item = row.item(statement, &builder) else { throw .itemDamaged(place.uuid) }
+                items.append(item)
+            }
+            return items
+        }
+    }
+
+    /// Where an item is: the rowid, which needs no index, and what it must still be there.
+    private struct ItemPlace {
+        let uuid: ItemUUID
+        let number: Int64
     }
 
     /// The number of items per batch; smaller batches cost transactions, larger ones memory.

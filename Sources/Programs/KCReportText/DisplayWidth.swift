@@ -1,3 +1,5 @@
+internal import KCByteStreams
+
 /// Returns the number of columns that a text takes up on a terminal.
 ///
 /// A character (a grapheme cluster of Unicode TR 29) is as wide as its scalars together, but at most 2 columns wide. A
@@ -6,7 +8,7 @@
 /// Python's `wcwidth` 0.9.4.
 package func displayWidth(_ text: String) -> Int {
     // Fast path for most texts.
-    if text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return text.utf8.count }
+    if text.utf8.span.isPlainASCII { return text.utf8.count }
     return text.reduce(0) { $0 + displayWidth($1) }
 }
 

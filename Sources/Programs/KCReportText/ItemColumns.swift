@@ -22,20 +22,27 @@ package enum ItemColumns {
     /// The default order: by service or server, then by account.
     package static let usualOrder = ["service", "account"]
 
-    /// The cells of a row.
+    /// Replaces `row` with the cells of an item.
     ///
     /// - Parameter mode: the mode of the archive that contains the item; nil for an item in a keychain.
-    package static func cells(_ item: Item, _ calendar: LocalCalendar, in mode: ArchiveMode? = nil) -> [String] {
+    package static func write(
+        _ item: Item, _ calendar: LocalCalendar, in mode: ArchiveMode? = nil, to row: inout TableRow
+    ) {
         let attributes = item.attributes
-        return [
-            item.itemClass.word, attributes.shown(.svce) ?? attributes.shown(.srvr) ?? "",
-            attributes.shown(.acct) ?? "", attributes.shown(.labl) ?? "",
-            item.collection ?? "", item.accessGroup,
-            travels(item.accessibility, in: mode ?? .encrypted), item.accessibility.name,
-            item.isSynchronizable ? "yes" : "", calendar.day(item.created), calendar.day(item.modified),
-            item.secretSize.map { byteCount(UInt64($0)) } ?? "none", item.itemClass.rawValue,
-            item.accessibility.rawValue,
-        ]
+        row.removeAll()
+        row.append(item.itemClass.word)
+        if !row.append(.svce, of: attributes), !row.append(.srvr, of: attributes) { row.append("") }
+        for code in [AttributeCode.acct, .labl] where !row.append(code, of: attributes) { row.append("") }
+        row.append(item.collection ?? "")
+        if !row.append(.agrp, of: attributes) { row.append("") }
+        row.append(travels(item.accessibility, in: mode ?? .encrypted))
+        row.append(item.accessibility.name)
+        row.append(item.isSynchronizable ? "yes" : "")
+        row.append { text in calendar.append(day: item.created, to: &text) }
+        row.append { text in calendar.append(day: item.modified, to: &text) }
+        row.append(item.secretSize.map { byteCount(UInt64($0)) } ?? "none")
+        row.append(item.itemClass.rawValue)
+        row.append(item.accessibility.rawValue)
     }
 
     /// Returns where an item restores, from the verdicts for the device that made the archive and for another device.

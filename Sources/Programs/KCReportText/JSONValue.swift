@@ -9,6 +9,8 @@ package indirect enum JSONValue: Sendable {
     case flag(Bool)
     case list([JSONValue])
     case object([Member])
+    /// A value that is JSON already.
+    case encoded([UInt8])
 
     /// A name and its value.
     package struct Member: Sendable {
@@ -29,6 +31,7 @@ package indirect enum JSONValue: Sendable {
                 value.encode(into: &line)
             }
             CanonicalJSON.literal("]", into: &line)
+        case .encoded(let json): line.append(json.span)
         case .object(let members):
             CanonicalJSON.literal("{", into: &line)
             for (index, member) in members.enumerated() {
@@ -73,10 +76,7 @@ extension JSONValue {
             ("uuid", .text(item.uuid.description)),
             ("accessibility", .text(item.accessibility.name)),
             ("size", item.secretSize.map { .number($0) }),
-            (
-                "attributes",
-                .object(item.attributes.entries.map { Member(name: $0.code.code, value: .attribute($0.value)) })
-            ),
+            ("attributes", .encoded(item.attributes.json)),
             (
                 "extra",
                 item.extra.isEmpty ? nil : .object(item.extra.map { Member(name: $0.name, value: .text($0.value)) })

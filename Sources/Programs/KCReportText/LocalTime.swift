@@ -6,6 +6,23 @@ extension LocalCalendar {
     /// Returns the day, as in `2026-03-01`.
     package func day(_ time: Timestamp) -> String { String(wall(time).prefix(10)) }
 
+    /// Appends the day, as in `2026-03-01`.
+    package func append(day time: Timestamp, to text: inout [UInt8]) {
+        let parts = parts(time)
+        Self.append(parts.year / 100, to: &text)
+        Self.append(parts.year % 100, to: &text)
+        text.append(UInt8(ascii: "-"))
+        Self.append(parts.month, to: &text)
+        text.append(UInt8(ascii: "-"))
+        Self.append(parts.day, to: &text)
+    }
+
+    /// Appends two digits.
+    private static func append(_ number: Int, to text: inout [UInt8]) {
+        text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10))
+        text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+    }
+
     /// Returns the day and the time for a table, whose heading names the zone, as in `2026-03-01 09:30`.
     package func minute(_ time: Timestamp) -> String { String(wall(time).prefix(16)) }
 

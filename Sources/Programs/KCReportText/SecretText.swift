@@ -31,7 +31,7 @@ package func appendShown(_ secret: borrowing Span<UInt8>, to text: inout some By
 
 /// Appends JSON as ASCII only, so that nothing in it controls the terminal.
 package func appendASCII(_ json: borrowing Span<UInt8>, to line: inout some ByteBuffer & ~Copyable) {
-    forEachScalar(json) { scalar in
+    appendPrintable(json, to: &line) { scalar, line in
         if scalar.value < 0x7f {
             line.append(UInt8(scalar.value))
         } else {
@@ -44,12 +44,26 @@ package func appendASCII(_ json: borrowing Span<UInt8>, to line: inout some Byte
 ///
 /// What goes into a pipe or a file is often shown in the end.
 package func appendVisible(_ json: borrowing Span<UInt8>, to line: inout some ByteBuffer & ~Copyable) {
-    forEachScalar(json) { scalar in
+    appendPrintable(json, to: &line) { scalar, line in
         if scalar == "\n" || isHarmless(scalar) {
             for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { line.append(byte) }
         } else {
             for unit in UTF16.encode(scalar) ?? UTF16.encodedReplacementCharacter { appendEscape(unit, to: &line) }
         }
+    }
+}
+
+/// Appends printable ASCII as it is, and calls `body` for every other character.
+private func appendPrintable<Buffer: ByteBuffer & ~Copyable>(
+    _ json: borrowing Span<UInt8>, to line: inout Buffer, _ body: (Unicode.Scalar, inout Buffer) -> Void
+) {
+    var position = 0
+    while position < json.count {
+        let end = json.endOfPrintableASCII(from: position)
+        line.append(json.extracting(position..<end))
+        position = end
+        while position < json.count, !(0x20..<0x7f).contains(json[position]) { position += 1 }
+        forEachScalar(json.extracting(end..<position)) { body($0, &line) }
     }
 }
 

@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCKeychainModel
 
 /// Rows below a header line, as wide as needed but no wider than the terminal.
@@ -69,7 +70,7 @@ package struct Table {
     package func lines(width: Int?) -> [String] {
         let table = StreamedTable(columns, width: width)
         for row in rows { table.measure(row) }
-        return [table.header] + rows.map(table.row)
+        return [table.header] + rows.map { table.row($0) }
     }
 }
 
@@ -87,7 +88,9 @@ package final class StreamedTable {
     /// The positions of the columns to sort by if no order was requested; rows in which all of them are empty come
     /// last.
     private let usualOrder: [Int]
-    private var held: [[String]] = []
+    private var held: [TableRow] = []
+    /// The columns of a line, from left to right; complete once the table is fitted.
+    private var shownColumns: [Int] = []
     private var widths: [Int]
     private var measured = 0
     /// The columns that add nothing to the column they repeat, with the position of that one.
@@ -104,7 +107,7 @@ package final class StreamedTable {
     ///   - width: the width of the terminal in columns; nil to cut nothing.
     ///   - isWide: true to show the columns for wide tables too.
     ///   - chosen: the names of the columns to show, in this order, which are then never left out; nil for all.
-    ///   - order: the names of the columns to sort by; rows are then held and returned by `sortedRows`.
+    ///   - order: the names of the columns to sort by; rows are then held until they are sorted.
     ///   - usualOrder: the names of the columns to sort by without `order`, if there are at most `usualLimit` rows.
     package init(
         _ columns: [Table.Column], width: Int?, isWide: Bool = false, chosen: [String]? = nil, order: [String] = [],
@@ -141,20 +144,35 @@ package final class StreamedTable {
     package var isTooLongToSort: Bool { !isSorted && !usualOrder.isEmpty }
 
     /// Holds a measured row for sorting.
-    package func hold(_ cells: [String]) {
-        held.append(cells)
+    package func hold(_ row: TableRow) {
+        held.append(row)
     }
 
     /// Returns the lines of rows that were measured, in the requested order.
-    package func rows(_ rows: [[String]]) -> [String] {
-        guard isSorted else { return rows.map(row) }
+    package func rows(_ rows: [[String]]) -> [String] { self.rows(rows.map { TableRow($0) }) }
+
+    /// Returns the lines of rows that were measured, in the requested order.
+    package func rows(_ rows: [TableRow]) -> [String] {
+        guard isSorted else {
+            fit()
+            return rows.map { line($0) }
+        }
         for row in rows { hold(row) }
-        return sortedRows()
+        var lines: [String] = []
+        forEachSortedRow { line in lines.append(line.utf8Text ?? "") }
+        return lines
     }
 
-    /// Returns the lines of the held rows, sorted; the sort is stable.
-    package func sortedRows() -> [String] {
-        let keys = held.map { cells in (order.isEmpty ? usualOrder : order).map { key(cells[$0], of: columns[$0]) } }
+    /// Appends the lines of the held rows to `output`, sorted.
+    package func appendSortedRows(to output: inout [UInt8]) {
+        forEachSortedRow { line in output.append(line) }
+    }
+
+    /// Calls `body` with the lines of the held rows, sorted; the sort is stable.
+    private func forEachSortedRow(_ body: (borrowing Span<UInt8>) -> Void) {
+        let keys = held.map { row in
+            (order.isEmpty ? usualOrder : order).map { key(row.text($0), of: columns[$0]) }
+        }
         let nameless = order.isEmpty ? keys.map { $0.allSatisfy { $0 == .text("") } } : keys.map { _ in false }
         defer { held = [] }
         let sorted = held.indices.sorted { left, right in
@@ -164,7 +182,12 @@ package final class StreamedTable {
             }
             return left < right
         }
-        return sorted.map { row(held[$0]) }
+        var line: [UInt8] = []
+        for index in sorted {
+            line.removeAll(keepingCapacity: true)
+            append(held[index], to: &line)
+            body(line.span)
+        }
     }
 
     /// What a cell is sorted by; sizes and numbers come before other text.
@@ -179,27 +202,38 @@ package final class StreamedTable {
     }
 
     /// Measures a row; must not be called after the first line was returned.
-    package func measure(_ cells: [String]) {
+    package func measure(_ cells: [String]) { measure(TableRow(cells)) }
+
+    /// Measures a row; must not be called after the first line was returned.
+    package func measure(_ row: TableRow) {
+        precondition(row.count == columns.count, "a row has one cell a column")
         measured += 1
-        for (column, other) in repeating where !cells[column].isEmpty && cells[column] != cells[other] {
+        for (column, other) in repeating where !row.isEmpty(column) && !row.areEqual(column, other) {
             repeating[column] = nil
         }
-        for (column, other) in named where !cells[column].isEmpty && cells[other].isEmpty { naming.insert(column) }
-        for (column, cell) in cells.enumerated() where !cell.isEmpty {
+        for (column, other) in named where !row.isEmpty(column) && row.isEmpty(other) { naming.insert(column) }
+        for column in widths.indices where !row.isEmpty(column) {
             // Where nothing is cut, one long cell must not make all rows as long.
-            widths[column] = max(widths[column], min(displayWidth(shown(cell)), cellLimit))
+            let width = row.withCell(column) { $0.isPlainASCII ? $0.count : nil } ?? displayWidth(shown(row.text(column)))
+            widths[column] = max(widths[column], min(width, cellLimit))
         }
     }
 
     package var header: String {
         fit()
-        return line(columns.map(\.heading))
+        return line(TableRow(columns.map(\.heading)))
     }
 
     /// Returns the line for a row.
     package func row(_ cells: [String]) -> String {
         fit()
-        return line(cells.map(shown))
+        return line(TableRow(cells))
+    }
+
+    /// Appends the line for a row.
+    package func append(_ row: TableRow, to output: inout [UInt8]) {
+        fit()
+        appendLine(row, to: &output)
     }
 
     private func fit() {
@@ -219,10 +253,12 @@ package final class StreamedTable {
             }
             widths[column] = max(widths[column], displayWidth(columns[column].heading))
         }
-        guard let limit else { return }
-        for column in repeating.keys { widths[column] = 0 }
-        if chosen == nil { leaveOut(to: limit) }
-        shrink(to: limit)
+        if let limit {
+            for column in repeating.keys { widths[column] = 0 }
+            if chosen == nil { leaveOut(to: limit) }
+            shrink(to: limit)
+        }
+        shownColumns = (chosen ?? Array(widths.indices)).filter { widths[$0] > 0 }
     }
 
     /// Leaves out columns, one by one, until the minimum widths of the others fit or no more columns can be left out.
@@ -255,18 +291,40 @@ package final class StreamedTable {
         displayed(cell, limit: limit == nil ? .max : cellLimit)
     }
 
-    /// Returns one line with its line feed; columns that are empty in every row are left out.
-    private func line(_ cells: [String]) -> String {
-        var line = ""
-        for column in chosen ?? Array(widths.indices) where widths[column] > 0 {
+    private func line(_ row: TableRow) -> String {
+        var line: [UInt8] = []
+        appendLine(row, to: &line)
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    /// Appends one line with its line feed; columns that are empty in every row are left out.
+    private func appendLine(_ row: TableRow, to output: inout [UInt8]) {
+        let start = output.count
+        var isFirst = true
+        for column in shownColumns {
+            if !isFirst { output.append(utf8: gap) }
+            isFirst = false
             let width = widths[column]
-            let text = limit == nil ? cells[column] : fitted(cells[column], to: width)
-            let padding = String(repeating: " ", count: max(0, width - displayWidth(text)))
-            if !line.isEmpty { line += gap }
-            line += columns[column].alignment == .left ? text + padding : padding + text
+            let isLeft = columns[column].alignment == .left
+            let isPlain = row.withCell(column) { cell in
+                guard cell.isPlainASCII, limit == nil || cell.count <= min(width, cellLimit) else { return false }
+                if !isLeft { Self.pad(width - cell.count, to: &output) }
+                output.append(cell)
+                if isLeft { Self.pad(width - cell.count, to: &output) }
+                return true
+            }
+            if isPlain { continue }
+            let text = limit == nil ? shown(row.text(column)) : fitted(shown(row.text(column)), to: width)
+            if !isLeft { Self.pad(width - displayWidth(text), to: &output) }
+            output.append(utf8: text)
+            if isLeft { Self.pad(width - displayWidth(text), to: &output) }
         }
-        while line.last == " " { line.removeLast() }
-        return line + "\n"
+        while output.count > start, output[output.count - 1] == UInt8(ascii: " ") { output.removeLast() }
+        output.append(UInt8(ascii: "\n"))
+    }
+
+    private static func pad(_ count: Int, to output: inout [UInt8]) {
+        if count > 0 { output.append(contentsOf: repeatElement(UInt8(ascii: " "), count: count)) }
     }
 
     /// Narrows the widest column that may be cut, one step at a time, until all columns fit or none can be cut further.

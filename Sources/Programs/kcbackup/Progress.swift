@@ -12,6 +12,8 @@ final class Progress {
     private let total: UInt64?
     private let done: (() -> UInt64)?
     private let before: UInt64
+    /// Asked once, because it costs a system call.
+    private let isWanted: Bool
     /// When the first step was done; time spent on questions before that does not count.
     private var start: Duration?
     private var nextLook = Duration.zero
@@ -33,6 +35,7 @@ final class Progress {
         self.total = total
         self.done = done
         before = done?() ?? 0
+        isWanted = session.showsProgress
         session.progress = self
     }
 
@@ -50,7 +53,7 @@ final class Progress {
     /// Counts a step.
     func step() {
         steps += 1
-        guard session.showsProgress else { return }
+        guard isWanted else { return }
         let time = session.world.stopwatch()
         guard let start else {
             start = time

@@ -17,6 +17,7 @@ final class InspectListing {
     private let session: Session
     private var summary = InspectSummary()
     private var output: ResultBuffer
+    private var row = TableRow()
 
     init(
         outline: ArchiveOutline, path: String, proven: ProvenArchive, selection: InspectSelection,
@@ -42,7 +43,10 @@ final class InspectListing {
         } survey: { item in
             guard selection.includes(item) else { return }
             summary.add(item, selection.verdict(item))
-            if !session.style.isJSON { table.measure(cells(item)) }
+            if !session.style.isJSON {
+                write(item)
+                table.measure(row)
+            }
         } begin: { read in
             isMeasured = true
             progress.finish()
@@ -59,10 +63,11 @@ final class InspectListing {
         ItemColumns.all + [Table.Column(title: staysBehind ? "REASON" : "VERDICT")]
     }
 
-    private func cells(_ item: Item) -> [String] {
+    /// Replaces `row` with the cells of an item.
+    private func write(_ item: Item) {
         let verdict = selection.verdict(item)
-        return ItemColumns.cells(item, session.calendar, in: outline.header.mode)
-            + [selection.onlyStaying ? verdict.reasonWord : verdict.word]
+        ItemColumns.write(item, session.calendar, in: outline.header.mode, to: &row)
+        row.append(selection.onlyStaying ? verdict.reasonWord : verdict.word)
     }
 
     private func begin(_ read: ReadMetadata) throws {
@@ -89,10 +94,9 @@ final class InspectListing {
         if session.style.isJSON {
             if summary.shown > 0 { output.bytes.append(UInt8(ascii: ",")) }
             JSONValue.item(item).adding([("verdict", selection.verdict(item).json)]).encode(into: &output.bytes)
-        } else if table.isSorted {
-            table.hold(cells(item))
         } else {
-            output.bytes.append(utf8: table.row(cells(item)))
+            write(item)
+            if table.isSorted { table.hold(row) } else { table.append(row, to: &output.bytes) }
         }
         summary.shown += 1
         try output.flushIfLarge()
@@ -102,7 +106,7 @@ final class InspectListing {
         if session.style.isJSON {
             output.bytes.append(utf8: "]}\n")
         } else {
-            for row in table.sortedRows() { output.bytes.append(utf8: row) }
+            table.appendSortedRows(to: &output.bytes)
             for line in summary.lines { output.bytes.append(utf8: line) }
             if summary.total > 0, !table.leftOut.isEmpty {
                 output.bytes.append(utf8: ItemColumns.left(out: table) + "\n")

@@ -17,16 +17,14 @@ struct ItemRows {
         var lines = isFirst ? [] : ["\n"]
         if session.style.isJSON { return lines }
         lines += above.map { $0 + "\n" }
-        for item in items { table.measure(ItemColumns.cells(item, session.calendar)) }
-        if !items.isEmpty { lines += ["\n", table.header] }
-        for item in items {
-            if table.isSorted {
-                table.hold(ItemColumns.cells(item, session.calendar))
-            } else {
-                lines.append(table.row(ItemColumns.cells(item, session.calendar)))
-            }
+        let rows = items.map { item in
+            var row = TableRow()
+            ItemColumns.write(item, session.calendar, to: &row)
+            return row
         }
-        lines += table.sortedRows()
+        for row in rows { table.measure(row) }
+        if !items.isEmpty { lines += ["\n", table.header] }
+        lines += table.rows(rows)
         if !items.isEmpty, !table.leftOut.isEmpty { lines.append("\n\(ItemColumns.left(out: table))\n") }
         if filter != nil { lines.append("\n\(counted(items.count, "item")) shown\n") }
         return lines

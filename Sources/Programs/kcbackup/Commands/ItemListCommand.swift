@@ -46,7 +46,6 @@ struct ItemListCommand: Verb {
         let listing = try ItemListing(session, table)
         let store = try location.open(in: session).items
         try store.open(.withoutQuestion)
-        listing.broken = try store.brokenSeals(filter)
         let shortfall = try store.walk(filter, first: listing.measure, listing.writeRow)
         try listing.end()
         session.note(listing.summary)

@@ -15,8 +15,9 @@ final class ItemListing {
     private let session: Session
     private let table: StreamedTable
     private var output: ResultBuffer
+    private var row = TableRow()
     /// The items whose seals are broken.
-    var broken: Set<ItemUUID> = []
+    private(set) var broken: Set<ItemUUID> = []
 
     /// - Throws: `UsageProblem.malformed` for an unknown column.
     init(_ session: Session, _ options: TableOptions) throws(UsageProblem) {
@@ -28,13 +29,18 @@ final class ItemListing {
     /// The column that marks items whose attributes are not proved; it is shown if there are any, and never left out.
     private static let seal = Table.Column(title: "SEAL")
 
-    private func cells(_ item: Item) -> [String] {
-        ItemColumns.cells(item, session.calendar) + [broken.contains(item.uuid) ? "broken" : ""]
+    /// Replaces `row` with the cells of an item.
+    private func write(_ item: Item) {
+        ItemColumns.write(item, session.calendar, to: &row)
+        row.append(broken.contains(item.uuid) ? "broken" : "")
     }
 
-    /// Measures an item for the column widths.
-    func measure(_ item: Item) {
-        if !session.style.isJSON { table.measure(cells(item)) }
+    /// Measures an item for the column widths, and notes whether its seal is broken.
+    func measure(_ item: Item, isBroken: Bool) {
+        if isBroken { broken.insert(item.uuid) }
+        if session.style.isJSON { return }
+        write(item)
+        table.measure(row)
     }
 
     /// Prints an item that was measured.
@@ -45,11 +51,8 @@ final class ItemListing {
                 .encode(into: &output.bytes)
         } else {
             if count == 0 { output.bytes.append(utf8: table.header) }
-            if table.isSorted {
-                table.hold(cells(item))
-            } else {
-                output.bytes.append(utf8: table.row(cells(item)))
-            }
+            write(item)
+            if table.isSorted { table.hold(row) } else { table.append(row, to: &output.bytes) }
         }
         count += 1
         try output.flushIfLarge()
@@ -64,7 +67,7 @@ final class ItemListing {
 
     /// Prints the end of the list.
     func end() throws {
-        for row in table.sortedRows() { output.bytes.append(utf8: row) }
+        table.appendSortedRows(to: &output.bytes)
         if session.style.isJSON { output.bytes.append(utf8: (count == 0 ? "{\"items\":[]}\n" : "]}\n")) }
         try output.flush()
     }
