@@ -12,7 +12,6 @@ enum TextRule {
     /// Files whose text only people read, or that look up only keys from a fixed list, each with the reason.
     static let exempt = [
         "Sources/Base/KCCryptography/Certificates/PrivateKeyReading.swift": "a list of lines in bytes, not a text",
-        "Sources/Keychain/KCKeychainModel/AttributeCode.swift": "the table of this program's own codes",
         "Sources/Keychain/KCKeychainStore/Database.swift": "this program's own SQL as keys",
         "Sources/Keychain/KCLocalKeychains/DataFolder.swift": "the environment",
         "Sources/Formats/KCXMLDocuments/XMLDocument.swift": "attributes that are looked up by names in ASCII",

@@ -26,9 +26,10 @@ extension AlikePlaces {
     init(of source: some ItemSource, in existing: any ExistingItems) throws {
         var survey = Survey()
         if try !existing.isEmpty { try source.visitItems(&survey) }
-        try self.init(in: existing, imported: survey.uuids)
-        if survey.uuids.isEmpty { return }
-        var visitor = ImportedRecords(existing: existing, several: survey.several, places: self)
+        let uuids = ImportedUUIDs(survey.uuids)
+        try self.init(in: existing, imported: uuids)
+        if uuids.isEmpty { return }
+        var visitor = ImportedRecords(existing: existing, several: uuids.several, places: self)
         try source.visitItems(&visitor)
         self = visitor.places
         try finish()
@@ -61,16 +62,13 @@ private struct ArchivedRecords: RecordVisitor {
     }
 }
 
-/// Finds the records with derived UUIDs that have others beside them in the source.
+/// Collects the UUIDs of the records of an import.
 private struct Survey: ItemVisitor {
-    private(set) var uuids: Set<ItemUUID> = []
-    private(set) var several: Set<ItemUUID> = []
-    private var first: Set<ItemUUID> = []
+    private(set) var uuids: [ItemUUID] = []
 
-    mutating func wants(_ item: Item) -> Bool {
-        uuids.insert(item.uuid)
-        let name = item.uuid.with(ordinal: 0)
-        if item.uuid.isDerived, !first.insert(name).inserted { several.insert(name) }
+    mutating func wants(_ item: Item) throws -> Bool {
+        if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
+        uuids.append(item.uuid)
         return false
     }
 
@@ -88,8 +86,7 @@ private struct ImportedRecords: ItemVisitor {
     func wants(_ item: Item) throws -> Bool {
         guard item.uuid.isDerived else { return false }
         if several.contains(item.uuid.with(ordinal: 0)) { return true }
-        let items = try existing.series(of: item)
-        return !items.isEmpty && (items.count > 1 || items[0].uuid != item.uuid)
+        return try existing.hasOthersInSeries(of: item)
     }
 
     mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {

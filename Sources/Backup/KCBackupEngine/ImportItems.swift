@@ -152,33 +152,50 @@ private struct PlanVisitor: ItemVisitor {
         self.observe = observe
     }
 
-    func wants(_ item: Item) -> Bool { true }
+    mutating func wants(_ item: Item) throws -> Bool {
+        // Where nothing is, there is nothing to compare with.
+        guard isEmpty else { return true }
+        try begin()
+        note(item, problem(with: item).map { .fail($0) } ?? .create)
+        return false
+    }
 
     mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
-        if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
-        step()
+        try begin()
         var action: RestoreAction
         do {
             action = try self.action(for: item, secret)
         } catch is ItemProblem {
             action = .fail(.overLimit)
         }
+        note(item, action)
+    }
+
+    private func begin() throws {
+        if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
+        step()
+    }
+
+    private mutating func note(_ item: Item, _ action: RestoreAction) {
         actions.append(action)
         observe(item, action)
         if case .fail(let problem) = action { failing.append((item, problem)) }
     }
 
+    private func problem(with item: Item) -> RestoreAction.Problem? {
+        existing.obstacle(to: item).map { RestoreAction.Problem($0) }
+    }
+
     mutating func skip(damaged item: Item?) { skipped.append(item) }
 
     private mutating func action(for item: Item, _ secret: borrowing SecretBytes) throws -> RestoreAction {
-        if let obstacle = existing.obstacle(to: item) { return .fail(RestoreAction.Problem(obstacle)) }
-        if isEmpty { return .create }
+        if let problem = problem(with: item) { return .fail(problem) }
         var change = Change(uuid: places.uuid(of: item.uuid))
         let isOwn = change.uuid == item.uuid
         let byUUID = try existing.item(withUUID: change.uuid)
         change.target = byUUID?.uuid
         var row = try change.applied(to: item, replacing: byUUID)
-        var byKey = try existing.item(withKeyOf: row)
+        var byKey = try holder(of: row, byUUID)
         if let other = byKey, other.uuid != row.uuid {
             let isBeside = try isOwn && isOfAnotherRecord(other, than: item, secret)
             let hasOwn = byUUID != nil && item.freeAttribute("source.format") != nil
@@ -188,7 +205,7 @@ private struct PlanVisitor: ItemVisitor {
                 change.isMarked = true
                 if isBeside, byUUID == nil { beside.append(row) }
                 row = try change.applied(to: item, replacing: byUUID)
-                byKey = try existing.item(withKeyOf: row)
+                byKey = try holder(of: row, byUUID)
                 if let byKey, byKey.uuid != row.uuid { return .fail(.identityTaken) }
             } else if byUUID == nil {
                 change.target = other.uuid
@@ -215,6 +232,13 @@ private struct PlanVisitor: ItemVisitor {
         }
         if places.isUnclear(item.uuid), action == .create { unclear.append(row) }
         return action
+    }
+
+    /// The item with the unique key of `row`.
+    private func holder(of row: Item, _ byUUID: Item?) throws -> Item? {
+        // Only one item has a unique key.
+        if let byUUID, byUUID.hasKey(of: row) { return byUUID }
+        return try existing.item(withKeyOf: row)
     }
 
     /// True if an item that has the unique key of a record does not belong to it, so that replacing it would lose a
@@ -287,64 +311,4 @@ private struct WritingVisitor: ItemVisitor {
 
     /// Does nothing: the plan has collected them.
     func skip(damaged item: Item?) {}
-}
-
-extension Item {
-    /// The item as it replaces one that is there: what the source does not say, and what the user decides, such as who
-    /// may read it, stays as it is.
-    fileprivate func merged(into old: Item) throws(ItemProblem) -> Item {
-        guard old.itemClass == itemClass else { return self }
-        var merged = attributes
-        for entry in old.attributes.entries where merged[entry.code] == nil && !isComplete(entry.code, for: old) {
-            merged[entry.code] = entry.value
-        }
-        for code in [AttributeCode.agrp, .sync, .cdat] { merged[code] = old.attributes[code] }
-        // A key that may not be extracted stays so.
-        if old.attributes.number(.extr) == 0 { merged[.extr] = old.attributes[.extr] }
-        // It keeps its accessibility; from another device's point of view it may only become stricter.
-        if !accessibility.isThisDeviceOnly || old.isSynchronizable { merged[.pdmn] = old.attributes[.pdmn] }
-        if likeness == old.likeness {
-            for code in [AttributeCode.svce, .sdmn, .musr] { merged[code] = old.attributes[code] }
-        }
-        let kept = old.extra.filter { !replaces($0, of: old) }
-        let all = (extra + kept).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-        return try Item(
-            itemClass: itemClass, uuid: old.uuid, attributes: merged, extra: all, secretSize: secretSize)
-    }
-
-    /// True if the source says all about an attribute, so that a missing one is removed.
-    ///
-    /// A source that has an address has all its parts. A record with an ID says whether it has a user name.
-    private func isComplete(_ code: AttributeCode, for old: Item) -> Bool {
-        guard let format = freeAttribute("source.format") else { return false }
-        switch code {
-        case .port, .path, .sdmn, .ptcl, .atyp: return attributes[.srvr] != nil
-        case .acct:
-            let id = freeAttribute("source.id")
-            return id != nil && id == old.freeAttribute("source.id") && format == old.freeAttribute("source.format")
-        default: return false
-        }
-    }
-
-    /// True if a free attribute of the existing item is removed.
-    ///
-    /// A record with an ID is complete. A row of a table may lack columns, but has all its addresses.
-    private func replaces(_ attribute: ExtraAttribute, of old: Item) -> Bool {
-        if extra.contains(where: { $0.name.exact == attribute.name.exact }) { return true }
-        guard let format = freeAttribute("source.format"), format == old.freeAttribute("source.format") else {
-            return false
-        }
-        if let id = freeAttribute("source.id"), id == old.freeAttribute("source.id") { return true }
-        return attribute.name.exact.hasPrefix("url.") && freeAttribute("url.1") != nil
-    }
-
-    fileprivate func freeAttribute(_ name: String) -> String? { extra.first { $0.name.exact == name.exact }?.value }
-
-    /// The same item with the dates of another.
-    fileprivate func dated(as other: Item) throws(ItemProblem) -> Item {
-        var attributes = attributes
-        attributes[.cdat] = other.attributes[.cdat]
-        attributes[.mdat] = other.attributes[.mdat]
-        return try with(uuid: uuid, attributes: attributes)
-    }
 }

@@ -34,7 +34,7 @@ package struct AlikePlaces {
     package let codes: ItemCodes
     private let existing: any ExistingItems
     /// The UUIDs of all records of an import; nil for an archive.
-    private let imported: Set<ItemUUID>?
+    private let imported: ImportedUUIDs?
     private var series: [ItemUUID: Series] = [:]
     private var places: [ItemUUID: Place] = [:]
     private var unclear: Set<ItemUUID> = []
@@ -45,7 +45,7 @@ package struct AlikePlaces {
     /// - Parameter imported: the UUIDs of all records of an import, which may be the first one: an item with the unique
     ///   key of one of its records, which is no other record, counts as one of the series.
     /// - Throws: `CryptographyFailure`.
-    package init(in existing: any ExistingItems, imported: Set<ItemUUID>? = nil) throws {
+    package init(in existing: any ExistingItems, imported: ImportedUUIDs? = nil) throws {
         self.existing = existing
         self.imported = imported
         codes = try ItemCodes()

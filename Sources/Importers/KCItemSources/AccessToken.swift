@@ -5,6 +5,7 @@ package enum AccessToken {
     /// A kind of token: how it begins, and what follows.
     private struct Form {
         let beginning: String
+        let first: UInt8?
         /// The minimum number of characters behind the beginning.
         let length: Int
         let isOfRest: @Sendable (UInt8) -> Bool
@@ -12,6 +13,7 @@ package enum AccessToken {
         /// - Parameter characters: besides letters and digits.
         init(_ beginning: String, _ length: Int, _ characters: String = "") {
             self.beginning = beginning
+            first = beginning.utf8.first
             self.length = length
             isOfRest = { isLetterOrDigit($0) || characters.utf8.contains($0) }
         }
@@ -65,12 +67,15 @@ package enum AccessToken {
     private static func isTokenAlone(_ name: borrowing Span<UInt8>) -> Bool {
         if isOldToken(name) || hasForm(name) { return true }
         guard name.count >= shortest, name.indices.allSatisfy({ isPlain(name[$0]) }) else { return false }
-        return forms.contains { name.starts(with: $0.beginning) } || place(of: customForm, in: name) != nil
+        return forms.contains { $0.first == name[0] && name.starts(with: $0.beginning) }
+            || place(of: customForm, in: name) != nil
     }
 
     private static func hasForm(_ name: borrowing Span<UInt8>) -> Bool {
         guard name.count >= shortest else { return false }
-        for form in forms where name.starts(with: form.beginning) { return has(form, at: 0, name) }
+        for form in forms where form.first == name[0] && name.starts(with: form.beginning) {
+            return has(form, at: 0, name)
+        }
         return place(of: customForm, in: name).map { has(customForm, at: $0, name) } ?? false
     }
 
@@ -118,6 +123,6 @@ package enum AccessToken {
 
     /// Where the beginning of a form is in a name.
     private static func place(of form: Form, in name: borrowing Span<UInt8>) -> Int? {
-        name.indices.first { name.extracting($0...).starts(with: form.beginning) }
+        name.indices.first { name[$0] == form.first && name.matches(form.beginning.utf8, at: $0) }
     }
 }

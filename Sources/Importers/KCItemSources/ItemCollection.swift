@@ -15,8 +15,9 @@ package import KCKeychainModel
 /// ```
 package struct ItemCollection: ~Copyable {
     private let date: Timestamp
-    private var entries: [CollectedItems.Entry] = []
-    private var secrets = SecretBytes(capacity: 4_096)
+    private var items = PackedItems()
+    /// The places of the items, in the order of adding.
+    private var places: [PackedItems.Place] = []
 
     /// A conflict between two items that cannot be in one archive; items are numbered from 0 in the order of adding.
     package enum Clash: Error, Hashable, Sendable {
@@ -32,128 +33,152 @@ package struct ItemCollection: ~Copyable {
     }
 
     /// How many items there are.
-    package var count: Int { entries.count }
+    package var count: Int { places.count }
 
     /// Adds an item, with Apple's defaults for missing attributes.
     package mutating func add(_ draft: ItemDraft, secret: borrowing SecretBytes?) throws(ItemProblem) {
-        append(try item(draft, secret: secret), secret: secret)
+        let item = try item(draft, secret: secret)
+        append(item, key: PackedItem.key(of: item), secret: secret)
     }
 
     /// The item that `add` would add.
     func item(_ draft: ItemDraft, secret: borrowing SecretBytes?) throws(ItemProblem) -> Item {
-        let size = size(secret)
-        var draft = draft
-        if draft.uuid == nil { draft.uuid = try draft.completed(now: date, secretSize: size).derivedUUID }
-        let item = try draft.completed(now: date, secretSize: size)
+        let item = try draft.completed(now: date, secretSize: size(secret))
         try item.requireMeaningfulFlag()
-        return item
+        return draft.uuid == nil ? item.with(uuid: item.derivedUUID) : item
     }
 
-    /// Adds an item that `item` returned.
-    mutating func append(_ item: Item, secret: borrowing SecretBytes?) {
-        let start = secrets.count
-        switch secret {
-        case .some(let secret): secret.withBytes { secrets.append($0) }
-        case .none: break
-        }
-        entries.append(CollectedItems.Entry(item: item, secret: start..<secrets.count, ordinal: entries.count))
+    /// Adds an item that `item` returned, with the key that `PackedItem` makes of it.
+    mutating func append(_ item: Item, key: [UInt8], secret: borrowing SecretBytes?) {
+        places.append(items.append(item, key: key, secret: secret))
     }
 
     /// Removes all items but the first `count`.
     mutating func keepFirst(_ count: Int) {
-        guard count < entries.count else { return }
-        secrets.removeLast(secrets.count - entries[count].secret.lowerBound)
-        entries.removeSubrange(count...)
+        guard count < places.count else { return }
+        items.removeAll(from: places[count])
+        places.removeSubrange(count...)
     }
 
-    /// The item at `index` in the order of adding, from 0.
-    func item(at index: Int) -> Item { entries[index].item }
+    /// The unique key of the item at `index` in the order of adding, from 0, as `PackedItem` makes it.
+    func key(at index: Int) -> [UInt8] {
+        items.withBytes(of: places[index]) { bytes in
+            var key: [UInt8] = []
+            key.append(bytes.extracting(PackedItem.keyRange(in: bytes)))
+            return key
+        }
+    }
+
+    /// True if the item at `index` has this unique key.
+    func hasKey(_ key: [UInt8], at index: Int) -> Bool {
+        items.withBytes(of: places[index]) { bytes in
+            bytes.extracting(PackedItem.keyRange(in: bytes)).isEqual(to: key.span)
+        }
+    }
 
     /// True if the item at `index` has this secret, or has none if `secret` is nil.
     func hasSecret(_ secret: borrowing SecretBytes?, at index: Int) -> Bool {
-        let entry = entries[index]
-        guard entry.item.secretSize == size(secret) else { return false }
-        switch secret {
-        case .none: return true
-        case .some(let secret):
-            return secret.withBytes { one in
-                secrets.withBytes { all in zip(one.indices, entry.secret).allSatisfy { one[$0] == all[$1] } }
+        items.withBytes(of: places[index]) { bytes in
+            let (item, range) = PackedItem.decode(bytes)
+            switch secret {
+            case .none: return item.secretSize == nil
+            case .some(let secret):
+                return item.secretSize == secret.count
+                    && secret.withBytes { bytes.extracting(range).isEqual(to: $0) }
             }
         }
     }
 
     /// Puts the items in archive order.
     package consuming func finish() throws(Clash) -> CollectedItems {
+        let places = places
+        let items = items.finish()
+        try Self.requireDifferentUUIDs(items, places)
+        var sorted = places
+        sorted.sort { items.precedes($0, $1) }
+        for (one, next) in zip(sorted, sorted.dropFirst()) where items.haveSameKey(one, next) {
+            let numbers = [one, next].map { place in
+                places.firstIndex { $0.chunk == place.chunk && $0.offset == place.offset } ?? 0
+            }
+            throw .sameKey(min(numbers[0], numbers[1]), max(numbers[0], numbers[1]))
+        }
+        return CollectedItems(items, sorted)
+    }
+
+    private static func requireDifferentUUIDs(
+        _ items: ReadablePackedItems, _ places: [PackedItems.Place]
+    ) throws(Clash) {
+        // Sorting one word of each takes a fraction of the memory of a set.
+        var words = places.map { place in
+            let uuid = items.withBytes(of: place) { PackedItem.uuid($0) }
+            return uuid.high ^ (uuid.low << 32 | uuid.low >> 32)
+        }
+        words.sort()
+        if !zip(words, words.dropFirst()).contains(where: { $0 == $1 }) { return }
+        words = []
         var ordinals: [ItemUUID: Int] = [:]
-        for entry in entries {
-            if let other = ordinals.updateValue(entry.ordinal, forKey: entry.item.uuid) {
-                let first = entries[other].item
-                throw first.hasKey(of: entry.item)
-                    ? .sameKey(other, entry.ordinal) : .sameUUID(other, entry.ordinal)
+        for (ordinal, place) in places.enumerated() {
+            let uuid = items.withBytes(of: place) { PackedItem.uuid($0) }
+            if let other = ordinals.updateValue(ordinal, forKey: uuid) {
+                throw items.haveSameKey(places[other], place) ? .sameKey(other, ordinal) : .sameUUID(other, ordinal)
             }
         }
-        entries.sort { $0.item.precedes($1.item) }
-        for (one, next) in zip(entries, entries.dropFirst()) where one.item.hasKey(of: next.item) {
-            throw .sameKey(min(one.ordinal, next.ordinal), max(one.ordinal, next.ordinal))
-        }
-        return CollectedItems(entries, secrets)
     }
 }
 
 /// The items of a collection, in archive order.
 package final class CollectedItems: ItemSource, Sendable {
-    struct Entry: Sendable {
-        let item: Item
-        /// The position of its secret among all secrets.
-        let secret: Range<Int>
-        /// Its position in the order of adding, from 0.
-        let ordinal: Int
-    }
+    private let items: ReadablePackedItems
+    private let places: [PackedItems.Place]
 
-    private let entries: [Entry]
-    private let secrets: SecretBytes
-
-    init(_ entries: [Entry], _ secrets: consuming SecretBytes) {
-        self.entries = entries
-        self.secrets = secrets
+    init(_ items: ReadablePackedItems, _ places: [PackedItems.Place]) {
+        self.items = items
+        self.places = places
     }
 
     /// How many items there are.
-    package var count: Int { entries.count }
+    package var count: Int { places.count }
 
     /// The `index`-th item in archive order, from 0.
-    package func item(at index: Int) -> Item { entries[index].item }
+    package func item(at index: Int) -> Item { items.item(at: places[index]) }
 
     /// True if each item of `other` is here too, by its UUID, with the same secret.
     package func hasAll(of other: CollectedItems) -> Bool {
-        var places: [ItemUUID: Range<Int>] = [:]
-        for entry in entries { places[entry.item.uuid] = entry.secret }
-        return other.entries.allSatisfy { entry in
-            guard let place = places[entry.item.uuid], place.count == entry.secret.count else { return false }
-            return secrets.withBytes { mine in
-                other.secrets.withBytes { theirs in
-                    zip(place, entry.secret).allSatisfy { mine[$0] == theirs[$1] }
-                }
+        var indices: [ItemUUID: Int] = [:]
+        for index in places.indices { indices[item(at: index).uuid] = index }
+        return other.places.indices.allSatisfy { index in
+            guard let mine = indices[other.item(at: index).uuid] else { return false }
+            return withSecret(at: mine) { mine in
+                other.withSecret(at: index) { theirs in mine.isEqual(to: theirs) }
             }
         }
     }
 
     /// The secret of the `index`-th item; nil if it has none.
     func secret(at index: Int) -> SecretBytes? {
-        if entries[index].item.secretSize == nil { return nil }
-        return secrets.withBytes { SecretBytes($0.extracting(entries[index].secret)) }
+        if item(at: index).secretSize == nil { return nil }
+        return withSecret(at: index) { SecretBytes($0) }
+    }
+
+    /// Passes the secret of the `index`-th item to `body`; an absent one is empty.
+    private func withSecret<Result: ~Copyable>(
+        at index: Int, _ body: (borrowing Span<UInt8>) -> Result
+    ) -> Result {
+        items.withBytes(of: places[index]) { bytes in body(bytes.extracting(PackedItem.decode(bytes).secret)) }
     }
 
     /// Visits every item; see `ItemSource`.
     package func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
         var line = SecretBytes(capacity: 1_024)
         var secret = SecretBytes(capacity: 1_024)
-        for entry in entries where try visitor.wants(entry.item) {
+        for place in places {
+            let (item, range) = items.withBytes(of: place) { PackedItem.decode($0) }
+            guard try visitor.wants(item) else { continue }
             line.removeAll()
-            ItemLine.encode(entry.item, into: &line)
+            ItemLine.encode(item, into: &line)
             secret.removeAll()
-            secrets.withBytes { secret.append($0.extracting(entry.secret)) }
-            try line.withBytes { span in try visitor.take(entry.item, line: span, secret: secret) }
+            items.withBytes(of: place) { secret.append($0.extracting(range)) }
+            try line.withBytes { span in try visitor.take(item, line: span, secret: secret) }
         }
     }
 }
@@ -161,14 +186,26 @@ package final class CollectedItems: ItemSource, Sendable {
 extension Item {
     /// A UUID (version 8, RFC 9562) derived from class and unique key.
     fileprivate var derivedUUID: ItemUUID {
-        var hash = SHA256()
-        hash.update(Array("kcbackup item without UUID\n\(itemClass.rawValue)\n".utf8).span)
+        var text: [UInt8] = []
+        text.reserveCapacity(256)
+        text.append(utf8: "kcbackup item without UUID\n")
+        text.append(utf8: itemClass.rawValue)
+        text.append(utf8: "\n")
         for code in itemClass.uniqueKey {
-            let bytes = (attributes[code] ?? Self.keyDefault(code)).hashedBytes
-            hash.update(Array("\(bytes.count)\n".utf8).span)
-            hash.update(bytes.span)
+            switch attributes[code] ?? Self.keyDefault(code) {
+            case .text(let value): Self.append(value.utf8.span, to: &text)
+            case .data(let bytes): Self.append(bytes.span, to: &text)
+            case .number(let number): Self.append(String(number).utf8.span, to: &text)
+            case .date(let date): Self.append(date.description.utf8.span, to: &text)
+            }
         }
-        return ItemUUID(derivedFrom: hash.finalize().bytes)
+        return ItemUUID(derivedFrom: SHA256.hash(text.span).bytes)
+    }
+
+    private static func append(_ value: borrowing Span<UInt8>, to text: inout [UInt8]) {
+        text.append(decimal: value.count)
+        text.append(UInt8(ascii: "\n"))
+        text.append(value)
     }
 }
 
@@ -188,17 +225,5 @@ private func size(_ secret: borrowing SecretBytes?) -> Int? {
     switch secret {
     case .some(let secret): secret.count
     case .none: nil
-    }
-}
-
-extension AttributeValue {
-    /// The bytes from which a UUID is derived.
-    fileprivate var hashedBytes: [UInt8] {
-        switch self {
-        case .text(let text): Array(text.utf8)
-        case .data(let bytes): bytes
-        case .number(let number): Array(String(number).utf8)
-        case .date(let date): Array(date.description.utf8)
-        }
     }
 }

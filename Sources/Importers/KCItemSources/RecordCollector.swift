@@ -18,8 +18,7 @@ package final class RecordCollector {
     package let format: String
     private let file: [UInt8]
     private var collection: ItemCollection
-    /// The indices of items by the hash of their unique key; the hash is randomly seeded.
-    private var places: [Int: [Int]] = [:]
+    private var places = KeyPlaces()
     /// The indices of the items from other files of the input, by UUID.
     private var indices: [ItemUUID: Int] = [:]
     private var parts = Tally()
@@ -59,12 +58,13 @@ package final class RecordCollector {
         if part.draft.uuid == nil { part.draft.uuid = uuid(of: part) }
         do throws(ItemProblem) {
             var item = try collection.item(part.draft, secret: part.secret)
+            var key = PackedItem.key(of: item)
             // The same for every target.
             if case .stays(let reason) = Passage.decide(item, from: .foreignFile, to: .keychain) {
                 staying.append((part.name, reason))
                 return
             }
-            if let other = place(of: item) {
+            if let other = places.first(key, where: { collection.hasKey(key, at: $0) }) {
                 if collection.hasSecret(part.secret, at: other) {
                     duplicates += 1
                     return
@@ -73,11 +73,14 @@ package final class RecordCollector {
                     return refuse(part.name, .sameKey)
                 }
                 item = try collection.item(part.draft, secret: part.secret)
-                guard place(of: item) == nil else { return refuse(part.name, .sameKey) }
+                key = PackedItem.key(of: item)
+                guard places.first(key, where: { collection.hasKey(key, at: $0) }) == nil else {
+                    return refuse(part.name, .sameKey)
+                }
                 marked.append(item)
             }
-            places[item.keyHash, default: []].append(collection.count)
-            collection.append(item, secret: part.secret)
+            places.add(collection.count, key)
+            collection.append(item, key: key, secret: part.secret)
             parts.add(part.kind)
         } catch {
             refuse(part.name, .item(error))
@@ -95,7 +98,8 @@ package final class RecordCollector {
             let item = contents.items.item(at: index)
             let secret = contents.items.secret(at: index)
             try requireRoom()
-            if let other = indices[item.uuid] ?? place(of: item) {
+            let key = PackedItem.key(of: item)
+            if let other = indices[item.uuid] ?? places.first(key, where: { collection.hasKey(key, at: $0) }) {
                 if collection.hasSecret(secret, at: other) {
                     duplicates += 1
                 } else {
@@ -104,8 +108,8 @@ package final class RecordCollector {
                 continue
             }
             indices[item.uuid] = collection.count
-            places[item.keyHash, default: []].append(collection.count)
-            collection.append(item, secret: secret)
+            places.add(collection.count, key)
+            collection.append(item, key: key, secret: secret)
             parts.add(kind(item))
         }
         for (kind, count) in contents.leftOut { leaveOut(kind, count) }
@@ -137,10 +141,7 @@ package final class RecordCollector {
             case .notUTF8: rule = "it is not UTF-8"
             default: throw error
             }
-            for index in (counts.0..<collection.count).reversed() {
-                // Those of one key are in the order of adding.
-                places[collection.item(at: index).keyHash]?.removeLast()
-            }
+            for index in (counts.0..<collection.count).reversed() { places.removeLast(collection.key(at: index)) }
             collection.keepFirst(counts.0)
             (parts, leftOut, duplicates) = before
             refused.removeSubrange(counts.1...)
@@ -199,22 +200,25 @@ package final class RecordCollector {
         }
     }
 
-    /// The index of the item with the same unique key as `item`.
-    private func place(of item: Item) -> Int? {
-        places[item.keyHash]?.first { collection.item(at: $0).hasKey(of: item) }
-    }
-
     /// A UUID derived from the record; those of records that differ only in their order differ only in their ordinals.
     private func uuid(of part: borrowing RecordPart) -> ItemUUID {
-        var hash = SHA256()
-        for piece in [
-            Array("kcbackup import".utf8), Array(format.utf8), file, Array(part.record.utf8), Array(part.part.utf8),
-            part.ordinal.beyond,
-        ] {
-            hash.update(Array("\(piece.count)\n".utf8).span)
-            hash.update(piece.span)
-        }
-        return ItemUUID(derivedFrom: hash.finalize().bytes).with(ordinal: part.ordinal.number)
+        var text: [UInt8] = []
+        text.reserveCapacity(256)
+        Self.append("kcbackup import", to: &text)
+        Self.append(format, to: &text)
+        text.append(decimal: file.count)
+        text.append(UInt8(ascii: "\n"))
+        text += file
+        Self.append(part.record, to: &text)
+        Self.append(part.part, to: &text)
+        Self.append(part.ordinal.beyond, to: &text)
+        return ItemUUID(derivedFrom: SHA256.hash(text.span).bytes).with(ordinal: part.ordinal.number)
+    }
+
+    private static func append(_ piece: String, to text: inout [UInt8]) {
+        text.append(decimal: piece.utf8.count)
+        text.append(UInt8(ascii: "\n"))
+        text.append(utf8: piece)
     }
 }
 
@@ -234,16 +238,29 @@ private struct Tally {
     }
 }
 
-extension Item {
-    /// A hash of class and unique key; equal for items that could not be in one keychain.
-    fileprivate var keyHash: Int {
-        var hasher = Hasher()
-        hasher.combine(itemClass)
-        for code in itemClass.uniqueKey {
-            let value = attributes[code] ?? Self.keyDefault(code)
-            if let bytes = value.keyBytes { hasher.combine(bytes) } else { hasher.combine(value) }
-        }
-        return hasher.finalize()
+/// The numbers of items by their unique keys.
+private struct KeyPlaces {
+    /// The first item with each hash, which is randomly seeded.
+    private var first: [Int: Int] = [:]
+    /// Others with the same hash, in the order of adding.
+    private var others: [Int: [Int]] = [:]
+
+    mutating func add(_ index: Int, _ key: [UInt8]) {
+        let hash = key.hashValue
+        if first[hash] == nil { first[hash] = index } else { others[hash, default: []].append(index) }
+    }
+
+    /// The first item whose key has the hash of this one and for which `fits` is true.
+    func first(_ key: [UInt8], where fits: (Int) -> Bool) -> Int? {
+        let hash = key.hashValue
+        guard let index = first[hash] else { return nil }
+        return fits(index) ? index : others[hash]?.first(where: fits)
+    }
+
+    /// Removes the item that was added last with this key.
+    mutating func removeLast(_ key: [UInt8]) {
+        let hash = key.hashValue
+        if others[hash]?.popLast() == nil { first[hash] = nil }
     }
 }
 

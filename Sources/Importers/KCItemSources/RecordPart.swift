@@ -33,7 +33,7 @@ package struct RecordPart: ~Copyable {
             UInt32(truncatingIfNeeded: record & 0xf_ffff) << 12 | UInt32(truncatingIfNeeded: part & 0xfff)
         }
         /// The remaining bits.
-        var beyond: [UInt8] { Array("\(record >> 20) \(part >> 12)".utf8) }
+        var beyond: String { "\(record >> 20) \(part >> 12)" }
     }
 
     /// Describes a part.

@@ -48,19 +48,26 @@ package enum AttributeCode: UInt8, CaseIterable, Hashable, Comparable, Sendable 
 
     /// The attribute with a four-letter code.
     package init?(code: String) {
-        guard let found = Self.byCode[code] else { return nil }
-        self = found
+        var bytes = code.utf8.makeIterator()
+        guard let a = bytes.next(), let b = bytes.next(), let c = bytes.next(), let d = bytes.next(),
+            bytes.next() == nil
+        else { return nil }
+        self.init(code: (a, b, c, d))
     }
 
     /// The attribute with a four-letter code, given as bytes.
     init?(code: (UInt8, UInt8, UInt8, UInt8)) {
         let key = Self.packed(code.0, code.1, code.2, code.3)
         var slot = Self.slot(key)
-        while Self.table[slot].key != key {
-            if Self.table[slot].key == 0 { return nil }
+        // An empty slot has the key 0, which no code has.
+        while Self.table[slot].key != 0 {
+            if Self.table[slot].key == key {
+                self = Self.table[slot].code
+                return
+            }
             slot = (slot + 1) % Self.tableSize
         }
-        self = Self.table[slot].code
+        return nil
     }
 
     /// `"code":` as encoded in a metadata line.
@@ -68,7 +75,6 @@ package enum AttributeCode: UInt8, CaseIterable, Hashable, Comparable, Sendable 
 
     private var definition: Definition { Self.definitions[Int(rawValue)] }
 
-    private static let byCode = [String: AttributeCode](uniqueKeysWithValues: allCases.map { ($0.code, $0) })
     private static let lineKeys = allCases.map { Array("\"\($0.code)\":".utf8) }
 
     // A hash table with open addressing; most codes are in their own slot.

@@ -52,9 +52,9 @@ extension ImportLine {
         do throws(MalformedLine) {
             guard scanner.peek(in: bytes) == UInt8(ascii: "{") else { return [0..<bytes.count] }
             try scanner.punctuation("{", in: bytes)
-            guard scanner.peek(in: bytes) == UInt8(ascii: "\""), try scanner.string(in: bytes) == "items" else {
-                return [0..<bytes.count]
-            }
+            guard scanner.peek(in: bytes) == UInt8(ascii: "\""),
+                JSONText.isText("items", try scanner.body(in: bytes), in: bytes)
+            else { return [0..<bytes.count] }
             try scanner.punctuation(":", in: bytes)
             let ranges = try scanner.objects(in: bytes)
             try scanner.punctuation("}", in: bytes)
@@ -188,10 +188,10 @@ private struct ImportParser: ~Copyable {
     ) throws {
         try scanner.punctuation("{", in: bytes)
         if scanner.peek(in: bytes) == UInt8(ascii: "}") { return try scanner.punctuation("}", in: bytes) }
-        var names: Set<[UInt8]> = []
+        var names = MemberNames()
         while true {
             let name = try scanner.string(in: bytes)
-            guard names.insert(Array(name.utf8)).inserted else {
+            guard names.insert(name) else {
                 throw MalformedLine("a member is given twice", at: scanner.position)
             }
             try scanner.punctuation(":", in: bytes)
@@ -199,5 +199,23 @@ private struct ImportParser: ~Copyable {
             if scanner.peek(in: bytes) == UInt8(ascii: "}") { return try scanner.punctuation("}", in: bytes) }
             try scanner.punctuation(",", in: bytes)
         }
+    }
+}
+
+/// The names of an object's members so far.
+private struct MemberNames {
+    /// The first few are compared one by one, which is faster than hashing them.
+    private var few: [String] = []
+    private var others: Set<[UInt8]> = []
+    private static let limit = 16
+
+    /// Adds a name; false if it was added before.
+    mutating func insert(_ name: String) -> Bool {
+        if few.contains(where: { $0.utf8.elementsEqual(name.utf8) }) { return false }
+        if few.count < Self.limit {
+            few.append(name)
+            return true
+        }
+        return others.insert(Array(name.utf8)).inserted
     }
 }

@@ -36,6 +36,19 @@ package struct Item: Hashable, Sendable {
         self.secretSize = secretSize
     }
 
+    private init(_ other: Item, uuid: ItemUUID) {
+        itemClass = other.itemClass
+        self.uuid = uuid
+        attributes = other.attributes
+        extra = other.extra
+        secretSize = other.secretSize
+        accessibility = other.accessibility
+        constraint = other.constraint
+    }
+
+    /// The same item with another UUID.
+    package func with(uuid: ItemUUID) -> Item { Item(self, uuid: uuid) }
+
     private static func checkedAccessibility(of attributes: Attributes) throws(ItemProblem) -> Accessibility {
         guard attributes.codes.contains(.pdmn) else { throw .missing(.pdmn) }
         let found = attributes.withMember(.pdmn) { form, bytes in

@@ -113,6 +113,9 @@ package protocol ExistingItems {
     /// Includes the item with the same UUID; see `ItemUUID.ordinal`.
     func series(of item: Item) throws -> [Item]
 
+    /// True if a live item of the class of `item` has a UUID that differs from its UUID only in the ordinal.
+    func hasOthersInSeries(of item: Item) throws -> Bool
+
     /// True if a live item has a UUID that was derived from where it comes from; see `ItemUUID.isDerived`.
     var hasDerivedUUIDs: Bool { get throws }
 
@@ -176,6 +179,11 @@ extension ExistingItems {
     /// Default: the item with the same UUID.
     package func series(of item: Item) throws -> [Item] {
         try self.item(withUUID: item.uuid).map { $0.itemClass == item.itemClass ? [$0] : [] } ?? []
+    }
+
+    /// Default: looks at the series.
+    package func hasOthersInSeries(of item: Item) throws -> Bool {
+        try series(of: item).contains { $0.uuid != item.uuid }
     }
 
     /// False, for a target that tells alike items apart itself.

@@ -12,7 +12,12 @@ package struct JSONScanner {
 
     /// Skips white space.
     package mutating func skipSpace(in bytes: borrowing Span<UInt8>) {
-        while position < bytes.count, [0x20, 0x09, 0x0a, 0x0d].contains(bytes[position]) { position += 1 }
+        while position < bytes.count {
+            switch bytes[position] {
+            case 0x20, 0x09, 0x0a, 0x0d: position += 1
+            default: return
+            }
+        }
     }
 
     /// The next byte, or 0 at the end.
@@ -36,6 +41,13 @@ package struct JSONScanner {
     mutating func integer(in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> Int64 {
         skipSpace(in: bytes)
         let start = position
+        if start < bytes.count, (48...57).contains(bytes[start]),
+            start + 1 == bytes.count || [0x2c, 0x7d].contains(bytes[start + 1])
+        {
+            // Most numbers of an item, such as flags, have one digit.
+            position += 1
+            return Int64(bytes[start] - 48)
+        }
         var text = ""
         while position < bytes.count, (48...57).contains(bytes[position]) || bytes[position] == UInt8(ascii: "-") {
             text.unicodeScalars.append(Unicode.Scalar(bytes[position]))
@@ -148,6 +160,15 @@ package enum JSONText {
         var text: [UInt8] = []
         unescape(body, in: bytes, into: &text)
         return text.span.utf8Text
+    }
+
+    /// True if the text is `expected`.
+    static func isText(_ expected: String, _ body: Range<Int>, in bytes: borrowing Span<UInt8>) -> Bool {
+        let found = bytes.extracting(body)
+        if found.indices.contains(where: { found[$0] == UInt8(ascii: "\\") }) {
+            return string(of: body, in: bytes).map { $0.utf8.elementsEqual(expected.utf8) } ?? false
+        }
+        return found.count == expected.utf8.count && found.matches(expected.utf8)
     }
 
     /// Appends the text; the escapes must be valid.

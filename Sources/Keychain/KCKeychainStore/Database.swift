@@ -115,6 +115,9 @@ internal import KCKeychainModel
         }
     }
 
+    /// The number of rows that this connection has inserted, changed and deleted.
+    var changeCount: Int64 { unsafe sqlite3_total_changes64(pointer) }
+
     /// The row that was inserted last.
     var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(pointer) }
 

@@ -6,13 +6,15 @@ final class ItemTables {
     let database: Database
 
     private enum Use: Int, CaseIterable {
-        case byKey, byUUID, bySeries, insert, replace, remove
+        case byKey, byUUID, bySeries, besideUUID, insert, replace, remove
     }
 
     private var statements: [SQLStatement?]
     /// The scratch buffer for the text of free attributes.
     private var text: [UInt8] = []
     private var builder = AttributesBuilder()
+    /// The row that was found last by its UUID, which is often asked for again, and the number of changes until then.
+    private var latest: (found: Found, itemClass: ItemClass, changes: Int64)?
 
     init(_ database: Database) {
         self.database = database
@@ -39,22 +41,18 @@ final class ItemTables {
 
     /// The row (tombstone or live) with this UUID.
     func row(_ itemClass: ItemClass, _ uuid: ItemUUID) throws(KeychainStoreError) -> Found? {
+        if let latest, latest.itemClass == itemClass, latest.found.uuid == uuid,
+            latest.changes == database.changeCount
+        {
+            return latest.found
+        }
         let row = ItemRow.of(itemClass)
         let statement = try statement(.byUUID, row)
         try statement.bind(uuid.bytes.span, 1)
-        let found = try found(statement, row)
-        guard found == nil || found?.uuid == uuid else { throw .indexMismatch }
+        guard let found = try found(statement, row) else { return nil }
+        guard found.uuid == uuid else { throw .indexMismatch }
+        latest = (found, itemClass, database.changeCount)
         return found
-    }
-
-    /// Checks that a row that is missing from the index is also missing from the table.
-    ///
-    /// - Throws: `damaged` if it is, `sqlite`.
-    func requireGone(_ itemClass: ItemClass, _ uuid: ItemUUID) throws(KeychainStoreError) {
-        let name = itemClass.rawValue
-        let statement = try SQLStatement("SELECT 1 FROM \(name) NOT INDEXED WHERE uuid=?", on: database)
-        try statement.bind(uuid.bytes.span, 1)
-        if try statement.step() { throw .indexMismatch }
     }
 
     /// The row (tombstone or live) of any class with this UUID.
@@ -77,6 +75,16 @@ final class ItemTables {
             if !row.isTombstone(statement), let item = row.item(statement, &builder) { items.append(item) }
         }
         return items
+    }
+
+    /// True if a live row of a class has a UUID that differs from that of `item` in the ordinal alone.
+    func hasOthersInSeries(of item: Item) throws(KeychainStoreError) -> Bool {
+        let statement = try statement(.besideUUID, ItemRow.of(item.itemClass))
+        defer { statement.reset() }
+        try statement.bind(item.uuid.with(ordinal: 0).bytes.span, 1)
+        try statement.bind(item.uuid.with(ordinal: .max).bytes.span, 2)
+        try statement.bind(item.uuid.bytes.span, 3)
+        return try statement.step()
     }
 
     /// True if a live password has a derived UUID.
@@ -192,6 +200,8 @@ final class ItemTables {
             case .byKey: row.selection + row.hasKey
             case .byUUID: row.selection + " WHERE uuid=?"
             case .bySeries: row.selection + " WHERE uuid BETWEEN ? AND ? ORDER BY uuid"
+            case .besideUUID:
+                "SELECT 1 FROM \(row.itemClass.rawValue) WHERE uuid BETWEEN ? AND ? AND uuid<>? AND \(ItemRow.isLive)"
             case .insert: row.insertion
             case .replace: row.replacement
             case .remove: "DELETE FROM \(row.itemClass.rawValue) WHERE uuid=?"

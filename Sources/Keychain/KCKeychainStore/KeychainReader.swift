@@ -139,6 +139,9 @@ package class KeychainReader: ExistingItems {
     package func series(of item: Item) throws -> [Item] { try tables.series(of: item) }
 
     /// See `ExistingItems`.
+    package func hasOthersInSeries(of item: Item) throws -> Bool { try tables.hasOthersInSeries(of: item) }
+
+    /// See `ExistingItems`.
     package var hasDerivedUUIDs: Bool { get throws { try tables.hasDerivedUUIDs } }
 
     /// See `ExistingItems`.

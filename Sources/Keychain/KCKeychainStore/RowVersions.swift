@@ -6,32 +6,51 @@ package import KCKeychainModel
 package struct RowVersion: Hashable, Sendable {
     /// The number of bytes of `bytes`: half of SHA-256, far more than it takes to tell the rows of one keychain apart.
     package static let size = 16
+    private let high: UInt64
+    private let low: UInt64
+
     /// The bytes by which versions are compared.
-    package let bytes: [UInt8]
+    package var bytes: [UInt8] {
+        [high, low].flatMap { half in
+            stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: half >> $0) }
+        }
+    }
 
     /// Takes bytes that were once a version; nil if there are not `size` of them.
     package init?(bytes: some Collection<UInt8>) {
         guard bytes.count == Self.size else { return nil }
-        self.bytes = Array(bytes)
+        self.init(digest: bytes)
+    }
+
+    private init(digest: some Collection<UInt8>) {
+        high = digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        low = digest.dropFirst(8).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     /// Hashes the current row of a statement.
-    fileprivate init(_ row: SQLStatement, of itemClass: ItemClass) {
-        var hash = SHA256()
-        hash.update([UInt8(itemClass.position)].span)
+    ///
+    /// - Parameter text: a scratch buffer.
+    fileprivate init(_ row: SQLStatement, of itemClass: ItemClass, text: inout [UInt8]) {
+        text.removeAll(keepingCapacity: true)
+        text.append(UInt8(itemClass.position))
         for column in 0..<row.columnCount {
             let type = row.type(column)
-            row.withBytes(column) { bytes in
-                hash.update([UInt8(type.rawValue)].span)
-                hash.update(Self.bytes(of: bytes.count).span)
-                hash.update(bytes)
+            text.append(UInt8(type.rawValue))
+            // Most attributes are absent.
+            if type == .null {
+                Self.append(0, to: &text)
+            } else {
+                row.withBytes(column) { bytes in
+                    Self.append(bytes.count, to: &text)
+                    text.append(bytes)
+                }
             }
         }
-        bytes = Array(hash.finalize().bytes.prefix(Self.size))
+        self.init(digest: SHA256.hash(text.span).bytes)
     }
 
-    private static func bytes(of count: Int) -> [UInt8] {
-        stride(from: 0, to: 64, by: 8).map { UInt8(truncatingIfNeeded: count >> $0) }
+    private static func append(_ count: Int, to text: inout [UInt8]) {
+        for shift in stride(from: 0, to: 64, by: 8) { text.append(UInt8(truncatingIfNeeded: count >> shift)) }
     }
 }
 
@@ -51,11 +70,68 @@ package struct VersionedItems: Sendable {
 
     fileprivate init(_ tables: ItemTables) throws(KeychainStoreError) {
         var search = try ItemSearch(ItemQuery(), in: tables)
+        var text: [UInt8] = []
         while let match = try search.next() {
-            let version = RowVersion(match.statement, of: match.row.itemClass)
+            let version = RowVersion(match.statement, of: match.row.itemClass, text: &text)
             versions.insert(version)
             if let item = match.item { items.append((item, version)) }
         }
+    }
+}
+
+/// The live rows of a keychain that a change wrote.
+package struct WrittenRows: Sendable {
+    /// The versions of the rows that were not there before with the same contents.
+    package fileprivate(set) var versions: [RowVersion] = []
+    /// True if the keychain holds the same as before, though perhaps under other seals.
+    package fileprivate(set) var isNone = false
+}
+
+extension KeychainReader {
+    /// The rows that differ from those of `copy`, an earlier state of the same file, in more than their seals.
+    ///
+    /// It reads both tables from start to end and keeps no items, so that a change of a large keychain stays small. A
+    /// secret that no key opens here counts as changed if its seal differs.
+    package func rowsWritten(since copy: Keychain) throws(KeychainStoreError) -> WrittenRows {
+        try copy.withReadTransaction { database throws(KeychainStoreError) in
+            let earlier = try KeychainReader(copy, database)
+            var builder = AttributesBuilder()
+            var old: Set<RowVersion> = []
+            try earlier.visitVersions { version, _, _ throws(KeychainStoreError) in old.insert(version) }
+            var written = WrittenRows()
+            var same = 0
+            try visitVersions { version, row, statement throws(KeychainStoreError) in
+                var isSame = old.contains(version)
+                if !isSame, !old.isEmpty { isSame = try isOnlySealedAnew(row.item(statement, &builder), since: earlier) }
+                if isSame { same += 1 } else { written.versions.append(version) }
+            }
+            written.isNone = written.versions.isEmpty && same == old.count
+            return written
+        }
+    }
+
+    /// Passes each live row to `body`, in the order in which it is stored.
+    private func visitVersions(
+        _ body: (RowVersion, ItemRow, SQLStatement) throws(KeychainStoreError) -> Void
+    ) throws(KeychainStoreError) {
+        var text: [UInt8] = []
+        for row in ItemRow.all {
+            let statement = try SQLStatement(
+                "\(row.selection) NOT INDEXED WHERE \(ItemRow.isLive)", on: tables.database)
+            while try statement.step() {
+                try body(RowVersion(statement, of: row.itemClass, text: &text), row, statement)
+            }
+        }
+    }
+
+    /// True if `earlier` has the same item with the same secret.
+    private func isOnlySealedAnew(
+        _ item: Item?, since earlier: KeychainReader
+    ) throws(KeychainStoreError) -> Bool {
+        guard let item, let found = try earlier.tables.row(item.itemClass, item.uuid), !found.isTombstone,
+            found.item == item
+        else { return false }
+        return try holdsSecret(of: item, in: earlier)
     }
 }
 

@@ -96,12 +96,9 @@ package struct KeptStates {
 
     private func recordWritten(after state: State, _ onNothing: @escaping () -> Void) {
         keychain.beforeCommit { reader in
-            let copy = try open(state)
-            let old = try copy.versionedItems()
-            let now = try reader.versionedItems(since: old, of: copy)
-            if now.versions == old.versions { onNothing() }
-            let written = now.versions.subtracting(old.versions)
-            let bytes = written.flatMap(\.bytes)
+            let written = try reader.rowsWritten(since: open(state))
+            if written.isNone { onNothing() }
+            let bytes = written.versions.flatMap(\.bytes)
             try PrivateFile.replace(StateFolder.record(of: state), bytes.span)
         }
     }

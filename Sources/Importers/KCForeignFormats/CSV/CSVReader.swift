@@ -20,7 +20,7 @@ struct CSVReader {
 
         /// The content, with doubled quotation marks and escapes resolved.
         func secret(in bytes: borrowing Span<UInt8>) -> SecretBytes {
-            guard isQuoted else { return SecretBytes(bytes.extracting(range)) }
+            if isVerbatim(in: bytes) { return SecretBytes(bytes.extracting(range)) }
             var secret = SecretBytes(capacity: range.count)
             var position = range.lowerBound
             while position < range.upperBound {
@@ -39,8 +39,17 @@ struct CSVReader {
 
         /// The text of a cell that is not a secret.
         func text(in bytes: borrowing Span<UInt8>) -> String {
-            guard let text = secret(in: bytes).utf8Text else { preconditionFailure("a row was found to be UTF-8") }
+            let text = isVerbatim(in: bytes) ? bytes.extracting(range).utf8Text : secret(in: bytes).utf8Text
+            guard let text else { preconditionFailure("a row was found to be UTF-8") }
             return text
+        }
+
+        /// True if the cell has no doubled quotation marks and no escapes.
+        private func isVerbatim(in bytes: borrowing Span<UInt8>) -> Bool {
+            if !isQuoted { return true }
+            let content = bytes.extracting(range)
+            return content.firstIndex(of: UInt8(ascii: "\"")) == nil
+                && !(hasEscapes && content.firstIndex(of: UInt8(ascii: "\\")) != nil)
         }
 
         /// True if the cell equals this word, ignoring the case of ASCII letters; copies nothing.

@@ -3,7 +3,7 @@ internal import KCItemSources
 internal import KCKeychainModel
 
 /// A row of a table, and the items that it becomes.
-struct CSVRecord {
+final class CSVRecord {
     let row: CSVReader.Row
     /// The meaning of each column; nil for columns without a role.
     let roles: [CSVRole?]
@@ -11,6 +11,17 @@ struct CSVRecord {
     let names: [CSVReader.Cell]
     let product: CSVProduct?
     let collector: RecordCollector
+
+    init(
+        row: CSVReader.Row, roles: [CSVRole?], names: [CSVReader.Cell], product: CSVProduct?,
+        collector: RecordCollector
+    ) {
+        self.row = row
+        self.roles = roles
+        self.names = names
+        self.product = product
+        self.collector = collector
+    }
 
     /// Adds the items of the row.
     ///
@@ -250,8 +261,12 @@ struct CSVRecord {
 
     /// The cell with a role; of several, the first that is not empty.
     private func cell(_ role: CSVRole) -> CSVReader.Cell? {
-        let cells = roles.indices.lazy.filter { roles[$0] == role }.map { row.cells[$0] }
-        return cells.first { !$0.isEmpty } ?? cells.first
+        var empty: CSVReader.Cell?
+        for index in roles.indices where roles[index] == role {
+            if !row.cells[index].isEmpty { return row.cells[index] }
+            empty = empty ?? row.cells[index]
+        }
+        return empty
     }
 
     /// The text of a cell that is not a secret; nil if it is empty.

@@ -1,0 +1,63 @@
+internal import KCByteStreams
+internal import KCItemMatching
+internal import KCKeychainModel
+
+extension Item {
+    /// The item as it replaces one that is there: what the source does not say, and what the user decides, such as who
+    /// may read it, stays as it is.
+    func merged(into old: Item) throws(ItemProblem) -> Item {
+        guard old.itemClass == itemClass else { return self }
+        var merged = attributes
+        for entry in old.attributes.entries where merged[entry.code] == nil && !isComplete(entry.code, for: old) {
+            merged[entry.code] = entry.value
+        }
+        for code in [AttributeCode.agrp, .sync, .cdat] { merged[code] = old.attributes[code] }
+        // A key that may not be extracted stays so.
+        if old.attributes.number(.extr) == 0 { merged[.extr] = old.attributes[.extr] }
+        // It keeps its accessibility; from another device's point of view it may only become stricter.
+        if !accessibility.isThisDeviceOnly || old.isSynchronizable { merged[.pdmn] = old.attributes[.pdmn] }
+        if likeness == old.likeness {
+            for code in [AttributeCode.svce, .sdmn, .musr] { merged[code] = old.attributes[code] }
+        }
+        let kept = old.extra.filter { !replaces($0, of: old) }
+        let all = (extra + kept).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        return try Item(
+            itemClass: itemClass, uuid: old.uuid, attributes: merged, extra: all, secretSize: secretSize)
+    }
+
+    /// True if the source says all about an attribute, so that a missing one is removed.
+    ///
+    /// A source that has an address has all its parts. A record with an ID says whether it has a user name.
+    private func isComplete(_ code: AttributeCode, for old: Item) -> Bool {
+        guard let format = freeAttribute("source.format") else { return false }
+        switch code {
+        case .port, .path, .sdmn, .ptcl, .atyp: return attributes[.srvr] != nil
+        case .acct:
+            let id = freeAttribute("source.id")
+            return id != nil && id == old.freeAttribute("source.id") && format == old.freeAttribute("source.format")
+        default: return false
+        }
+    }
+
+    /// True if a free attribute of the existing item is removed.
+    ///
+    /// A record with an ID is complete. A row of a table may lack columns, but has all its addresses.
+    private func replaces(_ attribute: ExtraAttribute, of old: Item) -> Bool {
+        if extra.contains(where: { $0.name.exact == attribute.name.exact }) { return true }
+        guard let format = freeAttribute("source.format"), format == old.freeAttribute("source.format") else {
+            return false
+        }
+        if let id = freeAttribute("source.id"), id == old.freeAttribute("source.id") { return true }
+        return attribute.name.exact.hasPrefix("url.") && freeAttribute("url.1") != nil
+    }
+
+    func freeAttribute(_ name: String) -> String? { extra.first { $0.name.exact == name.exact }?.value }
+
+    /// The same item with the dates of another.
+    func dated(as other: Item) throws(ItemProblem) -> Item {
+        var attributes = attributes
+        attributes[.cdat] = other.attributes[.cdat]
+        attributes[.mdat] = other.attributes[.mdat]
+        return try with(uuid: uuid, attributes: attributes)
+    }
+}
