@@ -59,15 +59,12 @@ let package = Package(
             name: "CKCExpat", path: "Sources/Fences/CKCExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CKCFIDO2", path: "Sources/Fences/CKCFIDO2"),
         .systemLibrary(name: "CKCFiles", path: "Sources/Fences/CKCFiles"),
-        .systemLibrary(
-            name: "CKCGCrypt", path: "Sources/Fences/CKCGCrypt", pkgConfig: "libgcrypt",
-            providers: [.apt(["libgcrypt20-dev"])]),
+        .systemLibrary(name: "CKCGCrypt", path: "Sources/Fences/CKCGCrypt", providers: [.apt(["libgcrypt20-dev"])]),
         .systemLibrary(
             name: "CKCKeyUtils", path: "Sources/Fences/CKCKeyUtils", pkgConfig: "libkeyutils",
             providers: [.apt(["libkeyutils-dev"])]),
         .systemLibrary(
-            name: "CKCLibArchive", path: "Sources/Fences/CKCLibArchive", pkgConfig: "libarchive",
-            providers: [.apt(["libarchive-dev"])]),
+            name: "CKCLibArchive", path: "Sources/Fences/CKCLibArchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CKCLibSecret", path: "Sources/Fences/CKCLibSecret"),
         .systemLibrary(
             name: "CKCLibCrypto", path: "Sources/Fences/CKCLibCrypto", pkgConfig: "libcrypto",

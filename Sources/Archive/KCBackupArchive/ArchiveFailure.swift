@@ -65,7 +65,7 @@ package enum ArchiveFailure: Error, Hashable, Sendable {
         case .limitExceeded(let name, let found, let allowed):
             let size = found.map { "\($0) where " } ?? ""
             self = .limit("\(name): \(size)\(allowed) is the limit")
-        case .system, .library, .interrupted: self = .stream(failure)
+        case .system, .library, .libraryMissing, .interrupted: self = .stream(failure)
         }
     }
 

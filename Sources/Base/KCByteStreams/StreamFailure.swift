@@ -30,6 +30,8 @@ package struct StreamFailure: Error, Hashable, Sendable {
         case system(Int32)
         /// A library failed for a reason other than the data (memory, misuse).
         case library(String)
+        /// This library is missing, or one without the functions that are needed is installed.
+        case libraryMissing(String)
         /// A signal asked the process to stop.
         case interrupted
     }

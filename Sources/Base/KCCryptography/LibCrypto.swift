@@ -7,6 +7,8 @@ package enum CryptographyFailure: Error, Hashable, Sendable {
     case authentication
     /// libcrypto failed for a reason other than the input (memory, a broken configuration).
     case library(String)
+    /// This library, which is loaded only where it is needed, is missing, or lacks a function.
+    case libraryMissing(String)
     /// Not enough memory for a key derivation that needs this many bytes.
     case outOfMemory(bytes: Int)
     /// The operating system provides no random numbers.

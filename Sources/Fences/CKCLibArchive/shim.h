@@ -2,6 +2,55 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <dlfcn.h>
+#include <stdbool.h>
 
-// Swift does not import a macro that contains a cast.
-static const unsigned int kcb_regular_file = AE_IFREG;
+/* libarchive as function pointers that are looked up on demand: ten libraries come with it, and only a run that writes
+   an archive or reads a zip file needs them. The types are those of its headers. */
+
+#define CARCHIVE_FUNCTIONS(F) \
+    F(archive_entry_filetype) \
+    F(archive_entry_free) \
+    F(archive_entry_is_encrypted) \
+    F(archive_entry_new) \
+    F(archive_entry_pathname_utf8) \
+    F(archive_entry_set_filetype) \
+    F(archive_entry_set_mtime) \
+    F(archive_entry_set_pathname) \
+    F(archive_entry_set_perm) \
+    F(archive_entry_set_size) \
+    F(archive_read_data) \
+    F(archive_read_free) \
+    F(archive_read_new) \
+    F(archive_read_next_header) \
+    F(archive_read_open_memory) \
+    F(archive_read_support_format_zip_seekable) \
+    F(archive_write_close) \
+    F(archive_write_data) \
+    F(archive_write_finish_entry) \
+    F(archive_write_free) \
+    F(archive_write_header) \
+    F(archive_write_new) \
+    F(archive_write_open) \
+    F(archive_write_set_bytes_per_block) \
+    F(archive_write_set_format_ustar)
+
+struct carchive_functions {
+#define CARCHIVE_FIELD(name) __typeof__(name) *name;
+    CARCHIVE_FUNCTIONS(CARCHIVE_FIELD)
+#undef CARCHIVE_FIELD
+};
+
+/* Fills the table; false if the library or a function is missing. */
+static inline bool carchive_load(struct carchive_functions *table, const char *library) {
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!handle) return false;
+#define CARCHIVE_FIND(name) \
+    if (!(table->name = (__typeof__(name) *)dlsym(handle, #name))) return false;
+    CARCHIVE_FUNCTIONS(CARCHIVE_FIND)
+#undef CARCHIVE_FIND
+    return true;
+}
+
+/* Swift does not import a macro that contains a cast. */
+static const unsigned int carchive_regular_file = AE_IFREG;

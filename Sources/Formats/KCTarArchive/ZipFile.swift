@@ -32,10 +32,11 @@ package enum ZipFile {
     ///
     /// - Returns: the names of all members.
     /// - Throws: `StreamFailure` (`malformed` for damage, encryption, duplicate names and names that lead out of the
-    ///   folder; `limitExceeded`, `library`).
+    ///   folder; `limitExceeded`, `library`, `libraryMissing`).
     package static func read(
         _ bytes: borrowing Span<UInt8>, wants: (String) -> Bool, body: (String, consuming SecretBytes) -> Void
     ) throws(StreamFailure) -> Set<ExactText> {
+        let library = try LibArchive.load(.readingContainer)
         // libarchive converts names to the character set of the thread's locale; that of "C" has only 128 characters.
         let locale = unsafe newlocale(Int32(LC_CTYPE_MASK), "C.UTF-8", nil)
         let earlier = unsafe uselocale(locale)
@@ -43,29 +44,33 @@ package enum ZipFile {
             unsafe uselocale(earlier)
             if let locale = unsafe locale { unsafe freelocale(locale) }
         }
-        guard let archive = unsafe archive_read_new() else { throw unavailable }
-        defer { unsafe archive_read_free(archive) }
-        guard unsafe archive_read_support_format_zip_seekable(archive) == ARCHIVE_OK else { throw unavailable }
+        guard let archive = library.archive_read_new() else { throw unavailable }
+        defer { _ = unsafe library.archive_read_free(archive) }
+        guard unsafe library.archive_read_support_format_zip_seekable(archive) == ARCHIVE_OK else {
+            throw unavailable
+        }
         return try unsafe bytes.withUnsafeBufferPointer { buffer throws(StreamFailure) in
-            guard unsafe archive_read_open_memory(archive, buffer.baseAddress, buffer.count) == ARCHIVE_OK else {
+            guard unsafe library.archive_read_open_memory(archive, buffer.baseAddress, buffer.count) == ARCHIVE_OK
+            else {
                 throw malformed("it is not whole")
             }
-            return try unsafe members(of: archive, size: buffer.count, wants, body)
+            return try unsafe members(of: archive, library, size: buffer.count, wants, body)
         }
     }
 
     private static func members(
-        of archive: OpaquePointer, size: Int, _ wants: (String) -> Bool, _ body: (String, consuming SecretBytes) -> Void
+        of archive: OpaquePointer, _ library: carchive_functions, size: Int, _ wants: (String) -> Bool,
+        _ body: (String, consuming SecretBytes) -> Void
     ) throws(StreamFailure) -> Set<ExactText> {
         var names: Set<ExactText> = []
         var room = size > sizeLimit / ratioLimit ? sizeLimit : max(size * ratioLimit, 1 << 16)
         while true {
             if Interruption.isRequested { throw StreamFailure(.readingContainer, .interrupted) }
             var next: OpaquePointer?
-            let status = unsafe archive_read_next_header(archive, &next)
+            let status = unsafe library.archive_read_next_header(archive, &next)
             if status == ARCHIVE_EOF { return names }
             guard status == ARCHIVE_OK, let entry = unsafe next,
-                let pointer = unsafe archive_entry_pathname_utf8(entry),
+                let pointer = unsafe library.archive_entry_pathname_utf8(entry),
                 let name = unsafe String(validatingCString: pointer)
             else { throw malformed("a member cannot be read") }
             guard names.count < memberLimit else {
@@ -75,13 +80,17 @@ package enum ZipFile {
             }
             guard isSafe(name) else { throw malformed("a name leads out of its folder") }
             guard names.insert(name.exact).inserted else { throw malformed("two members have one name") }
-            guard unsafe archive_entry_is_encrypted(entry) == 0 else { throw malformed("a member is encrypted") }
-            guard unsafe archive_entry_filetype(entry) == kcb_regular_file, wants(name) else { continue }
-            body(name, try unsafe content(of: archive, &room))
+            guard unsafe library.archive_entry_is_encrypted(entry) == 0 else {
+                throw malformed("a member is encrypted")
+            }
+            guard unsafe library.archive_entry_filetype(entry) == carchive_regular_file, wants(name) else { continue }
+            body(name, try unsafe content(of: archive, library, &room))
         }
     }
 
-    private static func content(of archive: OpaquePointer, _ room: inout Int) throws(StreamFailure) -> SecretBytes {
+    private static func content(
+        of archive: OpaquePointer, _ library: carchive_functions, _ room: inout Int
+    ) throws(StreamFailure) -> SecretBytes {
         var content = SecretBytes(capacity: 4_096)
         while true {
             if Interruption.isRequested { throw StreamFailure(.readingContainer, .interrupted) }
@@ -90,7 +99,7 @@ package enum ZipFile {
             var status = 0
             content.append(upTo: min(max(before, 65_536), 16 << 20)) { output in
                 status = unsafe output.withUnsafeMutableBufferPointer { buffer, filled in
-                    let count = unsafe archive_read_data(archive, buffer.baseAddress, buffer.count)
+                    let count = unsafe library.archive_read_data(archive, buffer.baseAddress, buffer.count)
                     if count > 0 { filled = Int(count) }
                     return Int(count)
                 }

@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import CKCZxcvbn
+internal import KCCryptography
 internal import Glibc
 
 /// zxcvbn's estimate for a passcode: the number of guesses in bits, and the parts it was split into.
@@ -31,7 +32,8 @@ struct Estimate {
     private static let wordLimit = 16
 
     /// Rates the first bytes of a passcode.
-    init(_ passcode: borrowing SecretBytes, _ words: [String]) {
+    init(_ passcode: borrowing SecretBytes, _ words: [String]) throws(CryptographyFailure) {
+        let library = try Zxcvbn.load()
         // A C string for the library, in wiped memory. A zero byte would end it, so it is replaced with another control
         // character, which is just as far from any word or pattern.
         var text = SecretBytes(capacity: PasscodeStrength.judgedLength + 1)
@@ -48,9 +50,9 @@ struct Estimate {
                 unsafe bytes.withUnsafeBufferPointer { buffer in
                     unsafe buffer.withMemoryRebound(to: CChar.self) { text in
                         var first: UnsafeMutablePointer<ZxcMatch_t>?
-                        let bits = unsafe ZxcvbnMatch(text.baseAddress, words, &first)
+                        let bits = unsafe library.ZxcvbnMatch(text.baseAddress, words, &first)
                         unsafe parts = Self.parts(first)
-                        unsafe ZxcvbnFreeInfo(first)
+                        unsafe library.ZxcvbnFreeInfo(first)
                         // A passcode that the library cannot rate must not count as strong.
                         return bits.isFinite ? max(0, bits) : 0
                     }

@@ -1,4 +1,5 @@
 package import KCByteStreams
+package import KCCryptography
 internal import Glibc
 
 /// How hard a passcode is to guess, as zxcvbn estimates it (Wheeler, USENIX Security 2016), and what makes it easy.
@@ -28,8 +29,8 @@ package struct PasscodeStrength: Hashable, Sendable {
     ///   - passcode: any bytes. All of the first `judgedLength` count, even after a zero byte or in invalid UTF-8.
     ///   - words: what an attacker would try first, such as the names of keychain and user. Words of fewer than 3 or more
     ///     than 64 bytes and all after the 16th are ignored.
-    package init(judging passcode: borrowing SecretBytes, knowing words: [String]) {
-        let estimate = Estimate(passcode, words)
+    package init(judging passcode: borrowing SecretBytes, knowing words: [String]) throws(CryptographyFailure) {
+        let estimate = try Estimate(passcode, words)
         bits = estimate.bits
         score = Self.steps.count { estimate.bits >= log2($0) }
         reason = Reason(of: estimate, score: score).rawValue

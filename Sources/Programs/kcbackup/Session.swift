@@ -206,7 +206,7 @@ final class Session {
     /// Returns a new passcode for a keychain; nil if the user types none and confirms that.
     ///
     /// - Throws: as `SecretInput.new`.
-    func newPasscode(_ wanted: WantedSecret, judge: (borrowing SecretBytes) -> Void) throws -> SecretBytes? {
+    func newPasscode(_ wanted: WantedSecret, judge: (borrowing SecretBytes) throws -> Void) throws -> SecretBytes? {
         while true {
             if let secret = try secrets.new(wanted, judge: judge) { return secret }
             if try world.terminal.confirms("Make it without a passcode?") { return nil }

@@ -267,7 +267,8 @@ enum FailureExamples {
     ]
     private static let streams: [StreamFailure.Kind] = [
         .truncated, .malformed("a rule is broken"), .authenticationFailed,
-        .limitExceeded("line", found: 20, allowed: 10), .system(5), .library("deflate"), .interrupted,
+        .limitExceeded("line", found: 20, allowed: 10), .system(5), .library("deflate"),
+        .libraryMissing("libarchive.so.13"), .interrupted,
     ]
     private static let locals: [LocalKeychainFailure] = [
         .emptyName, .invalidName, .deviceKeyMissing(keychains: 2), .listsDamaged(path: "keychain-lists"),
@@ -361,7 +362,8 @@ enum FailureExamples {
     ]
     private static let cryptography: [CryptographyFailure] =
         [
-            .authentication, .randomness, .library("scrypt"), .unsupportedParameters("key length"),
+            .authentication, .randomness, .library("scrypt"), .libraryMissing("libzxcvbn.so.0"),
+            .unsupportedParameters("key length"),
         ] + chips.map { .chip($0) }
     private static let chips: [ChipFailure] = [
         .libraryMissing("libtss2-esys.so.0"), .absent(path: "/dev/tpmrm0"), .noAccess(path: "/dev/tpmrm0"), .noAnswer,

@@ -84,7 +84,7 @@ struct ArchiveKeyOptions: ParsableArguments {
         let wanted = WantedSecret(
             what: "passphrase of the archive", note: "empty to generate one", flag: .passphrase,
             source: passphrase)
-        let chosen = try session.secrets.new(wanted, judge: { session.judge(passphrase: $0, of: keychain) })
+        let chosen = try session.secrets.new(wanted, judge: { try session.judge(passphrase: $0, of: keychain) })
         return try ArchiveKeyMaker(
             given, passphrase: chosen ?? session.generatePassphrase(), cost: cost,
             quietly: { make in try session.quietly(passphrase) { try make() } })

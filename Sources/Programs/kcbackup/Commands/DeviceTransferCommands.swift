@@ -79,7 +79,7 @@ struct DeviceExportCommand: Verb {
                 what: "passphrase of the file", note: "empty to generate one", flag: .passphrase,
                 source: passphrase)
             let secret = try session.secrets.new(
-                wanted, judge: { session.judge(passphrase: $0, of: LocalKeychain.defaultName) })
+                wanted, judge: { try session.judge(passphrase: $0, of: LocalKeychain.defaultName) })
             return try encrypt(
                 text, to: [ScryptRecipient(passphrase: secret ?? session.generatePassphrase(), cost: cost)])
         }

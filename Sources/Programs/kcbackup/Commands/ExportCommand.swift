@@ -168,7 +168,7 @@ struct ExportCommand: Verb {
     private func newPassword(in session: Session) throws -> SecretBytes {
         let wanted = WantedSecret(
             what: "password of \(quoted(output))", note: "empty to generate one", flag: .password, source: password)
-        let chosen = try session.secrets.new(wanted, judge: { session.judge(password: $0, of: output) })
+        let chosen = try session.secrets.new(wanted, judge: { try session.judge(password: $0, of: output) })
         return try chosen ?? session.generatePassphrase("password")
     }
 }

@@ -81,7 +81,7 @@ struct KeychainCreateCommand: Verb {
             : try session.newPasscode(
                 WantedSecret(
                     what: passcodeWords(local.name), note: "empty for none", flag: .passcode, source: passcode),
-                judge: { strength = session.judge($0, of: local.name) })
+                judge: { strength = try session.judge($0, of: local.name) })
         if secret == nil {
             if countedBy == .tpm { session.warn(CounterName.nothingToCount) }
             session.warn(

@@ -92,7 +92,7 @@ struct KeychainSetPasscodeCommand: Verb {
             ? nil
             : try session.secrets.new(
                 WantedSecret(what: words, note: "empty for none", flag: .newPasscode, source: newPasscode),
-                judge: { strength = session.judge($0, of: local.name) })
+                judge: { strength = try session.judge($0, of: local.name) })
         let (escrow, tokens) = (keychain.keybag.escrow, keychain.keybag.tokens)
         if new == nil {
             if countedBy == .tpm { session.warn(CounterName.nothingToCount) }

@@ -99,8 +99,18 @@ func explainStream(_ failure: StreamFailure, _ path: String?) -> Explanation {
         return Explanation(.limit, "\(subject)\(name): \(number)\(allowed) is the limit")
     case .system(let code): return explainSystem(code, subject + stage)
     case .library(let what): return explainBug("\(subject)a library failed (\(what)) while \(stage)")
+    case .libraryMissing(let name): return explainMissing(library: name)
     case .interrupted: return explainInterruption()
     }
+}
+
+/// Explains that a library cannot be loaded; Debian names packages by name and version, as in "libarchive13".
+private func explainMissing(library name: String) -> Explanation {
+    let parts = name.exact.split(separator: ".").map { String($0) }
+    let package = parts.prefix(1) + parts.suffix(1)
+    return Explanation(
+        .io, "the library \(quoted(name)) is missing, or too old",
+        hint: "install it; on Debian: 'apt-get install \(package.joined())'")
 }
 
 /// Explains that standard output cannot be written to.
@@ -180,6 +190,7 @@ func explainCryptography(_ failure: CryptographyFailure) -> Explanation {
             .io, "the operating system provides no random numbers, so no key can be made",
             hint: "see whether a sandbox forbids getrandom(2)")
     case .library(let operation): explainBug("libcrypto failed at '\(operation)'")
+    case .libraryMissing(let name): explainMissing(library: name)
     case .unsupportedParameters(let what): explainBug("libcrypto was asked for an unsupported \(what)")
     case .chip(let failure): explainChip(failure)
     }

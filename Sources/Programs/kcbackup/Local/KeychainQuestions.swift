@@ -59,7 +59,7 @@ extension PasscodeOption {
         let new = try session.newPasscode(
             WantedSecret(
                 what: passcodeWords(local.name), note: "empty for none", flag: .passcode, source: passcode),
-            judge: { _ = session.judge($0, of: local.name) })
+            judge: { _ = try session.judge($0, of: local.name) })
         if new == nil { session.warn("the new keychain has no passcode: this device alone opens it") }
         return new
     }

@@ -1,27 +1,30 @@
 internal import KCByteStreams
 internal import KCConsole
+internal import KCCryptography
 internal import KCPasscodeStrength
 internal import KCReportText
 
 extension Session {
     /// Rates a new passcode; a weak one is accepted with a warning.
-    func judge(_ passcode: borrowing SecretBytes, of keychain: String) -> PasscodeStrength {
-        judge(passcode, "passcode", knowing: [keychain])
+    func judge(_ passcode: borrowing SecretBytes, of keychain: String) throws(CryptographyFailure) -> PasscodeStrength {
+        try judge(passcode, "passcode", knowing: [keychain])
     }
 
-    /// Rates the passphrase of a new archive; a weak one is accepted with a warning.
-    func judge(passphrase: borrowing SecretBytes, of keychain: String) {
-        _ = judge(passphrase, "passphrase", knowing: [keychain])
+    /// Rates the passphrase of a new archive, likewise.
+    func judge(passphrase: borrowing SecretBytes, of keychain: String) throws(CryptographyFailure) {
+        _ = try judge(passphrase, "passphrase", knowing: [keychain])
     }
 
-    /// Rates the password of an exported file; a weak one is accepted with a warning.
-    func judge(password: borrowing SecretBytes, of path: String) {
-        _ = judge(password, "password", knowing: [path])
+    /// Rates the password of an exported file, likewise.
+    func judge(password: borrowing SecretBytes, of path: String) throws(CryptographyFailure) {
+        _ = try judge(password, "password", knowing: [path])
     }
 
-    private func judge(_ secret: borrowing SecretBytes, _ kind: String, knowing names: [String]) -> PasscodeStrength {
+    private func judge(
+        _ secret: borrowing SecretBytes, _ kind: String, knowing names: [String]
+    ) throws(CryptographyFailure) -> PasscodeStrength {
         let words = names + [world.environment["USER"], world.environment["LOGNAME"]].compactMap { $0 }
-        let strength = PasscodeStrength(judging: secret, knowing: words)
+        let strength = try PasscodeStrength(judging: secret, knowing: words)
         let grade = "\(kind) strength \(strength.score) of 4"
         if strength.score < Self.strongEnough {
             warn("\(grade): \(strength.reason); guessing it takes about \(strength.crackTime)")

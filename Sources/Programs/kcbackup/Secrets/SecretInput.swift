@@ -54,11 +54,11 @@ struct SecretInput {
     /// If the two entries differ, both are typed again, three times in total.
     ///
     /// - Parameter judge: called with each secret before it is typed again, unless it is the one that was judged last.
-    /// - Throws: `SecretProblem`, `TerminalFailure`, `FileFailure`, `StreamFailure`.
-    func new(_ wanted: WantedSecret, judge: (borrowing SecretBytes) -> Void = { _ in }) throws -> SecretBytes? {
+    /// - Throws: `SecretProblem`, `TerminalFailure`, `FileFailure`, `StreamFailure`, what `judge` throws.
+    func new(_ wanted: WantedSecret, judge: (borrowing SecretBytes) throws -> Void = { _ in }) throws -> SecretBytes? {
         guard try asksPerson(wanted) else {
             let secret = try sourced(wanted)
-            judge(secret)
+            try judge(secret)
             return secret
         }
         let prompt = "Enter the new \(wanted.what)\(wanted.note.isEmpty ? "" : " (\(wanted.note))"): "
@@ -66,7 +66,7 @@ struct SecretInput {
         for remark in ["", "They differ; try again.\n", "They differ again; one more try.\n"] {
             let secret = try world.terminal.readSecret(remark + prompt)
             if secret.isEmpty, !wanted.isContent { return nil }
-            if !constantTimeEqual(secret, judged) { judge(secret) }
+            if !constantTimeEqual(secret, judged) { try judge(secret) }
             let again = try world.terminal.readSecret("Enter it again: ")
             if constantTimeEqual(secret, again) { return try checked(secret, wanted) }
             judged = secret

@@ -1,0 +1,19 @@
+internal import CKCLibArchive
+internal import KCByteStreams
+
+/// The functions of libarchive, loaded when they are first needed.
+enum LibArchive {
+    /// The name of the library for the dynamic linker.
+    private static let name = "libarchive.so.13"
+
+    private static let functions: carchive_functions? = {
+        var functions = carchive_functions()
+        return unsafe carchive_load(&functions, name) ? functions : nil
+    }()
+
+    /// The functions.
+    static func load(_ stage: StreamFailure.Stage) throws(StreamFailure) -> carchive_functions {
+        guard let functions else { throw StreamFailure(stage, .libraryMissing(name)) }
+        return functions
+    }
+}
