@@ -23,9 +23,9 @@ DOCUMENTATION := share/doc/kcbackup
 PACKAGES := .build/packages
 SOURCES := Package.swift $(shell find Sources -type f)
 
-.PHONY: help build test test-debug test-packages wrappers faults proof fuzz fleet fleet-index judges remotes desktop demo install uninstall deb tarball test-deb test-html docs format
+.PHONY: help build test test-debug test-packages wrappers faults proof fuzz fleet fleet-index judges remotes desktop bench demo install uninstall deb tarball test-deb test-html docs format
 .PHONY: clean
-.PHONY: packages-build packages-test packages-desktop packages-judges packages-remotes packages-fleet-index packages-test-html packages-deb packages-test-deb
+.PHONY: packages-build packages-test packages-desktop packages-judges packages-bench packages-remotes packages-fleet-index packages-test-html packages-deb packages-test-deb
 # Half a file must not look up to date.
 .DELETE_ON_ERROR:
 
@@ -39,6 +39,8 @@ help:
 	@echo 'make faults     kill and disturb the program at every system call that changes a file'
 	@echo 'make proof      make faults, and every other test that `make test` takes a sample of'
 	@echo 'make desktop    back up and restore a desktop keyring with 2,000 items, KeePassXC, KWallet'
+	@echo 'make bench      time kcbackup beside other programs, with BENCH="15000 100000 1000000" items; --write in it'
+	@echo '                writes the figures into docs/performance.md'
 	@echo 'make judges     install Python programs that judge files of ours, in .build/judges'
 	@echo 'make remotes    copies on real servers of this machine: S3, SFTP, WebDAV, each RACES=5 times at once'
 	@echo 'make fuzz       files of other programs, changed at random, FUZZ_ROUNDS=20000 times from FUZZ_SEED='
@@ -120,6 +122,11 @@ judges: packages-judges
 	python3 -m venv .build/judges
 	.build/judges/bin/pip install iphone_backup_decrypt shamir-mnemonic
 
+# Whole runs beside other programs, which it installs. A million items take an hour; nothing else should run meanwhile.
+BENCH ?= 15000 100000 1000000
+bench: packages-bench $(addprefix $(STAGE)/,$(BINARIES))
+	python3 -B Benchmarks/bench/bench.py $(BENCH)
+
 # Copies on servers that are started for it, by the rclone of the system and a new one, and raced RACES= times.
 REMOTES := .build/remotes
 remotes: packages-remotes
@@ -200,6 +207,9 @@ packages-desktop:
 
 packages-judges:
 	@.ci/install-packages judges
+
+packages-bench:
+	@.ci/install-packages bench
 
 packages-remotes:
 	@.ci/install-packages remotes
