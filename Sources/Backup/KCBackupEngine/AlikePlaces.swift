@@ -12,6 +12,15 @@ extension AlikePlaces {
     init(of archive: ProvenArchive, _ form: SecretForm, in existing: any ExistingItems) throws {
         try self.init(in: existing)
         guard form == .plain, try existing.hasDerivedUUIDs else { return }
+        // Only records with others beside them, in the archive or in the target, could be mistaken for another one.
+        var derived: [ItemUUID] = []
+        var hasOthers = false
+        try archive.visitMetadata { item in
+            guard item.uuid.isDerived else { return }
+            derived.append(item.uuid)
+            if !hasOthers { hasOthers = try existing.hasOthersInSeries(of: item) }
+        }
+        if !hasOthers, ImportedUUIDs(derived).several.isEmpty { return }
         var visitor = ArchivedRecords(places: self)
         _ = try archive.read(form, &visitor)
         self = visitor.places

@@ -98,7 +98,7 @@ package struct CreateReport: Sendable {
 
 /// Passes items on to the archive, and keeps track of those that are not in it.
 private final class ArchivingVisitor: ItemVisitor {
-    private var writer: ArchiveWriter?
+    private let lane: ArchivingLane
     private let source: Passage.Source
     private let mode: ArchiveMode
     private let opens: (Protection) -> Bool
@@ -117,7 +117,7 @@ private final class ArchivingVisitor: ItemVisitor {
         self.source = source
         self.opens = opens
         self.bound = bound
-        self.writer = consume writer
+        lane = ArchivingLane(writer)
         self.mode = mode
         self.step = step
     }
@@ -137,7 +137,7 @@ private final class ArchivingVisitor: ItemVisitor {
         }
         if !opens(item.protection) { notOpened += 1 }
         groups.add(item)
-        try writer?.append(item, line: line, secret: secret)
+        try lane.append(item, line: line, secret: secret)
     }
 
     func skip(damaged item: Item?) {
@@ -145,7 +145,6 @@ private final class ArchivingVisitor: ItemVisitor {
     }
 
     func finish(created: Timestamp, tool: String) throws(ArchiveFailure) -> FinishedArchive {
-        guard let writer = writer.take() else { preconditionFailure("an archive is finished once") }
-        return try writer.finish(omitted: omitted.count, damaged: damaged.count, created: created, tool: tool)
+        try lane.finish(omitted: omitted.count, damaged: damaged.count, created: created, tool: tool)
     }
 }

@@ -54,7 +54,7 @@ extension ProvenArchive {
         }
     }
 
-    /// Reads the metadata of an archive that was read completely before.
+    /// Reads the metadata of an archive that is or was read completely, for what it says about that reading.
     ///
     /// - Throws: `ArchiveFailure`, and what `take` throws.
     func visitMetadata(_ take: (Item) throws -> Void) throws { try forward(take) }

@@ -19,6 +19,7 @@ struct RestorePlan {
 
     /// Writes the planned items; if this throws, the transaction is rolled back.
     func apply(to writer: any ItemWriter, _ step: @escaping () -> Void) throws -> RestoreReport {
+        if replaced == nil, !actions.writesAny { return report }
         if let replaced { _ = try writer.removeLocalItems(replaced, except: staying) }
         var visitor = ApplyingVisitor(actions, places, writer, form: form, step)
         try archive.readAgain(streams, form, &visitor)
@@ -146,7 +147,7 @@ struct PlanningVisitor: RecordVisitor {
         }
         if let obstacle = existing.obstacle(to: item) { return .made(.fail(RestoreAction.Problem(obstacle))) }
         let byKey = isEmpty ? nil : try existing.item(withKeyOf: item)
-        let byUUID = isEmpty ? nil : try existing.item(withUUID: item.uuid)
+        let byUUID = isEmpty || byKey?.uuid == item.uuid ? byKey : try existing.item(withUUID: item.uuid)
         var problem: RestoreAction.Problem? =
             switch state {
             case .sealedElsewhere: .noKey

@@ -185,6 +185,9 @@ struct ActionList {
         ordinal < codes.count && codes[ordinal] == 2
     }
 
+    /// True if any item is to be written.
+    var writesAny: Bool { codes.contains { $0 != 0 } }
+
     var count: Int { codes.count }
 }
 

@@ -50,7 +50,9 @@ package final class KeychainItemStore: ItemStore {
     package func walk(
         _ filter: ItemFilter, first: (_ item: Item, _ isBroken: Bool) throws -> Void, _ body: (Item) throws -> Void
     ) throws -> Shortfall {
-        Shortfall(damaged: try keychain.walk(ItemQuery(filter), where: filter.matches, first: first, body))
+        Shortfall(
+            damaged: try keychain.walk(
+                ItemQuery(filter), where: filter.matches, checksSeals: true, first: first, body))
     }
 
     package func brokenSeals(among items: [Item]) throws -> Set<ItemUUID> {

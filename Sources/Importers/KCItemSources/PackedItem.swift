@@ -141,7 +141,7 @@ enum PackedItem {
         let inKey = itemClass.uniqueKey
         var key = KeyValues(itemClass, bytes)
         let count = cursor.count(in: bytes)
-        var attributes = Attributes(capacity: count)
+        var attributes = AttributesBuilder()
         for _ in 0..<count {
             guard let code = AttributeCode(rawValue: cursor.byte(in: bytes)),
                 let kind = Kind(rawValue: cursor.byte(in: bytes))
@@ -161,7 +161,7 @@ enum PackedItem {
         }
         do throws(ItemProblem) {
             let item = try Item(
-                itemClass: itemClass, uuid: uuid, attributes: attributes, extra: extra,
+                itemClass: itemClass, uuid: uuid, attributes: attributes.finish(), extra: extra,
                 secretSize: size == 0 ? nil : size - 1)
             return (item, cursor.position..<cursor.position + max(0, size - 1))
         } catch {

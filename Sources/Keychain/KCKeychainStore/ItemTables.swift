@@ -36,7 +36,9 @@ final class ItemTables {
         let row = ItemRow.of(item.itemClass)
         let statement = try statement(.byKey, row)
         try row.bindKey(of: item, to: statement)
-        return try found(statement, row)
+        let found = try found(statement, row)
+        if let found { latest = (found, item.itemClass, database.changeCount) }
+        return found
     }
 
     /// The row (tombstone or live) with this UUID.

@@ -9,15 +9,17 @@ extension Keychain {
     ///
     /// - Parameters:
     ///   - isIncluded: a further condition; rows that are not valid items are counted without it.
+    ///   - checksSeals: true to open the seal of every item for which there is a key.
     ///   - first: receives every item before `body` receives the first one, for example to measure a table, and whether
-    ///     its seal is broken; without a key for it, it counts as intact.
+    ///     its seal was found to be broken.
     ///   - body: may use the keychain.
     /// - Returns: the number of matching rows that are not valid items.
     /// - Throws: the errors of `first` and `body`, and as `find`; `damaged` also if an index hides an item.
     @discardableResult
     package func walk(
         _ query: ItemQuery, where isIncluded: (Item) -> Bool = { _ in true },
-        first: ((_ item: Item, _ isBroken: Bool) throws -> Void)? = nil, _ body: (Item) throws -> Void
+        checksSeals: Bool = false, first: (_ item: Item, _ isBroken: Bool) throws -> Void = { _, _ in },
+        _ body: (Item) throws -> Void
     ) throws -> Int {
         var found: [ItemClass: [ItemPlace]] = [:]
         var damaged = 0
@@ -30,7 +32,7 @@ extension Keychain {
                 continue
             }
             guard isIncluded(item) else { continue }
-            if let first { try first(item, try reader.isBroken(item, match)) }
+            try first(item, checksSeals && reader.isBroken(item, match))
             found[item.itemClass, default: []].append(
                 ItemPlace(uuid: item.uuid, number: match.row.number(match.statement)))
         }
