@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Measures whole runs of kcbackup beside other programs that do the same work, and says which goals are met.
 
-  Benchmarks/bench/bench.py [--write] [--kcbackup PROGRAM] [--runs N] [COUNT...]
+  Benchmarks/bench/bench.py [--write] [--note SENTENCE] [--kcbackup PROGRAM] [--runs N] [COUNT...]
 
 For each COUNT (15000, 100000 and 1000000 by default), it makes a keychain of that many items and runs all commands in
 turn, A B C A B C …, so that what else the machine does meets all of them: nine times, five times for more than 15,000
-items, three times for more than 100,000. Ratios are those of the medians of wall time and of processor time. There is
-no passcode, and archives are for one public key, so no key derivation is in the figures of kcbackup. With --write, table
-and plot go to docs/performance.md and docs/pictures, and the figures that were there are kept below as those of before.
+items, three times for more than 100,000. A ratio is the median of those of all rounds, of wall time and of processor
+time. There is no passcode, and archives are for one public key, so no key derivation is in the figures of kcbackup. With
+--write, table and plot go to docs/performance.md and docs/pictures, and the figures that were there are kept below as
+those of the commit before; --note says what else the machine did.
 
 What is measured of a command is the process from its start to its end, with all its children: seconds, processor
 seconds, and the peak memory of the largest process. A command that fails ends the bench.
@@ -192,7 +193,8 @@ class Bench:
                  needs=["sqlite3", "zstd", "age"])
         if self.files:
             out = folder / "files.age"
-            self.add("tar | gzip | age of files", f"tar -C '{folder}' -c files | gzip | age -r {self.recipient} -o '{out}'",
+            pack = f"tar -C '{folder}' -c files | gzip | age -r {self.recipient} -o '{out}'"
+            self.add("tar | gzip | age of files", pack,
                      prepare=removing(out), output=out, needs=["tar", "gzip", "age"])
 
     def fresh(self, name):
@@ -275,6 +277,7 @@ class Bench:
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1].strip())
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--note", default="", help="a sentence about what else ran")
     parser.add_argument("--kcbackup", default=PROJECT / ".build/stage/bin/kcbackup")
     parser.add_argument("--runs", type=int)
     parser.add_argument("counts", nargs="*", type=int, default=[15_000, 100_000, 1_000_000])
@@ -295,7 +298,7 @@ def main():
             bench = Bench(kcbackup, folder, count)
             runs = options.runs or (9 if count <= 15_000 else 5 if count <= 100_000 else 3)
             results[count] = report.Result(bench.run(runs), bench.absent, runs)
-    text = report.text(results, state.finished(), MOST_FILES)
+    text = report.text(results, state.finished(options.note), MOST_FILES)
     print(text)
     if options.write:
         report.write(PROJECT, text, results)

@@ -4,11 +4,15 @@ import base64
 import json
 import random
 
-WORDS = ("alder amber anchor aspen autumn barley beacon birch bramble brook candle cedar cinder clover copper coral cotton "
-         "crystal dahlia delta ember falcon fern flint garnet ginger granite harbor hazel heron indigo ivory jasper juniper "
-         "kettle lantern laurel linen lotus maple marble meadow mint moss nectar oak onyx opal orchard otter pebble pepper "
-         "pine plum poplar quartz quill raven reed ridge river rowan saffron sage silver spruce tulip velvet walnut willow").split()
+WORDS = """
+    alder amber anchor aspen autumn barley beacon birch bramble brook candle cedar cinder clover copper coral cotton
+    crystal dahlia delta ember falcon fern flint garnet ginger granite harbor hazel heron indigo ivory jasper
+    juniper kettle lantern laurel linen lotus maple marble meadow mint moss nectar oak onyx opal orchard otter
+    pebble pepper pine plum poplar quartz quill raven reed ridge river rowan saffron sage silver spruce tulip velvet
+    walnut willow
+""".split()
 DOMAINS = ["example.com", "example.org", "example.net", "shop.example", "mail.example", "intern.example"]
+SIGNS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789-_!."
 GROUPS = [f"com.example.app{number}" for number in range(7)]
 KINDS = ["Web form password", "application password", "Wi-Fi network password", "secure note"]
 
@@ -33,9 +37,10 @@ def item(index, source):
     else:
         attributes["svce"] = site
     if source.random() < 0.02:
-        secret = "-----BEGIN PRIVATE KEY-----\n" + base64.encodebytes(source.randbytes(source.randint(120, 1800))).decode()
+        key = base64.encodebytes(source.randbytes(source.randint(120, 1800))).decode()
+        secret = "-----BEGIN PRIVATE KEY-----\n" + key
     else:
-        secret = "".join(source.choices("ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789-_!.", k=source.randint(10, 32)))
+        secret = "".join(source.choices(SIGNS, k=source.randint(10, 32)))
     return {"class": "inet" if server else "genp", "attributes": attributes, "secret": secret}
 
 

@@ -3,11 +3,12 @@
 import dataclasses
 import datetime
 import os
-import pathlib
 import platform
 import re
+import resource
 import statistics
 import subprocess
+import textwrap
 
 import picture
 
@@ -66,12 +67,14 @@ class Surroundings:
         self.commit = words("git", "-C", str(project), "rev-parse", "--short=10", "HEAD") or "no commit"
         if words("git", "-C", str(project), "status", "--porcelain", "--untracked-files=no"):
             self.commit += " with changes"
-        self.versions = ", ".join(version(peer) for peer in [str(kcbackup), *peers])
+        self.versions = f"kcbackup {version(str(kcbackup))}, " + ", ".join(f"{peer} {version(peer)}" for peer in peers)
 
-    def finished(self):
+    def finished(self, note):
         first, last = (", ".join(f"{number:.2f}" for number in load) for load in (self.load, os.getloadavg()))
-        return (f"{self.started:%Y-%m-%d %H:%M} UTC, commit {self.commit}. {self.machine}. Load average over 1, 5 and 15 "
-                f"minutes: {first} at the start, {last} at the end. Versions: {self.versions}.")
+        said = [f"{self.started:%Y-%m-%d %H:%M} UTC, commit {self.commit}.", f"{self.machine}.",
+                f"Load average over 1, 5 and 15 minutes: {first} at the start, {last} at the end.", note,
+                f"Versions: {self.versions}."]
+        return textwrap.fill(" ".join(filter(None, said)), 120, break_on_hyphens=False)
 
 
 def words(*command):
@@ -84,22 +87,24 @@ def words(*command):
 
 
 def version(program):
+    """The version that a program prints, in whatever words it does."""
     said = words(program, "version") if program == "restic" else words(program, "--version")
-    name = pathlib.Path(program).name
-    number = re.search(r"[0-9]+(\.[0-9]+)+", said)
-    return f"{name} {number[0]}" if number else f"{name} not installed"
+    found = re.search(r"[0-9]+(\.[0-9]+)+", said)
+    return found[0] if found else "not installed"
 
 
 def machine():
     with open("/proc/cpuinfo") as lines:
-        model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+        models = (line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+        model = next(models, platform.machine())
     with open("/etc/os-release") as lines:
         system = next((line.split("=")[1].strip().strip('"') for line in lines if line.startswith("PRETTY_NAME=")), "")
     with open("/proc/meminfo") as lines:
         memory = int(lines.readline().split()[1]) / 2**20
     place = os.environ.get("TMPDIR", "/tmp")
     files = words("stat", "--file-system", "--format=%T", place)
-    return f"{len(os.sched_getaffinity(0))} processors ({model}), {memory:.0f} GiB, {system}, Linux {platform.release()}, {files}"
+    processors = len(os.sched_getaffinity(0))
+    return f"{processors} processors ({model}), {memory:.0f} GiB, {system}, Linux {platform.release()}, {files}"
 
 
 def ratio(figures, name, others, times):
@@ -131,7 +136,8 @@ def goals(results):
         name, peak = max(((name, max(f.peaks)) for name, f in result.figures.items() if name.startswith("kcbackup ")),
                          key=lambda pair: pair[1])
         name = name.removeprefix("kcbackup ")
-        yield "memory of any verb", count, f"{peak:.0f} MiB (`{name}`)", f"≤ {MOST_MEMORY} MiB", verdict(peak <= MOST_MEMORY)
+        measured, most = f"{peak:.0f} MiB (`{name}`)", f"≤ {MOST_MEMORY} MiB"
+        yield "memory of any verb", count, measured, most, verdict(peak <= MOST_MEMORY)
 
 
 def verdict(met):
@@ -142,11 +148,17 @@ def seconds(number):
     return f"{number * 1000:.1f} ms" if number < 0.1 else f"{number:.2f} s" if number < 10 else f"{number:.1f} s"
 
 
+def memory(peaks):
+    # A process that is started begins with the peak of the one that starts it.
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return f"{max(peaks):.0f} MiB" if max(peaks) > own else f"< {own:.0f} MiB"
+
+
 def row(name, figures):
     walls = figures.walls
     size = f"{figures.size:,}" if figures.size is not None else "–"
     return (f"| `{name}` | {seconds(statistics.median(walls))} | {seconds(min(walls))} – {seconds(max(walls))} | "
-            f"{seconds(statistics.median(figures.processors))} | {max(figures.peaks):.0f} MiB | {size} |")
+            f"{seconds(statistics.median(figures.processors))} | {memory(figures.peaks)} | {size} |")
 
 
 def escaped(name):
