@@ -371,7 +371,7 @@ let package = Package(
                 "KCReportText", "KCReportPages", "KCQRCodes", "KCSecurityTokens",
                 argumentParser,
             ],
-            exclude: ["Desktop", "Help", "Screens", "Stories"]),
+            exclude: ["Desktop", "Help", "Instructions", "Screens", "Stories"]),
         tests(
             "KCSecurityCommand",
             [
