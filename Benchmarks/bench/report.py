@@ -166,13 +166,15 @@ def escaped(name):
     return name.replace("|", "\\|")
 
 
-def text(results, surroundings, most_files):
+def text(results, surroundings, left_out):
+    """The tables; `left_out` says what is measured with how many items at most."""
     lines = [surroundings, "", "| goal | items | measured | demanded | |", "|---|---|---|---|---|"]
     lines += [f"| {escaped(goal)} | {count:,} | {measured} | {most} | {met} |"
               for goal, count, measured, most, met in goals(results)]
     for count, result in results.items():
-        files = "" if count <= most_files else " One file for each secret was not measured."
-        lines += ["", f"{count:,} items, medians of {result.runs} rounds.{files}", "",
+        absent = "".join(f" Not measured with more than {most:,} items: {what}."
+                         for what, most in left_out.items() if count > most)
+        lines += ["", f"{count:,} items, medians of {result.runs} rounds.{absent}", "",
                   "| command | time | from – to | processor time | peak memory | bytes |", "|---|---|---|---|---|---|"]
         lines += [row(escaped(name), figures) for name, figures in result.figures.items()]
         lines += [f"| `{escaped(name)}` | {peer} is not installed | | | | |" for name, peer in result.absent.items()]
