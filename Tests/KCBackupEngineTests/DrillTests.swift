@@ -50,10 +50,12 @@ struct DrillTests {
             let item = try find("ada", in: keychain)
             // The same attributes, dates and UUID, but another secret of the same size.
             try keychain.write { writer in
-                var line: [UInt8] = []
+                var line = SecretBytes(capacity: 1_024)
                 ItemLine.encode(item, into: &line)
-                try writer.put(
-                    item, line: line.span, secret: SecretBytes(copying: "two".utf8), in: .plain, replacing: item)
+                try line.withBytes { line in
+                    try writer.put(
+                        item, line: line, secret: SecretBytes(copying: "two".utf8), in: .plain, replacing: item)
+                }
             }
         }
         #expect(secret.differences.map(\.difference) == [.secret] && !secret.isSame)
