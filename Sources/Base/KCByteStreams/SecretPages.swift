@@ -10,7 +10,7 @@ internal import Glibc
     let size: Int
     private let isMapped: Bool
     /// The process that has locked them; nil if the system refused.
-    private let lockedBy: Int32?
+    private let lockedBy: Int?
 
     // With larger system pages, `mmap` and `munmap` both round up in the same way.
     private static let page = SparePages.size
@@ -26,7 +26,7 @@ internal import Glibc
         if size == SparePages.size, let spare = unsafe SparePages.take() {
             unsafe start = spare
             isMapped = true
-            lockedBy = getpid()
+            lockedBy = ProcessMark.current
             return
         }
         let memory = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
@@ -39,7 +39,7 @@ internal import Glibc
         }
         // Locking can fail under a small RLIMIT_MEMLOCK; the bytes may then reach swap (SECURITY.md).
         if unsafe mlock(start, size) == 0 {
-            lockedBy = getpid()
+            lockedBy = ProcessMark.current
         } else {
             lockedBy = nil
             SecretMemory.noteUnlocked()

@@ -19,11 +19,11 @@ internal import Synchronization
         return unsafe slots
     }()
     /// The process that holds the memory locks of these pages.
-    private static let owner = Atomic<Int32>(0)
+    private static let owner = Atomic<Int>(0)
 
     /// A locked page of zeros, or nil if there is none.
     static func take() -> UnsafeMutableRawPointer? {
-        let process = getpid()
+        let process = ProcessMark.current
         let isInherited = owner.exchange(process, ordering: .acquiringAndReleasing) != process
         for slot in 0..<count {
             guard let page = unsafe taken(from: slots + slot) else { continue }
@@ -34,8 +34,8 @@ internal import Synchronization
     }
 
     /// Keeps a wiped, locked page of `process`; false if `process` is another process, or if there is no free slot.
-    static func keep(_ page: UnsafeMutableRawPointer, of process: Int32) -> Bool {
-        guard process == getpid(), process == owner.load(ordering: .acquiring) else { return false }
+    static func keep(_ page: UnsafeMutableRawPointer, of process: Int) -> Bool {
+        guard process == ProcessMark.current, process == owner.load(ordering: .acquiring) else { return false }
         let address = UInt(bitPattern: page)
         for slot in 0..<count {
             let atomic = unsafe slots + slot
