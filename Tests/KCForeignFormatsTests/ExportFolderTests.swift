@@ -47,9 +47,8 @@ struct ExportFolderTests {
         let header = try KDBXHeader(file.span)
         var key = KDBXCompositeKey()
         try key.add(password: SecretBytes(copying: "correct horse".utf8))
-        let content = try KDBXOpening(file.span, header, key: key.bytes()).takePayload()
         let input = try #require(ForeignReading.input(file).file)
-        let database = try KDBXDatabase(content, header, of: input)
+        let database = try KDBXDatabase(KDBXOpening(input, header, key: key.bytes()), header, of: input)
         let records = KeePassRecords(database, RecordCollector(format: "keepass", date: .reference))
         #expect(try records.read(version: 4).items.count == Self.folders.count)
         let found = records.entries.map { entry in

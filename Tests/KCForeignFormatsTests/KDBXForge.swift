@@ -16,6 +16,8 @@ struct KDBXForge {
     var streamKey = [UInt8](repeating: 9, count: 32)
     var isCompressed = false
     var cipherName: String?
+    /// The number of bytes in a block of version 4.
+    var blockSize = Int.max
     /// The numbers of the blocks in version 3, the last of which is empty.
     var blockNumbers: [UInt32] = [0, 1]
 
@@ -72,7 +74,10 @@ struct KDBXForge {
         let ciphertext = payload.withBytes { span in span.indices.map { span[$0] } }
         if major == 3 { return header + ciphertext }
         var file = try header + SHA256.hash(header.span).bytes + keys.code(ofHeader: header.span)
-        for (number, block) in [ciphertext, []].enumerated() {
+        let blocks = stride(from: 0, to: ciphertext.count, by: min(blockSize, ciphertext.count)).map { start in
+            Array(ciphertext[start...].prefix(blockSize))
+        }
+        for (number, block) in (blocks + [[]]).enumerated() {
             file += try keys.code(ofBlock: UInt64(number), block.span)
             file += KDBX.littleEndian(UInt32(block.count)) + block
         }

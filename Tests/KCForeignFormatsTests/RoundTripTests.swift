@@ -19,8 +19,11 @@ struct RoundTripTests {
         let contents = try ForeignReading.read(file, as: reader, password: "correct horse")
         #expect(contents.refused == [])
         let altered = export.altered.map { (ExportedRecord($0.item).title, $0.lost.map(\.code)) }
+        #expect(export.staying.isEmpty)
+        let before = try ExportSample.items(lines)
         return (
-            export.exported, try contents.entries.map(\.item), Dictionary(altered) { $0 + $1 }
+            (0..<before.count).map { before.item(at: $0) }, try contents.entries.map(\.item),
+            Dictionary(altered) { $0 + $1 }
         )
     }
 

@@ -12,6 +12,22 @@ struct XMLDocumentTests {
         return texts
     }
 
+    @Test("A document is the same in whatever pieces it is read", arguments: [1, 2, 3, 50])
+    func pieces(size: Int) throws {
+        let xml = Array("<a x='1'><b>one &amp; <![CDATA[<two>]]></b><b x='1'/><c y='é'>\u{1f511}</c></a>".utf8)
+        let reader = try XMLReader()
+        for start in stride(from: 0, to: xml.count, by: size) {
+            try reader.read(Array(xml[start..<min(start + size, xml.count)]).span)
+        }
+        let pieces = try XMLDocument(reader)
+        let whole = try XMLDocument(xml.span)
+        #expect(pieces.elements.map(\.name) == whole.elements.map(\.name))
+        #expect(pieces.elements.map(\.attributes) == whole.elements.map(\.attributes))
+        let texts = [pieces, whole].map { document in document.elements.map { document.string(of: $0) } }
+        #expect(texts[0] == texts[1])
+        #expect(texts[0] == ["", "one & <two>", "", "\u{1f511}"])
+    }
+
     @Test("Elements have their unescaped text and their children in order")
     func reads() throws {
         let document = try XMLDocument(

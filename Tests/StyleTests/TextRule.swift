@@ -15,7 +15,7 @@ enum TextRule {
         "Sources/Keychain/KCKeychainStore/Database.swift": "this program's own SQL as keys",
         "Sources/Keychain/KCLocalKeychains/DataFolder.swift": "the environment",
         "Sources/Formats/KCXMLDocuments/XMLDocument.swift": "attributes that are looked up by names in ASCII",
-        "Sources/Formats/KCXMLDocuments/XMLParser.swift": "attributes that are looked up by names in ASCII",
+        "Sources/Formats/KCXMLDocuments/XMLReader.swift": "attributes that are looked up by names in ASCII",
         "Sources/Importers/KCForeignFormats/CSV/CSVProduct.swift": "this program's own list of columns in ASCII",
         "Sources/Importers/KCSecretService/BusValue.swift": "properties that are looked up by names in ASCII",
         "Sources/Importers/KCSecretService/ServiceContents.swift":
@@ -35,7 +35,6 @@ enum TextRule {
         "Sources/Programs/KCReportPages/ReportCounts.swift": "years as keys",
         "Sources/Programs/kcbackup/Run.swift": "help and messages of the argument parser",
         "Sources/Programs/kcbackup/Text/HelpText.swift": "help of the argument parser",
-        "Sources/Programs/KCReportText/ExportReportText.swift": "attributes with names in ASCII",
         "Sources/Programs/KCReportText/ImportReportText.swift": "nouns of this program's sentences",
         "Sources/Programs/KCReportText/Table.swift": "names of columns in ASCII",
         "Sources/Programs/KCReportText/Words.swift": "nouns of this program's sentences",

@@ -13,7 +13,10 @@ extension Span<UInt8> {
 
 extension Span<UInt8> {
     /// True when the bytes begin with those of `text`.
-    package func starts(with text: String) -> Bool { matches(text.utf8) }
+    package func starts(with text: String) -> Bool {
+        let expected = text.utf8.span
+        return count >= expected.count && extracting(first: expected.count).isEqual(to: expected)
+    }
 
     /// True if the bytes at `start` equal `expected`.
     package func matches(_ expected: some Collection<UInt8>, at start: Int = 0) -> Bool {

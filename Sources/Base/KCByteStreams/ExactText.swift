@@ -21,9 +21,7 @@ package struct ExactText: Hashable, Comparable, Sendable {
     }
 
     package func hash(into hasher: inout Hasher) {
-        hasher.combine(string.utf8.count)
-        let bytes = string.utf8.span
-        unsafe bytes.withUnsafeBytes { bytes in unsafe hasher.combine(bytes: bytes) }
+        hasher.combine(span: string.utf8.span)
     }
 }
 

@@ -21,35 +21,77 @@ package enum XMLFailure: Error, Hashable, Sendable {
 /// for entry in document.children("Entry", of: document.root) { … }
 /// ```
 package final class XMLDocument: Sendable {
+    /// A name with its attributes, which many elements have in common.
+    fileprivate final class Tag: Sendable {
+        let name: String
+        /// Equal for equal names.
+        let number: UInt32
+        let attributes: [String: String]
+
+        init(_ name: String, _ number: UInt32, _ attributes: [String: String]) {
+            self.name = name
+            self.number = number
+            self.attributes = attributes
+        }
+    }
+
+    /// What the document keeps of an element: 16 bytes, since large documents have millions.
+    fileprivate struct Node: Sendable {
+        let tag: UInt32
+        /// The index of the first element that is neither this one nor in it.
+        var end: UInt32
+        /// The range of its text in the text of the document; empty if it has children.
+        var textStart: UInt32
+        var textEnd: UInt32
+    }
+
     /// An element; it has text only if it has no children.
-    package struct Element: Hashable, Sendable {
+    package struct Element: Sendable {
         /// The index of the element in document order.
         package let index: Int
-        package let name: String
-        package let attributes: [String: String]
-        /// The indices of its children.
-        package fileprivate(set) var children: [Int] = []
-        /// The range of its text in the text of the document.
-        fileprivate(set) var text: Range<Int>
+        fileprivate let tag: Tag
+
+        package var name: String { tag.name }
+        package var attributes: [String: String] { tag.attributes }
+    }
+
+    /// All elements in document order.
+    package struct Elements: RandomAccessCollection, Sendable {
+        fileprivate let nodes: [Node]
+        fileprivate let tags: [Tag]
+
+        package var startIndex: Int { 0 }
+        package var endIndex: Int { nodes.count }
+        package subscript(index: Int) -> Element { Element(index: index, tag: tags[Int(nodes[index].tag)]) }
     }
 
     /// How deeply elements may be nested.
     package static let depthLimit = 64
-    /// The maximum number of elements, far more than real files have; each takes about 200 bytes.
+    /// The maximum number of elements, far more than real files have.
     package static let elementLimit = 5_000_000
     /// The maximum size of the names and attributes of one element in bytes.
     package static let tagLimit = 65_536
+    /// The maximum size of the text of all elements in bytes.
+    package static let textLimit = Int(UInt32.max)
 
     /// All elements in document order; the first is the root.
-    package let elements: [Element]
+    package let elements: Elements
     private let text: SecretBytes
+    private let numbers: [ExactText: UInt32]
 
     /// Parses UTF-8.
-    package init(_ bytes: borrowing Span<UInt8>) throws(XMLFailure) {
-        let builder = Builder()
-        try XMLParser.parse(bytes, builder)
-        if builder.elements.isEmpty { throw .malformed(line: 1) }
-        elements = builder.elements
+    package convenience init(_ bytes: borrowing Span<UInt8>) throws(XMLFailure) {
+        let reader = try XMLReader()
+        try reader.read(bytes)
+        try self.init(reader)
+    }
+
+    /// Ends the reading of a document.
+    package init(_ reader: XMLReader) throws(XMLFailure) {
+        let builder = try reader.finish()
+        if builder.nodes.isEmpty { throw .malformed(line: 1) }
+        elements = Elements(nodes: builder.nodes, tags: builder.tags)
+        numbers = builder.numbers
         hasMixedContent = builder.hasMixedContent
         text = builder.takeText()
     }
@@ -60,21 +102,56 @@ package final class XMLDocument: Sendable {
     /// The outermost element.
     package var root: Element { elements[0] }
 
+    /// True if there are elements in `element`.
+    package func hasChildren(_ element: Element) -> Bool { elements.nodes[element.index].end > element.index + 1 }
+
+    /// The children of `element`, in document order.
+    package func children(of element: Element) -> [Element] {
+        var children: [Element] = []
+        forEachChild(of: element) { children.append(elements[$0]) }
+        return children
+    }
+
     /// The children of `element` with a given name, in document order.
     package func children(_ name: String, of element: Element) -> [Element] {
-        element.children.map { elements[$0] }.filter { $0.name.exact == name.exact }
+        guard let number = numbers[name.exact] else { return [] }
+        var children: [Element] = []
+        forEachChild(of: element) { index in
+            let child = elements[index]
+            if child.tag.number == number { children.append(child) }
+        }
+        return children
     }
 
     /// The first child of `element` with a given name.
     package func child(_ name: String, of element: Element) -> Element? {
-        element.children.first { elements[$0].name.exact == name.exact }.map { elements[$0] }
+        guard let number = numbers[name.exact] else { return nil }
+        let end = Int(elements.nodes[element.index].end)
+        var index = element.index + 1
+        while index < end {
+            if elements.tags[Int(elements.nodes[index].tag)].number == number { return elements[index] }
+            index = Int(elements.nodes[index].end)
+        }
+        return nil
+    }
+
+    private func forEachChild(of element: Element, _ body: (Int) -> Void) {
+        let end = Int(elements.nodes[element.index].end)
+        var index = element.index + 1
+        while index < end {
+            body(index)
+            index = Int(elements.nodes[index].end)
+        }
     }
 
     /// Calls `body` with the text of an element; the text of an element with children is empty.
     package func withText<Result: ~Copyable, E: Error>(
         of element: Element, _ body: (borrowing Span<UInt8>) throws(E) -> Result
     ) throws(E) -> Result {
-        try text.withBytes { span throws(E) in try body(span.extracting(element.text)) }
+        let node = elements.nodes[element.index]
+        return try text.withBytes { span throws(E) in
+            try body(span.extracting(Int(node.textStart)..<Int(node.textEnd)))
+        }
     }
 
     /// The text of an element whose text is not secret.
@@ -86,27 +163,52 @@ package final class XMLDocument: Sendable {
 
     /// Collects the elements and text that the parser finds.
     final class Builder {
-        fileprivate private(set) var elements: [Element] = []
+        // The maximum size in bytes of a tag that is kept once for all elements that have it.
+        private let internLimit = 256
+        fileprivate private(set) var nodes: [Node] = []
+        fileprivate private(set) var tags: [Tag] = []
+        fileprivate private(set) var numbers: [ExactText: UInt32] = [:]
+        /// The tags by the bytes of their names and attributes.
+        private var places: [HashedBytes: UInt32] = [:]
         private var text = SecretBytes(capacity: 4_096)
         private var open: [Int] = []
         fileprivate private(set) var hasMixedContent = false
 
-        func begin(_ name: String, _ attributes: [String: String]) throws(XMLFailure) {
+        /// Begins an element.
+        ///
+        /// - Parameters:
+        ///   - bytes: the name and the attributes, each of them ended by a zero byte.
+        ///   - attributes: returns the attributes; called for the first of equal tags.
+        func begin(
+            _ bytes: [UInt8], _ name: @autoclosure () -> String, _ attributes: () -> [String: String]
+        ) throws(XMLFailure) {
             guard open.count < depthLimit else { throw .limit("depth of elements", allowed: depthLimit) }
-            guard elements.count < elementLimit else { throw .limit("elements", allowed: elementLimit) }
-            if let parent = open.last {
-                if elements[parent].children.isEmpty { checkText(from: elements[parent].text.lowerBound) }
-                elements[parent].children.append(elements.count)
+            guard nodes.count < elementLimit else { throw .limit("elements", allowed: elementLimit) }
+            if let parent = open.last, nodes.count == parent + 1 {
+                checkText(from: Int(nodes[parent].textStart))
             }
-            open.append(elements.count)
-            elements.append(
-                Element(index: elements.count, name: name, attributes: attributes, text: text.count..<text.count))
+            let tag: UInt32
+            if let known = places[HashedBytes(bytes)] {
+                tag = known
+            } else {
+                let name = name()
+                let number = numbers[name.exact] ?? UInt32(numbers.count)
+                numbers[name.exact] = number
+                tag = UInt32(tags.count)
+                tags.append(Tag(name, number, attributes()))
+                // Few tags are long, and a hostile file could have many of them.
+                if bytes.count <= internLimit { places[HashedBytes(bytes)] = tag }
+            }
+            open.append(nodes.count)
+            let start = UInt32(text.count)
+            nodes.append(Node(tag: tag, end: 0, textStart: start, textEnd: start))
         }
 
-        func append(_ bytes: borrowing Span<UInt8>) {
+        func append(_ bytes: borrowing Span<UInt8>) throws(XMLFailure) {
             let start = text.count
+            guard bytes.count <= textLimit - start else { throw .limit("bytes of text", allowed: textLimit) }
             text.append(bytes)
-            if let last = open.last, !elements[last].children.isEmpty { checkText(from: start) }
+            if let last = open.last, nodes.count > last + 1 { checkText(from: start) }
         }
 
         /// Notes text that stands beside elements.
@@ -119,8 +221,8 @@ package final class XMLDocument: Sendable {
 
         func end() {
             guard let last = open.popLast() else { return }
-            let start = elements[last].text.lowerBound
-            if elements[last].children.isEmpty { elements[last].text = start..<text.count }
+            if nodes.count == last + 1 { nodes[last].textEnd = UInt32(text.count) }
+            nodes[last].end = UInt32(nodes.count)
         }
 
         fileprivate func takeText() -> SecretBytes {

@@ -31,10 +31,10 @@ package protocol PlainExportWriter: ExportWriter {
 
 /// A writer of a format that is encrypted with a password.
 package protocol ProtectedExportWriter: ExportWriter {
-    /// The bytes of the file.
+    /// Passes the bytes of the file to `output`, piece by piece.
     ///
-    /// - Throws: `CryptographyFailure`.
-    func finish(password: borrowing SecretBytes) throws -> SecretBytes
+    /// - Throws: `CryptographyFailure`, and what `output` throws.
+    func finish(password: borrowing SecretBytes, to output: (borrowing Span<UInt8>) throws -> Void) throws
 }
 
 /// A file that was started, with the writer that finishes it.
@@ -89,8 +89,14 @@ package final class ItemExport: ItemVisitor {
     private let writer: any ExportWriter
     private let filter: ItemFilter?
     private let step: () -> Void
-    /// The items that are in the file.
-    package private(set) var exported: [Item] = []
+    /// The number of items that are in the file.
+    package private(set) var exported = ItemCounts()
+    /// The number of these that have a constraint.
+    package private(set) var asking = 0
+    /// The number of these that were imported as parts of one record with another exported item.
+    package private(set) var separated = 0
+    /// The format and the ID of the records of which exported items are.
+    private var records: Set<[String]> = []
     /// Exported items whose unique key the file does not hold completely, with the missing attributes.
     package private(set) var altered: [(item: Item, lost: [AttributeCode])] = []
     /// Items that may not be exported.
@@ -115,7 +121,7 @@ package final class ItemExport: ItemVisitor {
     }
 
     /// The number of items that were asked for.
-    package var selected: Int { exported.count + staying.count + unheld.count + damaged.count }
+    package var selected: Int { exported.total + staying.count + unheld.count + damaged.count }
 
     /// True if every item that was asked for is in the file.
     package var isComplete: Bool { staying.isEmpty && unheld.isEmpty && damaged.isEmpty && unreadCount == 0 }
@@ -135,7 +141,12 @@ package final class ItemExport: ItemVisitor {
         if let problem = try writer.add(item, secret: secret) {
             unheld.append((item, problem))
         } else {
-            exported.append(item)
+            exported[item.itemClass] += 1
+            if item.constraint != nil { asking += 1 }
+            let names = ["source.format", "source.id"].compactMap { name in
+                item.extra.first { $0.name.exact == name.exact }?.value
+            }
+            if names.count == 2, !records.insert(names).inserted { separated += 1 }
             let lost = writer.lost(of: item)
             if !lost.isEmpty { altered.append((item, lost)) }
         }

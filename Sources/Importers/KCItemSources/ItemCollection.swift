@@ -43,9 +43,13 @@ package struct ItemCollection: ~Copyable {
 
     /// The item that `add` would add.
     func item(_ draft: ItemDraft, secret: borrowing SecretBytes?) throws(ItemProblem) -> Item {
+        var draft = draft
+        let isNamed = draft.uuid != nil
+        // A random one would be replaced.
+        if !isNamed { draft.uuid = ItemUUID(high: 0, low: 0) }
         let item = try draft.completed(now: date, secretSize: size(secret))
         try item.requireMeaningfulFlag()
-        return draft.uuid == nil ? item.with(uuid: item.derivedUUID) : item
+        return isNamed ? item : item.with(uuid: item.derivedUUID)
     }
 
     /// Adds an item that `item` returned, with the key that `PackedItem` makes of it.

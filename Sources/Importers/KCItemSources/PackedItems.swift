@@ -23,8 +23,8 @@ struct PackedItems: ~Copyable {
     /// The item that is added.
     private var record = SecretBytes(capacity: 1_024)
 
-    // Small files take little memory, which can be locked.
-    private static let sizes = 16_384...1 << 20
+    // From the one page that a secret has at least: small collections are made for single records.
+    private static let sizes = 4_096...1 << 20
 
     init() {}
 

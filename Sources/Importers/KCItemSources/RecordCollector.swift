@@ -155,9 +155,11 @@ package final class RecordCollector {
 
     /// The number of times that this was called with the same identity before: tells records without an ID apart.
     package func ordinal(of identity: String) -> Int {
-        let number = ordinals[identity.exact, default: 0]
-        ordinals[identity.exact] = number + 1
-        return number
+        func next(_ number: inout Int) -> Int {
+            number += 1
+            return number
+        }
+        return next(&ordinals[identity.exact, default: -1])
     }
 
     /// Counts what has no place in a keychain.
@@ -246,20 +248,20 @@ private struct KeyPlaces {
     private var others: [Int: [Int]] = [:]
 
     mutating func add(_ index: Int, _ key: [UInt8]) {
-        let hash = key.hashValue
+        let hash = HashedBytes(key).hashValue
         if first[hash] == nil { first[hash] = index } else { others[hash, default: []].append(index) }
     }
 
     /// The first item whose key has the hash of this one and for which `fits` is true.
     func first(_ key: [UInt8], where fits: (Int) -> Bool) -> Int? {
-        let hash = key.hashValue
+        let hash = HashedBytes(key).hashValue
         guard let index = first[hash] else { return nil }
         return fits(index) ? index : others[hash]?.first(where: fits)
     }
 
     /// Removes the item that was added last with this key.
     mutating func removeLast(_ key: [UInt8]) {
-        let hash = key.hashValue
+        let hash = HashedBytes(key).hashValue
         if others[hash]?.popLast() == nil { first[hash] = nil }
     }
 }

@@ -5,8 +5,15 @@ extension RecordWriter {
     package static func names(
         title: String, addresses: [String], user: String?, password: borrowing SecretBytes?
     ) -> [String] {
+        names(title: title, addresses: addresses.map { WebAddress($0) }, user: user, password: password)
+    }
+
+    /// What identifies a record without an ID, of whose addresses the malformed ones are nil.
+    package static func names(
+        title: String, addresses: [WebAddress?], user: String?, password: borrowing SecretBytes?
+    ) -> [String] {
         let isToken = AccessToken.isToken(user, password: password)
-        let places = addresses.compactMap { WebAddress($0)?.readable }
+        let places = addresses.compactMap { $0?.readable }
         return [title, places.joined(separator: " "), isToken ? "" : user ?? ""]
     }
 

@@ -38,7 +38,11 @@ package final class RecordWriter {
     /// Seeded hashes of the tokens in the place of user names, which other parts may repeat.
     private var tokens: Set<Int> = []
     /// The addresses as its program stores them, some of which may hold secrets; set before any part is added.
-    package var addresses: [String] = []
+    package var addresses: [String] = [] {
+        didSet { parsed = nil }
+    }
+    /// The parsed addresses, if they are known; nil for malformed ones.
+    private var parsed: [WebAddress?]?
     /// The addresses that become attributes; nil until those that cannot have become items.
     private var places: [WebAddress]?
     /// True once an item has the addresses as attributes.
@@ -63,6 +67,12 @@ package final class RecordWriter {
         self.identity = identity
         self.ordinal = ordinal
         givenTitle = title
+    }
+
+    /// Sets the addresses, which were parsed before.
+    package func setAddresses(_ addresses: [String], parsed: [WebAddress?]) {
+        self.addresses = addresses
+        self.parsed = parsed
     }
 
     /// The record's title, or a substitute if it has none.
@@ -274,8 +284,8 @@ extension RecordWriter {
         if let places { return places }
         var accepted: [WebAddress] = []
         var refused: [String] = []
-        for text in addresses {
-            if let address = WebAddress(text) { accepted.append(address) } else { refused.append(text) }
+        for (text, address) in zip(addresses, parsed ?? addresses.map { WebAddress($0) }) {
+            if let address { accepted.append(address) } else { refused.append(text) }
         }
         collector.leaveOut("further address", max(0, accepted.count - Self.addressLimit))
         accepted = Array(accepted.prefix(Self.addressLimit))

@@ -55,6 +55,27 @@ package struct Attributes: Hashable, Sendable {
         }
     }
 
+    /// The attributes, with these in place of missing ones.
+    ///
+    /// - Parameter defaults: in the order of their codes.
+    func filled(with defaults: [(code: AttributeCode, value: AttributeValue)]) -> Attributes {
+        var builder = AttributesBuilder(capacity: packed.count + 256)
+        var rest = defaults[...]
+        func fill(below code: AttributeCode?) {
+            while let next = rest.first, code.map({ next.code < $0 }) ?? true {
+                builder.append(next.code, next.value)
+                rest.removeFirst()
+            }
+            if rest.first?.code == code { rest = rest.dropFirst() }
+        }
+        for code in codes {
+            fill(below: code)
+            withMember(code) { form, bytes in builder.append(code, form, bytes) }
+        }
+        fill(below: nil)
+        return builder.finish()
+    }
+
     /// The text of an attribute; bytes that are valid UTF-8 count as text.
     package func text(_ code: AttributeCode) -> String? {
         switch self[code] {

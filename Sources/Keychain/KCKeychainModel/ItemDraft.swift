@@ -29,19 +29,19 @@ package struct ItemDraft: Hashable, Sendable {
     package func completed(
         now: Timestamp, secretSize: Int?, accessGroup: String = defaultAccessGroup
     ) throws(ItemProblem) -> Item {
-        var attributes = attributes
-        func fill(_ code: AttributeCode, _ value: AttributeValue) {
-            if attributes[code] == nil { attributes[code] = value }
-        }
         let accessibility: Accessibility = itemClass == .certificate ? .always : .whenUnlocked
-        fill(.pdmn, .text(accessibility.rawValue))
-        fill(.agrp, .text(accessGroup))
-        fill(.sync, .number(0))
-        fill(.cdat, .date(now))
-        fill(.mdat, .date(attributes.date(.cdat).map { max($0, now) } ?? now))
-        let sorted = extra.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        let changed =
+            switch attributes[.cdat] {
+            case .date(let created): max(created, now)
+            default: now
+            }
+        let completed = attributes.filled(with: [
+            (.agrp, .text(accessGroup)), (.cdat, .date(now)), (.mdat, .date(changed)),
+            (.pdmn, .text(accessibility.rawValue)), (.sync, .number(0)),
+        ])
+        let sorted = extra.count < 2 ? extra : extra.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         return try Item(
-            itemClass: itemClass, uuid: uuid ?? ItemUUID(), attributes: attributes, extra: sorted,
+            itemClass: itemClass, uuid: uuid ?? ItemUUID(), attributes: completed, extra: sorted,
             secretSize: secretSize)
     }
 }

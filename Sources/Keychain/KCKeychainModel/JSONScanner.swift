@@ -154,8 +154,8 @@ package struct JSONScanner {
 package enum JSONText {
     /// The text; nil if it is not UTF-8.
     package static func string(of body: Range<Int>, in bytes: borrowing Span<UInt8>) -> String? {
-        let isPlain = !body.contains { bytes[$0] == UInt8(ascii: "\\") }
-        if isPlain { return bytes.extracting(body).utf8Text }
+        let found = bytes.extracting(body)
+        if found.firstIndex(of: UInt8(ascii: "\\")) == nil { return found.utf8Text }
         // Wiped memory consists of pages, which would be too slow for every string of a large import.
         var text: [UInt8] = []
         unescape(body, in: bytes, into: &text)
@@ -165,17 +165,17 @@ package enum JSONText {
     /// True if the text is `expected`.
     static func isText(_ expected: String, _ body: Range<Int>, in bytes: borrowing Span<UInt8>) -> Bool {
         let found = bytes.extracting(body)
-        if found.indices.contains(where: { found[$0] == UInt8(ascii: "\\") }) {
+        if found.firstIndex(of: UInt8(ascii: "\\")) != nil {
             return string(of: body, in: bytes).map { $0.utf8.elementsEqual(expected.utf8) } ?? false
         }
-        return found.count == expected.utf8.count && found.matches(expected.utf8)
+        return found.isEqual(to: expected.utf8.span)
     }
 
     /// Appends the text; the escapes must be valid.
     package static func unescape(
         _ body: Range<Int>, in bytes: borrowing Span<UInt8>, into text: inout some ByteBuffer & ~Copyable
     ) {
-        guard body.contains(where: { bytes[$0] == UInt8(ascii: "\\") }) else {
+        guard bytes.extracting(body).firstIndex(of: UInt8(ascii: "\\")) != nil else {
             return text.append(bytes.extracting(body))
         }
         var position = body.lowerBound

@@ -3,16 +3,6 @@ package import KCItemSources
 internal import KCKeychainModel
 
 extension ItemExport {
-    /// The number of items that were imported as parts of one record with another exported item.
-    package var separated: Int {
-        var records: Set<[String]> = []
-        return exported.count { item in
-            let names = ["source.format", "source.id"].compactMap { name in item.extra.first { $0.name == name }?.value
-            }
-            return names.count == 2 && !records.insert(names).inserted
-        }
-    }
-
     /// The JSON object of `export`.
     ///
     /// - Parameters:
@@ -20,16 +10,14 @@ extension ItemExport {
     ///   - format: the name of its format.
     ///   - size: the size of the file in bytes.
     package func json(path: String, format: String, isEncrypted: Bool, size: UInt64) -> JSONValue {
-        var counts = ItemCounts()
-        for item in exported { counts[item.itemClass] += 1 }
-        return .members([
+        .members([
             (
                 "export",
                 [
                     "path": .text(path), "format": .text(format), "encrypted": .flag(isEncrypted),
                     "size": .number(Int(size)),
                 ]
-            ), ("exported", .counts { counts[$0] }),
+            ), ("exported", .counts { exported[$0] }),
             (
                 "staysBehind",
                 .list(

@@ -75,7 +75,13 @@ package final class BitwardenWriter: ProtectedExportWriter {
         return record.lost(of: item, addresses: record.addresses)
     }
 
-    package func finish(password: borrowing SecretBytes) throws -> SecretBytes {
+    package func finish(
+        password: borrowing SecretBytes, to output: (borrowing Span<UInt8>) throws -> Void
+    ) throws {
+        try file(password).withBytes { try output($0) }
+    }
+
+    private func file(_ password: borrowing SecretBytes) throws -> SecretBytes {
         let salt = Base64.encode(try RandomBytes.bytes(count: 16))
         let master = try PBKDF2.derive(
             password: password, salt: Array(salt.utf8).span, rounds: rounds, hash: .sha256, count: 32)

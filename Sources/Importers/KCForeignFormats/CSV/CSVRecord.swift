@@ -33,8 +33,9 @@ final class CSVRecord {
             text(.username, bytes) ?? text(.email, bytes) ?? text(.secondUser, bytes) ?? text(.thirdUser, bytes)
         let title = text(.title, bytes) ?? ""
         let password = cell(.password).map { $0.secret(in: bytes) }
+        let parsed = addresses.map { WebAddress($0) }
         let key = RecordWriter.identity(
-            of: RecordWriter.names(title: title, addresses: addresses, user: user, password: password))
+            of: RecordWriter.names(title: title, addresses: parsed, user: user, password: password))
         // Rows without an ID are told apart by the number of earlier ones with the same title, address and user.
         let ordinal = collector.ordinal(of: key)
         let id = text(.id, bytes)
@@ -42,7 +43,7 @@ final class CSVRecord {
             collector, identity: id.map { RecordWriter.identity(of: [$0]) } ?? key, ordinal: id == nil ? ordinal : 0,
             title: title)
         record.id = id
-        record.addresses = addresses
+        record.setAddresses(addresses, parsed: parsed)
         record.folder = text(.folder, bytes)
         record.authentication = authentication(bytes)
         record.created = date(.createdMilliseconds, .createdSeconds, .created, bytes)

@@ -18,33 +18,21 @@ final class KDBXDatabase {
     private var taken: Set<ExactText> = []
 
     /// - Throws: `ForeignFailure` (`damaged`, `unknownVariant`, `limit`), `CryptographyFailure`.
-    init(_ content: consuming SecretBytes, _ header: KDBXHeader, of file: ForeignFile) throws {
-        var start = 0
+    init(_ content: consuming KDBXOpening, _ header: KDBXHeader, of file: ForeignFile) throws {
+        var content = content
         var stream = (header.stream, header.streamKey)
+        var piece = SecretBytes(capacity: 4_096)
         var secrets = SecretBytes(capacity: 4_096)
         var binaries: [ExactText: Range<Int>] = [:]
         if header.major == 4 {
-            var found: [Range<Int>] = []
-            (start, stream, found) = try content.withBytes { bytes in try Self.innerHeader(bytes) }
-            for (number, range) in found.enumerated() {
-                binaries["\(number)".exact] = secrets.count..<secrets.count + range.count
-                content.withBytes { secrets.append($0.extracting(range)) }
-            }
+            let inner = try KDBXInnerHeader(&content, &piece, binaries: &secrets)
+            stream = (inner.stream, inner.streamKey)
+            for (number, range) in inner.binaries.enumerated() { binaries["\(number)".exact] = range }
         }
         self.secrets = secrets
         self.binaries = binaries
         values = [:]
-        do throws(XMLFailure) {
-            document = try content.withBytes { bytes throws(XMLFailure) in try XMLDocument(bytes.extracting(start...)) }
-        } catch {
-            switch error {
-            case .malformed(let line): throw ForeignFailure.damaged("its XML is malformed in line \(line)")
-            case .documentType: throw ForeignFailure.damaged("its XML has a document type")
-            case .limit(let what, let allowed):
-                throw ForeignFailure.limit(what, found: UInt64(allowed) + 1, allowed: UInt64(allowed))
-            case .library: throw CryptographyFailure.outOfMemory(bytes: content.count)
-            }
-        }
+        document = try Self.document(&content, piece, of: file)
         guard document.root.name == "KeePassFile", !document.hasMixedContent else {
             throw ForeignFailure.damaged("its XML is not that of a KeePass database")
         }
@@ -53,6 +41,29 @@ final class KDBXDatabase {
         if header.major == 3 {
             try checkHash(header, file)
             try readBinaries()
+        }
+    }
+
+    /// Reads the XML while it is decrypted, so that it is in memory only once.
+    private static func document(
+        _ content: inout KDBXOpening, _ start: consuming SecretBytes, of file: ForeignFile
+    ) throws -> XMLDocument {
+        var piece = start
+        do {
+            let reader = try XMLReader()
+            repeat {
+                try piece.withBytes { bytes throws(XMLFailure) in try reader.read(bytes) }
+                piece.removeAll()
+            } while try content.read(into: &piece)
+            return try XMLDocument(reader)
+        } catch let failure as XMLFailure {
+            switch failure {
+            case .malformed(let line): throw ForeignFailure.damaged("its XML is malformed in line \(line)")
+            case .documentType: throw ForeignFailure.damaged("its XML has a document type")
+            case .limit(let what, let allowed):
+                throw ForeignFailure.limit(what, found: UInt64(allowed) + 1, allowed: UInt64(allowed))
+            case .library: throw CryptographyFailure.outOfMemory(bytes: file.bytes.count)
+            }
         }
     }
 
@@ -86,30 +97,6 @@ final class KDBXDatabase {
         guard let range = binaries[name.exact] else { return nil }
         taken.insert(name.exact)
         return secrets.withBytes { SecretBytes($0.extracting(range)) }
-    }
-
-    private static func innerHeader(
-        _ bytes: borrowing Span<UInt8>
-    ) throws(ForeignFailure) -> (start: Int, stream: (KDBX.Stream, [UInt8]), binaries: [Range<Int>]) {
-        var cursor = try ByteCursor(of: bytes, .littleEndian)
-        var (number, key): (UInt64?, [UInt8]?) = (nil, nil)
-        var binaries: [Range<Int>] = []
-        while true {
-            let type = try cursor.number(1, in: bytes)
-            let range = try cursor.take(cursor.number(4, in: bytes))
-            switch type {
-            case 0:
-                guard let number, let key, let stream = KDBX.Stream(rawValue: UInt32(truncatingIfNeeded: number)) else {
-                    throw .unknownVariant("an unknown stream cipher")
-                }
-                return (cursor.position, (stream, key), binaries)
-            case 1 where number == nil && range.count == 4:
-                number = range.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64(bytes[$1]) }
-            case 2 where key == nil && range.count <= 1_024: key = range.map { bytes[$0] }
-            case 3 where !range.isEmpty: binaries.append(range.lowerBound + 1..<range.upperBound)
-            default: throw .damaged("its inner header is malformed")
-            }
-        }
     }
 
     /// Decrypts all protected values with one stream, in document order; older versions of entries are included.
@@ -211,8 +198,9 @@ extension KDBXDatabase {
         func visit(_ element: XMLDocument.Element) {
             if done[element.index] { return }
             names += element.attributes.keys.filter { !Self.attributes.contains($0) }.sorted()
-            if element.children.isEmpty, document.withText(of: element, { !$0.isEmpty }) { names.append(element.name) }
-            for child in element.children { visit(document.elements[child]) }
+            let hasText = document.withText(of: element) { !$0.isEmpty }
+            if hasText, !document.hasChildren(element) { names.append(element.name) }
+            for child in document.children(of: element) { visit(child) }
         }
         visit(document.root)
         return names

@@ -2,8 +2,18 @@ internal import KCByteStreams
 internal import KCCryptography
 internal import KCKeychainModel
 
-/// A piece of a database's XML, whose protected values are encrypted when their order in the file is known.
+/// The XML of a database's entries, whose protected values are encrypted when their order in the file is known.
+///
+/// It has all entries together: memory for secrets consists of whole pages, of which a system allows some ten thousand.
 final class KDBXFragment {
+    /// A part of the XML.
+    struct Piece {
+        fileprivate var xml: Range<Int>
+        fileprivate var values: Range<Int>
+        /// Where its first protected value is.
+        fileprivate let secrets: Int
+    }
+
     /// The XML, with a place for each protected value.
     var xml = SecretBytes(capacity: 512)
     /// The protected values, one after the other.
@@ -35,10 +45,25 @@ final class KDBXFragment {
         value.withBytes { secrets.append($0) }
     }
 
-    /// Writes the XML, with the protected values encrypted by the stream of the file.
-    func write(_ stream: KDBXStream, into file: inout SecretBytes) throws(CryptographyFailure) {
-        var (position, start) = (0, 0)
-        for (place, size) in values {
+    var whole: Piece { Piece(xml: 0..<xml.count, values: 0..<values.count, secrets: 0) }
+
+    /// The end so far.
+    var end: Piece {
+        Piece(xml: xml.count..<xml.count, values: values.count..<values.count, secrets: secrets.count)
+    }
+
+    /// What was appended behind an earlier end.
+    func piece(from start: Piece) -> Piece {
+        var piece = start
+        piece.xml = start.xml.lowerBound..<xml.count
+        piece.values = start.values.lowerBound..<values.count
+        return piece
+    }
+
+    /// Writes a part, with the protected values encrypted by the stream of the file.
+    func write(_ piece: Piece, _ stream: KDBXStream, into file: inout SecretBytes) throws(CryptographyFailure) {
+        var (position, start) = (piece.xml.lowerBound, piece.secrets)
+        for (place, size) in values[piece.values] {
             xml.withBytes { file.append($0.extracting(position..<place)) }
             position = place
             var value = secrets.withBytes { SecretBytes($0.extracting(start..<start + size)) }
@@ -46,7 +71,7 @@ final class KDBXFragment {
             try stream.process(&value)
             value.withBytes { Base64.encode($0, into: &file) }
         }
-        xml.withBytes { file.append($0.extracting(position...)) }
+        xml.withBytes { file.append($0.extracting(position..<piece.xml.upperBound)) }
     }
 
     /// False for text with characters that XML 1.0 does not allow: controls, U+FFFE, U+FFFF.
@@ -64,7 +89,7 @@ final class KDBXFragment {
 /// A group of a database that is written: entries, and groups for the folders that they were in.
 final class KDBXGroup {
     private let name: String
-    private var entries: [KDBXFragment] = []
+    private var entries: [KDBXFragment.Piece] = []
     private var groups: [KDBXGroup] = []
     /// The indices of the groups, by the bytes of their names.
     private var places: [[UInt8]: Int] = [:]
@@ -87,7 +112,7 @@ final class KDBXGroup {
     }
 
     /// Adds an entry below this group.
-    func add(_ entry: KDBXFragment, path: [String]) {
+    func add(_ entry: KDBXFragment.Piece, path: [String]) {
         var group = self
         for name in path {
             let place = group.places[Array(name.utf8)] ?? group.groups.count
@@ -101,14 +126,22 @@ final class KDBXGroup {
     }
 
     /// Writes the group and all in it.
-    func write(times: String, _ stream: KDBXStream, into file: inout SecretBytes) throws(CryptographyFailure) {
+    ///
+    /// - Parameter fragment: the XML of the entries.
+    func write(
+        times: String, _ fragment: KDBXFragment, _ stream: KDBXStream, into file: inout KDBXSealing,
+        _ output: (borrowing Span<UInt8>) throws -> Void
+    ) throws {
         let start = KDBXFragment()
         start.append("<Group><UUID>\(Base64.encode(ItemUUID().bytes))</UUID><Name>")
         start.append(escaped: name.utf8.span)
         start.append("</Name><IconID>48</IconID>\(times)<IsExpanded>True</IsExpanded>")
-        try start.write(stream, into: &file)
-        for entry in entries { try entry.write(stream, into: &file) }
-        for group in groups { try group.write(times: times, stream, into: &file) }
-        file.append("</Group>".utf8.span)
+        try start.write(start.whole, stream, into: &file.pending)
+        for entry in entries {
+            try fragment.write(entry, stream, into: &file.pending)
+            try file.sealBlocks(output)
+        }
+        for group in groups { try group.write(times: times, fragment, stream, into: &file, output) }
+        file.pending.append("</Group>".utf8.span)
     }
 }

@@ -3,52 +3,43 @@ internal import KCCryptography
 internal import KCGzipStreams
 internal import KCItemSources
 
-/// The content of a KDBX file, decrypted with the key from password and key file.
+/// The content of a KDBX file, decrypted with the key from password and key file: the XML; in version 4, the inner header
+/// precedes it.
 struct KDBXOpening: ~Copyable {
-    /// The XML; in version 4, the inner header precedes it.
-    let payload: SecretBytes
+    /// Version 4 without compression, which is decrypted when it is read.
+    private var blocks: KDBXBlocks?
+    /// All other content that was not read yet.
+    private var whole = SecretBytes(capacity: 0)
 
-    /// Decrypts a file with a key.
+    /// Opens a file with a key.
     ///
     /// - Throws: `ForeignFailure` (`wrongPassword`, `wrongPasswordOrDamaged` in version 3, `damaged`, `limit`),
     ///   `CryptographyFailure`.
-    init(_ file: borrowing Span<UInt8>, _ header: KDBXHeader, key composite: borrowing SecretBytes) throws {
+    init(_ file: ForeignFile, _ header: KDBXHeader, key composite: borrowing SecretBytes) throws {
         let transformed = try header.derivation.transform(composite)
         let keys = try KDBXKeys(seed: header.masterSeed, transformed: transformed)
-        var content =
-            header.major == 4
-            ? try Self.blocks(of: file, header, keys) : try Self.hashedBlocks(of: file, header, keys)
-        if header.isCompressed { content = try Self.decompressed(content) }
-        payload = content
+        if header.major == 4 {
+            var blocks = try KDBXBlocks(file, header, keys)
+            guard header.isCompressed else {
+                self.blocks = consume blocks
+                return
+            }
+            while try blocks.read(into: &whole) {}
+        } else {
+            whole = try file.bytes.withBytes { bytes in try Self.hashedBlocks(of: bytes, header, keys) }
+        }
+        if header.isCompressed { whole = try Self.decompressed(whole) }
     }
 
-    /// Version 4: the authentication code of each block is checked before anything is decrypted.
-    private static func blocks(
-        of file: borrowing Span<UInt8>, _ header: KDBXHeader, _ keys: KDBXKeys
-    ) throws -> SecretBytes {
-        var cursor = try ByteCursor(from: header.size, of: file, .littleEndian)
-        let hash = try cursor.array(32, in: file)
-        let code = try cursor.array(32, in: file)
-        let headerBytes = file.extracting(..<header.size)
-        guard constantTimeEqual(SHA256.hash(headerBytes).bytes, hash) else {
-            throw ForeignFailure.damaged("its header does not match its hash")
-        }
-        guard try constantTimeEqual(keys.code(ofHeader: headerBytes), code) else { throw ForeignFailure.wrongPassword }
-        var ciphertext = SecretBytes(capacity: file.count - cursor.position)
-        var number: UInt64 = 0
-        while true {
-            let code = try cursor.array(32, in: file)
-            let count = try cursor.number(4, in: file)
-            let block = file.extracting(try cursor.take(count))
-            guard try constantTimeEqual(keys.code(ofBlock: number, block), code) else {
-                throw ForeignFailure.damaged("a block does not match its authentication code")
-            }
-            if block.isEmpty { break }
-            ciphertext.append(block)
-            number += 1
-        }
-        guard cursor.position == file.count else { throw ForeignFailure.damaged("data follows its end") }
-        return try decrypted(ciphertext, header, keys)
+    /// Appends more of the content; false at its end.
+    ///
+    /// - Throws: `ForeignFailure.damaged`, `CryptographyFailure`.
+    mutating func read(into output: inout SecretBytes) throws -> Bool {
+        if let isMore = try blocks?.read(into: &output) { return isMore }
+        if whole.isEmpty { return false }
+        if output.isEmpty { swap(&whole, &output) } else { whole.withBytes { output.append($0) } }
+        whole = SecretBytes(capacity: 0)
+        return true
     }
 
     /// Version 3: blocks are only protected by hashes inside the encryption.
@@ -93,15 +84,13 @@ struct KDBXOpening: ~Copyable {
     private static func decrypted(
         _ ciphertext: consuming SecretBytes, _ header: KDBXHeader, _ keys: KDBXKeys
     ) throws -> SecretBytes {
-        switch header.cipher {
-        case .chaCha20:
-            var cipher = try BlockCipher(.chaCha20, .decrypt, key: keys.payload, iv: ([0, 0, 0, 0] + header.iv).span)
-            try cipher.process(inPlace: &ciphertext)
-        case .aes256:
-            guard ciphertext.count.isMultiple(of: 16) else { throw ForeignFailure.damaged("it is truncated") }
-            var cipher = try BlockCipher(.aes256CBC, .decrypt, key: keys.payload, iv: header.iv.span)
-            try cipher.process(inPlace: &ciphertext)
-            guard ciphertext.removePadding(blockSize: 16) else { throw ForeignFailure.damaged("its end is malformed") }
+        var cipher = try KDBXBlocks.cipher(header, keys)
+        if header.cipher == .aes256, !ciphertext.count.isMultiple(of: 16) {
+            throw ForeignFailure.damaged("it is truncated")
+        }
+        try cipher.process(inPlace: &ciphertext)
+        if header.cipher == .aes256, !ciphertext.removePadding(blockSize: 16) {
+            throw ForeignFailure.damaged("its end is malformed")
         }
         return ciphertext
     }

@@ -9,8 +9,7 @@ package final class KDBXWriter: ProtectedExportWriter {
     private let memoryInKiB: UInt32
     private let date: Timestamp
     private let streamKey: SecretBytes
-    /// The entry being written.
-    private var entries = KDBXFragment()
+    private let entries = KDBXFragment()
     private var root = KDBXGroup(name: "kcbackup")
     private var binaries = SecretBytes(capacity: 0)
     private var binaryCount = 0
@@ -31,6 +30,7 @@ package final class KDBXWriter: ProtectedExportWriter {
         let record = ExportedRecord(item)
         // Other programs end a text at a zero byte.
         let isText = secret.isUTF8 && secret.withBytes { span in !span.indices.contains { span[$0] == 0 } }
+        let start = entries.end
         literal("<Entry><UUID>\(Base64.encode(item.uuid.bytes))</UUID><IconID>0</IconID><Times>")
         time("CreationTime", item.created)
         for name in ["LastModificationTime", "LastAccessTime", "ExpiryTime", "LocationChanged"] {
@@ -55,8 +55,7 @@ package final class KDBXWriter: ProtectedExportWriter {
         }
         attributes(of: item)
         literal("</Entry>")
-        root.add(entries, path: KDBXGroup.path(of: record.folder))
-        entries = KDBXFragment()
+        root.add(entries.piece(from: start), path: KDBXGroup.path(of: record.folder))
         return nil
     }
 
@@ -85,39 +84,21 @@ package final class KDBXWriter: ProtectedExportWriter {
     /// The name of the attachment that holds a secret that is not text.
     static let binaryName = "secret.bin"
 
-    package func finish(password: borrowing SecretBytes) throws -> SecretBytes {
+    package func finish(
+        password: borrowing SecretBytes, to output: (borrowing Span<UInt8>) throws -> Void
+    ) throws {
         let salt = try RandomBytes.bytes(count: 32)
         let cost = Argon2.Cost(iterations: 10, memoryInKiB: memoryInKiB, lanes: 2)
         let seed = try RandomBytes.bytes(count: 32)
         let iv = try RandomBytes.bytes(count: 16)
         let header = Self.header(seed: seed, iv: iv, cost, salt: salt)
         let keys = try KDBXKeys(seed: seed, transformed: transformed(password, cost, salt: salt))
-        let ciphertext = try encrypted(payload(), keys, iv: iv)
-
         let start = try header + SHA256.hash(header.span).bytes + keys.code(ofHeader: header.span)
-        var file = SecretBytes(capacity: ciphertext.count + ciphertext.count / 1_024 + 1_024)
-        file.append(start.span)
-        try ciphertext.withBytes { bytes throws(CryptographyFailure) in
-            try Self.append(blocksOf: bytes, keys, to: &file)
-        }
-        return file
+        try output(start.span)
+        var file = try KDBXSealing(keys, iv: iv)
+        try write(into: &file, output)
+        try file.finish(output)
     }
-
-    private static func append(
-        blocksOf bytes: borrowing Span<UInt8>, _ keys: KDBXKeys, to file: inout SecretBytes
-    ) throws(CryptographyFailure) {
-        // The last block is empty.
-        for number in 0...(bytes.count + blockSize - 1) / blockSize {
-            let first = min(bytes.count, number * blockSize)
-            let block = bytes.extracting(first..<min(bytes.count, first + blockSize))
-            let start = try keys.code(ofBlock: UInt64(number), block) + KDBX.littleEndian(UInt32(block.count))
-            file.append(start.span)
-            file.append(block)
-        }
-    }
-
-    // Bytes of ciphertext per authentication code, as in KeePass.
-    private static let blockSize = 1 << 20
 
     private static func header(seed: [UInt8], iv: [UInt8], _ cost: Argon2.Cost, salt: [UInt8]) -> [UInt8] {
         var derivation = KDBXDictionary()
@@ -146,30 +127,19 @@ package final class KDBXWriter: ProtectedExportWriter {
         return try KDBXDerivation.argon2(.id, cost, salt: salt).transform(composite.bytes())
     }
 
-    private func encrypted(
-        _ payload: borrowing SecretBytes, _ keys: KDBXKeys, iv: [UInt8]
-    ) throws(CryptographyFailure) -> SecretBytes {
-        var bytes = payload.copy()
-        let padding = 16 - bytes.count % 16
-        for _ in 0..<padding { bytes.append(UInt8(padding)) }
-        var cipher = try BlockCipher(.aes256CBC, .encrypt, key: keys.payload, iv: iv.span)
-        try cipher.process(inPlace: &bytes)
-        return bytes
-    }
-
-    /// The inner header, the binaries and the XML.
-    private func payload() throws -> SecretBytes {
+    /// Writes the inner header, the binaries and the XML.
+    private func write(
+        into file: inout KDBXSealing, _ output: (borrowing Span<UInt8>) throws -> Void
+    ) throws {
         let stream = try KDBXStream(.chaCha20, key: streamKey)
-        var payload = SecretBytes(capacity: binaries.count + 4_096)
-        payload.append(([1, 4, 0, 0, 0] + KDBX.littleEndian(KDBX.Stream.chaCha20.rawValue)).span)
-        payload.append(([2] + KDBX.littleEndian(UInt32(streamKey.count))).span)
-        streamKey.withBytes { payload.append($0) }
-        binaries.withBytes { payload.append($0) }
-        payload.append([0, 0, 0, 0, 0].span)
-        payload.append(prologue.utf8.span)
-        try root.write(times: Self.times(date), stream, into: &payload)
-        payload.append("<DeletedObjects/></Root></KeePassFile>".utf8.span)
-        return payload
+        file.pending.append(([1, 4, 0, 0, 0] + KDBX.littleEndian(KDBX.Stream.chaCha20.rawValue)).span)
+        file.pending.append(([2] + KDBX.littleEndian(UInt32(streamKey.count))).span)
+        streamKey.withBytes { file.pending.append($0) }
+        binaries.withBytes { file.pending.append($0) }
+        file.pending.append([0, 0, 0, 0, 0].span)
+        file.pending.append(prologue.utf8.span)
+        try root.write(times: Self.times(date), entries, stream, into: &file, output)
+        file.pending.append("<DeletedObjects/></Root></KeePassFile>".utf8.span)
     }
 
     /// The dates of a group.

@@ -10,7 +10,7 @@ struct KeePassEntry {
     let folder: String
     /// Names with the elements of their values, in file order.
     let strings: [(key: String, value: XMLDocument.Element)]
-    /// The indices of the strings, by name.
+    /// The indices of the strings by name, where there are many.
     private let places: [ExactText: Int]
     let binaries: [(name: String, value: XMLDocument.Element)]
     let created: Timestamp?
@@ -34,6 +34,8 @@ struct KeePassEntry {
     static let standardKeys: Set = ["Title", "UserName", "Password", "URL", "Notes"]
     /// The maximum number of strings of an entry; real ones have tens.
     private static let stringLimit = 10_000
+    /// The number of strings that are searched one by one, which takes less memory than a dictionary.
+    private static let fewStrings = 16
 
     init(_ element: XMLDocument.Element, in database: KDBXDatabase, folder: String) throws(ForeignFailure) {
         let document = database.document
@@ -83,9 +85,13 @@ struct KeePassEntry {
         for string in database.document.children("String", of: element) {
             guard let key = database.text("Key", of: string), let value = database.document.child("Value", of: string)
             else { throw .damaged("a string of an entry is incomplete") }
-            guard places.updateValue(strings.count, forKey: key.exact) == nil else {
-                throw .damaged("a string of an entry occurs twice")
+            let isKnown =
+                places.isEmpty ? strings.contains { $0.key.exact == key.exact } : places[key.exact] != nil
+            if isKnown { throw .damaged("a string of an entry occurs twice") }
+            if strings.count == fewStrings {
+                for (index, string) in strings.enumerated() { places[string.key.exact] = index }
             }
+            if !places.isEmpty { places[key.exact] = strings.count }
             guard strings.count < stringLimit else {
                 throw .limit("strings of an entry", found: UInt64(stringLimit) + 1, allowed: UInt64(stringLimit))
             }
@@ -106,7 +112,10 @@ struct KeePassEntry {
     }
 
     /// The value of the string with the given name; nil if there is none.
-    func value(_ key: String) -> XMLDocument.Element? { places[key.exact].map { strings[$0].value } }
+    func value(_ key: String) -> XMLDocument.Element? {
+        if !places.isEmpty { return places[key.exact].map { strings[$0].value } }
+        return strings.first { $0.key.exact == key.exact }?.value
+    }
 
     /// The UUID in the form used by references.
     var digits: String { Hexadecimal.encode(uuid.bytes) }

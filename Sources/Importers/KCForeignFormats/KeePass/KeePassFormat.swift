@@ -18,15 +18,14 @@ package struct KeePassFormat: ForeignFormat {
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard let file = input.file, recognises(input) else { throw ForeignFailure.notOfFormat(title: title) }
         let header = try file.bytes.withBytes { bytes in try KDBXHeader(bytes) }
-        let content = try open(file, header, secrets)
-        let database = try KDBXDatabase(content, header, of: file)
+        let database = try KDBXDatabase(open(file, header, secrets), header, of: file)
         let collector = RecordCollector(format: name, date: file.modified)
         return try KeePassRecords(database, collector).read(version: header.major)
     }
 
-    private func open(_ file: ForeignFile, _ header: KDBXHeader, _ secrets: any ForeignSecrets) throws -> SecretBytes {
+    private func open(_ file: ForeignFile, _ header: KDBXHeader, _ secrets: any ForeignSecrets) throws -> KDBXOpening {
         let keyFile = try secrets.keyFile()
-        var opened: SecretBytes?
+        var opened: KDBXOpening?
         /// Returns why a password, or none, does not open the file together with the key file; nil if it does.
         func attempt(_ password: borrowing SecretBytes?) throws -> ForeignFailure? {
             var key = KDBXCompositeKey()
@@ -36,7 +35,7 @@ package struct KeePassFormat: ForeignFormat {
             }
             if let keyFile { key.add(keyFile: try KeePassKeyFile.key(keyFile)) }
             do {
-                opened = try Self.opened(file, header, key.bytes())
+                opened = try KDBXOpening(file, header, key: key.bytes())
                 return nil
             } catch let failure as ForeignFailure
                 where [.wrongPassword, .wrongPasswordOrDamaged].contains(failure)
@@ -58,14 +57,4 @@ package struct KeePassFormat: ForeignFormat {
         guard let content = opened.take() else { throw ForeignFailure.wrongPassword }
         return content
     }
-
-    private static func opened(
-        _ file: ForeignFile, _ header: KDBXHeader, _ key: borrowing SecretBytes
-    ) throws -> SecretBytes {
-        try file.bytes.withBytes { bytes in try KDBXOpening(bytes, header, key: key).takePayload() }
-    }
-}
-
-extension KDBXOpening {
-    consuming func takePayload() -> SecretBytes { payload }
 }

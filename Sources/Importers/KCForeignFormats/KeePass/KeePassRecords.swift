@@ -8,8 +8,8 @@ final class KeePassRecords {
     let database: KDBXDatabase
     private let collector: RecordCollector
     private(set) var entries: [KeePassEntry] = []
-    /// The indices of entries, by the 32 hexadecimal digits of their UUID.
-    private(set) var places: [ExactText: Int] = [:]
+    /// The indices of entries, by their UUIDs.
+    private(set) var places: [ItemUUID: Int] = [:]
     /// The indices of entries that references by other fields lead to; nil for those that lead nowhere.
     var found: [KeePassReference: Int?] = [:]
     /// The number of bytes that searches for references have visited, and the cost of each visit.
@@ -104,8 +104,8 @@ final class KeePassRecords {
             }
             do throws(ForeignFailure) {
                 let entry = try KeePassEntry(element, in: database, folder: path.joined(separator: "/"))
-                if places[entry.digits.exact] != nil { throw .damaged("another entry has the same ID") }
-                places[entry.digits.exact] = entries.count
+                if places[entry.uuid] != nil { throw .damaged("another entry has the same ID") }
+                places[entry.uuid] = entries.count
                 entries.append(entry)
             } catch {
                 guard case .damaged(let rule) = error else { throw error }

@@ -1,5 +1,7 @@
 internal import KCByteStreams
+internal import KCCryptography
 internal import KCItemSources
+internal import KCKeychainModel
 internal import KCXMLDocuments
 
 /// A value that consists of a reference to a field of another entry, as in `{REF:P@I:46C9B1FFBD4ABC4BBB260C6190BAD20C}`
@@ -96,7 +98,10 @@ extension KeePassRecords {
     ///
     /// - Throws: `ForeignFailure.limit`, `StreamFailure` (`interrupted`).
     func place(of reference: KeePassReference) throws -> Int? {
-        if reference.searched == .id { return places[reference.text.lowercased().exact] }
+        if reference.searched == .id {
+            return Hexadecimal.decode(reference.text.lowercased()).flatMap { ItemUUID(bytes: $0.span) }
+                .flatMap { places[$0] }
+        }
         if let known = found[reference] { return known }
         let text = Array(reference.text.utf8)
         let part = FoldedText(text)

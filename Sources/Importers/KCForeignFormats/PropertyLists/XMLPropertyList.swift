@@ -13,10 +13,9 @@ enum XMLPropertyList {
         } catch {
             throw .damaged("a property list is neither binary nor XML")
         }
-        guard document.root.name == "plist", document.root.children.count == 1 else {
-            throw .damaged("a property list is empty")
-        }
-        return try value(document.elements[document.root.children[0]], document, list, 1)
+        let values = document.children(of: document.root)
+        guard document.root.name == "plist", values.count == 1 else { throw .damaged("a property list is empty") }
+        return try value(values[0], document, list, 1)
     }
 
     /// The bytes without Apple's own document type, which has no entities; any other one is kept, and then refused.
@@ -41,8 +40,8 @@ enum XMLPropertyList {
         case "dict": return try dictionary(element, document, list, depth)
         case "array":
             var values: [Int] = []
-            for child in element.children {
-                values.append(try value(document.elements[child], document, list, depth + 1))
+            for child in document.children(of: element) {
+                values.append(try value(child, document, list, depth + 1))
             }
             return try list.add(.array(values))
         case "string": return try list.add(.text(document.withText(of: element) { list.keep($0) }))
@@ -71,7 +70,7 @@ enum XMLPropertyList {
     private static func dictionary(
         _ element: XMLDocument.Element, _ document: XMLDocument, _ list: PropertyList, _ depth: Int
     ) throws(ForeignFailure) -> Int {
-        let children = element.children.map { document.elements[$0] }
+        let children = document.children(of: element)
         guard children.count.isMultiple(of: 2) else { throw .damaged("a name has no value") }
         var members: [(name: String, value: Int)] = []
         var seen: Set<[UInt8]> = []

@@ -31,7 +31,7 @@ struct ByteCursor {
         self.init(start..<bytes.count, order)
     }
 
-    private static let early = ForeignFailure.damaged("it ends within its last record")
+    static let early = ForeignFailure.damaged("it ends within its last record")
 
     /// How many bytes are left.
     var left: Int { end - position }

@@ -103,9 +103,9 @@ struct ExportCommand: Verb {
         let started = try format.start(date: session.now)
         let export = try source.run(to: started.writer, filter: filter, in: session)
         if export.selected == 0 { throw KeychainStoreError.itemNotFound }
-        let missing = export.selected - export.exported.count + export.unreadCount
+        let missing = export.selected - export.exported.total + export.unreadCount
         ExportText.list(export, told: try source.told(), session)
-        if export.exported.isEmpty {
+        if export.exported.total == 0 {
             let carried = (export.staying.map(\.item) + export.unheld.map(\.item)).contains { item in
                 Travel(item.accessibility) == .anyDevice
             }
@@ -116,13 +116,16 @@ struct ExportCommand: Verb {
                 .refused, "\(counted(missing, "item")) would not be in the file; nothing was written",
                 hint: "leave out '\(OptionName.requireAll.spelling)' to export the others")
         }
-        let contents =
+        let size =
             switch started {
-            case .plain(let writer): try writer.finish()
+            case .plain(let writer):
+                try file.make(to: age) { output in try writer.finish().withBytes { try output($0) } }
             case .protected(let writer):
-                try session.quietly(password) { try writer.finish(password: newPassword(in: session)) }
+                try session.quietly(password) {
+                    let password = try newPassword(in: session)
+                    return try file.make(to: age) { output in try writer.finish(password: password, to: output) }
+                }
             }
-        let size = try file.make(of: contents, to: age)
         let text = ExportText(
             export: export, format: format, path: output, isEncrypted: format.takesPassword || !age.isEmpty, size: size,
             formulas: started.writer.formulas)

@@ -13,21 +13,24 @@ struct ExportFile {
         try self.path.requireFree()
     }
 
-    /// Creates the file from `bytes`, encrypted with age if there are recipients.
+    /// Creates the file from what `write` passes on, encrypted with age if there are recipients.
     ///
     /// - Returns: the size of the file in bytes.
-    /// - Throws: `FileFailure`, `Failure.stream`, `AgeFailure`.
-    func make(of bytes: borrowing SecretBytes, to recipients: [X25519Recipient]) throws -> UInt64 {
+    /// - Throws: `FileFailure`, `Failure.stream`, `AgeFailure`, and what `write` throws.
+    func make(
+        to recipients: [X25519Recipient],
+        _ write: (_ output: (borrowing Span<UInt8>) throws -> Void) throws -> Void
+    ) throws -> UInt64 {
         let unnamed = try UnnamedFile(inFolder: path.folder)
         let size: UInt64
         do {
             if recipients.isEmpty {
                 var sink = UnnamedFileSink(unnamed)
-                try bytes.withBytes { span throws(StreamFailure) in try sink.write(span) }
+                try write { bytes in try sink.write(bytes) }
                 size = try sink.finish().length
             } else {
                 var sink = try AgeEncryptor(recipients: recipients, to: UnnamedFileSink(unnamed))
-                try bytes.withBytes { span throws(StreamFailure) in try sink.write(span) }
+                try write { bytes in try sink.write(bytes) }
                 size = try sink.finish().length
             }
         } catch let failure as StreamFailure {

@@ -27,7 +27,7 @@ struct ExportText {
         session.list(export.altered.map(\.item)) { index, words in
             "will come back without its \(listed(export.altered[index].lost.map(\.word))): \(words)"
         }
-        let asking = export.exported.count { $0.constraint != nil }
+        let asking = export.asking
         if asking > 0 {
             session.warn("\(counted(asking, "item")) asked for the passcode each time, which no other program does")
         }
@@ -43,7 +43,7 @@ struct ExportText {
 
     func tell(_ session: Session) throws {
         session.did(
-            "\(displayed(path)): \(counted(export.exported.count, "item")), \(byteCount(size)), \(format.title)")
+            "\(displayed(path)): \(counted(export.exported.total, "item")), \(byteCount(size)), \(format.title)")
         let separated = export.separated
         if separated > 0 {
             session.note(
@@ -53,7 +53,7 @@ struct ExportText {
         }
         if !isEncrypted {
             session.warn(
-                "\(quoted(path)) holds the secrets of \(counted(export.exported.count, "item")) in the clear; delete it when "
+                "\(quoted(path)) holds the secrets of \(counted(export.exported.total, "item")) in the clear; delete it when "
                     + "it is no longer needed")
         }
         if formulas > 0 {
