@@ -65,15 +65,25 @@ package final class ForeignFile: Sendable {
     /// - Throws: `FileFailure` (`tooLarge`, `system`), `StreamFailure` (`malformed` if it changes during the read).
     package init(reading file: OpenFile) throws {
         let status = try file.status()
-        guard try file.size() <= Self.sizeLimit else {
-            throw FileFailure(file.path, .tooLarge(limit: Self.sizeLimit))
-        }
-        var slice = try FileSlice(whole: file)
+        let size = try file.size()
+        guard size <= Self.sizeLimit else { throw FileFailure(file.path, .tooLarge(limit: Self.sizeLimit)) }
         name = Path.split(file.path).name
-        bytes = try slice.readAll(limit: Self.sizeLimit, as: "size")
+        bytes = try Self.contents(of: file, size: Int(size))
         try Self.requireUnchanged(file, since: status)
         modified = Self.modified(status)
         isReadableByOthers = Self.isReadableByOthers(status)
+    }
+
+    /// The bytes of a file, in memory of their size: memory that grows is copied, and may be twice as large in the end.
+    private static func contents(of file: OpenFile, size: Int) throws(StreamFailure) -> SecretBytes {
+        var slice = FileSlice(file, offset: 0, length: UInt64(size))
+        var bytes = SecretBytes(capacity: size)
+        while bytes.count < size {
+            try bytes.append(upTo: size - bytes.count) { output throws(StreamFailure) in
+                try slice.read(into: &output)
+            }
+        }
+        return bytes
     }
 
     /// Refuses a file that was written while it was read, since part of what was read may be old.
