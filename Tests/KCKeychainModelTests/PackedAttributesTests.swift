@@ -4,7 +4,9 @@ import KCTestSupport
 import Testing
 
 @Suite struct PackedAttributesTests {
-    @Test("Attributes that are set, replaced and removed in any order are those of a dictionary", arguments: 0..<10 as Range<UInt64>)
+    @Test(
+        "Attributes that are set, replaced and removed in any order are those of a dictionary",
+        arguments: 0..<10 as Range<UInt64>)
     func model(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var values = RandomItems(seed: seed)

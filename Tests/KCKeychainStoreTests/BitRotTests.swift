@@ -156,7 +156,8 @@ import Testing
         var measured: [Item] = []
         var shown: [Item] = []
         let wanted = items[1]
-        try keychain.walk(ItemQuery(), where: { $0 == wanted }, first: { item, _ in measured.append(item) }, { shown.append($0) })
+        try keychain.walk(
+            ItemQuery(), where: { $0 == wanted }, first: { item, _ in measured.append(item) }, { shown.append($0) })
         #expect(measured == [wanted] && shown == [wanted])
         #expect(try keychain.find(ItemQuery(), where: { $0 == wanted }).items == [wanted])
     }

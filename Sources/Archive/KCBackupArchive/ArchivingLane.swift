@@ -54,7 +54,7 @@ package final class ArchivingLane {
         work.ready.signal()
     }
 
-    /// Adds what is left, and finishes the archive; see `ArchiveWriter.finish`. Call it once.
+    /// Adds what is left, and finishes the archive, once; see `ArchiveWriter.finish`.
     package func finish(
         omitted: Int, damaged: Int, created: Timestamp, tool: String
     ) throws(ArchiveFailure) -> FinishedArchive {

@@ -39,7 +39,8 @@ internal import CKCDeflate
                     try unsafe room.withUnsafeMutableBufferPointer { target, count throws(StreamFailure) in
                         // NULL is for no bytes at all, which have an address here.
                         var nothing: UInt8 = 0
-                        count = unsafe source.isEmpty
+                        count =
+                            unsafe source.isEmpty
                             ? libdeflate_deflate_compress(compressor, &nothing, 0, target.baseAddress, target.count)
                             : libdeflate_deflate_compress(
                                 compressor, source.baseAddress, source.count, target.baseAddress, target.count)

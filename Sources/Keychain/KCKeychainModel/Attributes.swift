@@ -134,6 +134,11 @@ package struct Attributes: Hashable, Sendable {
     private var membersSize: Int { packed.count - AttributeIndex.size(codes.count) }
 }
 
+extension Attributes: CustomStringConvertible {
+    /// The attributes as JSON.
+    package var description: String { String(decoding: json, as: UTF8.self) }
+}
+
 /// The form of an attribute's value in a metadata line.
 package enum AttributeForm: UInt8, Sendable {
     /// A string without escapes.

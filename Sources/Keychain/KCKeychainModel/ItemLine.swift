@@ -35,7 +35,10 @@ package enum ItemLine {
     package static func decode(_ bytes: borrowing Span<UInt8>) throws(MalformedLine) -> Item {
         var scanner = CanonicalScanner()
         guard let itemClass = ItemClass.allCases.first(where: { skip(classStarts[$0.position], &scanner, in: bytes) })
-        else { throw MalformedLine("it does not begin with a known class", at: scanner.position) }
+        else {
+            try scanner.literal("{\"class\":\"", in: bytes)
+            throw MalformedLine("the class is unknown", at: scanner.position)
+        }
         let spelling = try scanner.take(ItemUUID.spellingLength, in: bytes)
         guard let uuid = ItemUUID(parsing: bytes.extracting(spelling)) else {
             throw MalformedLine("the UUID is not canonical", at: spelling.lowerBound)

@@ -29,9 +29,10 @@ extension Item {
             let order = left.withMember(code) { form, bytes in
                 right.withMember(code) { otherForm, otherBytes in
                     // Without escapes, the bytes of texts compare as they are, except for the quote at the end.
-                    form == .text && otherForm == .text
-                        ? Self.order(bytes.extracting(..<(bytes.count - 1)), otherBytes.extracting(..<(otherBytes.count - 1)))
-                        : nil
+                    form != .text || otherForm != .text
+                        ? nil
+                        : Self.order(
+                            bytes.extracting(..<(bytes.count - 1)), otherBytes.extracting(..<(otherBytes.count - 1)))
                 }
             }
             if case .some(.some(.some(let order))) = order { return order }

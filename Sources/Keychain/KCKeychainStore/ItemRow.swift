@@ -77,6 +77,13 @@ struct ItemRow {
     /// Selects rows as `selection` does, with their rowids, which `number` returns.
     var numberedSelection: String { "SELECT \(names.joined(separator: ",")),id FROM \(itemClass.rawValue)" }
 
+    /// The row with a rowid (the parameter); `number` is the rowid that the index of the UUIDs has for it.
+    var rowOfNumber: String {
+        let name = itemClass.rawValue
+        let found = "(SELECT other.id FROM \(name) AS other INDEXED BY \(name)_uuid WHERE other.uuid=one.uuid)"
+        return "SELECT \(names.joined(separator: ",")),\(found) FROM \(name) AS one WHERE id=?"
+    }
+
     /// The first row with a rowid at or above the parameter; its rowid is `number`.
     var rowFromNumber: String { numberedSelection + " WHERE id>=? ORDER BY id LIMIT 1" }
 
@@ -192,7 +199,9 @@ struct ItemRow {
     ///
     /// - Parameter builder: an empty one, whose memory is used.
     func item(_ row: SQLStatement, _ builder: inout AttributesBuilder) -> Item? {
-        guard let uuid = uuid(row), let attributes = attributes(row, &builder), let extra = extra(row) else { return nil }
+        guard let uuid = uuid(row), let attributes = attributes(row, &builder), let extra = extra(row) else {
+            return nil
+        }
         // A tombstone has no secret and no seal.
         let size: Int?
         if isTombstone(row) {

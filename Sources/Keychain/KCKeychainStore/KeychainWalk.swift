@@ -53,7 +53,7 @@ extension Keychain {
     ) throws(KeychainStoreError) -> [Item] {
         try connection.read { database throws(KeychainStoreError) in
             let row = ItemRow.of(itemClass)
-            let statement = try SQLStatement(row.selection + " WHERE id=?", on: database)
+            let statement = try SQLStatement(row.rowOfNumber, on: database)
             var builder = AttributesBuilder()
             var items: [Item] = []
             for place in places {
@@ -63,6 +63,8 @@ extension Keychain {
                     // It was deleted, and perhaps another took its place.
                     continue
                 }
+                // An item that its UUID does not find is damaged, although it can be listed.
+                guard row.number(statement) == place.number else { throw .indexMismatch }
                 guard let item = row.item(statement, &builder) else { throw .itemDamaged(place.uuid) }
                 items.append(item)
             }

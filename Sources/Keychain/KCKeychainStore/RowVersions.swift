@@ -102,7 +102,9 @@ extension KeychainReader {
             var same = 0
             try visitVersions { version, row, statement throws(KeychainStoreError) in
                 var isSame = old.contains(version)
-                if !isSame, !old.isEmpty { isSame = try isOnlySealedAnew(row.item(statement, &builder), since: earlier) }
+                if !isSame, !old.isEmpty {
+                    isSame = try isOnlySealedAnew(row.item(statement, &builder), since: earlier)
+                }
                 if isSame { same += 1 } else { written.versions.append(version) }
             }
             written.isNone = written.versions.isEmpty && same == old.count

@@ -214,7 +214,8 @@ package final class StreamedTable {
         for (column, other) in named where !row.isEmpty(column) && row.isEmpty(other) { naming.insert(column) }
         for column in widths.indices where !row.isEmpty(column) {
             // Where nothing is cut, one long cell must not make all rows as long.
-            let width = row.withCell(column) { $0.isPlainASCII ? $0.count : nil } ?? displayWidth(shown(row.text(column)))
+            let width =
+                row.withCell(column) { $0.isPlainASCII ? $0.count : nil } ?? displayWidth(shown(row.text(column)))
             widths[column] = max(widths[column], min(width, cellLimit))
         }
     }

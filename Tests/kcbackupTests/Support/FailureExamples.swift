@@ -37,7 +37,7 @@ enum FailureExamples {
         ("EscrowProblem", "Keychain/KCKeychainKeys/EscrowKey.swift"),
         ("TokenProblem", "Keychain/KCKeychainKeys/TokenKey.swift"),
         ("TokenFailure", "Device/KCSecurityTokens/TokenFailure.swift"),
-        ("ItemProblem", "Keychain/KCKeychainModel/Item.swift"),
+        ("ItemProblem", "Keychain/KCKeychainModel/ItemProblem.swift"),
         ("Problem", "Importers/KCItemSources/ItemLines.swift"),
         ("DeviceKeyFailure", "Device/KCDeviceIdentity/DeviceKeyFailure.swift"),
         ("TrustedDevicesFailure", "Device/KCDeviceIdentity/TrustedDevices.swift"),
