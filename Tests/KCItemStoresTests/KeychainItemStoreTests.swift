@@ -54,7 +54,8 @@ struct KeychainItemStoreTests {
         let found = try store.find(filter(text))
         var measured: [Item] = []
         var walked: [Item] = []
-        let shortfall = try store.walk(filter(text), first: { item, _ in measured.append(item) }, { walked.append($0) })
+        let shortfall = try store.walk(
+            filter(text), first: { item, _ in measured.append(item) }, unless: { false }, { walked.append($0) })
         #expect(found.items == walked)
         #expect(measured == walked)
         #expect(found.isEmpty == (text == "nothing"))

@@ -53,7 +53,7 @@ struct ReadableStoreTests {
         var filter = ItemFilter()
         filter.text = "bob"
         var walked: [Item] = []
-        let shortfall = try store.walk(filter, first: { _, _ in }, { walked.append($0) })
+        let shortfall = try store.walk(filter, first: { _, _ in }, unless: { false }, { walked.append($0) })
         #expect(walked == [store.items[1]])
         #expect(!shortfall.isNone)
         // What cannot be read may be what is looked for.

@@ -1,3 +1,4 @@
+import KCByteStreams
 import KCKeychainModel
 import KCTestSupport
 import Testing
@@ -173,5 +174,35 @@ import Testing
         }
         #expect(damaged == 0 && shown == items)
         #expect(try keychain.storedSecret(of: items[0]).count == SealedFrame.overhead + 3)
+    }
+
+    @Test("A walk shows items that were replaced between its passes, and leaves out those that were deleted")
+    func replacedMeanwhile() throws {
+        let keychain = try bench.open()
+        var shown: [Item] = []
+        try keychain.walk(
+            ItemQuery(),
+            unless: {
+                #expect(throws: Never.self) {
+                    try keychain.writeItems { writer in
+                        // As a restore does it: another row takes its place.
+                        var line = SecretBytes(capacity: 1_024)
+                        ItemLine.encode(items[0], into: &line)
+                        try line.withBytes { line in
+                            try writer.put(
+                                items[0], line: line, secret: SecretBytes(copying: "ann".utf8), in: .plain,
+                                replacing: items[0])
+                        }
+                    }
+                    _ = try bench.open().delete(matching: ItemQuery(items[1]), now: moment(9))
+                }
+                return false
+            }, { shown.append($0) })
+        #expect(shown == items.filter { $0 != items[1] })
+        var measured: [Item] = []
+        try keychain.walk(ItemQuery(), first: { item, _ in measured.append(item) }, unless: { true }) { _ in
+            Issue.record("the second pass was not needed")
+        }
+        #expect(measured == shown)
     }
 }

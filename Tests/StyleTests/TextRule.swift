@@ -36,7 +36,7 @@ enum TextRule {
         "Sources/Programs/kcbackup/Run.swift": "help and messages of the argument parser",
         "Sources/Programs/kcbackup/Text/HelpText.swift": "help of the argument parser",
         "Sources/Programs/KCReportText/ImportReportText.swift": "nouns of this program's sentences",
-        "Sources/Programs/KCReportText/Table.swift": "names of columns in ASCII",
+        "Sources/Programs/KCReportText/StreamedTable.swift": "names of columns in ASCII",
         "Sources/Programs/KCReportText/Words.swift": "nouns of this program's sentences",
         "Sources/Programs/KCReportText/Wrapping.swift": "lines for people, broken between characters",
         "Sources/Programs/KCReportText/WrappingTerminal.swift": "prompts of this program",

@@ -101,7 +101,7 @@ enum InstructionCounts {
     static func versions() throws -> String {
         let script = #"""
             dpkg-query --show --showformat='${Package} ${Version}\n' \
-              libarchive13 libc6 libsqlite3-0 libssl3 valgrind zlib1g
+              libarchive13 libc6 libdeflate0 libsqlite3-0 libssl3 valgrind zlib1g
             readelf --string-dump=.comment "$1" | sed -n 's/^ *\[.*\]  *\(.*[Ss]wift.*\)/\1/p' | sort --unique
             echo "$(uname --machine) $(grep --only-matching --max-count=1 --word-regexp avx2 /proc/cpuinfo || true)"
             """#

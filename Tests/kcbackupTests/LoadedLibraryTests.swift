@@ -56,12 +56,12 @@ struct LoadedLibraryTests {
                 """)
         #expect(
             outcome.text == """
-                kcbackup: error: the library 'libarchive.so.13' is missing, or too old
-                kcbackup: hint: install it; on Debian: 'apt-get install libarchive13'
+                kcbackup: error: the library 'libarchive.so.13' cannot be loaded
+                kcbackup: hint: install it, unless memory is short; on Debian: 'apt-get install libarchive13'
                 74
                 0
-                kcbackup: error: the library 'libzxcvbn.so.0' is missing, or too old
-                kcbackup: hint: install it; on Debian: 'apt-get install libzxcvbn0'
+                kcbackup: error: the library 'libzxcvbn.so.0' cannot be loaded
+                kcbackup: hint: install it, unless memory is short; on Debian: 'apt-get install libzxcvbn0'
                 74
                 10
                 libraries

@@ -29,6 +29,8 @@ package struct ArchiveWriter: ~Copyable {
     package init(
         _ protection: ArchiveProtection, of source: ArchiveSource, device: DeviceKey, folder: String
     ) throws(ArchiveFailure) {
+        // Before anything is read, not when all of it is.
+        do { try TarLibrary.require() } catch { throw ArchiveFailure(error) }
         let mode = protection.mode
         let archiveID = if case .encrypted(let keys) = protection { keys.archiveID } else { try randomID() }
         let seal = try cryptography(SecretSeal(device: device, deviceID: device.id, archiveID: archiveID, mode: mode))

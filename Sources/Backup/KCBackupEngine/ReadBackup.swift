@@ -30,12 +30,14 @@ extension ProvenArchive {
     ///   - survey: called with each item in the first pass, for counts and column widths; none of it may be shown
     ///     before the pass has succeeded.
     ///   - begin: called between the passes with the source of the archive and how much it contains.
+    ///   - isComplete: called after `begin`; true if the second pass is not needed.
     /// - Throws: `ArchiveFailure`, and what `begin` and `show` throw.
     package func inspect(
         step: () -> Void = {}, survey: (Item) -> Void, begin: (ReadMetadata) throws -> Void,
-        show: (Item) throws -> Void
+        unless isComplete: () -> Bool = { false }, show: (Item) throws -> Void
     ) throws {
         try begin(self.survey(step: step, survey))
+        if isComplete() { return }
         try forward { item in
             step()
             try show(item)

@@ -69,6 +69,8 @@ struct PlanningVisitor: RecordVisitor {
         self.existing = existing
         self.places = places
         isEmpty = try existing.isEmpty
+        // An item that is found by its key is not looked for by its UUID.
+        try existing.requireSound()
         self.form = form
         self.observe = observe
     }

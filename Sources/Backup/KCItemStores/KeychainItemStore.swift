@@ -48,11 +48,13 @@ package final class KeychainItemStore: ItemStore {
     }
 
     package func walk(
-        _ filter: ItemFilter, first: (_ item: Item, _ isBroken: Bool) throws -> Void, _ body: (Item) throws -> Void
+        _ filter: ItemFilter, first: (_ item: Item, _ isBroken: Bool) throws -> Void, unless isComplete: () -> Bool,
+        _ body: (Item) throws -> Void
     ) throws -> Shortfall {
         Shortfall(
             damaged: try keychain.walk(
-                ItemQuery(filter), where: filter.matches, checksSeals: true, first: first, body))
+                ItemQuery(filter), where: filter.matches, checksSeals: true, first: first, unless: isComplete,
+                body))
     }
 
     package func brokenSeals(among items: [Item]) throws -> Set<ItemUUID> {

@@ -46,9 +46,11 @@ package protocol ReadableStore: ItemSource {
     /// - Parameters:
     ///   - first: receives every item before `body` receives the first one, for example to measure a table, and whether
     ///     its seal does not prove its attributes (see `brokenSeals`).
+    ///   - isComplete: called after that; true if `body` need not be called.
     /// - Returns: what the store has and cannot show.
     func walk(
-        _ filter: ItemFilter, first: (_ item: Item, _ isBroken: Bool) throws -> Void, _ body: (Item) throws -> Void
+        _ filter: ItemFilter, first: (_ item: Item, _ isBroken: Bool) throws -> Void, unless isComplete: () -> Bool,
+        _ body: (Item) throws -> Void
     ) throws -> Shortfall
 
     /// The items whose seals do not prove their attributes, as far as there are keys: another program changed them, or
@@ -81,11 +83,12 @@ extension ReadableStore {
     }
 
     package func walk(
-        _ filter: ItemFilter, first: (_ item: Item, _ isBroken: Bool) throws -> Void, _ body: (Item) throws -> Void
+        _ filter: ItemFilter, first: (_ item: Item, _ isBroken: Bool) throws -> Void, unless isComplete: () -> Bool,
+        _ body: (Item) throws -> Void
     ) throws -> Shortfall {
         let found = try find(filter)
         for item in found.items { try first(item, false) }
-        try found.items.forEach(body)
+        if !isComplete() { try found.items.forEach(body) }
         return found.shortfall
     }
 

@@ -1,5 +1,13 @@
 internal import CKCLibArchive
-internal import KCByteStreams
+package import KCByteStreams
+
+/// The library that writes tar archives.
+package enum TarLibrary {
+    /// Loads it, if that has not been done.
+    ///
+    /// - Throws: `StreamFailure` of kind `libraryMissing`.
+    package static func require() throws(StreamFailure) { _ = try LibArchive.load(.writingContainer) }
+}
 
 /// The functions of libarchive, loaded when they are first needed.
 enum LibArchive {

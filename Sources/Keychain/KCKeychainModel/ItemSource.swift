@@ -94,6 +94,9 @@ package protocol ExistingItems {
     /// True if there is no live item.
     var isEmpty: Bool { get throws }
 
+    /// Checks that an item that is found by its unique key would be found by its UUID too.
+    func requireSound() throws
+
     /// True if all items of a restore must be announced before anything is asked about one of them.
     var needsAnnouncements: Bool { get }
 
@@ -167,6 +170,9 @@ package protocol ItemWriter: ExistingItems {
 }
 
 extension ExistingItems {
+    /// Does nothing, for a target without such indexes.
+    package func requireSound() {}
+
     /// False, so that a target without this information is searched item by item.
     package var isEmpty: Bool { false }
 

@@ -74,18 +74,17 @@ struct ItemRow {
     /// The index of the UUID parameter in `replacement`.
     var replacementKey: Int { names.count + 1 }
 
-    /// Selects rows as `selection` does, with their rowids, which `number` returns.
-    var numberedSelection: String { "SELECT \(names.joined(separator: ",")),id FROM \(itemClass.rawValue)" }
-
-    /// The row with a rowid (the parameter); `number` is the rowid that the index of the UUIDs has for it.
-    var rowOfNumber: String {
+    /// Selects rows as `selection` does, with their rowids, and whether the index of the UUIDs finds them.
+    var numberedSelection: String {
         let name = itemClass.rawValue
-        let found = "(SELECT other.id FROM \(name) AS other INDEXED BY \(name)_uuid WHERE other.uuid=one.uuid)"
-        return "SELECT \(names.joined(separator: ",")),\(found) FROM \(name) AS one WHERE id=?"
+        let found = "SELECT other.id FROM \(name) AS other INDEXED BY \(name)_uuid WHERE other.uuid=\(name).uuid"
+        return "SELECT \(names.joined(separator: ",")),id,(\(found)) IS id FROM \(name)"
     }
 
     /// The first row with a rowid at or above the parameter; its rowid is `number`.
-    var rowFromNumber: String { numberedSelection + " WHERE id>=? ORDER BY id LIMIT 1" }
+    var rowFromNumber: String {
+        "SELECT \(names.joined(separator: ",")),id FROM \(itemClass.rawValue) WHERE id>=? ORDER BY id LIMIT 1"
+    }
 
     /// Updates the sealed secret (first parameter) of the row with a rowid (second parameter).
     var resealing: String { "UPDATE \(itemClass.rawValue) SET data=? WHERE id=?" }
@@ -173,7 +172,10 @@ struct ItemRow {
 
     // MARK: Reading
 
-    /// The rowid of the current row of a `numberedSelection`.
+    /// True if the current row of a `numberedSelection` is the one that the index finds by its UUID.
+    func isFoundByUUID(_ row: SQLStatement) -> Bool { row.integer(Self.firstAttribute + columns.count + 1) == 1 }
+
+    /// The rowid of the current row of `numberedSelection` or `rowFromNumber`.
     func number(_ row: SQLStatement) -> Int64 { row.integer(Self.firstAttribute + columns.count) }
 
     /// The UUID of the current row, or nil if invalid.

@@ -57,6 +57,16 @@ final class ItemTables {
         return found
     }
 
+    /// Checks that a row that is missing from the index is also missing from the table.
+    ///
+    /// - Throws: `damaged` if it is, `sqlite`.
+    func requireGone(_ itemClass: ItemClass, _ uuid: ItemUUID) throws(KeychainStoreError) {
+        let name = itemClass.rawValue
+        let statement = try SQLStatement("SELECT 1 FROM \(name) NOT INDEXED WHERE uuid=?", on: database)
+        try statement.bind(uuid.bytes.span, 1)
+        if try statement.step() { throw .indexMismatch }
+    }
+
     /// The row (tombstone or live) of any class with this UUID.
     func row(_ uuid: ItemUUID) throws(KeychainStoreError) -> Found? {
         for itemClass in ItemClass.allCases {

@@ -80,6 +80,13 @@ package class KeychainReader: ExistingItems {
         return secret
     }
 
+    /// Compares the numbers of rows in the tables and in the indexes of their UUIDs.
+    ///
+    /// - Throws: `damaged` if one differs, `sqlite`.
+    package func requireSound() throws {
+        for itemClass in ItemClass.allCases { _ = try tables.checkedRowCount(itemClass) }
+    }
+
     /// See `ExistingItems`.
     package var isEmpty: Bool {
         get throws {

@@ -12,6 +12,7 @@ extension Keychain {
     ///   - checksSeals: true to open the seal of every item for which there is a key.
     ///   - first: receives every item before `body` receives the first one, for example to measure a table, and whether
     ///     its seal was found to be broken.
+    ///   - isComplete: called after the first pass; true if the second one is not needed.
     ///   - body: may use the keychain.
     /// - Returns: the number of matching rows that are not valid items.
     /// - Throws: the errors of `first` and `body`, and as `find`; `damaged` also if an index hides an item.
@@ -19,7 +20,7 @@ extension Keychain {
     package func walk(
         _ query: ItemQuery, where isIncluded: (Item) -> Bool = { _ in true },
         checksSeals: Bool = false, first: (_ item: Item, _ isBroken: Bool) throws -> Void = { _, _ in },
-        _ body: (Item) throws -> Void
+        unless isComplete: () -> Bool = { false }, _ body: (Item) throws -> Void
     ) throws -> Int {
         var found: [ItemClass: [ItemPlace]] = [:]
         var damaged = 0
@@ -32,11 +33,14 @@ extension Keychain {
                 continue
             }
             guard isIncluded(item) else { continue }
+            // An item that its UUID does not find could be listed, but not changed.
+            guard match.row.isFoundByUUID(match.statement) else { throw KeychainStoreError.indexMismatch }
             try first(item, checksSeals && reader.isBroken(item, match))
             found[item.itemClass, default: []].append(
                 ItemPlace(uuid: item.uuid, number: match.row.number(match.statement)))
         }
         try transaction.commit()
+        if isComplete() { return damaged }
         for itemClass in ItemClass.allCases {
             let places = found[itemClass] ?? []
             for start in stride(from: 0, to: places.count, by: Self.walkStep) {
@@ -47,32 +51,37 @@ extension Keychain {
         return damaged
     }
 
-    /// The items that are still at their places.
+    /// The items that are still there, at their places or elsewhere.
     private func items(
         _ itemClass: ItemClass, _ places: ArraySlice<ItemPlace>
     ) throws(KeychainStoreError) -> [Item] {
         try connection.read { database throws(KeychainStoreError) in
+            let tables = ItemTables(database)
             let row = ItemRow.of(itemClass)
-            let statement = try SQLStatement(row.rowOfNumber, on: database)
+            let statement = try SQLStatement(row.selection + " WHERE id=?", on: database)
             var builder = AttributesBuilder()
             var items: [Item] = []
             for place in places {
                 defer { statement.reset() }
                 try statement.bind(place.number, 1)
-                guard try statement.step(), !row.isTombstone(statement), row.uuid(statement) == place.uuid else {
-                    // It was deleted, and perhaps another took its place.
-                    continue
+                if try statement.step(), row.uuid(statement) == place.uuid {
+                    if row.isTombstone(statement) { continue }
+                    guard let item = row.item(statement, &builder) else { throw .itemDamaged(place.uuid) }
+                    items.append(item)
+                } else if let moved = try tables.row(itemClass, place.uuid) {
+                    // A restore replaces an item by a new row.
+                    if moved.isTombstone { continue }
+                    guard let item = moved.item else { throw .itemDamaged(place.uuid) }
+                    items.append(item)
+                } else {
+                    try tables.requireGone(itemClass, place.uuid)
                 }
-                // An item that its UUID does not find is damaged, although it can be listed.
-                guard row.number(statement) == place.number else { throw .indexMismatch }
-                guard let item = row.item(statement, &builder) else { throw .itemDamaged(place.uuid) }
-                items.append(item)
             }
             return items
         }
     }
 
-    /// Where an item is: the rowid, which needs no index, and what it must still be there.
+    /// Where an item was: its rowid, which finds it without an index, and its UUID.
     private struct ItemPlace {
         let uuid: ItemUUID
         let number: Int64

@@ -4,27 +4,23 @@ package import KCKeychainModel
 
 /// Identifies the contents of a row; a row that is written again has another seal, and so another version.
 package struct RowVersion: Hashable, Sendable {
-    /// The number of bytes of `bytes`: half of SHA-256, far more than it takes to tell the rows of one keychain apart.
+    /// The number of bytes of a version: half of SHA-256, far more than it takes to tell the rows of one keychain apart.
     package static let size = 16
     private let high: UInt64
     private let low: UInt64
 
-    /// The bytes by which versions are compared.
-    package var bytes: [UInt8] {
-        [high, low].flatMap { half in
-            stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: half >> $0) }
-        }
-    }
-
-    /// Takes bytes that were once a version; nil if there are not `size` of them.
-    package init?(bytes: some Collection<UInt8>) {
+    /// Takes bytes that `append` once wrote; nil if there are not `size` of them.
+    package init?(bytes: borrowing Span<UInt8>) {
         guard bytes.count == Self.size else { return nil }
-        self.init(digest: bytes)
+        high = bytes.word(at: 0)
+        low = bytes.word(at: 8)
     }
 
-    private init(digest: some Collection<UInt8>) {
-        high = digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-        low = digest.dropFirst(8).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    /// Appends the bytes by which versions are compared.
+    fileprivate func append(to record: inout [UInt8]) {
+        for half in [high, low] {
+            for shift in stride(from: 0, to: 64, by: 8) { record.append(UInt8(truncatingIfNeeded: half >> shift)) }
+        }
     }
 
     /// Hashes the current row of a statement.
@@ -46,7 +42,9 @@ package struct RowVersion: Hashable, Sendable {
                 }
             }
         }
-        self.init(digest: SHA256.hash(text.span).bytes)
+        let digest = SHA256.hash(text.span).bytes
+        high = digest.span.word(at: 0)
+        low = digest.span.word(at: 8)
     }
 
     private static func append(_ count: Int, to text: inout [UInt8]) {
@@ -81,8 +79,8 @@ package struct VersionedItems: Sendable {
 
 /// The live rows of a keychain that a change wrote.
 package struct WrittenRows: Sendable {
-    /// The versions of the rows that were not there before with the same contents.
-    package fileprivate(set) var versions: [RowVersion] = []
+    /// The versions of the rows that were not there before with the same contents, each `RowVersion.size` bytes.
+    package fileprivate(set) var record: [UInt8] = []
     /// True if the keychain holds the same as before, though perhaps under other seals.
     package fileprivate(set) var isNone = false
 }
@@ -105,9 +103,9 @@ extension KeychainReader {
                 if !isSame, !old.isEmpty {
                     isSame = try isOnlySealedAnew(row.item(statement, &builder), since: earlier)
                 }
-                if isSame { same += 1 } else { written.versions.append(version) }
+                if isSame { same += 1 } else { version.append(to: &written.record) }
             }
-            written.isNone = written.versions.isEmpty && same == old.count
+            written.isNone = written.record.isEmpty && same == old.count
             return written
         }
     }

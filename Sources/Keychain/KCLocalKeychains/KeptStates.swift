@@ -98,8 +98,7 @@ package struct KeptStates {
         keychain.beforeCommit { reader in
             let written = try reader.rowsWritten(since: open(state))
             if written.isNone { onNothing() }
-            let bytes = written.versions.flatMap(\.bytes)
-            try PrivateFile.replace(StateFolder.record(of: state), bytes.span)
+            try PrivateFile.replace(StateFolder.record(of: state), written.record.span)
         }
     }
 
@@ -115,7 +114,7 @@ package struct KeptStates {
         record.withBytes { bytes in
             for start in stride(from: 0, to: bytes.count, by: RowVersion.size) {
                 let end = min(start + RowVersion.size, bytes.count)
-                if let version = RowVersion(bytes: (start..<end).map { bytes[$0] }) { versions.insert(version) }
+                if let version = RowVersion(bytes: bytes.extracting(start..<end)) { versions.insert(version) }
             }
         }
         return versions

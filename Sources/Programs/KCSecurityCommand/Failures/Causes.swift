@@ -142,7 +142,7 @@ func cause(_ failure: StreamFailure) -> Cause {
     case .limitExceeded(let what, _, let allowed): Cause(.dataTooLarge, "\(what): \(allowed) is the limit")
     case .system(let code): cause(errno: code, failure.stage.rawValue)
     case .library(let what): Cause(.internalError, what)
-    case .libraryMissing(let name): Cause(.notAvailable, "the library \(name) is missing, or too old")
+    case .libraryMissing(let name): Cause(.notAvailable, "the library \(name) cannot be loaded")
     case .interrupted: .interruption
     }
 }
@@ -164,7 +164,7 @@ func cause(_ failure: CryptographyFailure) -> Cause {
     case .outOfMemory: Cause(.allocation)
     case .randomness: Cause(.io, "the operating system gives no random numbers")
     case .library(let operation): Cause(.internalError, "libcrypto failed at '\(operation)'")
-    case .libraryMissing(let name): Cause(.notAvailable, "the library \(name) is missing, or too old")
+    case .libraryMissing(let name): Cause(.notAvailable, "the library \(name) cannot be loaded")
     case .unsupportedParameters(let what): Cause(.internalError, "libcrypto was asked for an unsupported \(what)")
     case .chip(.lockedOut): Cause(.authFailed, "the TPM takes no password for a while, after wrong guesses")
     case .chip(let failure): Cause(.notAvailable, note(failure))

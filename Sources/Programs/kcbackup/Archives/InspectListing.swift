@@ -5,7 +5,8 @@ internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCReportText
 
-/// The list of an archive's items: measured in a first pass, printed row by row in a second.
+/// The list of an archive's items: measured in a first pass, and printed row by row in a second if there are too many
+/// to hold.
 ///
 /// The first pass keeps only widths and counts, so that a million items need not be held in memory.
 final class InspectListing {
@@ -18,6 +19,7 @@ final class InspectListing {
     private var summary = InspectSummary()
     private var output: ResultBuffer
     private var row = TableRow()
+    private var held = HeldJSON()
 
     init(
         outline: ArchiveOutline, path: String, proven: ProvenArchive, selection: InspectSelection,
@@ -43,14 +45,18 @@ final class InspectListing {
         } survey: { item in
             guard selection.includes(item) else { return }
             summary.add(item, selection.verdict(item))
-            if !session.style.isJSON {
+            if session.style.isJSON {
+                held.append(json(item))
+            } else {
                 write(item)
-                table.measure(row)
+                table.survey(row)
             }
         } begin: { read in
             isMeasured = true
             progress.finish()
             try begin(read)
+        } unless: {
+            isComplete
         } show: { item in
             guard selection.includes(item) else { return }
             try show(item)
@@ -93,17 +99,25 @@ final class InspectListing {
     private func show(_ item: Item) throws {
         if session.style.isJSON {
             if summary.shown > 0 { output.bytes.append(UInt8(ascii: ",")) }
-            JSONValue.item(item).adding([("verdict", selection.verdict(item).json)]).encode(into: &output.bytes)
+            json(item).encode(into: &output.bytes)
         } else {
             write(item)
-            if table.isSorted { table.hold(row) } else { table.append(row, to: &output.bytes) }
+            table.append(row, to: &output.bytes)
         }
         summary.shown += 1
         try output.flushIfLarge()
     }
 
+    /// True if all items are held, so that none must be read again.
+    private var isComplete: Bool { session.style.isJSON ? held.isWhole : table.isSorted }
+
+    private func json(_ item: Item) -> JSONValue {
+        .item(item).adding([("verdict", selection.verdict(item).json)])
+    }
+
     private func end() throws {
         if session.style.isJSON {
+            output.bytes.append(held.bytes.span)
             output.bytes.append(utf8: "]}\n")
         } else {
             table.appendSortedRows(to: &output.bytes)

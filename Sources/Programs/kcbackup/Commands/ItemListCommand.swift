@@ -46,7 +46,8 @@ struct ItemListCommand: Verb {
         let listing = try ItemListing(session, table)
         let store = try location.open(in: session).items
         try store.open(.withoutQuestion)
-        let shortfall = try store.walk(filter, first: listing.measure, listing.writeRow)
+        let shortfall = try store.walk(
+            filter, first: listing.measure, unless: { listing.isComplete }, listing.writeRow)
         try listing.end()
         session.note(listing.summary)
         return session.status(session.tell(shortfall), brokenSeals: listing.broken.count)

@@ -109,8 +109,8 @@ private func explainMissing(library name: String) -> Explanation {
     let parts = name.exact.split(separator: ".").map { String($0) }
     let package = parts.prefix(1) + parts.suffix(1)
     return Explanation(
-        .io, "the library \(quoted(name)) is missing, or too old",
-        hint: "install it; on Debian: 'apt-get install \(package.joined())'")
+        .io, "the library \(quoted(name)) cannot be loaded",
+        hint: "install it, unless memory is short; on Debian: 'apt-get install \(package.joined())'")
 }
 
 /// Explains that standard output cannot be written to.

@@ -5,7 +5,7 @@ internal import KCItemSources
 internal import KCKeychainModel
 internal import KCReportText
 
-/// The table of `item list`: measured in a first pass, printed row by row in a second.
+/// The table of `item list`: measured in a first pass, and printed row by row in a second if there are too many to hold.
 ///
 /// It can list a million items without holding them in memory.
 final class ItemListing {
@@ -16,6 +16,8 @@ final class ItemListing {
     private let table: StreamedTable
     private var output: ResultBuffer
     private var row = TableRow()
+    private var held = HeldJSON()
+    private var measured = 0
     /// The items whose seals are broken.
     private(set) var broken: Set<ItemUUID> = []
 
@@ -29,30 +31,30 @@ final class ItemListing {
     /// The column that marks items whose attributes are not proved; it is shown if there are any, and never left out.
     private static let seal = Table.Column(title: "SEAL")
 
-    /// Replaces `row` with the cells of an item.
-    private func write(_ item: Item) {
-        ItemColumns.write(item, session.calendar, to: &row)
-        row.append(broken.contains(item.uuid) ? "broken" : "")
-    }
-
     /// Measures an item for the column widths, and notes whether its seal is broken.
     func measure(_ item: Item, isBroken: Bool) {
         if isBroken { broken.insert(item.uuid) }
-        if session.style.isJSON { return }
-        write(item)
-        table.measure(row)
+        measured += 1
+        if session.style.isJSON {
+            held.append(json(item))
+        } else {
+            write(item)
+            table.survey(row)
+        }
     }
+
+    /// True if all items that were measured are held, and `writeRow` is not needed; valid after the last one.
+    var isComplete: Bool { session.style.isJSON ? held.isWhole : table.isSorted }
 
     /// Prints an item that was measured.
     func writeRow(_ item: Item) throws {
+        if count == 0 { begin() }
         if session.style.isJSON {
-            output.bytes.append(utf8: (count == 0 ? "{\"items\":[" : ","))
-            JSONValue.item(item).adding([SealCheck.member(isBroken: broken.contains(item.uuid))])
-                .encode(into: &output.bytes)
+            if count > 0 { output.bytes.append(UInt8(ascii: ",")) }
+            json(item).encode(into: &output.bytes)
         } else {
-            if count == 0 { output.bytes.append(utf8: table.header) }
             write(item)
-            if table.isSorted { table.hold(row) } else { table.append(row, to: &output.bytes) }
+            table.append(row, to: &output.bytes)
         }
         count += 1
         try output.flushIfLarge()
@@ -65,11 +67,30 @@ final class ItemListing {
             + (table.isTooLongToSort ? "; \(ItemColumns.notSorted)" : "")
     }
 
-    /// Prints the end of the list.
+    /// Prints the items that are held, and the end of the list.
     func end() throws {
-        table.appendSortedRows(to: &output.bytes)
+        if isComplete {
+            count = measured
+            if count > 0 { begin() }
+            output.bytes.append(held.bytes.span)
+            table.appendSortedRows(to: &output.bytes)
+        }
         if session.style.isJSON { output.bytes.append(utf8: (count == 0 ? "{\"items\":[]}\n" : "]}\n")) }
         try output.flush()
+    }
+
+    private func begin() {
+        output.bytes.append(utf8: session.style.isJSON ? "{\"items\":[" : table.header)
+    }
+
+    private func json(_ item: Item) -> JSONValue {
+        .item(item).adding([SealCheck.member(isBroken: broken.contains(item.uuid))])
+    }
+
+    /// Replaces `row` with the cells of an item.
+    private func write(_ item: Item) {
+        ItemColumns.write(item, session.calendar, to: &row)
+        row.append(broken.contains(item.uuid) ? "broken" : "")
     }
 }
 

@@ -1,0 +1,280 @@
+internal import KCByteStreams
+internal import KCKeychainModel
+
+/// A table whose rows are passed twice: once for measuring, once for printing.
+///
+/// It keeps only widths, unless rows are to be sorted.
+package final class StreamedTable {
+    private let columns: [Table.Column]
+    private let limit: Int?
+    /// The positions of the requested columns, in their order; nil for all that are not empty.
+    private let chosen: [Int]?
+    private let isWide: Bool
+    /// The positions of the columns to sort by, most significant first.
+    private let order: [Int]
+    /// The positions of the columns to sort by if no order was requested; rows in which all of them are empty come
+    /// last.
+    private let usualOrder: [Int]
+    private var held: [TableRow] = []
+    /// The columns of a line, from left to right; complete once the table is fitted.
+    private var shownColumns: [Int] = []
+    private var widths: [Int]
+    private var measured = 0
+    /// The columns that add nothing to the column they repeat, with the position of that one.
+    private var repeating: [Int: Int] = [:]
+    /// The columns that may repeat another one, with the position of that one.
+    private var named: [Int: Int] = [:]
+    /// Those that are the only name of a row.
+    private var naming: Set<Int> = []
+    private var isFitted = false
+    /// The titles of columns left out for lack of space, from left to right; complete after the first line.
+    package private(set) var leftOut: [String] = []
+
+    /// - Parameters:
+    ///   - width: the width of the terminal in columns; nil to cut nothing.
+    ///   - isWide: true to show the columns for wide tables too.
+    ///   - chosen: the names of the columns to show, in this order, which are then never left out; nil for all.
+    ///   - order: the names of the columns to sort by; all rows must then be in memory.
+    ///   - usualOrder: the names of the columns to sort by without `order`, if there are at most `usualLimit` rows.
+    package init(
+        _ columns: [Table.Column], width: Int?, isWide: Bool = false, chosen: [String]? = nil, order: [String] = [],
+        usualOrder: [String] = []
+    ) {
+        self.columns = columns
+        func positions(_ names: [String]) -> [Int] {
+            names.compactMap { name in columns.firstIndex { $0.name == name } }
+        }
+        self.order = positions(order)
+        self.usualOrder = positions(usualOrder)
+        limit = width
+        self.isWide = isWide
+        self.chosen = chosen?.map { name in
+            guard let position = columns.firstIndex(where: { $0.name == name }) else {
+                preconditionFailure("a chosen column is one of the table")
+            }
+            return position
+        }
+        widths = columns.map { _ in 0 }
+        for (position, column) in columns.enumerated() where width != nil && chosen == nil {
+            repeating[position] = column.repeats.flatMap { title in columns.firstIndex { $0.title == title } }
+        }
+        named = repeating
+    }
+
+    /// The maximum number of rows that are sorted by default; each takes about 1 KiB of memory.
+    package static let usualLimit = 20_000
+
+    /// True if rows must be held for sorting; valid only after all rows have been measured.
+    package var isSorted: Bool { !order.isEmpty || !usualOrder.isEmpty && measured <= Self.usualLimit }
+
+    /// True if there are too many rows to sort by default.
+    package var isTooLongToSort: Bool { !isSorted && !usualOrder.isEmpty }
+
+    /// Measures a row, and holds it as long as the rows may have to be sorted.
+    ///
+    /// If `isSorted` after the last row, `appendSortedRows` has them all.
+    package func survey(_ row: TableRow) {
+        measure(row)
+        if isSorted { held.append(row) } else { held = [] }
+    }
+
+    /// Returns the lines of rows that were measured, in the requested order.
+    package func rows(_ rows: [[String]]) -> [String] { self.rows(rows.map { TableRow($0) }) }
+
+    /// Returns the lines of rows that were measured, in the requested order.
+    package func rows(_ rows: [TableRow]) -> [String] {
+        guard isSorted else {
+            fit()
+            return rows.map { line($0) }
+        }
+        held = rows
+        var lines: [String] = []
+        forEachSortedRow { line in lines.append(line.utf8Text ?? "") }
+        return lines
+    }
+
+    /// Appends the lines of the held rows to `output`, sorted.
+    package func appendSortedRows(to output: inout [UInt8]) {
+        forEachSortedRow { line in output.append(line) }
+    }
+
+    /// Calls `body` with the lines of the held rows, sorted; the sort is stable.
+    private func forEachSortedRow(_ body: (borrowing Span<UInt8>) -> Void) {
+        let keys = held.map { row in
+            (order.isEmpty ? usualOrder : order).map { key(row.text($0), of: columns[$0]) }
+        }
+        let nameless = order.isEmpty ? keys.map { $0.allSatisfy { $0 == .text("") } } : keys.map { _ in false }
+        defer { held = [] }
+        let sorted = held.indices.sorted { left, right in
+            if nameless[left] != nameless[right] { return nameless[right] }
+            for (one, other) in zip(keys[left], keys[right]) where one != other {
+                return one < other
+            }
+            return left < right
+        }
+        var line: [UInt8] = []
+        for index in sorted {
+            line.removeAll(keepingCapacity: true)
+            append(held[index], to: &line)
+            body(line.span)
+        }
+    }
+
+    /// What a cell is sorted by; sizes and numbers come before other text.
+    private enum SortKey: Comparable {
+        case number(UInt64)
+        case text(String)
+    }
+
+    private func key(_ cell: String, of column: Table.Column) -> SortKey {
+        let size = column.alignment == .right ? bytes(ofCount: cell) : nil
+        return (size ?? UInt64(cell)).map { .number($0) } ?? .text(cell.lowercased())
+    }
+
+    /// Measures a row; must not be called after the first line was returned.
+    package func measure(_ cells: [String]) { measure(TableRow(cells)) }
+
+    /// Measures a row; must not be called after the first line was returned.
+    package func measure(_ row: TableRow) {
+        precondition(row.count == columns.count, "a row has one cell a column")
+        measured += 1
+        for (column, other) in repeating where !row.isEmpty(column) && !row.areEqual(column, other) {
+            repeating[column] = nil
+        }
+        for (column, other) in named where !row.isEmpty(column) && row.isEmpty(other) { naming.insert(column) }
+        for column in widths.indices where !row.isEmpty(column) {
+            // Where nothing is cut, one long cell must not make all rows as long.
+            let width =
+                row.withCell(column) { $0.isPlainASCII ? $0.count : nil } ?? displayWidth(shown(row.text(column)))
+            widths[column] = max(widths[column], min(width, cellLimit))
+        }
+    }
+
+    package var header: String {
+        fit()
+        return line(TableRow(columns.map(\.heading)))
+    }
+
+    /// Returns the line for a row.
+    package func row(_ cells: [String]) -> String {
+        fit()
+        return line(TableRow(cells))
+    }
+
+    /// Appends the line for a row.
+    package func append(_ row: TableRow, to output: inout [UInt8]) {
+        fit()
+        appendLine(row, to: &output)
+    }
+
+    private func fit() {
+        if isFitted { return }
+        isFitted = true
+        for column in widths.indices {
+            if let chosen {
+                guard chosen.contains(column) else {
+                    widths[column] = 0
+                    continue
+                }
+            } else if columns[column].isForWide, !isWide {
+                widths[column] = 0
+                continue
+            } else if widths[column] == 0 {
+                continue
+            }
+            widths[column] = max(widths[column], displayWidth(columns[column].heading))
+        }
+        if let limit {
+            for column in repeating.keys { widths[column] = 0 }
+            if chosen == nil { leaveOut(to: limit) }
+            shrink(to: limit)
+        }
+        shownColumns = (chosen ?? Array(widths.indices)).filter { widths[$0] > 0 }
+    }
+
+    /// Leaves out columns, one by one, until the minimum widths of the others fit or no more columns can be left out.
+    private func leaveOut(to limit: Int) {
+        var without: [Int] = []
+        while total(of: widths.indices.map { min(widths[$0], columns[$0].least ?? .max) }) > limit {
+            // A row without a name says nothing, so its name goes only if nothing else helps.
+            let candidates = widths.indices.filter {
+                widths[$0] > 0 && columns[$0].yields != nil && (!naming.contains($0) || !fitsAtFewest(limit))
+            }
+            guard let next = candidates.min(by: { columns[$0].yields ?? 0 < columns[$1].yields ?? 0 }) else { break }
+            widths[next] = 0
+            without.append(next)
+        }
+        leftOut = without.sorted().map { columns[$0].title }
+    }
+
+    /// True if the columns that are left fit at their smallest widths.
+    private func fitsAtFewest(_ limit: Int) -> Bool {
+        total(of: widths.indices.map { min(widths[$0], columns[$0].fewest ?? columns[$0].least ?? .max) }) <= limit
+    }
+
+    /// Returns the length of a line with these column widths.
+    private func total(of widths: [Int]) -> Int {
+        widths.reduce(0, +) + gap.count * max(0, widths.count { $0 > 0 } - 1)
+    }
+
+    /// Returns a cell as printed: escaped, and on a terminal truncated.
+    private func shown(_ cell: String) -> String {
+        displayed(cell, limit: limit == nil ? .max : cellLimit)
+    }
+
+    private func line(_ row: TableRow) -> String {
+        var line: [UInt8] = []
+        appendLine(row, to: &line)
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    /// Appends one line with its line feed; columns that are empty in every row are left out.
+    private func appendLine(_ row: TableRow, to output: inout [UInt8]) {
+        let start = output.count
+        var isFirst = true
+        for column in shownColumns {
+            if !isFirst { output.append(utf8: gap) }
+            isFirst = false
+            let width = widths[column]
+            let isLeft = columns[column].alignment == .left
+            let isPlain = row.withCell(column) { cell in
+                guard cell.isPlainASCII, limit == nil || cell.count <= min(width, cellLimit) else { return false }
+                if !isLeft { Self.pad(width - cell.count, to: &output) }
+                output.append(cell)
+                if isLeft { Self.pad(width - cell.count, to: &output) }
+                return true
+            }
+            if isPlain { continue }
+            let text = limit == nil ? shown(row.text(column)) : fitted(shown(row.text(column)), to: width)
+            if !isLeft { Self.pad(width - displayWidth(text), to: &output) }
+            output.append(utf8: text)
+            if isLeft { Self.pad(width - displayWidth(text), to: &output) }
+        }
+        while output.count > start, output[output.count - 1] == UInt8(ascii: " ") { output.removeLast() }
+        output.append(UInt8(ascii: "\n"))
+    }
+
+    private static func pad(_ count: Int, to output: inout [UInt8]) {
+        if count > 0 { output.append(contentsOf: repeatElement(UInt8(ascii: " "), count: count)) }
+    }
+
+    /// Narrows the widest column that may be cut, one step at a time, until all columns fit or none can be cut further.
+    private func shrink(to limit: Int) {
+        shrink(to: limit, minimum: columns.map { $0.least ?? .max })
+        shrink(to: limit, minimum: columns.map { $0.fewest ?? $0.least ?? .max })
+    }
+
+    private func shrink(to limit: Int, minimum: [Int]) {
+        while total(of: widths) > limit {
+            let givers = widths.indices.filter { widths[$0] > minimum[$0] }
+            guard let widest = givers.max(by: { widths[$0] < widths[$1] }) else { return }
+            widths[widest] -= 1
+        }
+    }
+}
+
+/// The gap between two columns.
+private let gap = "  "
+/// The maximum number of characters in a cell on a terminal, and of columns to which cells are padded elsewhere; longer
+/// texts are useless on a screen.
+private let cellLimit = 120

@@ -1,0 +1,25 @@
+internal import KCByteStreams
+internal import KCReportText
+
+/// The items of a list as JSON, separated by commas, as long as they are few enough to be kept.
+///
+/// A list that is kept need not be read a second time once it is known to be complete and genuine.
+struct HeldJSON {
+    /// The JSON; empty if there was too much of it.
+    private(set) var bytes: [UInt8] = []
+    /// False if there was too much of it.
+    private(set) var isWhole = true
+
+    // In bytes; some ten thousand items.
+    private static let limit = 8 << 20
+
+    /// Adds an item.
+    mutating func append(_ item: JSONValue) {
+        guard isWhole else { return }
+        if !bytes.isEmpty { bytes.append(UInt8(ascii: ",")) }
+        item.encode(into: &bytes)
+        guard bytes.count > Self.limit else { return }
+        isWhole = false
+        bytes = []
+    }
+}
