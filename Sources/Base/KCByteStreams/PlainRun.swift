@@ -1,4 +1,4 @@
-/// A run of bytes that stand for themselves in JSON: no quote, backslash or control character.
+/// Consecutive bytes that need no escape in a JSON string: no quote, backslash or control character.
 ///
 /// Eight bytes are examined at a time, since all text of a keychain passes through here.
 package struct PlainRun {

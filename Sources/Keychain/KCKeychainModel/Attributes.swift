@@ -109,16 +109,20 @@ package struct Attributes: Hashable, Sendable {
     }
 
     /// Calls `body` with the form of a value and its bytes in a metadata line; returns nil if there is none.
+    ///
+    /// - Throws: what `body` throws.
     @discardableResult
-    package func withMember<R>(
-        _ code: AttributeCode, _ body: (AttributeForm, borrowing Span<UInt8>) -> R
-    ) -> R? {
+    package func withMember<R, E: Error>(
+        _ code: AttributeCode, _ body: (AttributeForm, borrowing Span<UInt8>) throws(E) -> R
+    ) throws(E) -> R? {
         guard codes.contains(code) else { return nil }
-        return withMember(ranked: codes.rank(of: code), body)
+        return try withMember(ranked: codes.rank(of: code), body)
     }
 
     /// Calls `body` with the member that has `rank` lower ones.
-    func withMember<R>(ranked rank: Int, _ body: (AttributeForm, borrowing Span<UInt8>) -> R) -> R {
+    func withMember<R, E: Error>(
+        ranked rank: Int, _ body: (AttributeForm, borrowing Span<UInt8>) throws(E) -> R
+    ) throws(E) -> R {
         let bytes = packed.span
         let index = membersSize
         let start = index + rank * AttributePlace.size
@@ -127,7 +131,7 @@ package struct Attributes: Hashable, Sendable {
         let end =
             next == index + codes.count * AttributePlace.size
             ? index : AttributePlace(in: bytes, at: next).offset - AttributePlace.gap
-        return body(place.form, bytes.extracting(place.offset..<end))
+        return try body(place.form, bytes.extracting(place.offset..<end))
     }
 
     /// The size of the members in bytes.
@@ -161,8 +165,8 @@ package enum AttributeForm: UInt8, Sendable {
         }
     }
 
-    /// The value of bytes that have this form.
-    func value(of bytes: borrowing Span<UInt8>) -> AttributeValue {
+    /// The value of bytes that have this form, as `Attributes.withMember` passes them.
+    package func value(of bytes: borrowing Span<UInt8>) -> AttributeValue {
         var scanner = CanonicalScanner()
         do throws(MalformedLine) {
             switch self {

@@ -102,24 +102,19 @@ struct ItemRow {
         var otherKinds = ""
         for (index, column) in columns.enumerated() {
             let parameter = Self.firstAttribute + index + 1
-            // Text without escapes, as most of it is, is bound without a copy of it.
-            let bound = item.attributes.withMember(column.code) { form, bytes in
-                form != .text || column.kind == .dataOrText
-                    ? Result<Bool, KeychainStoreError>.success(false)
-                    : Result { () throws(KeychainStoreError) in
-                        try statement.bind(bytes.extracting(1..<bytes.count - 1), parameter)
-                        return true
-                    }
-            }
-            switch bound {
-            case nil: try statement.bindNull(parameter)
-            case .some(let bound):
-                if try bound.get() { continue }
-                guard let value = item.attributes[column.code] else { continue }
-                try Self.bind(value, parameter, to: statement)
-                if Self.hasOtherKind(value, column.kind) {
-                    otherKinds += (otherKinds.isEmpty ? "" : ",") + column.code.code
+            let hasOtherKind = try item.attributes.withMember(column.code) { form, bytes throws(KeychainStoreError) in
+                // Text without escapes, as most of it is, is bound without a copy of it.
+                if form == .text {
+                    try statement.bind(bytes.extracting(1..<bytes.count - 1), parameter)
+                } else {
+                    try Self.bind(form.value(of: bytes), parameter, to: statement)
                 }
+                return Self.hasOtherKind(form, column.kind)
+            }
+            switch hasOtherKind {
+            case nil: try statement.bindNull(parameter)
+            case true?: otherKinds += (otherKinds.isEmpty ? "" : ",") + column.code.code
+            case false?: break
             }
         }
         if otherKinds.isEmpty {
@@ -163,9 +158,9 @@ struct ItemRow {
     }
 
     /// True if a value is not of its attribute's natural kind, which is then recorded in the column `odd`.
-    private static func hasOtherKind(_ value: AttributeValue, _ kind: AttributeCode.Kind) -> Bool {
-        switch (value, kind) {
-        case (.data, .textOrData), (.text, .dataOrText): true
+    private static func hasOtherKind(_ form: AttributeForm, _ kind: AttributeCode.Kind) -> Bool {
+        switch (form, kind) {
+        case (.data, .textOrData), (.text, .dataOrText), (.escapedText, .dataOrText): true
         default: false
         }
     }

@@ -4,7 +4,11 @@ package import KCKeychainModel
 // Times for people; JSON and names of files have UTC.
 extension LocalCalendar {
     /// Returns the day, as in `2026-03-01`.
-    package func day(_ time: Timestamp) -> String { String(wall(time).prefix(10)) }
+    package func day(_ time: Timestamp) -> String {
+        var text: [UInt8] = []
+        append(day: time, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
 
     /// Appends the day, as in `2026-03-01`.
     package func append(day time: Timestamp, to text: inout [UInt8]) {

@@ -89,7 +89,7 @@ package final class StreamedTable {
         }
         held = rows
         var lines: [String] = []
-        forEachSortedRow { line in lines.append(line.utf8Text ?? "") }
+        forEachSortedRow { line in lines.append(String(decoding: [UInt8](copying: line), as: UTF8.self)) }
         return lines
     }
 

@@ -60,7 +60,7 @@ package struct TableRow: Sendable {
     func isEmpty(_ index: Int) -> Bool { range(index).isEmpty }
 
     /// A cell as text.
-    func text(_ index: Int) -> String { withCell(index) { $0.utf8Text ?? "" } }
+    func text(_ index: Int) -> String { withCell(index) { String(decoding: [UInt8](copying: $0), as: UTF8.self) } }
 
     /// Calls `body` with the UTF-8 of a cell.
     func withCell<R>(_ index: Int, _ body: (borrowing Span<UInt8>) -> R) -> R {

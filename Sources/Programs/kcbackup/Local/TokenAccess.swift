@@ -9,7 +9,7 @@ extension Session {
     /// Opens items with `user-presence` with a security token, if one that is enrolled is connected; otherwise nothing
     /// changes, and a note says why if a token was there.
     ///
-    /// Call it only where somebody can touch the token.
+    /// Waits for a touch of the token, so call it only if a user is present.
     func openWithToken(_ keychain: Keychain) throws {
         let tokens = keychain.keybag.tokens
         if tokens.isEmpty { return }
