@@ -146,7 +146,7 @@ test-packages: packages-test
 	.ci/test-packages
 
 wrappers: packages-test
-	swift build
+	swift build $(OPTIMIZED) --build-tests
 	Samples/check-wrappers.sh '$(WRAPPERS)'
 
 demo: packages-test $(STAGE)/$(PROGRAM)

@@ -40,6 +40,7 @@ let package = Package(
     products: [
         .library(name: "KeychainSecurity", targets: ["KeychainSecurity"]),
         .library(name: "Security", targets: ["Security"]),
+        .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
         .library(name: "SAMKeychain", targets: ["SAMKeychain"]),
         .library(name: "SSKeychain", targets: ["SSKeychain"]),
         .executable(name: "kcbackup", targets: ["kcbackup"]),
@@ -82,6 +83,7 @@ let package = Package(
 
         library("KCSecurityStatus", in: "Apple", []),
         library("KCByteStreams", in: "Base", ["CKCFiles"]),
+        library("KCConsole", in: "Base", ["KCByteStreams", "CKCSystem"]),
         library("KCCryptography", in: "Base", ["KCByteStreams", "CKCLibCrypto"]),
         library("KCArgon2", in: "Base", ["KCByteStreams", "KCCryptography", "CKCArgon2"]),
         library("KCSalsa20", in: "Base", ["KCByteStreams", "KCCryptography", "CKCGCrypt"]),
@@ -141,9 +143,10 @@ let package = Package(
                 "KCLocalKeychains", "KCCertificateItems", "KCSecurityStatus",
             ]),
         library("Security", in: "Apple", ["KeychainSecurity"]),
+        library(
+            "LocalAuthentication", in: "Apple", ["KCByteStreams", "KCConsole", "KCKeychainModel", "KeychainSecurity"]),
         library("SAMKeychain", in: "Apple", ["KeychainSecurity"]),
         library("SSKeychain", in: "Apple", ["SAMKeychain"]),
-        library("KCConsole", in: "Programs", ["KCByteStreams", "CKCSystem"]),
         library(
             "KCBackupArchive", in: "Archive",
             [
@@ -313,6 +316,7 @@ let package = Package(
         tests(
             "SAMKeychain", ["KCByteStreams", "KCKeychainModel", "KCKeychainStore"], settings: clientSettings),
         tests("SSKeychain", ["SAMKeychain"]),
+        tests("LocalAuthentication", ["KCConsole", "KeychainSecurity"], settings: clientSettings),
         tests("KCConsole", ["KCByteStreams"]),
         tests("KCReportText", ["KCByteStreams", "KCConsole"]),
         tests("KCReportPages", ["KCKeychainModel"]),

@@ -8,9 +8,11 @@ import Testing
 @Suite("Access control")
 struct AccessControlTests {
     private static let protections = [
-        kSecAttrAccessibleWhenUnlocked, kSecAttrAccessibleAfterFirstUnlock, kSecAttrAccessibleAlways,
-        kSecAttrAccessibleWhenUnlockedThisDeviceOnly, kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
-        kSecAttrAccessibleAlwaysThisDeviceOnly, kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly,
+        kSecAttrAccessibleWhenUnlocked as String, kSecAttrAccessibleAfterFirstUnlock as String,
+        kSecAttrAccessibleAlways as String,
+        kSecAttrAccessibleWhenUnlockedThisDeviceOnly as String,
+        kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly as String,
+        kSecAttrAccessibleAlwaysThisDeviceOnly as String, kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly as String,
     ]
 
     private static let flags: [SecAccessControlCreateFlags] = [
@@ -94,7 +96,7 @@ struct AccessControlTests {
         let open = try TestClient()
         #expect(open.add(password("ann", "1", [kSecAttrAccessControl: control])) == errSecAuthFailed)
         let program = try TestClient(hasPasscode: true)
-        let synchronizable: [String: Any] = [kSecAttrAccessControl: control, kSecAttrSynchronizable: true]
+        let synchronizable: [CFString: Any] = [kSecAttrAccessControl: control, kSecAttrSynchronizable: true]
         #expect(program.add(password("ann", "1", synchronizable)) == errSecParam)
         #expect(
             program.add([kSecClass: kSecClassCertificate, kSecAttrAccessControl: control, kSecValueData: Data()])
@@ -112,15 +114,15 @@ struct AccessControlTests {
     @Test("Access control and accessibility may be given together only if they agree")
     func together() throws {
         let program = try TestClient()
-        let control = SecAccessControl(protection: kSecAttrAccessibleAfterFirstUnlock)
-        func item(_ code: String) -> [String: Any] {
+        let control = SecAccessControl(protection: kSecAttrAccessibleAfterFirstUnlock as String)
+        func item(_ code: String) -> [CFString: Any] {
             password("ann", "1", [kSecAttrAccessControl: control, kSecAttrAccessible: code])
         }
-        #expect(program.add(item(kSecAttrAccessibleWhenUnlocked)) == errSecParam)
+        #expect(program.add(item(kSecAttrAccessibleWhenUnlocked as String)) == errSecParam)
         #expect(program.status(query("ann")) == errSecItemNotFound)
-        #expect(program.add(item(kSecAttrAccessibleAfterFirstUnlock)) == errSecSuccess)
-        #expect(program.delete(item(kSecAttrAccessibleWhenUnlocked)) == errSecParam)
-        #expect(program.delete(item(kSecAttrAccessibleAfterFirstUnlock)) == errSecSuccess)
+        #expect(program.add(item(kSecAttrAccessibleAfterFirstUnlock as String)) == errSecSuccess)
+        #expect(program.delete(item(kSecAttrAccessibleWhenUnlocked as String)) == errSecParam)
+        #expect(program.delete(item(kSecAttrAccessibleAfterFirstUnlock as String)) == errSecSuccess)
     }
 
     @Test("A value that is not an access control is refused, and nothing is added")
@@ -140,5 +142,70 @@ struct AccessControlTests {
             (.privateKeyUsage, 30), (.applicationPassword, 31),
         ]
         for (flag, bit) in bits { #expect(flag.rawValue == 1 << bit) }
+    }
+}
+
+@Suite("Items that ask, with a context")
+struct AuthenticationContextTests {
+    /// Answers as the test says, and counts.
+    private final class Context: AuthenticationContext {
+        let asked = Mutex(0)
+        private let answer: Result<String, AuthenticationRefusal>
+
+        init(_ answer: Result<String, AuthenticationRefusal>) {
+            self.answer = answer
+        }
+
+        func passcode(mayAsk: Bool) throws(AuthenticationRefusal) -> Data {
+            if !mayAsk { throw .notInteractive }
+            asked.withLock { $0 += 1 }
+            return Data(try answer.get().utf8)
+        }
+    }
+
+    @Test("The context of a call is asked for the passcode, and not the program's source")
+    func context() throws {
+        let program = try TestClient(hasPasscode: true)
+        let control = try #require(
+            SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, .userPresence, nil))
+        #expect(program.add(password("ann", "1", [kSecAttrAccessControl: control])) == errSecSuccess)
+        #expect(program.add(password("bob", "2")) == errSecSuccess)
+        program.client.setPasscodeSource { fatalError("the source is asked") }
+        let right = Context(.success(TestClient.passcode))
+        #expect(program.text(query("ann", [kSecUseAuthenticationContext: right])) == "1")
+        #expect(program.text(query("bob", [kSecUseAuthenticationContext: right])) == "2")
+        #expect(right.asked.withLock { $0 } == 1)
+        #expect(
+            program.update(query("ann", [kSecUseAuthenticationContext: right]), [kSecValueData: Data("3".utf8)])
+                == errSecSuccess)
+        #expect(program.text(query("ann", [kSecUseAuthenticationContext: right])) == "3")
+        for (answer, status) in [
+            (Result<String, AuthenticationRefusal>.success("pecan"), errSecAuthFailed),
+            (.failure(.canceled), errSecUserCanceled), (.failure(.failed), errSecAuthFailed),
+            (.failure(.notInteractive), errSecInteractionNotAllowed),
+        ] {
+            let reading = query("ann", [kSecUseAuthenticationContext: Context(answer), kSecReturnData: true])
+            #expect(program.find(reading).0 == status)
+        }
+        let silent: [CFString: Any] = [
+            kSecUseAuthenticationContext: right, kSecUseAuthenticationUI: kSecUseAuthenticationUIFail,
+            kSecReturnData: true,
+        ]
+        #expect(program.find(query("ann", silent)).0 == errSecInteractionNotAllowed)
+        #expect(program.status(query("ann", [kSecUseAuthenticationContext: "x"])) == errSecParam)
+    }
+
+    @Test("A passcode is checked without locking or unlocking anything")
+    func check() throws {
+        let program = try TestClient(hasPasscode: true)
+        #expect(program.add(password("ann", "1")) == errSecSuccess)
+        try program.client.check(passcode: Data(TestClient.passcode.utf8))
+        #expect(throws: KeychainClientFailure.failed(errSecAuthFailed)) {
+            try program.client.check(passcode: Data("pecan".utf8))
+        }
+        #expect(program.text(query("ann")) == "1")
+        program.lock(.locked)
+        try program.client.check(passcode: Data(TestClient.passcode.utf8))
+        #expect(program.status(query("ann")) == errSecInteractionNotAllowed)
     }
 }

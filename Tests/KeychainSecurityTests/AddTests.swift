@@ -18,7 +18,7 @@ struct AddTests {
         #expect(program.adding(password("ref", "1", [kSecReturnPersistentRef: true])).1 as? Data == reference("ref"))
         #expect(program.adding(password("data", "1", [kSecReturnData: true])).1 as? Data == Data("1".utf8))
         let attributes = try #require(
-            program.adding(password("attributes", "1", [kSecReturnAttributes: true])).1 as? [String: Any])
+            program.adding(password("attributes", "1", [kSecReturnAttributes: true])).1 as? [CFString: Any])
         #expect(attributes[kSecAttrAccount] as? String == "attributes")
         #expect(attributes[kSecAttrAccessGroup] as? String == "test")
         #expect(attributes[kSecValueData] == nil && attributes[kSecClass] == nil)
@@ -27,7 +27,7 @@ struct AddTests {
                 password(
                     "several", "1",
                     [kSecReturnAttributes: true, kSecReturnData: true, kSecReturnPersistentRef: true])
-            ).1 as? [String: Any])
+            ).1 as? [CFString: Any])
         #expect(several[kSecAttrAccount] as? String == "several")
         #expect(several[kSecValueData] as? Data == Data("1".utf8))
         #expect(several[kSecValuePersistentRef] as? Data == reference("several"))
@@ -56,28 +56,34 @@ struct AddTests {
     @Test(
         "A different value of any unique key attribute makes another item, and the same values a duplicate",
         arguments: [
-            (kSecClassGenericPassword, [kSecAttrAccount, kSecAttrService]),
+            (kSecClassGenericPassword as String, [kSecAttrAccount as String, kSecAttrService as String]),
             (
-                kSecClassInternetPassword,
+                kSecClassInternetPassword as String,
                 [
-                    kSecAttrAccount, kSecAttrSecurityDomain, kSecAttrServer, kSecAttrAuthenticationType, kSecAttrPath,
-                    kSecAttrProtocol, kSecAttrPort,
+                    kSecAttrAccount as String, kSecAttrSecurityDomain as String, kSecAttrServer as String,
+                    kSecAttrAuthenticationType as String, kSecAttrPath as String,
+                    kSecAttrProtocol as String, kSecAttrPort as String,
                 ]
             ),
-            (kSecClassCertificate, [kSecAttrCertificateType, kSecAttrIssuer, kSecAttrSerialNumber]),
             (
-                kSecClassKey,
+                kSecClassCertificate as String,
+                [kSecAttrCertificateType as String, kSecAttrIssuer as String, kSecAttrSerialNumber as String]
+            ),
+            (
+                kSecClassKey as String,
                 [
-                    kSecAttrKeyClass, kSecAttrApplicationLabel, kSecAttrApplicationTag, kSecAttrCreator,
-                    kSecAttrKeyType, kSecAttrKeySizeInBits, kSecAttrEffectiveKeySize, "sdat", "edat",
+                    kSecAttrKeyClass as String, kSecAttrApplicationLabel as String, kSecAttrApplicationTag as String,
+                    kSecAttrCreator as String,
+                    kSecAttrKeyType as String, kSecAttrKeySizeInBits as String, kSecAttrEffectiveKeySize as String,
+                    "sdat", "edat",
                 ]
             ),
         ])
     func uniqueKey(className: String, attributes: [String]) {
-        let plain: [String: Any] = [kSecClass: className]
+        let plain: [CFString: Any] = [kSecClass: className]
         var variations = [plain]
-        for name in attributes + [kSecAttrSyncViewHint] {
-            variations.append(plain.merging([name: Self.value(of: name)]) { $1 })
+        for name in attributes + [kSecAttrSyncViewHint as String] {
+            variations.append(plain.merging([name as CFString: Self.value(of: name)]) { $1 })
         }
         variations.append(plain.merging([kSecAttrSynchronizable: true]) { $1 })
         for variation in variations { #expect(program.add(variation) == errSecSuccess, "\(variation.keys.sorted())") }
@@ -102,13 +108,15 @@ struct AddTests {
     @Test(
         "A different value of any other attribute makes a duplicate",
         arguments: [
-            [kSecAttrLabel: "x"], [kSecAttrComment: "x"], [kSecAttrDescription: "x"], [kSecAttrGeneric: "x"],
-            [kSecAttrType: 7], [kSecAttrCreator: 7], [kSecAttrAccessible: kSecAttrAccessibleAlways],
-            [kSecValueData: Data("other".utf8)],
+            [kSecAttrLabel as String: "x"], [kSecAttrComment as String: "x"], [kSecAttrDescription as String: "x"],
+            [kSecAttrGeneric as String: "x"],
+            [kSecAttrType as String: 7], [kSecAttrCreator as String: 7],
+            [kSecAttrAccessible as String: kSecAttrAccessibleAlways as String],
+            [kSecValueData as String: Data("other".utf8)],
         ] as [[String: any Sendable]])
     func outsideUniqueKey(more: [String: any Sendable]) {
         #expect(program.add(query("ann")) == errSecSuccess)
-        #expect(program.add(query("ann", more)) == errSecDuplicateItem)
+        #expect(program.add(query("ann", keyed(more))) == errSecDuplicateItem)
     }
 
     @Test("An absent unique key attribute equals the empty text or the number 0")
@@ -122,7 +130,7 @@ struct AddTests {
         #expect(program.add(internet()) == errSecSuccess)
         #expect(program.add(internet([kSecAttrPort: 0, kSecAttrProtocol: 0, kSecAttrPath: ""])) == errSecDuplicateItem)
         #expect(program.status(internet([kSecAttrPort: 0])) == errSecSuccess)
-        let key: [String: Any] = [kSecClass: kSecClassKey]
+        let key: [CFString: Any] = [kSecClass: kSecClassKey]
         #expect(program.add(key) == errSecSuccess)
         let epoch = Date(timeIntervalSinceReferenceDate: 0)
         #expect(program.add(key.merging(["sdat": epoch, kSecAttrKeyClass: "0"]) { $1 }) == errSecDuplicateItem)
@@ -140,7 +148,7 @@ struct AddTests {
     @Test("An unknown key that is not four characters long is a parameter error")
     func unknownKey() {
         for name in ["", "persistref", "abc", "m_Odd", "r_Odd", "u_Odd", "v_Odd", "ä\u{1F511}"] {
-            let statuses = program.statusesOfAllCalls(password("ann", "1", [name: true]))
+            let statuses = program.statusesOfAllCalls(password("ann", "1", [name as CFString: true]))
             #expect(statuses.allSatisfy { $0 == errSecParam }, "\(name): \(statuses)")
         }
         #expect(program.count(generic()) == 0)
@@ -149,11 +157,12 @@ struct AddTests {
     @Test(
         "A dictionary without a class, or with an unknown one, is refused",
         arguments: [
-            ([:], errSecParam), ([kSecAttrAccount: "ann"], errSecParam), ([kSecClass: 1], errSecParam),
-            ([kSecClass: "none"], errSecNoSuchClass), ([kSecClass: ""], errSecNoSuchClass),
+            ([:], errSecParam), ([kSecAttrAccount as String: "ann"], errSecParam),
+            ([kSecClass as String: 1], errSecParam),
+            ([kSecClass as String: "none"], errSecNoSuchClass), ([kSecClass as String: ""], errSecNoSuchClass),
         ] as [([String: any Sendable], OSStatus)])
     func noClass(dictionary: [String: any Sendable], expected: OSStatus) {
-        let statuses = program.statusesOfAllCalls(dictionary)
+        let statuses = program.statusesOfAllCalls(keyed(dictionary))
         #expect(statuses.allSatisfy { $0 == expected }, "\(dictionary): \(statuses)")
     }
 
@@ -166,13 +175,15 @@ struct AddTests {
     @Test(
         "Match conditions, item lists and persistent references are refused in an add",
         arguments: [
-            [kSecMatchLimit: kSecMatchLimitOne], [kSecMatchLimit: kSecMatchLimitAll], [kSecMatchCaseInsensitive: true],
-            [kSecMatchPolicy: 1], [kSecUseItemList: ["x"]], [kSecAttrTombstone: true],
-            [kSecUseAuthenticationUI: kSecUseAuthenticationUISkip], [kSecUseTombstones: true],
-            [kSecValuePersistentRef: Data("genp".utf8) + Data(count: 16)],
+            [kSecMatchLimit as String: kSecMatchLimitOne as String],
+            [kSecMatchLimit as String: kSecMatchLimitAll as String], [kSecMatchCaseInsensitive as String: true],
+            [kSecMatchPolicy as String: 1], [kSecUseItemList as String: ["x"]], [kSecAttrTombstone as String: true],
+            [kSecUseAuthenticationUI as String: kSecUseAuthenticationUISkip as String],
+            [kSecUseTombstones as String: true],
+            [kSecValuePersistentRef as String: Data("genp".utf8) + Data(count: 16)],
         ] as [[String: any Sendable]])
     func foreignKeys(more: [String: any Sendable]) {
-        #expect(program.add(password("ann", "1", more)) == errSecParam)
+        #expect(program.add(password("ann", "1", keyed(more))) == errSecParam)
         #expect(program.count(generic()) == 0)
     }
 

@@ -7,19 +7,19 @@ import Testing
 @Suite("Certificate items", .waitsForPrograms)
 struct CertificateTests {
     private let program: TestClient
-    private let certificates: [String: Any] = [kSecClass: kSecClassCertificate]
+    private let certificates: [CFString: Any] = [kSecClass: kSecClassCertificate]
 
     init() throws {
         program = try TestClient(hasPasscode: true)
     }
 
-    private func with(_ more: [String: Any]) -> [String: Any] { certificates.merging(more) { $1 } }
+    private func with(_ more: [CFString: Any]) -> [CFString: Any] { certificates.merging(more) { $1 } }
 
     /// The summaries of the certificates that match.
-    private func found(_ conditions: [String: Any]) -> Set<String> {
+    private func found(_ conditions: [CFString: Any]) -> Set<String> {
         let query = with(conditions).merging([kSecReturnRef: true, kSecMatchLimit: kSecMatchLimitAll]) { $1 }
         let objects = program.find(query).1 as? [SecCertificate] ?? []
-        return Set(objects.compactMap { SecCertificateCopySubjectSummary($0) })
+        return Set(objects.compactMap { SecCertificateCopySubjectSummary($0) as String? })
     }
 
     private func addAll() throws {
@@ -32,7 +32,7 @@ struct CertificateTests {
     func addOnce(asObject: Bool) throws {
         let object = try SampleCertificates.object("mail")
         let data = try SampleCertificates.der("mail")
-        let byObject: [String: Any] = [kSecValueRef: object]
+        let byObject: [CFString: Any] = [kSecValueRef: object]
         let byData = with([kSecValueData: data])
         #expect(program.add(asObject ? byObject : byData) == errSecSuccess)
         #expect(program.add(byObject) == errSecDuplicateItem)
@@ -48,24 +48,26 @@ struct CertificateTests {
         let object = try SampleCertificates.object("mail")
         func added(_ keys: String...) throws -> AnyObject? {
             _ = program.delete(certificates)
-            let query: [String: Any] = [kSecValueRef: object]
-            let (status, result) = program.adding(query.merging(keys.map { ($0, true) }) { $1 })
+            let query: [CFString: Any] = [kSecValueRef: object]
+            let (status, result) = program.adding(query.merging(keys.map { ($0 as CFString, true) }) { $1 })
             #expect(status == errSecSuccess)
             return result
         }
         #expect(try added() == nil)
-        #expect(try added(kSecReturnData) as? Data == SampleCertificates.der("mail"))
-        #expect(try added(kSecReturnRef) as? SecCertificate == object)
-        let reference = try #require(try added(kSecReturnPersistentRef) as? Data)
+        #expect(try added(kSecReturnData as String) as? Data == SampleCertificates.der("mail"))
+        #expect(try added(kSecReturnRef as String) as? SecCertificate == object)
+        let reference = try #require(try added(kSecReturnPersistentRef as String) as? Data)
         #expect(reference.prefix(4) == Data("cert".utf8) && reference.count == 20)
-        let attributes = try #require(try added(kSecReturnAttributes) as? [String: Any])
+        let attributes = try #require(try added(kSecReturnAttributes as String) as? [CFString: Any])
         #expect(attributes[kSecAttrLabel] as? String == "mail.example.org")
         #expect(attributes[kSecClass] == nil && attributes[kSecValueData] == nil)
         let several = try #require(
-            try added(kSecReturnAttributes, kSecReturnRef, kSecReturnData, kSecReturnPersistentRef) as? [String: Any])
+            try added(
+                kSecReturnAttributes as String, kSecReturnRef as String, kSecReturnData as String,
+                kSecReturnPersistentRef as String) as? [CFString: Any])
         #expect(several[kSecValueRef] as? SecCertificate == object)
-        #expect(several[kSecValueData] as? Data == SecCertificateCopyData(object))
-        #expect(several[kSecClass] as? String == kSecClassCertificate)
+        #expect(several[kSecValueData] as? Data == SecCertificateCopyData(object) as Data)
+        #expect(several[kSecClass] as? CFString == kSecClassCertificate)
         #expect((several[kSecValuePersistentRef] as? Data)?.count == 20)
     }
 
@@ -77,16 +79,16 @@ struct CertificateTests {
         #expect(attributes[kSecAttrCertificateType] as? Int == 3)
         #expect(attributes[kSecAttrCertificateEncoding] as? Int == 3)
         #expect(
-            attributes[kSecAttrIssuer] as? Data == SecCertificateCopyNormalizedIssuerSequence(object))
+            attributes[kSecAttrIssuer] as? Data == SecCertificateCopyNormalizedIssuerSequence(object) as Data?)
         #expect(
-            attributes[kSecAttrSubject] as? Data == SecCertificateCopyNormalizedSubjectSequence(object))
+            attributes[kSecAttrSubject] as? Data == SecCertificateCopyNormalizedSubjectSequence(object) as Data?)
         let serial = Data([0x4b, 0x43, 0, 0, 0, 0, 0, 3])
         #expect(attributes[kSecAttrSerialNumber] as? Data == serial)
-        #expect(SecCertificateCopySerialNumberData(object, nil) == serial)
+        #expect(SecCertificateCopySerialNumberData(object, nil) as Data? == serial)
         #expect(attributes[kSecAttrAlias] as? String == "grace@example.org")
         #expect((attributes[kSecAttrPublicKeyHash] as? Data)?.count == 20)
         #expect(attributes[kSecAttrSubjectKeyID] as? Data == attributes[kSecAttrPublicKeyHash] as? Data)
-        #expect(attributes[kSecAttrAccessible] as? String == kSecAttrAccessibleAlways)
+        #expect(attributes[kSecAttrAccessible] as? CFString == kSecAttrAccessibleAlways)
         let bySerial = with([kSecAttrIssuer: attributes[kSecAttrIssuer] as Any, kSecAttrSerialNumber: serial])
         #expect(program.status(bySerial) == errSecSuccess)
     }
@@ -159,10 +161,10 @@ struct CertificateTests {
         var addresses: CFArray?
         #expect(SecCertificateCopyEmailAddresses(mail, &addresses) == errSecSuccess)
         #expect(addresses as? [String] == ["grace@example.org"])
-        #expect(SecCertificateCopyData(mail) == (try SampleCertificates.der("mail")))
+        #expect(SecCertificateCopyData(mail) as Data == (try SampleCertificates.der("mail")))
         let der = try SampleCertificates.der("mail")
         for bytes in [Data(), Data([1, 2, 3]), der.dropLast(), der + Data([0])] {
-            #expect(SecCertificateCreateWithData(nil, Data(bytes)) == nil)
+            #expect(SecCertificateCreateWithData(nil, Data(bytes) as CFData) == nil)
         }
     }
 

@@ -123,8 +123,8 @@ struct ConcurrencyTests {
             kSecAttrService: "race", kSecMatchLimit: kSecMatchLimitAll, kSecReturnAttributes: true,
             kSecReturnData: true,
         ])
-        #expect(home.client().copyMatching(all, &result) == errSecSuccess)
-        let found = try #require(result as? [[String: Any]])
+        #expect(home.client().copyMatching(all as CFDictionary, &result) == errSecSuccess)
+        let found = try #require(result as? [[CFString: Any]])
         let accounts = found.compactMap { $0[kSecAttrAccount] as? String }
         let expected =
             (0..<common).map { "common \($0)" }

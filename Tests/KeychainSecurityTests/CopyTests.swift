@@ -33,24 +33,25 @@ struct CopyTests {
         #expect(program.add(password("b", "2")) == errSecSuccess)
         let mail = generic([kSecAttrService: "mail"])
         let all = mail.merging([kSecMatchLimit: kSecMatchLimitAll]) { $1 }
-        func find(_ query: [String: Any], _ keys: String...) -> AnyObject? {
-            program.find(query.merging(keys.map { ($0, true) }) { $1 }).1
+        func find(_ query: [CFString: Any], _ keys: String...) -> AnyObject? {
+            program.find(query.merging(keys.map { ($0 as CFString, true) }) { $1 }).1
         }
-        #expect(find(mail, kSecReturnData) as? Data == Data("1".utf8))
-        #expect(find(all, kSecReturnData) as? [Data] == [Data("1".utf8), Data("2".utf8)])
-        let references = try #require(find(all, kSecReturnPersistentRef) as? [Data])
-        #expect(references.count == 2 && find(mail, kSecReturnPersistentRef) as? Data == references[0])
-        let attributes = try #require(find(all, kSecReturnAttributes) as? [[String: Any]])
+        #expect(find(mail, kSecReturnData as String) as? Data == Data("1".utf8))
+        #expect(find(all, kSecReturnData as String) as? [Data] == [Data("1".utf8), Data("2".utf8)])
+        let references = try #require(find(all, kSecReturnPersistentRef as String) as? [Data])
+        #expect(references.count == 2 && find(mail, kSecReturnPersistentRef as String) as? Data == references[0])
+        let attributes = try #require(find(all, kSecReturnAttributes as String) as? [[CFString: Any]])
         #expect(attributes.map { $0[kSecAttrAccount] as? String } == ["a", "b"])
-        let both = try #require(find(all, kSecReturnData, kSecReturnPersistentRef) as? [[String: Any]])
+        let both = try #require(
+            find(all, kSecReturnData as String, kSecReturnPersistentRef as String) as? [[CFString: Any]])
         #expect(both.map { $0[kSecValueData] as? Data } == [Data("1".utf8), Data("2".utf8)])
         #expect(both.map { $0[kSecValuePersistentRef] as? Data } == references)
         #expect(both.allSatisfy { $0.count == 2 })
         for limit in [2, 3] {
-            let found = find(mail.merging([kSecMatchLimit: limit]) { $1 }, kSecReturnData) as? [Data]
+            let found = find(mail.merging([kSecMatchLimit: limit]) { $1 }, kSecReturnData as String) as? [Data]
             #expect(found?.count == 2)
         }
-        #expect(find(mail.merging([kSecMatchLimit: 1]) { $1 }, kSecReturnData) as? Data == Data("1".utf8))
+        #expect(find(mail.merging([kSecMatchLimit: 1]) { $1 }, kSecReturnData as String) as? Data == Data("1".utf8))
     }
 
     @Test("A limit of 0 finds nothing")
@@ -64,8 +65,8 @@ struct CopyTests {
     func order() {
         for account in ["c", "a", "b"] { #expect(program.add(password(account, account)) == errSecSuccess) }
         func accounts() -> [String] {
-            let all: [String: Any] = [kSecMatchLimit: kSecMatchLimitAll, kSecReturnAttributes: true]
-            let found = program.find(generic(all)).1 as? [[String: Any]] ?? []
+            let all: [CFString: Any] = [kSecMatchLimit: kSecMatchLimitAll, kSecReturnAttributes: true]
+            let found = program.find(generic(all)).1 as? [[CFString: Any]] ?? []
             return found.compactMap { $0[kSecAttrAccount] as? String }
         }
         #expect(accounts() == ["c", "a", "b"])
@@ -80,7 +81,9 @@ struct CopyTests {
     @Test("Without a result pointer, the status tells whether an item exists")
     func existence() {
         #expect(program.add(password("ann")) == errSecSuccess)
-        let all: [String: Any] = [kSecReturnAttributes: true, kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll]
+        let all: [CFString: Any] = [
+            kSecReturnAttributes: true, kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll,
+        ]
         #expect(program.status(query("ann", all)) == errSecSuccess)
         #expect(program.status(query("bob", all)) == errSecItemNotFound)
     }
@@ -88,7 +91,7 @@ struct CopyTests {
     @Test("A return key with the value false returns nothing")
     func falseReturnKeys() {
         #expect(program.add(password("ann")) == errSecSuccess)
-        let nothing: [String: Any] = [
+        let nothing: [CFString: Any] = [
             kSecReturnData: false, kSecReturnAttributes: 0, kSecMatchLimit: kSecMatchLimitAll,
         ]
         let (status, result) = program.find(query("ann", nothing))
@@ -102,8 +105,8 @@ struct CopyTests {
         #expect(program.add(password("empty", "")) == errSecSuccess)
         for account in ["none", "empty"] {
             #expect(program.find(query(account, [kSecReturnData: true])).1 as? Data == Data())
-            let both: [String: Any] = [kSecReturnData: true, kSecReturnAttributes: true]
-            let found = try #require(program.find(query(account, both)).1 as? [String: Any])
+            let both: [CFString: Any] = [kSecReturnData: true, kSecReturnAttributes: true]
+            let found = try #require(program.find(query(account, both)).1 as? [CFString: Any])
             #expect(found[kSecValueData] as? Data == (account == "none" ? nil : Data()))
         }
     }
@@ -124,11 +127,11 @@ struct CopyTests {
         #expect(program.add(password("ann")) == errSecSuccess)
         let (status, object) = program.find(query("ann", [kSecReturnRef: true]))
         #expect(status == errSecSuccess && object == nil)
-        let all: [String: Any] = [kSecReturnRef: true, kSecMatchLimit: kSecMatchLimitAll]
+        let all: [CFString: Any] = [kSecReturnRef: true, kSecMatchLimit: kSecMatchLimitAll]
         #expect((program.find(query("ann", all)).1 as? [Any])?.isEmpty == true)
-        let both: [String: Any] = [kSecReturnRef: true, kSecReturnAttributes: true]
-        let found = try #require(program.find(query("ann", both)).1 as? [String: Any])
-        #expect(found[kSecClass] as? String == kSecClassGenericPassword)
+        let both: [CFString: Any] = [kSecReturnRef: true, kSecReturnAttributes: true]
+        let found = try #require(program.find(query("ann", both)).1 as? [CFString: Any])
+        #expect(found[kSecClass] as? CFString == kSecClassGenericPassword)
         #expect(found[kSecValueRef] == nil)
         #expect(program.attributes(query("ann"))?[kSecClass] == nil)
     }
@@ -157,7 +160,7 @@ struct CopyTests {
         #expect(program.text(query("ann", [kSecMatchCaseInsensitive: true])) == "1")
         #expect(program.text(query("ANN", [kSecMatchCaseInsensitive: true, kSecAttrLabel: "école"])) == "1")
         #expect(program.status(query("bob", [kSecMatchCaseInsensitive: true])) == errSecItemNotFound)
-        let otherGroup: [String: Any] = [kSecMatchCaseInsensitive: true, kSecAttrAccessGroup: "TEST"]
+        let otherGroup: [CFString: Any] = [kSecMatchCaseInsensitive: true, kSecAttrAccessGroup: "TEST"]
         #expect(program.status(query("ann", otherGroup)) == errSecMissingEntitlement)
     }
 
@@ -170,7 +173,7 @@ struct CopyTests {
             let query = internet([
                 kSecMatchHostOrSubdomainOfHost: host, kSecReturnAttributes: true, kSecMatchLimit: kSecMatchLimitAll,
             ])
-            let found = program.find(query).1 as? [[String: Any]] ?? []
+            let found = program.find(query).1 as? [[CFString: Any]] ?? []
             return Set(found.compactMap { $0[kSecAttrServer] as? String })
         }
         #expect(servers("EXAMPLE.org") == ["example.org", "www.Example.org"])
@@ -181,7 +184,7 @@ struct CopyTests {
 
     @Test("Certificate conditions apply only to certificates and identities")
     func conditionsOnCertificates() {
-        let conditions: [String: Any] = [
+        let conditions: [CFString: Any] = [
             kSecMatchSubjectContains: "x", kSecMatchEmailAddressIfPresent: "x", kSecMatchIssuers: [Data()],
             kSecMatchValidOnDate: Date(),
         ]
@@ -199,16 +202,16 @@ struct CopyTests {
     @Test("A condition that is not supported is an error")
     func notHere() {
         #expect(program.add(password("ann")) == errSecSuccess)
-        let unsupported: [String: Any] = [
-            kSecMatchPolicy: 1, kSecMatchTrustedOnly: true, kSecMatchItemList: ["x"], kSecMatchSearchList: ["x"],
-            kSecUseAuthenticationContext: "x", kSecUseSystemKeychain: true, kSecUseItemList: ["x"],
+        let unsupported: [CFString: Any] = [
+            kSecMatchPolicy: 1, kSecMatchTrustedOnly: true, kSecMatchSearchList: ["x"], kSecUseSystemKeychain: true,
+            kSecUseItemList: ["x"],
         ]
         for (key, value) in unsupported { #expect(program.status(query("ann", [key: value])) == errSecUnimplemented) }
     }
 
     @Test("Keys that have no effect here are accepted and ignored")
     func ignored() {
-        let harmless: [String: Any] = [
+        let harmless: [CFString: Any] = [
             kSecUseDataProtectionKeychain: true, kSecUseOperationPrompt: "please", kSecUseNoAuthenticationUI: true,
             kSecUseAuthenticationUI: kSecUseAuthenticationUIFail, kSecUseSystemKeychain: false,
         ]

@@ -90,10 +90,10 @@ struct CorruptionTests {
     @Test("A label changed behind the API makes a key or certificate corrupt")
     func changedKey() throws {
         for (className, table) in [(kSecClassKey, "keys"), (kSecClassCertificate, "cert")] {
-            let item: [String: Any] = [kSecClass: className, kSecAttrLabel: "old", kSecValueData: Data([1])]
+            let item: [CFString: Any] = [kSecClass: className, kSecAttrLabel: "old", kSecValueData: Data([1])]
             #expect(program.add(item) == errSecSuccess)
             try program.alter("UPDATE \(table) SET labl = CAST('new' AS BLOB)")
-            let query: [String: Any] = [kSecClass: className, kSecReturnData: true]
+            let query: [CFString: Any] = [kSecClass: className, kSecReturnData: true]
             #expect(program.find(query).0 == errSecItemNotFound)
             #expect(program.add(item) == errSecSuccess)
             #expect(program.find(query).1 as? Data == Data([1]))

@@ -33,21 +33,23 @@ struct DeleteTests {
     @Test(
         "A deletion affects all matching items, so a smaller limit or a match condition is refused",
         arguments: [
-            [kSecMatchLimit: kSecMatchLimitOne], [kSecMatchLimit: 1], [kSecMatchLimit: 10],
-            [kSecMatchCaseInsensitive: true], [kSecMatchTrustedOnly: false], [kSecMatchPolicy: 1],
-            [kSecMatchItemList: ["x"]],
+            [kSecMatchLimit as String: kSecMatchLimitOne as String], [kSecMatchLimit as String: 1],
+            [kSecMatchLimit as String: 10],
+            [kSecMatchCaseInsensitive as String: true], [kSecMatchTrustedOnly as String: false],
+            [kSecMatchPolicy as String: 1],
+            [kSecMatchItemList as String: ["x"]],
         ] as [[String: any Sendable]])
     func conditions(more: [String: any Sendable]) {
         #expect(program.add(password("ann")) == errSecSuccess)
-        #expect(program.delete(query("ann", more)) == errSecParam)
+        #expect(program.delete(query("ann", keyed(more))) == errSecParam)
         #expect(program.count(generic()) == 1)
         #expect(program.delete(query("ann", [kSecMatchLimit: kSecMatchLimitAll])) == errSecSuccess)
     }
 
-    @Test("A refused deletion deletes nothing", arguments: ["abcd", kSecAttrServer])
+    @Test("A refused deletion deletes nothing", arguments: ["abcd", kSecAttrServer as String])
     func unknownAttribute(name: String) {
         #expect(program.add(password("ann")) == errSecSuccess)
-        #expect(program.delete(query("ann", [name: "x"])) == errSecNoSuchAttr)
+        #expect(program.delete(query("ann", [name as CFString: "x"])) == errSecNoSuchAttr)
         #expect(program.delete(query("ann", [kSecAttrLabel: [1]])) == errSecParam)
         #expect(program.count(generic()) == 1)
     }

@@ -29,7 +29,7 @@ struct EntitlementTests {
 
     /// The access groups from a property list.
     private func groups(
-        _ entries: [String: Any], _ format: PropertyListSerialization.PropertyListFormat = .xml
+        _ entries: [CFString: Any], _ format: PropertyListSerialization.PropertyListFormat = .xml
     ) throws -> [String] {
         let data = try PropertyListSerialization.data(fromPropertyList: entries, format: format, options: 0)
         try folder.write("list", Array(data))
@@ -47,7 +47,7 @@ struct EntitlementTests {
     @Test(
         "Keychain access groups come first, then associated identifiers, the program's own, and application groups")
     func order() throws {
-        let all: [String: Any] = [
+        let all: [CFString: Any] = [
             "com.apple.security.application-groups": ["shared"], "application-identifier": "own",
             "com.apple.developer.associated-application-identifier": ["associated"],
             "keychain-access-groups": ["first", "second"], "get-task-allow": true,
@@ -55,7 +55,7 @@ struct EntitlementTests {
         #expect(try groups(all) == ["first", "second", "associated", "own", "shared"])
         #expect(try groups(["application-identifier": "own"]) == ["own"])
         let associated = "com.apple.developer.associated-application-identifier"
-        #expect(try groups(["application-identifier": "own", associated: ["maker"]]) == ["maker", "own"])
+        #expect(try groups(["application-identifier": "own", associated as CFString: ["maker"]]) == ["maker", "own"])
         #expect(try groups([:]) == [])
     }
 
@@ -178,7 +178,7 @@ struct EntitlementTests {
     @Test("An item can neither be added with a token nor given one by an update")
     func tokenItems() throws {
         let program = try TestClient()
-        let token: [String: Any] = [kSecAttrTokenID: kSecAttrTokenIDSecureEnclave]
+        let token: [CFString: Any] = [kSecAttrTokenID: kSecAttrTokenIDSecureEnclave]
         #expect(program.add([kSecClass: kSecClassKey].merging(token) { $1 }) == errSecUnimplemented)
         #expect(program.add([kSecClass: kSecClassKey]) == errSecSuccess)
         #expect(program.update([kSecClass: kSecClassKey], token) == errSecUnimplemented)

@@ -9,9 +9,9 @@ import Testing
 @Suite("Keys, identities and PKCS #12 files", .waitsForPrograms)
 struct IdentityTests {
     private let program: TestClient
-    private let identities: [String: Any] = [kSecClass: kSecClassIdentity]
-    private let keys: [String: Any] = [kSecClass: kSecClassKey]
-    private let certificates: [String: Any] = [kSecClass: kSecClassCertificate]
+    private let identities: [CFString: Any] = [kSecClass: kSecClassIdentity]
+    private let keys: [CFString: Any] = [kSecClass: kSecClassKey]
+    private let certificates: [CFString: Any] = [kSecClass: kSecClassCertificate]
 
     init() throws {
         program = try TestClient()
@@ -29,11 +29,11 @@ struct IdentityTests {
         return Data(bytes.bytesForTest())
     }
 
-    private func imported(_ file: Data, _ passphrase: String?) -> (status: OSStatus, items: [[String: Any]]?) {
+    private func imported(_ file: Data, _ passphrase: String?) -> (status: OSStatus, items: [[CFString: Any]]?) {
         var items: CFArray?
         let options = passphrase.map { [kSecImportExportPassphrase: $0] } ?? [:]
         let status = SecPKCS12Import(file as CFData, options as CFDictionary, &items)
-        return (status, items as? [[String: Any]])
+        return (status, items as? [[CFString: Any]])
     }
 
     private func identity(_ name: String) throws -> SecIdentity {
@@ -77,7 +77,7 @@ struct IdentityTests {
             #expect(status == expected && items == nil)
         }
         var items: CFArray?
-        let options = [kSecImportExportPassphrase: 7] as [String: Any]
+        let options = [kSecImportExportPassphrase: 7] as [CFString: Any]
         #expect(SecPKCS12Import(file as CFData, options as CFDictionary, &items) == errSecParam && items == nil)
     }
 
@@ -86,7 +86,7 @@ struct IdentityTests {
     @Test("An identity is added as a key and a certificate, and found as an identity", arguments: ["web", "mail"])
     func add(name: String) throws {
         let identity = try identity(name)
-        let item: [String: Any] = [kSecValueRef: identity, kSecAttrLabel: "both"]
+        let item: [CFString: Any] = [kSecValueRef: identity, kSecAttrLabel: "both"]
         #expect(program.add(item) == errSecSuccess)
         #expect(program.add(item) == errSecDuplicateItem)
         #expect(program.count(keys) == 1 && program.count(certificates) == 1)
@@ -96,7 +96,7 @@ struct IdentityTests {
         #expect(certificate == (try SampleCertificates.object(name)))
         let attributes = try #require(program.attributes(identities))
         #expect(attributes[kSecAttrLabel] as? String == "both")
-        #expect(attributes[kSecAttrKeyClass] as? String == kSecAttrKeyClassPrivate)
+        #expect(attributes[kSecAttrKeyClass] as? CFString == kSecAttrKeyClassPrivate)
         #expect(attributes[kSecAttrApplicationLabel] as? Data == attributes[kSecAttrPublicKeyHash] as? Data)
         let data = program.find(identities.merging([kSecReturnData: true]) { $1 }).1
         #expect(data as? Data == (try SampleCertificates.der(name)))
@@ -117,7 +117,7 @@ struct IdentityTests {
     func delete() throws {
         for name in ["web", "mail"] { #expect(program.add([kSecValueRef: try identity(name)]) == errSecSuccess) }
         #expect(program.count(identities) == 2)
-        let subject: [String: Any] = [kSecMatchSubjectContains: "mail", kSecReturnRef: true]
+        let subject: [CFString: Any] = [kSecMatchSubjectContains: "mail", kSecReturnRef: true]
         #expect(program.find(identities.merging(subject) { $1 }).1 is SecIdentity)
         #expect(program.delete([kSecValueRef: try SampleCertificates.object("web")]) == errSecSuccess)
         #expect(program.count(identities) == 1 && program.count(keys) == 2)
@@ -150,7 +150,7 @@ struct IdentityTests {
         let added = program.adding([kSecValueRef: try identity("mail"), kSecReturnPersistentRef: true]).1
         let reference = try #require(added as? Data)
         #expect(reference.prefix(4) == Data("idnt".utf8) && reference.count == 20)
-        let query: [String: Any] = [kSecValuePersistentRef: reference]
+        let query: [CFString: Any] = [kSecValuePersistentRef: reference]
         #expect(program.attributes(query)?[kSecAttrLabel] as? String == "mail.example.org")
         #expect(program.update(query, [kSecAttrLabel: "x"]) == errSecUnimplemented)
         #expect(program.update(identities, [kSecAttrLabel: "x"]) == errSecUnimplemented)
@@ -185,7 +185,7 @@ struct IdentityTests {
         let again = try #require(found as? SecKey)
         #expect(SecKeyCopyExternalRepresentation(again, nil) == SecKeyCopyExternalRepresentation(object, nil))
         let attributes = try #require(SecKeyCopyAttributes(again))
-        #expect(attributes[kSecAttrKeyType] as? String == (name == "web" ? kSecAttrKeyTypeRSA : kSecAttrKeyTypeEC))
+        #expect(attributes[kSecAttrKeyType] as? CFString == (name == "web" ? kSecAttrKeyTypeRSA : kSecAttrKeyTypeEC))
         #expect(attributes[kSecAttrApplicationTag] as? String == "tag" && attributes[kSecAttrAccessGroup] == nil)
         #expect(program.delete([kSecValueRef: object]) == errSecSuccess)
         #expect(program.count(keys) == 0)
@@ -198,18 +198,18 @@ struct IdentityTests {
         let object = try #require(key)
         let data = try #require(SecKeyCopyExternalRepresentation(object, nil))
         func make(_ data: Data, _ keyClass: String, _ error: inout Unmanaged<CFError>?) -> SecKey? {
-            let attributes = [kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeyClass: keyClass]
+            let attributes: [CFString: Any] = [kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeyClass: keyClass]
             return SecKeyCreateWithData(data as CFData, attributes as CFDictionary, &error)
         }
         var error: Unmanaged<CFError>?
-        let made = try #require(make(data, kSecAttrKeyClassPrivate, &error))
+        let made = try #require(make(data as Data, kSecAttrKeyClassPrivate as String, &error))
         #expect(error == nil && SecKeyCopyExternalRepresentation(made, nil) == data)
         for (bytes, keyClass, expected) in [
-            (Data([1, 2, 3]), kSecAttrKeyClassPrivate, errSecDecode),
+            (Data([1, 2, 3]) as CFData, kSecAttrKeyClassPrivate, errSecDecode),
             (data, kSecAttrKeyClassPublic, errSecDecode),
             (data, kSecAttrKeyClassSymmetric, errSecUnimplemented), (data, "9", errSecUnimplemented),
         ] {
-            #expect(make(bytes, keyClass, &error) == nil)
+            #expect(make(bytes as Data, keyClass as String, &error) == nil)
             #expect(try #require(error).takeRetainedValue().code == Int(expected))
             error = nil
         }

@@ -25,7 +25,7 @@ struct ItemTransferTests {
         var file: CFData?
         var parameters = parameters(passphrase.map { $0 as AnyObject })
         let status = SecItemExport(object, format, flags, &parameters, &file)
-        return (status, file)
+        return (status, file as Data?)
     }
 
     private func read(
@@ -35,8 +35,8 @@ struct ItemTransferTests {
         var kind = SecExternalItemType.itemTypeUnknown
         var items: CFArray?
         var parameters = parameters(passphrase.map { $0 as AnyObject })
-        let status = SecItemImport(file, nil, &format, &kind, [], &parameters, nil, &items)
-        return (status, format, kind, items)
+        let status = SecItemImport(file as CFData, nil, &format, &kind, [], &parameters, nil, &items)
+        return (status, format, kind, items as? [Any])
     }
 
     @Test(
@@ -118,7 +118,7 @@ struct ItemTransferTests {
         var one = SecItemImportExportKeyParameters()
         one.flags = .importOnlyOne
         var items: CFArray?
-        #expect(SecItemImport(sequence, nil, nil, nil, [], &one, nil, &items) == errSecMultiplePrivKeys)
+        #expect(SecItemImport(sequence as CFData, nil, nil, nil, [], &one, nil, &items) == errSecMultiplePrivKeys)
         #expect(items == nil)
     }
 

@@ -33,7 +33,7 @@ struct KernelSessionTests {
             Self.codes.filter { code in
                 var result: AnyObject?
                 let query = generic([kSecAttrService: code, kSecReturnData: true])
-                let status = program.copyMatching(query, &result)
+                let status = program.copyMatching(query as CFDictionary, &result)
                 #expect(status == errSecSuccess || status == errSecInteractionNotAllowed, "\(code): \(status)")
                 #expect((result as? Data == Data(code.utf8)) == (status == errSecSuccess), "\(code)")
                 return status == errSecSuccess

@@ -32,21 +32,24 @@ struct KeyTests {
     private func theirPublicKey(_ type: String) throws -> SecKey {
         let info = try openssl.make("pkey -in theirs.pem -pubout -outform DER -out")
         let bytes = try PublicKey(der: info).externalRepresentation
-        let attributes: [String: Any] = [kSecAttrKeyType: type, kSecAttrKeyClass: kSecAttrKeyClassPublic]
-        return try #require(SecKeyCreateWithData(Data(bytes), attributes, nil))
+        let attributes: [CFString: Any] = [kSecAttrKeyType: type, kSecAttrKeyClass: kSecAttrKeyClassPublic]
+        return try #require(SecKeyCreateWithData(Data(bytes) as CFData, attributes as CFDictionary, nil))
     }
 
     @Test(
         "openssl verifies our signatures and we verify openssl's, and a changed message is refused",
         arguments: [
-            (kSecAttrKeyTypeECSECPrimeRandom, 256, SecKeyAlgorithm.ecdsaSignatureMessageX962SHA256, "sha256", ""),
-            (kSecAttrKeyTypeECSECPrimeRandom, 384, .ecdsaSignatureMessageX962SHA384, "sha384", ""),
-            (kSecAttrKeyTypeECSECPrimeRandom, 521, .ecdsaSignatureMessageX962SHA512, "sha512", ""),
-            (kSecAttrKeyTypeEC, 256, .ecdsaSignatureMessageX962SHA1, "sha1", ""),
-            (kSecAttrKeyTypeRSA, 2048, .rsaSignatureMessagePKCS1v15SHA256, "sha256", ""),
-            (kSecAttrKeyTypeRSA, 1024, .rsaSignatureMessagePKCS1v15SHA224, "sha224", ""),
             (
-                kSecAttrKeyTypeRSA, 2048, .rsaSignatureMessagePSSSHA384, "sha384",
+                kSecAttrKeyTypeECSECPrimeRandom as String, 256, SecKeyAlgorithm.ecdsaSignatureMessageX962SHA256,
+                "sha256", ""
+            ),
+            (kSecAttrKeyTypeECSECPrimeRandom as String, 384, .ecdsaSignatureMessageX962SHA384, "sha384", ""),
+            (kSecAttrKeyTypeECSECPrimeRandom as String, 521, .ecdsaSignatureMessageX962SHA512, "sha512", ""),
+            (kSecAttrKeyTypeEC as String, 256, .ecdsaSignatureMessageX962SHA1, "sha1", ""),
+            (kSecAttrKeyTypeRSA as String, 2048, .rsaSignatureMessagePKCS1v15SHA256, "sha256", ""),
+            (kSecAttrKeyTypeRSA as String, 1024, .rsaSignatureMessagePKCS1v15SHA224, "sha224", ""),
+            (
+                kSecAttrKeyTypeRSA as String, 2048, .rsaSignatureMessagePSSSHA384, "sha384",
                 "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:48 -sigopt rsa_mgf1_md:sha384"
             ),
         ])
@@ -58,53 +61,57 @@ struct KeyTests {
         #expect(SecKeyIsAlgorithmSupported(key, .sign, algorithm))
         #expect(SecKeyIsAlgorithmSupported(publicKey, .verify, algorithm))
         try write(key)
-        let signature = try #require(SecKeyCreateSignature(key, algorithm, Self.message, nil))
+        let signature = try #require(SecKeyCreateSignature(key, algorithm, Self.message as CFData, nil))
         try openssl.folder.write("signature", Array(signature))
         let verdict = try openssl("dgst -\(hash) \(options) -verify public.pem -signature signature message")
         #expect(verdict.contains("Verified OK"))
         try openssl("dgst -\(hash) \(options) -sign key.pem -out theirs message")
         let foreign = Data(try openssl.read("theirs"))
-        #expect(SecKeyVerifySignature(publicKey, algorithm, Self.message, foreign, nil))
+        #expect(SecKeyVerifySignature(publicKey, algorithm, Self.message as CFData, foreign as CFData, nil))
         var error: Unmanaged<CFError>?
-        #expect(!SecKeyVerifySignature(publicKey, algorithm, Self.message + [0], foreign, &error))
+        #expect(!SecKeyVerifySignature(publicKey, algorithm, Self.message + [0] as CFData, foreign as CFData, &error))
         #expect(error?.takeRetainedValue().code == Int(errSecVerifyFailed))
     }
 
     @Test("A raw ECDSA signature has a fixed size and does not verify as DER")
     func signatureNumbers() throws {
         for (bits, width) in [(256, 32), (384, 48), (521, 66)] {
-            let key = try Self.key(kSecAttrKeyTypeEC, bits)
+            let key = try Self.key(kSecAttrKeyTypeEC as String, bits)
             let publicKey = try #require(SecKeyCopyPublicKey(key))
             for _ in 0..<20 {
                 let signature = try #require(
-                    SecKeyCreateSignature(key, .ecdsaSignatureMessageRFC4754SHA256, Self.message, nil))
+                    SecKeyCreateSignature(key, .ecdsaSignatureMessageRFC4754SHA256, Self.message as CFData, nil))
                 #expect(signature.count == 2 * width)
                 #expect(
                     SecKeyVerifySignature(
-                        publicKey, .ecdsaSignatureMessageRFC4754SHA256, Self.message, signature, nil))
+                        publicKey, .ecdsaSignatureMessageRFC4754SHA256, Self.message as CFData, signature, nil))
                 #expect(
                     !SecKeyVerifySignature(
-                        publicKey, .ecdsaSignatureMessageX962SHA256, Self.message, signature, nil))
+                        publicKey, .ecdsaSignatureMessageX962SHA256, Self.message as CFData, signature, nil))
             }
         }
     }
 
     @Test("Signing a digest is equivalent to signing the message, and a digest of the wrong size is refused")
     func digests() throws {
-        let key = try Self.key(kSecAttrKeyTypeRSA, 2048)
+        let key = try Self.key(kSecAttrKeyTypeRSA as String, 2048)
         let publicKey = try #require(SecKeyCopyPublicKey(key))
         let digest = Data(SHA256.hash(Array(Self.message).span).bytes)
-        let signature = try #require(SecKeyCreateSignature(key, .rsaSignatureDigestPKCS1v15SHA256, digest, nil))
+        let signature = try #require(
+            SecKeyCreateSignature(key, .rsaSignatureDigestPKCS1v15SHA256, digest as CFData, nil))
         #expect(
-            SecKeyVerifySignature(publicKey, .rsaSignatureMessagePKCS1v15SHA256, Self.message, signature, nil))
+            SecKeyVerifySignature(publicKey, .rsaSignatureMessagePKCS1v15SHA256, Self.message as CFData, signature, nil)
+        )
         var error: Unmanaged<CFError>?
-        #expect(SecKeyCreateSignature(key, .rsaSignatureDigestPKCS1v15SHA256, Self.message, &error) == nil)
+        #expect(SecKeyCreateSignature(key, .rsaSignatureDigestPKCS1v15SHA256, Self.message as CFData, &error) == nil)
         #expect(error?.takeRetainedValue().code == Int(errSecParam))
         // The raw form signs its input as given, here the DER encoding of a digest.
         let prefix: [UInt8] = [
             0x30, 0x31, 0x30, 0x0d, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1, 5, 0, 4, 0x20,
         ]
-        #expect(SecKeyCreateSignature(key, .rsaSignatureDigestPKCS1v15Raw, Data(prefix) + digest, nil) == signature)
+        #expect(
+            SecKeyCreateSignature(key, .rsaSignatureDigestPKCS1v15Raw, (Data(prefix) + digest) as CFData, nil)
+                == signature)
     }
 
     @Test(
@@ -118,49 +125,49 @@ struct KeyTests {
             (.rsaEncryptionOAEPSHA1, "-pkeyopt rsa_padding_mode:oaep -pkeyopt rsa_oaep_md:sha1"),
         ])
     func encryption(algorithm: SecKeyAlgorithm, options: String) throws {
-        let key = try Self.key(kSecAttrKeyTypeRSA, 2048)
+        let key = try Self.key(kSecAttrKeyTypeRSA as String, 2048)
         let publicKey = try #require(SecKeyCopyPublicKey(key))
         try write(key)
-        let sealed = try #require(SecKeyCreateEncryptedData(publicKey, algorithm, Self.message, nil))
+        let sealed = try #require(SecKeyCreateEncryptedData(publicKey, algorithm, Self.message as CFData, nil))
         #expect(sealed.count == SecKeyGetBlockSize(key))
         try openssl.folder.write("sealed", Array(sealed))
         #expect(try openssl.make("pkeyutl -decrypt -inkey key.pem -in sealed \(options) -out") == Array(Self.message))
         let theirs = try openssl.make("pkeyutl -encrypt -pubin -inkey public.pem -in message \(options) -out")
-        #expect(SecKeyCreateDecryptedData(key, algorithm, Data(theirs), nil) == Self.message)
-        #expect(SecKeyCreateEncryptedData(publicKey, algorithm, Data(count: 300), nil) == nil)
+        #expect(SecKeyCreateDecryptedData(key, algorithm, Data(theirs) as CFData, nil) as Data? == Self.message)
+        #expect(SecKeyCreateEncryptedData(publicKey, algorithm, Data(count: 300) as CFData, nil) == nil)
     }
 
     @Test(
         "Data of any size can be encrypted, and another key or a changed byte makes decryption fail",
         arguments: [
-            (kSecAttrKeyTypeRSA, 2048, SecKeyAlgorithm.rsaEncryptionOAEPSHA256AESGCM, 256 + 16),
-            (kSecAttrKeyTypeRSA, 4096, .rsaEncryptionOAEPSHA512AESGCM, 512 + 16),
-            (kSecAttrKeyTypeEC, 256, .eciesEncryptionStandardVariableIVX963SHA256AESGCM, 65 + 16),
-            (kSecAttrKeyTypeEC, 256, .eciesEncryptionCofactorX963SHA256AESGCM, 65 + 16),
-            (kSecAttrKeyTypeEC, 521, .eciesEncryptionCofactorVariableIVX963SHA512AESGCM, 133 + 16),
+            (kSecAttrKeyTypeRSA as String, 2048, SecKeyAlgorithm.rsaEncryptionOAEPSHA256AESGCM, 256 + 16),
+            (kSecAttrKeyTypeRSA as String, 4096, .rsaEncryptionOAEPSHA512AESGCM, 512 + 16),
+            (kSecAttrKeyTypeEC as String, 256, .eciesEncryptionStandardVariableIVX963SHA256AESGCM, 65 + 16),
+            (kSecAttrKeyTypeEC as String, 256, .eciesEncryptionCofactorX963SHA256AESGCM, 65 + 16),
+            (kSecAttrKeyTypeEC as String, 521, .eciesEncryptionCofactorVariableIVX963SHA512AESGCM, 133 + 16),
         ])
     func longEncryption(type: String, bits: Int, algorithm: SecKeyAlgorithm, overhead: Int) throws {
         let (key, other) = (try Self.key(type, bits), try Self.key(type, bits))
         let publicKey = try #require(SecKeyCopyPublicKey(key))
         for plain in [Data(), Self.message, Data(count: 100_000)] {
-            var sealed = try #require(SecKeyCreateEncryptedData(publicKey, algorithm, plain, nil))
+            var sealed = try #require(SecKeyCreateEncryptedData(publicKey, algorithm, plain as CFData, nil)) as Data
             #expect(sealed.count == plain.count + overhead)
-            #expect(SecKeyCreateDecryptedData(key, algorithm, sealed, nil) == plain)
-            #expect(SecKeyCreateDecryptedData(other, algorithm, sealed, nil) == nil)
+            #expect(SecKeyCreateDecryptedData(key, algorithm, sealed as CFData, nil) as Data? == plain)
+            #expect(SecKeyCreateDecryptedData(other, algorithm, sealed as CFData, nil) == nil)
             sealed[sealed.count - 1] ^= 1
-            #expect(SecKeyCreateDecryptedData(key, algorithm, sealed, nil) == nil)
+            #expect(SecKeyCreateDecryptedData(key, algorithm, sealed as CFData, nil) == nil)
         }
-        #expect(SecKeyCreateDecryptedData(key, algorithm, Data([4]), nil) == nil)
-        #expect(SecKeyCreateDecryptedData(key, algorithm, Data(count: overhead), nil) == nil)
+        #expect(SecKeyCreateDecryptedData(key, algorithm, Data([4]) as CFData, nil) == nil)
+        #expect(SecKeyCreateDecryptedData(key, algorithm, Data(count: overhead) as CFData, nil) == nil)
     }
 
     @Test("ECIES encryption matches its specification, computed from openssl's shared secret")
     func ecies() throws {
-        let key = try Self.key(kSecAttrKeyTypeEC, 256)
+        let key = try Self.key(kSecAttrKeyTypeEC as String, 256)
         try write(key)
         let publicKey = try #require(SecKeyCopyPublicKey(key))
         let algorithm = SecKeyAlgorithm.eciesEncryptionStandardVariableIVX963SHA256AESGCM
-        let sealed = try #require(SecKeyCreateEncryptedData(publicKey, algorithm, Self.message, nil))
+        let sealed = try #require(SecKeyCreateEncryptedData(publicKey, algorithm, Self.message as CFData, nil))
         let point = Array(sealed.prefix(65))
         let theirs = try PublicKey(externalRepresentation: point, kind: .ec)
         try openssl.folder.write("peer.der", theirs.subjectPublicKeyInfo)
@@ -176,30 +183,32 @@ struct KeyTests {
 
     @Test("Key agreement matches openssl's secret", arguments: [(256, "P-256"), (384, "P-384"), (521, "P-521")])
     func exchange(bits: Int, curve: String) throws {
-        let key = try Self.key(kSecAttrKeyTypeEC, bits)
+        let key = try Self.key(kSecAttrKeyTypeEC as String, bits)
         try write(key)
         try openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:\(curve) -out theirs.pem")
-        let theirs = try theirPublicKey(kSecAttrKeyTypeEC)
+        let theirs = try theirPublicKey(kSecAttrKeyTypeEC as String)
         let secret = try #require(SecKeyCopyKeyExchangeResult(key, .ecdhKeyExchangeStandard, theirs, [:], nil))
         #expect(try openssl.make("pkeyutl -derive -inkey theirs.pem -peerkey public.pem -out") == Array(secret))
-        let parameters: [String: Any] = [
+        let parameters: [CFString: Any] = [
             SecKeyKeyExchangeParameter.requestedSize.rawValue: 32,
             SecKeyKeyExchangeParameter.sharedInfo.rawValue: Data([1, 2]),
         ]
-        let derived = SecKeyCopyKeyExchangeResult(key, .ecdhKeyExchangeCofactorX963SHA256, theirs, parameters, nil)
+        let derived = SecKeyCopyKeyExchangeResult(
+            key, .ecdhKeyExchangeCofactorX963SHA256, theirs, parameters as CFDictionary, nil)
         let expected = SHA256.hash((Array(secret) + [0, 0, 0, 1, 1, 2]).span).bytes
         #expect(derived.map { Array($0) } == expected)
         #expect(SecKeyCopyKeyExchangeResult(key, .ecdhKeyExchangeStandardX963SHA256, theirs, [:], nil) == nil)
-        let other = try #require(SecKeyCopyPublicKey(Self.key(kSecAttrKeyTypeEC, bits == 256 ? 384 : 256)))
+        let other = try #require(SecKeyCopyPublicKey(Self.key(kSecAttrKeyTypeEC as String, bits == 256 ? 384 : 256)))
         #expect(SecKeyCopyKeyExchangeResult(key, .ecdhKeyExchangeStandard, other, [:], nil) == nil)
     }
 
     @Test(
         "A key recreated from its external representation is equal, for both halves",
         arguments: [
-            (kSecAttrKeyTypeRSA, 2048), (kSecAttrKeyTypeEC, 256), (kSecAttrKeyTypeEC, 521),
-            (kSecAttrKeyTypeEd25519, 256),
-            (kSecAttrKeyTypeX25519, 256),
+            (kSecAttrKeyTypeRSA as String, 2048), (kSecAttrKeyTypeEC as String, 256),
+            (kSecAttrKeyTypeEC as String, 521),
+            (kSecAttrKeyTypeEd25519 as String, 256),
+            (kSecAttrKeyTypeX25519 as String, 256),
         ])
     func representation(type: String, bits: Int) throws {
         let key = try Self.key(type, bits)
@@ -207,13 +216,15 @@ struct KeyTests {
         for (key, half) in [(key, kSecAttrKeyClassPrivate), (publicKey, kSecAttrKeyClassPublic)] {
             let bytes = try #require(SecKeyCopyExternalRepresentation(key, nil))
             let again = try #require(
-                SecKeyCreateWithData(bytes, [kSecAttrKeyType: type, kSecAttrKeyClass: half], nil))
+                SecKeyCreateWithData(bytes, [kSecAttrKeyType: type, kSecAttrKeyClass: half] as CFDictionary, nil))
             #expect(CFEqual(key, again) && SecKeyGetBlockSize(again) == (bits + 7) / 8)
             let attributes = try #require(SecKeyCopyAttributes(again))
-            #expect(attributes[kSecAttrKeyClass] as? String == half)
+            #expect(attributes[kSecAttrKeyClass] as? CFString == half)
             #expect(attributes[kSecAttrKeySizeInBits] as? Int == bits)
             #expect(
-                SecKeyCreateWithData(bytes.dropLast(), [kSecAttrKeyType: type, kSecAttrKeyClass: half], nil) == nil)
+                SecKeyCreateWithData(
+                    (bytes as Data).dropLast() as CFData,
+                    [kSecAttrKeyType: type, kSecAttrKeyClass: half] as CFDictionary, nil) == nil)
         }
         #expect(!CFEqual(key, publicKey))
         #expect(CFEqual(publicKey, SecKeyCopyPublicKey(publicKey)))
@@ -233,7 +244,7 @@ struct KeyAlgorithmTests {
         #expect(identifiers.count > 80 && Set(identifiers).count == identifiers.count)
         var meanings: [KeyAlgorithm: Set<String>] = [:]
         for identifier in identifiers {
-            let parsed = try #require(KeyAlgorithm(SecKeyAlgorithm(rawValue: identifier)), "\(identifier)")
+            let parsed = try #require(KeyAlgorithm(SecKeyAlgorithm(rawValue: identifier as CFString)), "\(identifier)")
             meanings[parsed, default: []].insert(identifier.replacing("ECDHC", with: "ECDH"))
         }
         // The signature of a digest in the form of RFC 4754 has two names.
@@ -262,13 +273,14 @@ struct KeyAlgorithmTests {
         let key = try #require(
             SecKeyCreateRandomKey([kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeySizeInBits: 1024], nil))
         for identifier in others {
-            let algorithm = SecKeyAlgorithm(rawValue: identifier)
+            let algorithm = SecKeyAlgorithm(rawValue: identifier as CFString)
             #expect(KeyAlgorithm(algorithm) == nil, "\(identifier)")
             #expect(!SecKeyIsAlgorithmSupported(key, .sign, algorithm))
         }
         var error: Unmanaged<CFError>?
         let digest = Data(count: 32)
-        let result = unsafe SecKeyCreateSignature(key, SecKeyAlgorithm(rawValue: others[0]), digest, &error)
+        let result = unsafe SecKeyCreateSignature(
+            key, SecKeyAlgorithm(rawValue: others[0] as CFString), digest as CFData, &error)
         #expect(result == nil)
         #expect(unsafe CFErrorGetCode(try #require(error?.takeRetainedValue())) == Int(errSecParam))
     }

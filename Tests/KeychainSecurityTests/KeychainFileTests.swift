@@ -35,24 +35,28 @@ struct KeychainFileTests {
     @Test("A missing default keychain and a missing named one have different statuses")
     func missing() {
         for folder in ["kcbackup", "empty"] {
-            #expect(program(on: "work", folder: folder).copyMatching(query("ann"), nil) == errSecNoSuchKeychain)
-            #expect(program(on: "/nowhere/x", folder: folder).delete(query("ann")) == errSecNoSuchKeychain)
+            #expect(
+                program(on: "work", folder: folder).copyMatching(query("ann") as CFDictionary, nil)
+                    == errSecNoSuchKeychain)
+            #expect(
+                program(on: "/nowhere/x", folder: folder).delete(query("ann") as CFDictionary) == errSecNoSuchKeychain)
         }
         let nobody = program(on: nil, folder: "empty")
-        #expect(nobody.add(password("ann"), nil) == errSecNoDefaultKeychain)
-        #expect(nobody.copyMatching(query("ann"), nil) == errSecNoDefaultKeychain)
-        #expect(nobody.update(query("ann"), [kSecAttrLabel: "x"]) == errSecNoDefaultKeychain)
-        #expect(nobody.delete(query("ann")) == errSecNoDefaultKeychain)
+        #expect(nobody.add(password("ann") as CFDictionary, nil) == errSecNoDefaultKeychain)
+        #expect(nobody.copyMatching(query("ann") as CFDictionary, nil) == errSecNoDefaultKeychain)
+        #expect(nobody.update(query("ann") as CFDictionary, [kSecAttrLabel: "x"]) == errSecNoDefaultKeychain)
+        #expect(nobody.delete(query("ann") as CFDictionary) == errSecNoDefaultKeychain)
         #expect(!manager.fileExists(atPath: program.user.folder.path("empty")))
     }
 
     @Test("A keychain can be given by name or by path")
     func named() {
         for name in [nil, "login", program.keychainPath] {
-            #expect(program(on: name).copyMatching(query("ann"), nil) == errSecSuccess)
+            #expect(program(on: name).copyMatching(query("ann") as CFDictionary, nil) == errSecSuccess)
         }
-        #expect(program(on: "no such/../../name").copyMatching(query("ann"), nil) == errSecNoSuchKeychain)
-        #expect(program(on: "").copyMatching(query("ann"), nil) == errSecNoSuchKeychain)
+        #expect(
+            program(on: "no such/../../name").copyMatching(query("ann") as CFDictionary, nil) == errSecNoSuchKeychain)
+        #expect(program(on: "").copyMatching(query("ann") as CFDictionary, nil) == errSecNoSuchKeychain)
     }
 
     @Test("The default keychain is the one the user has set, and if it is damaged or missing there is none")
@@ -61,13 +65,13 @@ struct KeychainFileTests {
         var lists = KeychainLists()
         lists.defaultKeychain = "work"
         try lists.set(in: data)
-        #expect(program(on: nil).copyMatching(query("ann"), nil) == errSecNoDefaultKeychain)
+        #expect(program(on: nil).copyMatching(query("ann") as CFDictionary, nil) == errSecNoDefaultKeychain)
         try manager.moveItem(atPath: program.keychainPath, toPath: data.keychains + "/work.keychain")
-        #expect(program(on: nil).copyMatching(query("ann"), nil) == errSecSuccess)
-        #expect(program(on: "login").copyMatching(query("ann"), nil) == errSecNoSuchKeychain)
+        #expect(program(on: nil).copyMatching(query("ann") as CFDictionary, nil) == errSecSuccess)
+        #expect(program(on: "login").copyMatching(query("ann") as CFDictionary, nil) == errSecNoSuchKeychain)
         try program.user.folder.write("kcbackup/keychain-lists", Array("damaged".utf8))
-        #expect(program(on: nil).copyMatching(query("ann"), nil) == errSecNoDefaultKeychain)
-        #expect(program(on: "work").copyMatching(query("ann"), nil) == errSecSuccess)
+        #expect(program(on: nil).copyMatching(query("ann") as CFDictionary, nil) == errSecNoDefaultKeychain)
+        #expect(program(on: "work").copyMatching(query("ann") as CFDictionary, nil) == errSecSuccess)
     }
 
     @Test("A file that is not a keychain is refused and left unchanged", arguments: [0, 1, 100, 5_000])
@@ -179,10 +183,10 @@ struct PublicCallTests {
         return user
     }
 
-    private static func attributes(_ query: [String: Any]) -> [String: Any]? {
+    private static func attributes(_ query: [CFString: Any]) -> [CFString: Any]? {
         var result: CFTypeRef?
         let status = SecItemCopyMatching(query.merging([kSecReturnAttributes: true]) { $1 } as CFDictionary, &result)
-        return status == errSecSuccess ? result as? [String: Any] : nil
+        return status == errSecSuccess ? result as? [CFString: Any] : nil
     }
 
     @Test("By default a program uses the user's default keychain, a group with its own name, and the current time")

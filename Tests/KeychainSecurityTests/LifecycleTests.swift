@@ -47,21 +47,23 @@ struct LifecycleTests {
         return KeychainClient(configuration)
     }
 
-    private func text(_ program: KeychainClient, _ account: String, _ more: [String: Any] = [:]) -> String? {
+    private func text(_ program: KeychainClient, _ account: String, _ more: [CFString: Any] = [:]) -> String? {
         var result: AnyObject?
         let found = query(account, more.merging([kSecReturnData: true]) { $1 })
-        guard program.copyMatching(found, &result) == errSecSuccess, let data = result as? Data else { return nil }
+        guard program.copyMatching(found as CFDictionary, &result) == errSecSuccess, let data = result as? Data else {
+            return nil
+        }
         return String(decoding: data, as: UTF8.self)
     }
 
     @Test("It creates the keychain and the device key once and can use them immediately")
     func create() throws {
         let program = program()
-        #expect(program.add(password("ann", "1"), nil) == errSecNoDefaultKeychain)
+        #expect(program.add(password("ann", "1") as CFDictionary, nil) == errSecNoDefaultKeychain)
         #expect(try program.status() == KeychainClientStatus(state: .missing, hasPasscode: false, isShared: false))
         try program.create(passcode: nil)
         #expect(try program.status().state == .unlocked)
-        #expect(program.add(password("ann", "1"), nil) == errSecSuccess)
+        #expect(program.add(password("ann", "1") as CFDictionary, nil) == errSecSuccess)
         #expect(throws: KeychainClientFailure.failed(errSecDuplicateKeychain)) { try program.create(passcode: nil) }
         #expect(text(self.program(), "ann") == "1")
         // Without a passcode, locking has no effect, and a given passcode is ignored.
@@ -77,21 +79,23 @@ struct LifecycleTests {
         try program.create(passcode: passcode)
         #expect(try program.status() == KeychainClientStatus(state: .unlocked, hasPasscode: true, isShared: false))
         for (account, code) in [("ann", "aku"), ("bob", "ck"), ("eve", "dk"), ("ida", "akpu")] {
-            #expect(program.add(password(account, account, [kSecAttrAccessible: code]), nil) == errSecSuccess)
+            #expect(
+                program.add(password(account, account, [kSecAttrAccessible: code]) as CFDictionary, nil)
+                    == errSecSuccess)
         }
         #expect(text(program, "ann") == "ann" && text(program, "ida") == "ida")
         let other = self.program("work")
         #expect(try other.status().state == .lockedUntilFirstUnlock)
-        #expect(other.copyMatching(query("ann"), nil) == errSecInteractionNotAllowed)
+        #expect(other.copyMatching(query("ann") as CFDictionary, nil) == errSecInteractionNotAllowed)
         #expect(text(other, "eve") == "eve")
         try program.lockKeychain()
         #expect(try program.status().state == .locked)
-        #expect(program.copyMatching(query("ann"), nil) == errSecInteractionNotAllowed)
+        #expect(program.copyMatching(query("ann") as CFDictionary, nil) == errSecInteractionNotAllowed)
         #expect(text(program, "bob") == "bob")
         #expect(throws: KeychainClientFailure.failed(errSecAuthFailed)) {
             try program.unlock(passcode: Data("acorn".utf8))
         }
-        #expect(program.copyMatching(query("ann"), nil) == errSecInteractionNotAllowed)
+        #expect(program.copyMatching(query("ann") as CFDictionary, nil) == errSecInteractionNotAllowed)
         try program.unlock(passcode: passcode)
         #expect(text(program, "ann") == "ann")
     }
@@ -103,7 +107,7 @@ struct LifecycleTests {
         try second.openOrCreate(passcode: nil)
         #expect(try second.status().state == .lockedUntilFirstUnlock)
         try second.openOrCreate(passcode: passcode)
-        #expect(second.add(password("ann", "1"), nil) == errSecSuccess)
+        #expect(second.add(password("ann", "1") as CFDictionary, nil) == errSecSuccess)
         #expect(throws: KeychainClientFailure.failed(errSecAuthFailed)) {
             try program().openOrCreate(passcode: Data("acorn".utf8))
         }
@@ -112,7 +116,7 @@ struct LifecycleTests {
             for (number, program) in programs.enumerated() {
                 group.addTask { [passcode] in
                     try program.openOrCreate(passcode: passcode)
-                    #expect(program.add(password("user\(number)", "1"), nil) == errSecSuccess)
+                    #expect(program.add(password("user\(number)", "1") as CFDictionary, nil) == errSecSuccess)
                 }
             }
             try await group.waitForAll()
@@ -124,8 +128,8 @@ struct LifecycleTests {
     func passcodeSource() throws {
         let owner = program()
         try owner.create(passcode: passcode)
-        #expect(owner.add(password("ann", "1"), nil) == errSecSuccess)
-        #expect(owner.add(password("eve", "2", [kSecAttrAccessible: "dk"]), nil) == errSecSuccess)
+        #expect(owner.add(password("ann", "1") as CFDictionary, nil) == errSecSuccess)
+        #expect(owner.add(password("eve", "2", [kSecAttrAccessible: "dk"]) as CFDictionary, nil) == errSecSuccess)
         let program = program()
         let asked = Mutex(0)
         let answer = Mutex<Data?>(nil)
@@ -138,15 +142,16 @@ struct LifecycleTests {
             #expect(text(program, "ann", [kSecUseAuthenticationUI: ui]) == nil)
         }
         #expect(
-            program.copyMatching(query("ann", [kSecUseNoAuthenticationUI: true]), nil) == errSecInteractionNotAllowed)
+            program.copyMatching(query("ann", [kSecUseNoAuthenticationUI: true]) as CFDictionary, nil)
+                == errSecInteractionNotAllowed)
         #expect(asked.withLock { $0 } == 0)
-        #expect(program.copyMatching(query("ann"), nil) == errSecInteractionNotAllowed)
+        #expect(program.copyMatching(query("ann") as CFDictionary, nil) == errSecInteractionNotAllowed)
         answer.withLock { $0 = Data("acorn".utf8) }
-        #expect(program.update(query("ann"), [kSecAttrLabel: "x"]) == errSecAuthFailed)
+        #expect(program.update(query("ann") as CFDictionary, [kSecAttrLabel: "x"]) == errSecAuthFailed)
         answer.withLock { $0 = passcode }
         #expect(text(program, "ann") == "1")
         #expect(asked.withLock { $0 } == 3)
-        #expect(program.add(password("bob", "3"), nil) == errSecSuccess)
+        #expect(program.add(password("bob", "3") as CFDictionary, nil) == errSecSuccess)
         #expect(asked.withLock { $0 } == 3)
     }
 
@@ -154,14 +159,14 @@ struct LifecycleTests {
     func changedPasscode() throws {
         let program = program()
         try program.create(passcode: passcode)
-        #expect(program.add(password("ann", "1"), nil) == errSecSuccess)
+        #expect(program.add(password("ann", "1") as CFDictionary, nil) == errSecSuccess)
         let data = DataFolder(path: folder.path("kcbackup"))
         let keychain = try LocalKeychain(nil, in: data).open(
             on: LocalDevice(data, machineIDPath: folder.path("machine-id")))
         let old = SecretBytes(copying: passcode) as SecretBytes?
         let new = SecretBytes(copying: "acorn".utf8) as SecretBytes?
         try keychain.setPasscode(current: old, new: new, cost: ScryptCost(logN: 14), now: TestClient.start)
-        #expect(program.copyMatching(query("ann"), nil) == errSecInteractionNotAllowed)
+        #expect(program.copyMatching(query("ann") as CFDictionary, nil) == errSecInteractionNotAllowed)
         try program.unlock(passcode: Data("acorn".utf8))
         #expect(text(program, "ann") == "1")
     }

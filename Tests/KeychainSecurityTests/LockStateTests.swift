@@ -29,7 +29,7 @@ struct LockStateTests {
 
     @Test("An item can be found, added and updated when its accessibility allows it", arguments: Accessibility.allCases)
     func accessibility(_ accessibility: Accessibility) throws {
-        let more: [String: Any] = [kSecAttrAccessible: accessibility.rawValue]
+        let more: [CFString: Any] = [kSecAttrAccessible: accessibility.rawValue]
         #expect(program.add(password("ann", "old", more)) == errSecSuccess)
         for state in [.locked, .beforeFirstUnlock, .nobody] as [TestClient.LockedFor] {
             program.lock(state)
@@ -81,9 +81,9 @@ struct LockStateTests {
         for (account, code) in [("a", "dk"), ("b", "ak"), ("c", "dk"), ("d", "ck")] {
             #expect(program.add(password(account, account, [kSecAttrAccessible: code])) == errSecSuccess)
         }
-        let all: [String: Any] = [kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true]
+        let all: [CFString: Any] = [kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true]
         let skip = all.merging([kSecUseAuthenticationUI: kSecUseAuthenticationUISkip]) { $1 }
-        func texts(_ more: [String: Any]) -> [String]? {
+        func texts(_ more: [CFString: Any]) -> [String]? {
             (program.find(generic(more)).1 as? [Data])?.map { String(decoding: $0, as: UTF8.self) }
         }
         #expect(texts(all) == ["a", "b", "c", "d"] && texts(skip) == ["a", "b", "c", "d"])
@@ -135,12 +135,12 @@ struct LockStateTests {
 
     @Test("A locked keychain file shows the attributes of all classes, but no secret except certificates")
     func storeWhileLocked() throws {
-        let items: [[String: Any]] = [
+        let items: [[CFString: Any]] = [
             password("ann"), internet([kSecAttrServer: "example.org", kSecValueData: Data([1])]),
             [kSecClass: kSecClassCertificate, kSecValueData: Data([2]), kSecAttrLabel: "public"],
         ]
         let keys = [kSecAttrKeyClassPublic, kSecAttrKeyClassPrivate, kSecAttrKeyClassSymmetric].map {
-            [kSecClass: kSecClassKey, kSecAttrKeyClass: $0, kSecValueData: Data([3])] as [String: Any]
+            [kSecClass: kSecClassKey, kSecAttrKeyClass: $0, kSecValueData: Data([3])] as [CFString: Any]
         }
         for item in items + keys { #expect(program.add(item) == errSecSuccess) }
         let store = try openStore(program)
@@ -189,7 +189,7 @@ struct SessionTests {
 
     private func readable(_ program: KeychainClient) -> [String] {
         ["ak", "ck", "dk"].filter { code in
-            let status = program.copyMatching(query(code), nil)
+            let status = program.copyMatching(query(code) as CFDictionary, nil)
             #expect([errSecSuccess, errSecInteractionNotAllowed].contains(status))
             return status == errSecSuccess
         }
@@ -204,10 +204,10 @@ struct SessionTests {
         #expect(readable(program) == ["ak", "ck", "dk"])
         try session.lock(owner.openStore())
         #expect(readable(program) == ["ck", "dk"])
-        #expect(program.add(password("new"), nil) == errSecInteractionNotAllowed)
+        #expect(program.add(password("new") as CFDictionary, nil) == errSecInteractionNotAllowed)
         try session.lock(owner.openStore(), untilFirstUnlock: true)
         #expect(readable(program) == ["dk"])
-        #expect(program.delete(query("ak")) == errSecSuccess)
+        #expect(program.delete(query("ak") as CFDictionary) == errSecSuccess)
     }
 
     @Test("If the kernel refuses keys, only items that are always readable can be read")
@@ -221,7 +221,7 @@ struct SessionTests {
 
 @Suite("Items that require a passcode")
 struct PasscodeItemTests {
-    private let bound: [String: Any] = [kSecAttrAccessible: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly]
+    private let bound: [CFString: Any] = [kSecAttrAccessible: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly]
 
     @Test("Without a passcode such an item can be neither added nor created by an update")
     func withoutPasscode() throws {

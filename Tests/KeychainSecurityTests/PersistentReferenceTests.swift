@@ -18,15 +18,18 @@ struct PersistentReferenceTests {
         bob = try #require(program.reference(query("bob")))
     }
 
-    private func by(_ reference: Data, _ more: [String: Any] = [:]) -> [String: Any] {
+    private func by(_ reference: Data, _ more: [CFString: Any] = [:]) -> [CFString: Any] {
         [kSecValuePersistentRef: reference].merging(more) { $1 }
     }
 
     @Test(
         "A reference consists of the class and 16 bytes",
-        arguments: [kSecClassGenericPassword, kSecClassInternetPassword, kSecClassCertificate, kSecClassKey])
+        arguments: [
+            kSecClassGenericPassword as String, kSecClassInternetPassword as String, kSecClassCertificate as String,
+            kSecClassKey as String,
+        ])
     func shape(className: String) throws {
-        let item: [String: Any] = [kSecClass: className, kSecAttrLabel: "it"]
+        let item: [CFString: Any] = [kSecClass: className, kSecAttrLabel: "it"]
         let added = program.adding(item.merging([kSecReturnPersistentRef: true]) { $1 }).1
         let reference = try #require(added as? Data)
         #expect(reference.count == 20)
@@ -57,7 +60,7 @@ struct PersistentReferenceTests {
 
     @Test("A reference survives any update, and an item that is added again has a new one")
     func survival() {
-        let changes: [String: Any] = [
+        let changes: [CFString: Any] = [
             kSecAttrAccount: "eve", kSecAttrService: "news", kSecAttrLabel: "x", kSecAttrSynchronizable: true,
             kSecAttrAccessible: kSecAttrAccessibleAlways, kSecValueData: Data("4".utf8),
         ]
@@ -88,20 +91,21 @@ struct PersistentReferenceTests {
     @Test(
         "Other conditions are refused along with a reference",
         arguments: [
-            [kSecAttrAccount: "ann"], [kSecAttrAccessGroup: "test"], [kSecAttrLabel: "x"],
-            [kSecAttrSynchronizable: false], [kSecAttrSynchronizable: true],
-            [kSecAttrAccessible: kSecAttrAccessibleWhenUnlocked], [kSecClass: kSecClassInternetPassword],
+            [kSecAttrAccount as String: "ann"], [kSecAttrAccessGroup as String: "test"], [kSecAttrLabel as String: "x"],
+            [kSecAttrSynchronizable as String: false], [kSecAttrSynchronizable as String: true],
+            [kSecAttrAccessible as String: kSecAttrAccessibleWhenUnlocked as String],
+            [kSecClass as String: kSecClassInternetPassword as String],
         ] as [[String: any Sendable]])
     func otherConditions(more: [String: any Sendable]) {
-        #expect(program.status(generic(by(ann, more))) == errSecParam)
-        #expect(program.update(generic(by(ann, more)), [kSecAttrLabel: "y"]) == errSecParam)
-        #expect(program.delete(generic(by(ann, more))) == errSecParam)
+        #expect(program.status(generic(by(ann, keyed(more)))) == errSecParam)
+        #expect(program.update(generic(by(ann, keyed(more))), [kSecAttrLabel: "y"]) == errSecParam)
+        #expect(program.delete(generic(by(ann, keyed(more)))) == errSecParam)
         #expect(program.text(by(ann)) == "1")
     }
 
     @Test("A reference can be combined with any synchronizability")
     func anySynchronizability() {
-        let any: [String: Any] = [kSecAttrSynchronizable: kSecAttrSynchronizableAny]
+        let any: [CFString: Any] = [kSecAttrSynchronizable: kSecAttrSynchronizableAny]
         #expect(program.text(by(ann, any)) == "1")
         #expect(program.update(by(ann, any), [kSecAttrLabel: "y"]) == errSecSuccess)
         #expect(program.delete(by(ann, any)) == errSecSuccess)
@@ -131,7 +135,7 @@ struct PersistentReferenceTests {
             kSecAttrService: "one", kSecAttrSynchronizable: kSecAttrSynchronizableAny,
             kSecMatchLimit: kSecMatchLimitAll, kSecReturnAttributes: true, kSecReturnPersistentRef: true,
         ])
-        let found = try #require(program.find(query).1 as? [[String: Any]])
+        let found = try #require(program.find(query).1 as? [[CFString: Any]])
         #expect(found.count == 1)
         #expect(found.first?[kSecValuePersistentRef] as? Data == program.reference(item))
         #expect(found.first?[kSecAttrService] as? String == "one")

@@ -38,10 +38,10 @@ struct SampleTests {
         #expect(outcome.status == 0)
 
         let list = try run(ExternalProgram.built("kcbackup"), ["item", "list", "--json"])
-        let object = try #require(JSONSerialization.jsonObject(with: Data(list.output)) as? [String: Any])
-        let items = try #require(object["items"] as? [[String: Any]])
+        let object = try #require(JSONSerialization.jsonObject(with: Data(list.output)) as? [CFString: Any])
+        let items = try #require(object["items"] as? [[CFString: Any]])
         let names = items.map { item in
-            let attributes = item["attributes"] as? [String: Any] ?? [:]
+            let attributes = item["attributes"] as? [CFString: Any] ?? [:]
             let texts = [kSecAttrService, kSecAttrAccount, kSecAttrLabel, kSecAttrAccessGroup, kSecAttrAccessible]
             return [item["class"] as? String ?? "-"] + texts.map { attributes[$0] as? String ?? "-" }
         }

@@ -43,21 +43,21 @@ struct SecItemTests {
                     generic([kSecAttrService: "s", kSecAttrAccount: account, kSecValueData: Data(account.utf8)]))
                     == errSecSuccess)
         }
-        func find(_ more: [String: Any]) throws -> AnyObject {
+        func find(_ more: [CFString: Any]) throws -> AnyObject {
             let (status, result) = program.find(generic(more))
             try #require(status == errSecSuccess)
             return try #require(result)
         }
         #expect(try find([kSecReturnData: true]) as? Data == Data("a".utf8))
         #expect(try (find([kSecReturnPersistentRef: true]) as? Data)?.count == 20)
-        let one = try #require(try find([kSecReturnAttributes: true]) as? [String: Any])
+        let one = try #require(try find([kSecReturnAttributes: true]) as? [CFString: Any])
         #expect(one[kSecAttrAccount] as? String == "a")
         #expect(one[kSecValueData] == nil)
         #expect(one[kSecAttrSynchronizable] as? Bool == false)
         #expect(one[kSecAttrCreationDate] as? Date != nil)
         let all = try #require(
             try find([kSecReturnAttributes: true, kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll])
-                as? [[String: Any]])
+                as? [[CFString: Any]])
         #expect(all.map { $0[kSecValueData] as? Data } == [Data("a".utf8), Data("b".utf8)])
         #expect(try find([kSecReturnData: true, kSecMatchLimit: 1]) as? Data == Data("a".utf8))
         #expect(program.status(generic()) == errSecSuccess)

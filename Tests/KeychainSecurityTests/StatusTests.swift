@@ -13,7 +13,7 @@ struct StatusTests {
     func constant(name: String, code: OSStatus) throws {
         let status = try #require(SecurityStatus(code: code))
         #expect(status.name == name)
-        #expect(SecCopyErrorMessageString(code, nil) == status.message)
+        #expect(SecCopyErrorMessageString(code, nil) as String? == status.message)
     }
 
     @Test("The other constants are the statuses with their names and codes")
@@ -22,7 +22,7 @@ struct StatusTests {
         for (name, code) in further {
             let status = try #require(SecurityStatus(code: code), "\(name)")
             #expect(status.name == name)
-            #expect(SecCopyErrorMessageString(code, nil) == status.message)
+            #expect(SecCopyErrorMessageString(code, nil) as String? == status.message)
         }
         #expect(errSecInvalidCRL == -67830 && errSecDuplicateCallback == -25297)
         #expect(SecCopyErrorMessageString(errSecInvalidCRLAuthority, nil) == "Invalid CRL authority.")
@@ -50,7 +50,7 @@ struct StatusTests {
 
     @Test("An unknown code is shown as a number", arguments: [1, -1, -252980, .min, .max] as [OSStatus])
     func unknown(code: OSStatus) {
-        #expect(SecCopyErrorMessageString(code, nil) == "OSStatus \(code)")
+        #expect(SecCopyErrorMessageString(code, nil) as String? == "OSStatus \(code)")
     }
 
     @Test("Every failure of the layers below maps to a specific status, never to success")

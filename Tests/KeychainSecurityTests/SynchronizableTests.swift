@@ -7,8 +7,8 @@ import Testing
 @Suite("Synchronizable items")
 struct SynchronizableTests {
     private let program: TestClient
-    private let any: [String: Any] = [kSecAttrSynchronizable: kSecAttrSynchronizableAny]
-    private let yes: [String: Any] = [kSecAttrSynchronizable: true]
+    private let any: [CFString: Any] = [kSecAttrSynchronizable: kSecAttrSynchronizableAny]
+    private let yes: [CFString: Any] = [kSecAttrSynchronizable: true]
 
     init() throws {
         program = try TestClient()
@@ -54,12 +54,13 @@ struct SynchronizableTests {
     @Test(
         "A ThisDeviceOnly item may be synchronizable, by an add or an update, and is found as such",
         arguments: [
-            kSecAttrAccessibleWhenUnlockedThisDeviceOnly, kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
-            kSecAttrAccessibleAlwaysThisDeviceOnly, kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly,
+            kSecAttrAccessibleWhenUnlockedThisDeviceOnly as String,
+            kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly as String,
+            kSecAttrAccessibleAlwaysThisDeviceOnly as String, kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly as String,
         ])
     func thisDeviceOnly(accessibility: String) throws {
         let program = try TestClient(hasPasscode: true)
-        let bound: [String: Any] = [kSecAttrAccessible: accessibility]
+        let bound: [CFString: Any] = [kSecAttrAccessible: accessibility]
         #expect(program.add(password("ann", "1", bound.merging(yes) { $1 })) == errSecSuccess)
         #expect(program.status(query("ann")) == errSecItemNotFound)
         #expect(program.text(query("ann", yes)) == "1")
@@ -79,8 +80,8 @@ struct SynchronizableTests {
         #expect(program.status(query("ann", any)) == errSecItemNotFound)
         #expect(program.delete(query("ann", any)) == errSecItemNotFound)
         #expect(program.update(query("ann", any), [kSecAttrLabel: "x"]) == errSecItemNotFound)
-        let trace: [String: Any] = [kSecAttrTombstone: true, kSecReturnAttributes: true, kSecReturnData: true]
-        let found = try #require(program.find(query("ann", any.merging(trace) { $1 })).1 as? [String: Any])
+        let trace: [CFString: Any] = [kSecAttrTombstone: true, kSecReturnAttributes: true, kSecReturnData: true]
+        let found = try #require(program.find(query("ann", any.merging(trace) { $1 })).1 as? [CFString: Any])
         #expect(found[kSecValueData] == nil && found[kSecAttrLabel] == nil)
         #expect(found[kSecAttrAccount] as? String == "ann")
         let later = Date(TestClient.start.advanced(byMicroseconds: 1_000))
@@ -126,7 +127,7 @@ struct SynchronizableTests {
             (false, nil, 0), (true, nil, 1), (false, true, 1), (true, true, 1), (false, false, 0), (true, false, 0),
         ] as [(Bool, Bool?, Int)])
     func tombstoneMatrix(isSynchronizable: Bool, leavesTombstone: Bool?, expected: Int) {
-        let sync: [String: Any] = [kSecAttrSynchronizable: isSynchronizable]
+        let sync: [CFString: Any] = [kSecAttrSynchronizable: isSynchronizable]
         var deletion = query("ann", sync)
         deletion[kSecUseTombstones] = leavesTombstone
         #expect(program.add(password("ann", "1", sync)) == errSecSuccess)

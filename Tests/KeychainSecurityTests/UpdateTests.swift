@@ -14,7 +14,7 @@ struct UpdateTests {
 
     @Test("The server of an internet password can be changed once, and the old server no longer matches")
     func server() {
-        func item(_ server: String) -> [String: Any] { internet([kSecAttrServer: server, kSecAttrAccount: "ann"]) }
+        func item(_ server: String) -> [CFString: Any] { internet([kSecAttrServer: server, kSecAttrAccount: "ann"]) }
         let old = item("old.example.org")
         #expect(program.add(old.merging([kSecValueData: Data("1".utf8)]) { $1 }) == errSecSuccess)
         #expect(program.add(old) == errSecDuplicateItem)
@@ -70,33 +70,40 @@ struct UpdateTests {
     @Test(
         "Return keys and match conditions are refused in the query of an update",
         arguments: [
-            [kSecReturnData: true], [kSecReturnAttributes: true], [kSecReturnRef: true],
-            [kSecReturnPersistentRef: true], [kSecMatchLimit: kSecMatchLimitAll], [kSecMatchLimit: kSecMatchLimitOne],
-            [kSecMatchCaseInsensitive: true], [kSecMatchTrustedOnly: false], [kSecUseTombstones: false],
+            [kSecReturnData as String: true], [kSecReturnAttributes as String: true], [kSecReturnRef as String: true],
+            [kSecReturnPersistentRef as String: true], [kSecMatchLimit as String: kSecMatchLimitAll as String],
+            [kSecMatchLimit as String: kSecMatchLimitOne as String],
+            [kSecMatchCaseInsensitive as String: true], [kSecMatchTrustedOnly as String: false],
+            [kSecUseTombstones as String: false],
         ] as [[String: any Sendable]])
     func foreignKeys(more: [String: any Sendable]) {
         #expect(program.add(password("ann", "1", [kSecAttrLabel: "old"])) == errSecSuccess)
-        #expect(program.update(query("ann", more), [kSecAttrLabel: "new"]) == errSecParam)
+        #expect(program.update(query("ann", keyed(more)), [kSecAttrLabel: "new"]) == errSecParam)
         #expect(program.attributes(query("ann"))?[kSecAttrLabel] as? String == "old")
     }
 
     @Test(
         "Only attributes and data can be new values",
         arguments: [
-            ([kSecClass: kSecClassGenericPassword], errSecParam), ([kSecReturnData: true], errSecParam),
-            ([kSecMatchLimit: kSecMatchLimitOne], errSecParam), ([kSecAttrSharingGroup: "x"], errSecParam),
-            ([kSecAttrMultiUser: Data([1])], errSecParam), (["clip": 1], errSecParam),
-            ([kSecAttrTombstone: true], errSecParam), ([kSecUseTombstones: true], errSecParam),
-            ([kSecValuePersistentRef: Data("genp".utf8) + Data(count: 16)], errSecParam),
-            ([kSecAttrSynchronizable: kSecAttrSynchronizableAny], errSecParam),
-            (["abcd": "x"], errSecNoSuchAttr), ([kSecAttrServer: "x"], errSecNoSuchAttr),
-            ([kSecAttrTokenID: kSecAttrTokenIDSecureEnclave], errSecUnimplemented),
-            ([kSecAttrAccessible: kSecAttrAccessibleAlways, kSecAttrLabel: 1.5], errSecParam),
+            ([kSecClass as String: kSecClassGenericPassword as String], errSecParam),
+            ([kSecReturnData as String: true], errSecParam),
+            ([kSecMatchLimit as String: kSecMatchLimitOne as String], errSecParam),
+            ([kSecAttrSharingGroup as String: "x"], errSecParam),
+            ([kSecAttrMultiUser as String: Data([1])], errSecParam), (["clip": 1], errSecParam),
+            ([kSecAttrTombstone as String: true], errSecParam), ([kSecUseTombstones as String: true], errSecParam),
+            ([kSecValuePersistentRef as String: Data("genp".utf8) + Data(count: 16)], errSecParam),
+            ([kSecAttrSynchronizable as String: kSecAttrSynchronizableAny as String], errSecParam),
+            (["abcd": "x"], errSecNoSuchAttr), ([kSecAttrServer as String: "x"], errSecNoSuchAttr),
+            ([kSecAttrTokenID as String: kSecAttrTokenIDSecureEnclave as String], errSecUnimplemented),
+            (
+                [kSecAttrAccessible as String: kSecAttrAccessibleAlways as String, kSecAttrLabel as String: 1.5],
+                errSecParam
+            ),
         ] as [([String: any Sendable], OSStatus)])
     func refusedValues(values: [String: any Sendable], expected: OSStatus) throws {
         #expect(program.add(password("ann", "1")) == errSecSuccess)
         let before = try #require(program.attributes(query("ann")) as NSDictionary?)
-        #expect(program.update(query("ann"), values) == expected)
+        #expect(program.update(query("ann"), keyed(values)) == expected)
         #expect(program.attributes(query("ann")) as NSDictionary? == before)
     }
 
@@ -139,7 +146,7 @@ struct UpdateTests {
             SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleAfterFirstUnlock, [], nil))
         #expect(program.update(query("ann"), [kSecAttrAccessControl: control]) == errSecSuccess)
         #expect(program.attributes(query("ann"))?[kSecAttrAccessible] as? String == "ck")
-        let disagreeing: [String: Any] = [
+        let disagreeing: [CFString: Any] = [
             kSecAttrAccessControl: control, kSecAttrAccessible: kSecAttrAccessibleAlways,
         ]
         #expect(program.update(query("ann"), disagreeing) == errSecParam)

@@ -54,13 +54,13 @@ struct ValueTests {
 
     @Test("Key class and key type are strings of digits, and numbers are also accepted")
     func keyNumbers() throws {
-        let key: [String: Any] = [
+        let key: [CFString: Any] = [
             kSecClass: kSecClassKey, kSecAttrKeyClass: kSecAttrKeyClassPrivate, kSecAttrKeyType: kSecAttrKeyTypeEC,
             kSecAttrKeySizeInBits: 256, kSecAttrCanSign: true, kSecAttrIsPermanent: false,
             kSecAttrApplicationTag: "org.example", kSecAttrApplicationLabel: Data([1]),
         ]
         #expect(program.add(key) == errSecSuccess)
-        let query: [String: Any] = [kSecClass: kSecClassKey, kSecAttrKeyType: 73, kSecAttrKeyClass: 1]
+        let query: [CFString: Any] = [kSecClass: kSecClassKey, kSecAttrKeyType: 73, kSecAttrKeyClass: 1]
         let attributes = try #require(program.attributes(query))
         #expect(attributes[kSecAttrKeyType] as? String == "73")
         #expect(attributes[kSecAttrKeyClass] as? String == "1")
@@ -77,7 +77,7 @@ struct ValueTests {
         let attributes = try #require(program.attributes([kSecClass: kSecClassKey, "sdat": date]))
         let found = try #require(attributes["sdat"] as? Date)
         #expect(abs(found.timeIntervalSince(date)) < 1e-6)
-        let far: [String: Any] = [kSecClass: kSecClassKey, "sdat": Date.distantFuture]
+        let far: [CFString: Any] = [kSecClass: kSecClassKey, "sdat": Date.distantFuture]
         #expect(program.add(far) == errSecSuccess)
         #expect(program.attributes(far)?["sdat"] as? Date == .distantFuture)
         // Two days before year 1, and infinity.
@@ -112,14 +112,14 @@ struct ValueTests {
 
     @Test("Text may be given as bytes, and bytes as text")
     func textsAsBytes() throws {
-        let group: [String: Any] = [kSecAttrAccessGroup: Data("test".utf8), kSecAttrAccessible: Data("ck".utf8)]
+        let group: [CFString: Any] = [kSecAttrAccessGroup: Data("test".utf8), kSecAttrAccessible: Data("ck".utf8)]
         #expect(program.add(password("ann", "1", group)) == errSecSuccess)
         #expect(program.attributes(query("ann"))?[kSecAttrAccessGroup] as? String == "test")
         #expect(program.attributes(query("ann", group))?[kSecAttrAccessible] as? String == "ck")
         #expect(program.add(password("bob", "1", [kSecAttrAccessGroup: Data([0xff])])) == errSecParam)
         #expect(
             program.add(password("bob", "1", [kSecAttrAccessGroup: Data("other".utf8)])) == errSecMissingEntitlement)
-        let key: [String: Any] = [kSecClass: kSecClassKey, kSecAttrApplicationLabel: "mail"]
+        let key: [CFString: Any] = [kSecClass: kSecClassKey, kSecAttrApplicationLabel: "mail"]
         #expect(program.add(key) == errSecSuccess)
         let found = program.attributes([kSecClass: kSecClassKey, kSecAttrApplicationLabel: Data("mail".utf8)])
         #expect(found?[kSecAttrApplicationLabel] as? Data == Data("mail".utf8))
@@ -129,14 +129,18 @@ struct ValueTests {
     func wrongTypes() throws {
         #expect(program.add(password("ann")) == errSecSuccess)
         for (name, value) in [
-            (kSecAttrAccount, [1]), (kSecAttrLabel, Date()), (kSecAttrType, "texts"), (kSecAttrIsInvisible, Data()),
-            (kSecAttrAccessGroup, 7), (kSecAttrAccessible, 7), (kSecAttrAccessible, "xx"),
-            (kSecAttrCreationDate, "now"),
-            (kSecAttrSynchronizable, "yes"), (kSecReturnData, "yes"), (kSecReturnAttributes, NSNull()),
-            (kSecAttrAccessControl, "ak"), (kSecAttrSyncViewHint, Data([0xff])), (kSecAttrTombstone, "no"),
-            (kSecUseDataProtectionKeychain, "no"), (kSecUseOperationPrompt, 1), (kSecUseAuthenticationUI, "u_Odd"),
+            (kSecAttrAccount as String, [1]), (kSecAttrLabel as String, Date()), (kSecAttrType as String, "texts"),
+            (kSecAttrIsInvisible as String, Data()),
+            (kSecAttrAccessGroup as String, 7), (kSecAttrAccessible as String, 7), (kSecAttrAccessible as String, "xx"),
+            (kSecAttrCreationDate as String, "now"),
+            (kSecAttrSynchronizable as String, "yes"), (kSecReturnData as String, "yes"),
+            (kSecReturnAttributes as String, NSNull()),
+            (kSecAttrAccessControl as String, "ak"), (kSecAttrSyncViewHint as String, Data([0xff])),
+            (kSecAttrTombstone as String, "no"),
+            (kSecUseDataProtectionKeychain as String, "no"), (kSecUseOperationPrompt as String, 1),
+            (kSecUseAuthenticationUI as String, "u_Odd"),
         ] as [(String, Any)] {
-            let statuses = program.statusesOfAllCalls(query("ann", [name: value]))
+            let statuses = program.statusesOfAllCalls(query("ann", [name as CFString: value]))
             #expect(statuses.allSatisfy { $0 == errSecParam }, "\(name): \(statuses)")
         }
         for value in [-1, 1.5, "all", "1", NSNull()] as [Any] {
@@ -148,27 +152,27 @@ struct ValueTests {
 
     @Test("Foundation objects are accepted like Swift values")
     func foundationObjects() throws {
-        let item: [String: Any] = [
-            kSecClass: NSString(string: kSecClassGenericPassword), kSecAttrAccount: NSString(string: "ann"),
+        let item: [CFString: Any] = [
+            kSecClass: NSString(string: kSecClassGenericPassword as String), kSecAttrAccount: NSString(string: "ann"),
             kSecAttrGeneric: NSData(data: Data([1])), kSecValueData: NSData(data: Data("x".utf8)),
             kSecAttrSynchronizable: NSNumber(value: false), kSecAttrAccessible: NSString(string: "ck"),
             kSecAttrType: NSNumber(value: 7),
         ]
-        #expect(program.add(item as CFDictionary) == errSecSuccess)
-        let found: [String: Any] = [
+        #expect(program.add(item) == errSecSuccess)
+        let found: [CFString: Any] = [
             kSecClass: kSecClassGenericPassword, kSecAttrAccount: "ann", kSecReturnData: kCFBooleanTrue as Any,
             kSecMatchLimit: kSecMatchLimitOne,
         ]
         #expect(program.find(found).1 as? Data == Data("x".utf8))
-        let key: [String: Any] = [kSecClass: kSecClassKey, "sdat": NSDate(timeIntervalSince1970: 5)]
+        let key: [CFString: Any] = [kSecClass: kSecClassKey, "sdat": NSDate(timeIntervalSince1970: 5)]
         #expect(program.add(key) == errSecSuccess)
     }
 
     @Test("A dictionary has at most 128 keys")
     func keyLimit() {
-        func dictionary(keys: Int) -> [String: Any] {
+        func dictionary(keys: Int) -> [CFString: Any] {
             var dictionary = generic()
-            while dictionary.count < keys { dictionary["x\(100 + dictionary.count)"] = "" }
+            while dictionary.count < keys { dictionary["x\(100 + dictionary.count)" as CFString] = "" }
             return dictionary
         }
         #expect(program.statusesOfAllCalls(dictionary(keys: 128)).allSatisfy { $0 == errSecNoSuchAttr })
@@ -201,10 +205,10 @@ struct ValueTests {
         for index in 0..<1_000 {
             try #require(program.add(password("user\(index)", "\(index)")) == errSecSuccess)
         }
-        let everything: [String: Any] = [
+        let everything: [CFString: Any] = [
             kSecReturnData: true, kSecReturnAttributes: true, kSecMatchLimit: kSecMatchLimitAll,
         ]
-        let all = try #require(program.find(generic(everything)).1 as? [[String: Any]])
+        let all = try #require(program.find(generic(everything)).1 as? [[CFString: Any]])
         #expect(all.count == 1_000)
         for item in all {
             let secret = String(decoding: item[kSecValueData] as? Data ?? Data(), as: UTF8.self)

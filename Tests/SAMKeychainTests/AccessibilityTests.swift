@@ -11,7 +11,7 @@ struct AccessibilityTests {
             try OwnKeychain.use {
                 #expect(SAMKeychain.accessibilityType() == nil)
                 #expect(SAMKeychain.setPassword("one", forService: service, account: account))
-                #expect(attributes()?[kSecAttrAccessible] as? String == kSecAttrAccessibleWhenUnlocked)
+                #expect(attributes()?[kSecAttrAccessible] as? CFString == kSecAttrAccessibleWhenUnlocked)
             }
         }
     }
@@ -27,14 +27,14 @@ struct AccessibilityTests {
                     SAMKeychain.setAccessibilityType(type)
                     #expect(SAMKeychain.accessibilityType() == type)
                     #expect(SAMKeychain.setPassword("one", forService: service, account: account))
-                    #expect(attributes()?[kSecAttrAccessible] as? String == type)
+                    #expect(attributes()?[kSecAttrAccessible] as? CFString == type)
                     #expect(SAMKeychain.allAccounts()?.count == 1)
                     #expect(SAMKeychain.accounts(forService: service)?.count == 1)
                 }
                 // With no accessibility set, saving keeps that of the item.
                 SAMKeychain.setAccessibilityType(nil)
                 #expect(SAMKeychain.setPassword("two", forService: service, account: account))
-                #expect(attributes()?[kSecAttrAccessible] as? String == kSecAttrAccessibleAfterFirstUnlock)
+                #expect(attributes()?[kSecAttrAccessible] as? CFString == kSecAttrAccessibleAfterFirstUnlock)
             }
         }
     }
@@ -79,13 +79,13 @@ struct AccessibilityTests {
     func threads() async {
         await #expect(processExitsWith: .success) {
             let types = [
-                kSecAttrAccessibleWhenUnlocked, kSecAttrAccessibleAfterFirstUnlock,
-                kSecAttrAccessibleWhenUnlockedThisDeviceOnly,
+                kSecAttrAccessibleWhenUnlocked as String, kSecAttrAccessibleAfterFirstUnlock as String,
+                kSecAttrAccessibleWhenUnlockedThisDeviceOnly as String,
             ]
             let seen = Mutex(0)
             DispatchQueue.concurrentPerform(iterations: 10_000) { round in
-                SAMKeychain.setAccessibilityType(types[round % types.count])
-                guard let type = SAMKeychain.accessibilityType(), types.contains(type) else { return }
+                SAMKeychain.setAccessibilityType(types[round % types.count] as CFString)
+                guard let type = SAMKeychain.accessibilityType(), types.contains(type as String) else { return }
                 seen.withLock { $0 += 1 }
             }
             #expect(seen.withLock { $0 } == 10_000)

@@ -101,7 +101,7 @@ struct PasswordTests {
                 let all = try #require(SAMKeychain.allAccounts())
                 #expect(all.count == 3)
                 #expect(SAMKeychain.accounts(forService: nil)?.count == 3)
-                #expect(all.allSatisfy { $0[kSecValueData] == nil })
+                #expect(all.allSatisfy { $0[kSecValueData as String] == nil })
                 let ofService = try #require(SAMKeychain.accounts(forService: service))
                 #expect(ofService.map { $0[kSAMKeychainAccountKey] as? String } == ["ada", "grace"])
                 #expect(ofService.allSatisfy { $0[kSAMKeychainWhereKey] as? String == service })

@@ -37,8 +37,8 @@ struct ExampleTests {
         "Every example of a library compiles in a program that imports it",
         .enabled(if: compiler != nil, "the Swift compiler is needed"),
         arguments: [
-            ("KeychainSecurity", 30, ["security-module"]), ("SAMKeychain", 10, ["samkeychain"]),
-            ("SSKeychain", 2, []),
+            ("KeychainSecurity", 36, ["security-module", "porting-a-wrapper"]), ("SAMKeychain", 10, ["samkeychain"]),
+            ("SSKeychain", 2, []), ("LocalAuthentication", 2, []),
         ])
     func examplesCompile(library: String, least: Int, guides: [String]) throws {
         let files = Repository.sources.filter { $0.path.hasPrefix("Sources/Apple/\(library)/") }
@@ -54,7 +54,7 @@ struct ExampleTests {
 
         var program = "import Foundation\nimport \(library)\n"
         for (number, example) in examples.enumerated() {
-            program += "func example\(number)() throws {\n"
+            program += "func example\(number)() async throws {\n"
             program += "#sourceLocation(file: \"\(example.path)\", line: \(example.line))\n"
             program += example.lines
                 .filter { !$0.trimmingCharacters(in: .whitespaces).hasPrefix("import ") }.joined(separator: "\n")

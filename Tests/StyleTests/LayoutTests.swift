@@ -45,7 +45,9 @@ struct LayoutTests {
 
     @Test("No other package has a target of the same name: each has a prefix, save what other programs import or run")
     func targetNamesAreUnique() {
-        let known: Set = ["KeychainSecurity", "Security", "SAMKeychain", "SSKeychain", "kcbackup"]
+        let known: Set = [
+            "KeychainSecurity", "Security", "LocalAuthentication", "SAMKeychain", "SSKeychain", "kcbackup",
+        ]
         for target in Repository.targets where !known.contains(target) {
             let prefix = SourceRule.owners[target] == nil ? "KC" : "CKC"
             #expect(target.hasPrefix(prefix), "\(target)")

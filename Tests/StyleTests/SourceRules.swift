@@ -33,7 +33,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     /// They provide the interfaces of other libraries, which use Foundation's types. Elsewhere bytes, paths and dates
     /// have types of their own, no secret may get into a `Data`, and a program without Foundation is a quarter of the
     /// size.
-    static let foundationTargets: Set = ["KeychainSecurity", "SAMKeychain", "SSKeychain"]
+    static let foundationTargets: Set = ["KeychainSecurity", "LocalAuthentication", "SAMKeychain", "SSKeychain"]
     /// The targets that deal with memory, system calls or a C library.
     static let fenceTargets: Set = [
         "KCByteStreams", "KCCryptography", "KCTarArchive", "KCGzipStreams", "KCKernelKeyring", "KCPasscodeStrength",
@@ -46,11 +46,20 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Keychain/KCKeychainStore/KeychainPath.swift",
         "Sources/Keychain/KCKeychainStore/SQLStatement.swift", "Sources/Keychain/KCKeychainStore/SQLiteCodes.swift",
         "Sources/Backup/KCBackupCatalogue/LocalCalendar.swift", "Sources/Apple/KeychainSecurity/Items/SecItem.swift",
+        "Sources/Apple/LocalAuthentication/LAContext.swift",
         "Sources/Apple/KeychainSecurity/Client/FairLock.swift",
-        "Sources/Apple/KeychainSecurity/Items/SecItemObjects.swift",
         "Sources/Apple/KeychainSecurity/References/SecKeyOperations.swift",
+        "Sources/Apple/KeychainSecurity/References/SecKeyRawOperations.swift",
+        "Sources/Apple/KeychainSecurity/CoreFoundation/CoreFoundationValues.swift",
         "Sources/Apple/KeychainSecurity/References/SecIdentityCreation.swift",
         "Sources/Apple/KeychainSecurity/CoreFoundation/CoreFoundationDictionaries.swift",
+        "Sources/Apple/KeychainSecurity/Constants/AccessibilityConstants.swift",
+        "Sources/Apple/KeychainSecurity/Constants/AttributeConstants.swift",
+        "Sources/Apple/KeychainSecurity/Constants/CallConstants.swift",
+        "Sources/Apple/KeychainSecurity/Constants/ClassConstants.swift",
+        "Sources/Apple/KeychainSecurity/Constants/ForeignConstants.swift",
+        "Sources/Apple/KeychainSecurity/Constants/KeyConstants.swift",
+        "Sources/Apple/KeychainSecurity/Constants/ProtocolConstants.swift",
         "Sources/Apple/KeychainSecurity/References/SecAccessControl.swift",
         "Sources/Apple/KeychainSecurity/References/SecCertificate.swift",
         "Sources/Apple/KeychainSecurity/References/SecKey.swift",
@@ -62,12 +71,12 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Apple/KeychainSecurity/References/SecretData.swift",
         "Sources/Apple/SAMKeychain/PasswordArchive.swift",
         "Sources/Apple/SAMKeychain/SAMKeychain.swift", "Sources/Apple/SAMKeychain/SAMKeychainQuery.swift",
-        "Sources/Programs/KCConsole/ControllingTerminal.swift", "Sources/Programs/KCConsole/Descriptor.swift",
-        "Sources/Programs/KCConsole/ProcessArguments.swift", "Sources/Programs/KCConsole/ProcessEnvironment.swift",
-        "Sources/Programs/KCConsole/ProcessSetup.swift", "Sources/Programs/KCConsole/TerminalEcho.swift",
-        "Sources/Programs/KCConsole/ChildProcess.swift", "Sources/Programs/KCConsole/ChildProgram.swift",
-        "Sources/Programs/KCConsole/TerminalSignals.swift", "Sources/Programs/KCConsole/Inheritance.swift",
-        "Sources/Programs/KCConsole/Successor.swift",
+        "Sources/Base/KCConsole/ControllingTerminal.swift", "Sources/Base/KCConsole/Descriptor.swift",
+        "Sources/Base/KCConsole/ProcessArguments.swift", "Sources/Base/KCConsole/ProcessEnvironment.swift",
+        "Sources/Base/KCConsole/ProcessSetup.swift", "Sources/Base/KCConsole/TerminalEcho.swift",
+        "Sources/Base/KCConsole/ChildProcess.swift", "Sources/Base/KCConsole/ChildProgram.swift",
+        "Sources/Base/KCConsole/TerminalSignals.swift", "Sources/Base/KCConsole/Inheritance.swift",
+        "Sources/Base/KCConsole/Successor.swift",
     ]
     /// The endings of the calls that replace this process.
     private static let execs = ["l", "v", "lp", "vp", "le", "ve", "lpe", "vpe"]
@@ -106,7 +115,7 @@ enum SourceRule: String, CaseIterable, Sendable {
         case .textIsBytes:
             return TextRule.violations(in: file)
         case .scriptsAreConstant:
-            let owners = ["Sources/Programs/KCConsole/ChildProcess.swift", "Sources/Fences/CKCSystem/shim.h"]
+            let owners = ["Sources/Base/KCConsole/ChildProcess.swift", "Sources/Fences/CKCSystem/shim.h"]
             if owners.contains(file.path) { return [] }
             let isOfUser = TextRule.userCommands.contains(file.path)
             let starts = ["posix_spawn", "popen("] + Self.execs.map { "exec\($0)(" } + (isOfUser ? [] : ["ofUser:"])

@@ -21,7 +21,7 @@ internal import Synchronization
 ///
 /// Source: SAMKeychain.h of SAMKeychain 1.5.3; see docs/samkeychain.md.
 open class SAMKeychain: NSObject {
-    private static let accessibility = Mutex<CFString?>(nil)
+    private static let accessibility = Mutex<String?>(nil)
 
     // MARK: Passwords
 
@@ -186,7 +186,7 @@ open class SAMKeychain: NSObject {
     ///
     /// - Returns: one of `kSecAttrAccessible…`, or nil, the initial value.
     open class func accessibilityType() -> CFString? {
-        accessibility.withLock { $0 }
+        accessibility.withLock { $0 } as CFString?
     }
 
     /// Sets the accessibility of passwords that this process saves from now on, in all threads.
@@ -200,7 +200,8 @@ open class SAMKeychain: NSObject {
     /// - Parameter accessibilityType: one of `kSecAttrAccessible…`, or nil for the keychain's default. With any other
     ///   value, the calls that use it fail with `errSecParam`.
     open class func setAccessibilityType(_ accessibilityType: CFString?) {
-        accessibility.withLock { $0 = accessibilityType }
+        let text = accessibilityType as String?
+        accessibility.withLock { $0 = text }
     }
 
     // MARK: -

@@ -70,17 +70,18 @@ open class SAMKeychainQuery: NSObject {
     ///   errors of `SecItemCopyMatching`, `SecItemUpdate` and `SecItemAdd`.
     open func save() throws {
         guard service != nil, account != nil, let passwordData else { throw Self.failure(.badArguments) }
-        var changes: CFDictionary = [kSecValueData: passwordData]
-        changes[kSecAttrAccessible] = SAMKeychain.accessibilityType()
-        var status = SecItemCopyMatching(conditions, nil)
+        var changes: [String: Any] = [kSecValueData as String: passwordData]
+        changes[kSecAttrAccessible as String] = SAMKeychain.accessibilityType()
+        let query = conditions as CFDictionary
+        var status = SecItemCopyMatching(query, nil)
         if status == errSecItemNotFound {
             var item = conditions.merging(changes) { $1 }
-            item[kSecAttrLabel] = label
-            status = SecItemAdd(item, nil)
+            item[kSecAttrLabel as String] = label
+            status = SecItemAdd(item as CFDictionary, nil)
             // Another thread or program added the item between the two calls.
-            if status == errSecDuplicateItem { status = SecItemUpdate(conditions, changes) }
+            if status == errSecDuplicateItem { status = SecItemUpdate(query, changes as CFDictionary) }
         } else if status == errSecSuccess {
-            status = SecItemUpdate(conditions, changes)
+            status = SecItemUpdate(query, changes as CFDictionary)
         }
         try Self.check(status)
     }
@@ -91,7 +92,7 @@ open class SAMKeychainQuery: NSObject {
     ///   `SecItemDelete`, including `errSecItemNotFound` if there are no matching items.
     open func deleteItem() throws {
         guard service != nil, account != nil else { throw Self.failure(.badArguments) }
-        try Self.check(SecItemDelete(conditions))
+        try Self.check(SecItemDelete(conditions as CFDictionary))
     }
 
     // MARK: Fetching
@@ -110,9 +111,9 @@ open class SAMKeychainQuery: NSObject {
     ///   matching items.
     open func fetchAll() throws -> [[String: Any]] {
         var query = conditions
-        query[kSecReturnAttributes] = true
-        query[kSecMatchLimit] = kSecMatchLimitAll
-        query[kSecAttrAccessible] = SAMKeychain.accessibilityType()
+        query[kSecReturnAttributes as String] = true
+        query[kSecMatchLimit as String] = kSecMatchLimitAll
+        query[kSecAttrAccessible as String] = SAMKeychain.accessibilityType()
         return try Self.matching(query)
     }
 
@@ -124,30 +125,30 @@ open class SAMKeychainQuery: NSObject {
     open func fetch() throws {
         guard service != nil, account != nil else { throw Self.failure(.badArguments) }
         var query = conditions
-        query[kSecReturnData] = true
-        query[kSecMatchLimit] = kSecMatchLimitOne
+        query[kSecReturnData as String] = true
+        query[kSecMatchLimit as String] = kSecMatchLimitOne
         let found: Data = try Self.matching(query)
         passwordData = found
     }
 }
 
 extension SAMKeychainQuery {
-    private var conditions: CFDictionary {
-        var conditions: CFDictionary = [kSecClass: kSecClassGenericPassword]
-        conditions[kSecAttrService] = service
-        conditions[kSecAttrAccount] = account
-        conditions[kSecAttrAccessGroup] = accessGroup
+    private var conditions: [String: Any] {
+        var conditions: [String: Any] = [kSecClass as String: kSecClassGenericPassword]
+        conditions[kSecAttrService as String] = service
+        conditions[kSecAttrAccount as String] = account
+        conditions[kSecAttrAccessGroup as String] = accessGroup
         switch synchronizationMode {
-        case .any: conditions[kSecAttrSynchronizable] = kSecAttrSynchronizableAny
-        case .no: conditions[kSecAttrSynchronizable] = false
-        case .yes: conditions[kSecAttrSynchronizable] = true
+        case .any: conditions[kSecAttrSynchronizable as String] = kSecAttrSynchronizableAny
+        case .no: conditions[kSecAttrSynchronizable as String] = false
+        case .yes: conditions[kSecAttrSynchronizable as String] = true
         }
         return conditions
     }
 
-    private static func matching<Result>(_ query: CFDictionary) throws -> Result {
+    private static func matching<Result>(_ query: [String: Any]) throws -> Result {
         var found: CFTypeRef?
-        try check(unsafe SecItemCopyMatching(query, &found))
+        try check(unsafe SecItemCopyMatching(query as CFDictionary, &found))
         // The return keys and the limit determine the type.
         guard let result = found as? Result else { throw failure(errSecInternal) }
         return result
@@ -158,7 +159,7 @@ extension SAMKeychainQuery {
     }
 
     private static func failure(_ status: OSStatus) -> NSError {
-        failure(Int(status), SecCopyErrorMessageString(status, nil) ?? "OSStatus \(status)")
+        failure(Int(status), SecCopyErrorMessageString(status, nil) as String? ?? "OSStatus \(status)")
     }
 
     private static func failure(_ code: SAMKeychainErrorCode) -> NSError {

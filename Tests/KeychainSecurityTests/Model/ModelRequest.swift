@@ -30,14 +30,14 @@ struct ModelRequest {
     /// Reads the dictionary of a call.
     init(_ dictionary: [String: PlainValue], of kind: PlainCall.Kind) throws(ModelRefusal) {
         if dictionary.count > 128 { throw ModelRefusal(errSecParam) }
-        switch dictionary[kSecClass] {
+        switch dictionary[kSecClass as String] {
         case .text(let text):
             guard ModelSchema.classes.contains(text) else { throw ModelRefusal(errSecNoSuchClass) }
             itemClass = text
-        case nil: if dictionary[kSecValuePersistentRef] == nil { throw ModelRefusal(errSecParam) }
+        case nil: if dictionary[kSecValuePersistentRef as String] == nil { throw ModelRefusal(errSecParam) }
         default: throw ModelRefusal(errSecParam)
         }
-        for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) where key != kSecClass {
+        for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) where key != kSecClass as String {
             try read(key, value, for: kind)
         }
         // A reference already identifies its item. Only the class may be given in addition.
@@ -82,9 +82,10 @@ struct ModelRequest {
             }
         case kSecMatchCaseInsensitive where kind != .copy: throw ModelRefusal(errSecParam)
         case kSecUseItemList where kind == .add: throw ModelRefusal(errSecParam)
-        case kSecMatchPolicy, kSecMatchTrustedOnly, kSecMatchItemList, kSecMatchSearchList, kSecUseItemList,
-            kSecUseAuthenticationContext, kSecUseSystemKeychain:
+        case kSecMatchPolicy, kSecMatchTrustedOnly, kSecMatchSearchList, kSecUseItemList, kSecUseSystemKeychain:
             throw ModelRefusal(errSecUnimplemented)
+        // No object and no context is among the values of the model.
+        case kSecMatchItemList, kSecUseAuthenticationContext: throw ModelRefusal(errSecParam)
         case kSecUseOperationPrompt, kSecUseDataProtectionKeychain: break
         case kSecUseAuthenticationUI:
             switch value {
@@ -131,7 +132,7 @@ struct ModelRequest {
             let isOther = isKnown || key == "pdmn" || key == "accc" || key.count != 4
             throw ModelRefusal(isOther ? errSecParam : errSecNoSuchAttr)
         }
-        if key == kSecAttrAccessible || key == kSecAttrAccessControl {
+        if key == kSecAttrAccessible as String || key == kSecAttrAccessControl as String {
             let protection: String
             switch (key, value) {
             case (kSecAttrAccessible, .text(let text)): protection = text

@@ -50,10 +50,10 @@ final class ModelRun {
     /// Replaces a reference that no call has returned with one to no item.
     private func withKnownReferences(_ step: PlainStep) -> PlainStep {
         guard case .call(var call, let program) = step,
-            case .reference(.addedBy(let number, let itemClass)) = call.dictionary[kSecValuePersistentRef],
+            case .reference(.addedBy(let number, let itemClass)) = call.dictionary[kSecValuePersistentRef as String],
             references[number] == nil
         else { return step }
-        call.dictionary[kSecValuePersistentRef] = .reference(.ofNothing(itemClass: itemClass))
+        call.dictionary[kSecValuePersistentRef as String] = .reference(.ofNothing(itemClass: itemClass))
         return .call(call, program: program)
     }
 

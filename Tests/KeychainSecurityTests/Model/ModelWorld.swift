@@ -88,14 +88,14 @@ final class ModelWorld {
     private func answer(
         _ call: PlainCall, _ client: KeychainClient, _ bytes: (PlainReference) -> [UInt8]
     ) -> (OSStatus, AnyObject?) {
-        let dictionary = call.dictionary.mapValues { $0.object(bytes) }
+        let dictionary = call.dictionary.mapValues { $0.object(bytes) } as CFDictionary
         var result: AnyObject?
         let status =
             switch call.kind {
             case .add: call.takesResult ? client.add(dictionary, &result) : client.add(dictionary, nil)
             case .copy:
                 call.takesResult ? client.copyMatching(dictionary, &result) : client.copyMatching(dictionary, nil)
-            case .update: client.update(dictionary, call.changes.mapValues { $0.object(bytes) })
+            case .update: client.update(dictionary, call.changes.mapValues { $0.object(bytes) } as CFDictionary)
             case .delete: client.delete(dictionary)
             }
         return (status, result)

@@ -67,12 +67,12 @@ struct RandomSteps {
             call.changes = changes(of: call)
         default:
             call = PlainCall(kind: .delete, dictionary: query(model, references))
-            if chance(0.3) { call.dictionary[kSecUseTombstones] = .truth(chance(0.5)) }
-            if chance(0.1) { call.dictionary[kSecMatchLimit] = .text(kSecMatchLimitAll) }
-            if chance(0.1) { call.dictionary[kSecReturnData] = .truth(true) }
+            if chance(0.3) { call.dictionary[kSecUseTombstones as String] = .truth(chance(0.5)) }
+            if chance(0.1) { call.dictionary[kSecMatchLimit as String] = .text(kSecMatchLimitAll as String) }
+            if chance(0.1) { call.dictionary[kSecReturnData as String] = .truth(true) }
         }
-        if call.kind != .add, chance(0.1) { call.dictionary[kSecValueData] = .data([9]) }
-        if chance(0.02) { call.dictionary[kSecUseDataProtectionKeychain] = .truth(true) }
+        if call.kind != .add, chance(0.1) { call.dictionary[kSecValueData as String] = .data([9]) }
+        if chance(0.02) { call.dictionary[kSecUseDataProtectionKeychain as String] = .truth(true) }
         if chance(0.06) { plantMistake(in: &call) }
         return .call(call, program: program)
     }
@@ -96,17 +96,19 @@ struct RandomSteps {
     private mutating func addition() -> PlainCall {
         let itemClass = itemClass()
         var call = PlainCall(kind: .add, dictionary: attributes(of: itemClass))
-        call.dictionary[kSecClass] = .text(itemClass)
-        if chance(0.3) { call.dictionary[kSecAttrAccessGroup] = group() }
-        if chance(0.8) { call.dictionary[kSecValueData] = pick(Self.secrets) }
+        call.dictionary[kSecClass as String] = .text(itemClass)
+        if chance(0.3) { call.dictionary[kSecAttrAccessGroup as String] = group() }
+        if chance(0.8) { call.dictionary[kSecValueData as String] = pick(Self.secrets) }
         addProtection(to: &call.dictionary, often: 0.5)
         if chance(0.35) {
-            call.dictionary[kSecAttrSynchronizable] = pick([
+            call.dictionary[kSecAttrSynchronizable as String] = pick([
                 .truth(true), .truth(true), .truth(false), .text("1"), .text("0"),
             ])
         }
-        if chance(0.02) { call.dictionary[kSecAttrSynchronizable] = .text(kSecAttrSynchronizableAny) }
-        if chance(0.05) { call.dictionary[kSecAttrCreationDate] = .date(1_000_000) }
+        if chance(0.02) {
+            call.dictionary[kSecAttrSynchronizable as String] = .text(kSecAttrSynchronizableAny as String)
+        }
+        if chance(0.05) { call.dictionary[kSecAttrCreationDate as String] = .date(1_000_000) }
         if chance(0.6) { addReturns(to: &call) }
         return call
     }
@@ -116,27 +118,30 @@ struct RandomSteps {
         let protection = pick(Self.protections)
         let isWord = chance(0.7)
         if isWord {
-            dictionary[kSecAttrAccessible] = chance(0.05) ? .data(Array(protection.utf8)) : .text(protection)
+            dictionary[kSecAttrAccessible as String] = chance(0.05) ? .data(Array(protection.utf8)) : .text(protection)
         }
-        if !isWord || chance(0.1) { dictionary[kSecAttrAccessControl] = .control(protection) }
+        if !isWord || chance(0.1) { dictionary[kSecAttrAccessControl as String] = .control(protection) }
     }
 
     private mutating func addReturns(to call: inout PlainCall) {
         for (key, often) in [
-            (kSecReturnPersistentRef, 0.4), (kSecReturnAttributes, 0.5), (kSecReturnData, 0.45),
+            (kSecReturnPersistentRef as String, 0.4), (kSecReturnAttributes as String, 0.5),
+            (kSecReturnData as String, 0.45),
         ] where chance(often) {
             call.dictionary[key] = chance(0.95) ? .truth(true) : .truth(false)
         }
         // Certificates and keys have objects, which are covered by other tests.
-        let itemClass: String? = if case .text(let text) = call.dictionary[kSecClass] { text } else { nil }
-        let isPassword = itemClass == kSecClassGenericPassword || itemClass == kSecClassInternetPassword
-        if chance(0.1), isPassword { call.dictionary[kSecReturnRef] = .truth(true) }
+        let itemClass: String? = if case .text(let text) = call.dictionary[kSecClass as String] { text } else { nil }
+        let isPassword =
+            itemClass == kSecClassGenericPassword as String || itemClass == kSecClassInternetPassword as String
+        if chance(0.1), isPassword { call.dictionary[kSecReturnRef as String] = .truth(true) }
     }
 
     private mutating func addLimit(to call: inout PlainCall) {
         guard chance(0.6) else { return }
-        call.dictionary[kSecMatchLimit] = pick([
-            .text(kSecMatchLimitAll), .text(kSecMatchLimitAll), .text(kSecMatchLimitOne), .number(1), .number(2),
+        call.dictionary[kSecMatchLimit as String] = pick([
+            .text(kSecMatchLimitAll as String), .text(kSecMatchLimitAll as String), .text(kSecMatchLimitOne as String),
+            .number(1), .number(2),
             .boxed(3),
         ])
     }
@@ -156,22 +161,23 @@ struct RandomSteps {
             }
             if chance(0.7) { query["agrp"] = nil }
             for code in query.keys.sorted() where chance(0.2) { query[code] = nil }
-            if chance(0.5) { query[kSecAttrSynchronizable] = .truth(item.isSynchronizable) }
+            if chance(0.5) { query[kSecAttrSynchronizable as String] = .truth(item.isSynchronizable) }
             if chance(0.05) { query["mdat"] = .date(item.modified) }
             if chance(0.05) { query["cdat"] = .date(item.created) }
         } else if chance(0.15) {
-            query[kSecAttrAccessGroup] = group()
+            query[kSecAttrAccessGroup as String] = group()
         }
-        query[kSecClass] = .text(itemClass)
+        query[kSecClass as String] = .text(itemClass)
         addProtection(to: &query, often: 0.06)
-        if query[kSecAttrSynchronizable] == nil, chance(0.5) {
-            query[kSecAttrSynchronizable] = pick([
-                .text(kSecAttrSynchronizableAny), .text(kSecAttrSynchronizableAny), .truth(true), .number(1),
+        if query[kSecAttrSynchronizable as String] == nil, chance(0.5) {
+            query[kSecAttrSynchronizable as String] = pick([
+                .text(kSecAttrSynchronizableAny as String), .text(kSecAttrSynchronizableAny as String), .truth(true),
+                .number(1),
                 .truth(false), .text("1"),
             ])
         }
-        if chance(0.1) { query[kSecAttrTombstone] = .truth(chance(0.8)) }
-        if chance(0.15) { query[kSecUseAuthenticationUI] = .text(kSecUseAuthenticationUISkip) }
+        if chance(0.1) { query[kSecAttrTombstone as String] = .truth(chance(0.8)) }
+        if chance(0.15) { query[kSecUseAuthenticationUI as String] = .text(kSecUseAuthenticationUISkip as String) }
         return query
     }
 
@@ -179,24 +185,24 @@ struct RandomSteps {
         var reference = PlainReference.ofNothing(itemClass: itemClass())
         // A recent reference is more likely to refer to an existing item.
         if chance(0.9), !references.isEmpty { reference = pick(chance(0.6) ? references.suffix(5) : references) }
-        var query: [String: PlainValue] = [kSecValuePersistentRef: .reference(reference)]
-        if chance(0.2) { query[kSecClass] = .text(chance(0.8) ? reference.itemClass ?? "" : itemClass()) }
-        if chance(0.2) { query[kSecAttrSynchronizable] = .text(kSecAttrSynchronizableAny) }
+        var query: [String: PlainValue] = [kSecValuePersistentRef as String: .reference(reference)]
+        if chance(0.2) { query[kSecClass as String] = .text(chance(0.8) ? reference.itemClass ?? "" : itemClass()) }
+        if chance(0.2) { query[kSecAttrSynchronizable as String] = .text(kSecAttrSynchronizableAny as String) }
         return query
     }
 
     private mutating func changes(of call: PlainCall) -> [String: PlainValue] {
         var itemClass = itemClass()
-        if case .text(let text) = call.dictionary[kSecClass] { itemClass = text }
-        if case .reference(let reference) = call.dictionary[kSecValuePersistentRef] {
+        if case .text(let text) = call.dictionary[kSecClass as String] { itemClass = text }
+        if case .reference(let reference) = call.dictionary[kSecValuePersistentRef as String] {
             itemClass = reference.itemClass ?? itemClass
         }
         var changes: [String: PlainValue] = chance(0.7) ? attributes(of: itemClass, 0.3) : [:]
-        if chance(0.5) { changes[kSecValueData] = pick(Self.secrets) }
-        if chance(0.2) { changes[kSecAttrAccessGroup] = group() }
+        if chance(0.5) { changes[kSecValueData as String] = pick(Self.secrets) }
+        if chance(0.2) { changes[kSecAttrAccessGroup as String] = group() }
         addProtection(to: &changes, often: 0.2)
-        if chance(0.15) { changes[kSecAttrSynchronizable] = .truth(chance(0.5)) }
-        if chance(0.05) { changes[kSecAttrModificationDate] = .date(5_000_000) }
+        if chance(0.15) { changes[kSecAttrSynchronizable as String] = .truth(chance(0.5)) }
+        if chance(0.05) { changes[kSecAttrModificationDate as String] = .date(5_000_000) }
         return changes
     }
 }

@@ -71,9 +71,10 @@ extension ReferenceModel {
         tally.count("a list of several", when: request.isList && found.count > 1)
         tally.count("a list with a limit", when: request.isList && found.count == request.limit)
         tally.count("a tombstone is found", when: first.isTombstone)
-        tally.count("an item without a secret", when: first.secret == nil && request.returns.contains(kSecReturnData))
+        tally.count(
+            "an item without a secret", when: first.secret == nil && request.returns.contains(kSecReturnData as String))
         if request.returns.isEmpty { return .nothing }
-        if request.returns == [kSecReturnRef] {
+        if request.returns == [kSecReturnRef as String] {
             // Passwords have no objects.
             return request.isList ? .list([]) : .nothing
         }
@@ -85,13 +86,13 @@ extension ReferenceModel {
         let reference = PlainResult.reference(step: item.step, itemClass: item.itemClass)
         switch returns {
         case []: return .nothing
-        case [kSecReturnData]: return .data(item.secret ?? [])
-        case [kSecReturnPersistentRef]: return reference
-        case [kSecReturnRef]: return .nothing
+        case [kSecReturnData as String]: return .data(item.secret ?? [])
+        case [kSecReturnPersistentRef as String]: return reference
+        case [kSecReturnRef as String]: return .nothing
         default: break
         }
         var dictionary: [String: PlainResult] = [:]
-        if returns.contains(kSecReturnAttributes) {
+        if returns.contains(kSecReturnAttributes as String) {
             for (code, value) in item.attributes {
                 guard let kind = ModelSchema.kind(of: code, in: item.itemClass), code != "musr" else { continue }
                 dictionary[code] = ModelSchema.shown(value, as: kind)
@@ -102,9 +103,13 @@ extension ReferenceModel {
             dictionary["cdat"] = .date(item.created)
             dictionary["mdat"] = .date(item.modified)
         }
-        if returns.contains(kSecReturnData), let secret = item.secret { dictionary[kSecValueData] = .data(secret) }
-        if returns.contains(kSecReturnPersistentRef) { dictionary[kSecValuePersistentRef] = reference }
-        if returns.contains(kSecReturnRef) { dictionary[kSecClass] = .text(item.itemClass) }
+        if returns.contains(kSecReturnData as String), let secret = item.secret {
+            dictionary[kSecValueData as String] = .data(secret)
+        }
+        if returns.contains(kSecReturnPersistentRef as String) {
+            dictionary[kSecValuePersistentRef as String] = reference
+        }
+        if returns.contains(kSecReturnRef as String) { dictionary[kSecClass as String] = .text(item.itemClass) }
         return .dictionary(dictionary)
     }
 }

@@ -41,25 +41,25 @@ extension TestClient {
     // MARK: Queries
 
     /// The secret that a query finds, as text, or nil if it finds none.
-    func text(_ query: [String: Any]) -> String? {
+    func text(_ query: [CFString: Any]) -> String? {
         let (status, result) = find(query.merging([kSecReturnData: true]) { $1 })
         guard status == errSecSuccess, let data = result as? Data else { return nil }
         return String(decoding: data, as: UTF8.self)
     }
 
     /// The attributes of the item that a query finds, or nil if it finds none.
-    func attributes(_ query: [String: Any]) -> [String: Any]? {
-        find(query.merging([kSecReturnAttributes: true]) { $1 }).1 as? [String: Any]
+    func attributes(_ query: [CFString: Any]) -> [CFString: Any]? {
+        find(query.merging([kSecReturnAttributes: true]) { $1 }).1 as? [CFString: Any]
     }
 
     /// The persistent reference of the item that a query finds, or nil if it finds none.
-    func reference(_ query: [String: Any]) -> Data? {
+    func reference(_ query: [CFString: Any]) -> Data? {
         find(query.merging([kSecReturnPersistentRef: true]) { $1 }).1 as? Data
     }
 
     /// The number of items that match a query, synchronizable or not.
-    func count(_ query: [String: Any]) -> Int {
-        let all: [String: Any] = [
+    func count(_ query: [CFString: Any]) -> Int {
+        let all: [CFString: Any] = [
             kSecMatchLimit: kSecMatchLimitAll, kSecReturnPersistentRef: true,
             kSecAttrSynchronizable: kSecAttrSynchronizableAny,
         ]
@@ -68,7 +68,7 @@ extension TestClient {
     }
 
     /// Passes the dictionary to all four calls and returns their statuses.
-    func statusesOfAllCalls(_ dictionary: [String: Any]) -> [OSStatus] {
+    func statusesOfAllCalls(_ dictionary: [CFString: Any]) -> [OSStatus] {
         [
             add(dictionary), status(dictionary), update(dictionary, [kSecAttrLabel: "changed"]), delete(dictionary),
         ]
@@ -76,12 +76,12 @@ extension TestClient {
 }
 
 /// A generic password item with a secret.
-func password(_ account: String, _ secret: String = "secret", _ more: [String: Any] = [:]) -> [String: Any] {
+func password(_ account: String, _ secret: String = "secret", _ more: [CFString: Any] = [:]) -> [CFString: Any] {
     generic([kSecAttrService: "mail", kSecAttrAccount: account, kSecValueData: Data(secret.utf8)])
         .merging(more) { $1 }
 }
 
 /// The query for an item made by `password`.
-func query(_ account: String, _ more: [String: Any] = [:]) -> [String: Any] {
+func query(_ account: String, _ more: [CFString: Any] = [:]) -> [CFString: Any] {
     generic([kSecAttrService: "mail", kSecAttrAccount: account]).merging(more) { $1 }
 }

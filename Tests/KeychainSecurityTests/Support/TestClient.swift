@@ -73,34 +73,41 @@ final class TestClient: Sendable {
 
     // MARK: Calls
 
-    func add(_ attributes: [String: Any]) -> OSStatus { client.add(attributes, nil) }
+    func add(_ attributes: [CFString: Any]) -> OSStatus { client.add(attributes as CFDictionary, nil) }
 
     /// Adds an item and returns the status and result.
-    func adding(_ attributes: [String: Any]) -> (OSStatus, AnyObject?) {
+    func adding(_ attributes: [CFString: Any]) -> (OSStatus, AnyObject?) {
         var result: AnyObject?
-        return (client.add(attributes, &result), result)
+        return (client.add(attributes as CFDictionary, &result), result)
     }
 
     /// Finds items and returns the status and result.
-    func find(_ query: [String: Any]) -> (OSStatus, AnyObject?) {
+    func find(_ query: [CFString: Any]) -> (OSStatus, AnyObject?) {
         var result: AnyObject?
-        return (client.copyMatching(query, &result), result)
+        return (client.copyMatching(query as CFDictionary, &result), result)
     }
 
     /// Finds items without a result pointer.
-    func status(_ query: [String: Any]) -> OSStatus { client.copyMatching(query, nil) }
+    func status(_ query: [CFString: Any]) -> OSStatus { client.copyMatching(query as CFDictionary, nil) }
 
-    func update(_ query: [String: Any], _ changes: [String: Any]) -> OSStatus { client.update(query, changes) }
+    func update(_ query: [CFString: Any], _ changes: [CFString: Any]) -> OSStatus {
+        client.update(query as CFDictionary, changes as CFDictionary)
+    }
 
-    func delete(_ query: [String: Any]) -> OSStatus { client.delete(query) }
+    func delete(_ query: [CFString: Any]) -> OSStatus { client.delete(query as CFDictionary) }
+}
+
+/// Returns the dictionary of a call; test arguments must be Sendable, which string objects are not.
+func keyed(_ entries: [String: any Sendable]) -> [CFString: Any] {
+    Dictionary(uniqueKeysWithValues: entries.map { ($0 as CFString, $1) })
 }
 
 /// A query or item of class genp.
-func generic(_ more: [String: Any] = [:]) -> [String: Any] {
+func generic(_ more: [CFString: Any] = [:]) -> [CFString: Any] {
     [kSecClass: kSecClassGenericPassword].merging(more) { $1 }
 }
 
 /// A query or item of class inet.
-func internet(_ more: [String: Any] = [:]) -> [String: Any] {
+func internet(_ more: [CFString: Any] = [:]) -> [CFString: Any] {
     [kSecClass: kSecClassInternetPassword].merging(more) { $1 }
 }

@@ -66,24 +66,24 @@ func code(of body: () throws -> Void) -> OSStatus {
 }
 
 /// The attributes of the test's account, read from the keychain directly.
-func attributes(_ more: [String: Any] = [:]) -> [String: Any]? {
+func attributes(_ more: [CFString: Any] = [:]) -> [CFString: Any]? {
     var result: CFTypeRef?
-    let query: [String: Any] = [
+    let query: [CFString: Any] = [
         kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecAttrAccount: account,
         kSecAttrSynchronizable: kSecAttrSynchronizableAny, kSecReturnAttributes: true,
     ]
     guard SecItemCopyMatching(query.merging(more) { $1 } as CFDictionary, &result) == errSecSuccess else { return nil }
-    return result as? [String: Any]
+    return result as? [CFString: Any]
 }
 
 /// The number of items in the keychain for the test's account.
 func itemCount() -> Int {
     var result: CFTypeRef?
-    let query: [String: Any] = [
+    let query: [CFString: Any] = [
         kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecAttrAccount: account,
         kSecAttrSynchronizable: kSecAttrSynchronizableAny, kSecReturnAttributes: true,
         kSecMatchLimit: kSecMatchLimitAll,
     ]
     guard SecItemCopyMatching(query as CFDictionary, &result) == errSecSuccess else { return 0 }
-    return (result as? [[String: Any]])?.count ?? 0
+    return (result as? [[CFString: Any]])?.count ?? 0
 }

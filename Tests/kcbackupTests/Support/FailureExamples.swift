@@ -28,7 +28,7 @@ enum FailureExamples {
     static let types: [(type: String, file: String)] = [
         ("CommandLineProblem", "Programs/kcbackup/CommandLine/CommandLineProblem.swift"),
         ("SecretProblem", "Programs/kcbackup/Secrets/SecretSource.swift"),
-        ("TerminalFailure", "Programs/KCConsole/Terminal.swift"),
+        ("TerminalFailure", "Base/KCConsole/Terminal.swift"),
         ("Problem", "Base/KCByteStreams/FileFailure.swift"),
         ("Kind", "Base/KCByteStreams/StreamFailure.swift"),
         ("LocalKeychainFailure", "Keychain/KCLocalKeychains/LocalKeychainFailure.swift"),

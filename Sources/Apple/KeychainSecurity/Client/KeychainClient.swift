@@ -114,12 +114,12 @@ public final class KeychainClient: @unchecked Sendable {
     ///
     /// If the call needs a locked item, the passcode source is asked, and the call is run again.
     ///
-    /// - Parameter mayAsk: false to leave locked items locked.
+    /// - Parameter route: who is asked.
     /// - Returns: `errSecSuccess`, or the status of the error.
     func read<Result>(
-        mayAsk: Bool = true, _ body: (ItemCall) throws -> Result
+        asking route: PasscodeRoute = PasscodeRoute(), _ body: (ItemCall) throws -> Result
     ) -> (status: OSStatus, result: Result?) {
-        asking(mayAsk) { passcode in
+        asking(route) { passcode in
             let groups = try lock.withLock { try accessGroups() }
             return try withKeychain { keychain, configuration, holdsKeys in
                 if let passcode { try configuration.unlock(keychain, passcode: passcode, &holdsKeys) }
@@ -133,9 +133,9 @@ public final class KeychainClient: @unchecked Sendable {
     /// The change is durable when this returns. `body` may run on another thread, in one transaction with other pending
     /// changes.
     func change<Result>(
-        mayAsk: Bool = true, _ body: (ItemCall, KeychainWriter) throws -> Result
+        asking route: PasscodeRoute = PasscodeRoute(), _ body: (ItemCall, KeychainWriter) throws -> Result
     ) -> (status: OSStatus, result: Result?) {
-        asking(mayAsk) { passcode in
+        asking(route) { passcode in
             var result: Result?
             try withoutActuallyEscaping(body) { body in
                 let change = PendingChange { call, writer in result = try body(call, writer) }
@@ -177,7 +177,7 @@ public final class KeychainClient: @unchecked Sendable {
     }
 
     private func asking<Result>(
-        _ mayAsk: Bool, _ body: (_ passcode: Data?) throws -> Result
+        _ route: PasscodeRoute, _ body: (_ passcode: Data?) throws -> Result
     ) -> (status: OSStatus, result: Result?) {
         func attempt(_ passcode: Data?) -> (status: OSStatus, result: Result?) {
             do {
@@ -187,10 +187,16 @@ public final class KeychainClient: @unchecked Sendable {
             }
         }
         let outcome = attempt(nil)
-        // The lock is not held here: the source may be slow, and may itself make keychain calls.
-        guard outcome.status == errSecInteractionNotAllowed, mayAsk, let source = lock.withLock({ passcodeSource }),
-            let passcode = source()
-        else { return outcome }
+        guard outcome.status == errSecInteractionNotAllowed else { return outcome }
+        // The lock is not held here: who is asked may be slow, and may itself make keychain calls.
+        if let context = route.context {
+            do throws(AuthenticationRefusal) {
+                return attempt(try context.passcode(mayAsk: route.mayAsk))
+            } catch {
+                return (error.status, nil)
+            }
+        }
+        guard route.mayAsk, let source = currentPasscodeSource, let passcode = source() else { return outcome }
         return attempt(passcode)
     }
 
@@ -233,6 +239,9 @@ public final class KeychainClient: @unchecked Sendable {
 
     /// Runs `body` while no call in this process makes progress.
     func whileLocked(_ body: () -> Void) { lock.withLock(body) }
+
+    /// The passcode source; nil for none.
+    var currentPasscodeSource: PasscodeSource? { lock.withLock { passcodeSource } }
 
     /// Sets the passcode source; nil for none.
     func setPasscodeSource(_ source: PasscodeSource?) { lock.withLock { passcodeSource = source } }

@@ -115,6 +115,17 @@ extension KeychainClient {
         }
     }
 
+    func check(passcode: Data) throws(KeychainClientFailure) {
+        try failing {
+            try withKeychain { keychain, configuration, holdsKeys in
+                let isUnlocked = keychain.isUnlocked
+                // What a passcode opens in this process is closed again, except for other calls of this process.
+                try keychain.unlock(passcode: Self.secret(passcode), now: configuration.clock())
+                if holdsKeys, !isUnlocked { keychain.lock() }
+            }
+        }
+    }
+
     func lockKeychain() throws(KeychainClientFailure) {
         try failing {
             try withKeychain { keychain, configuration, _ in

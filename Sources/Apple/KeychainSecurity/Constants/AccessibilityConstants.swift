@@ -1,24 +1,26 @@
+// Fence: shares string objects between threads; nothing changes them.
 // Values from SecItemConstants.c in Apple's Security-61901.
+public import Foundation
 
 /// When an item may be read: one of `kSecAttrAccessible…`; `WhenUnlocked` by default.
-public let kSecAttrAccessible: CFString = "pdmn"
+@safe public nonisolated(unsafe) let kSecAttrAccessible: CFString = "pdmn"
 /// When an item may be read, as a `SecAccessControl`.
-public let kSecAttrAccessControl: CFString = "accc"
+@safe public nonisolated(unsafe) let kSecAttrAccessControl: CFString = "accc"
 /// While the keychain is unlocked.
-public let kSecAttrAccessibleWhenUnlocked: CFString = "ak"
+@safe public nonisolated(unsafe) let kSecAttrAccessibleWhenUnlocked: CFString = "ak"
 /// After the first unlock since boot.
-public let kSecAttrAccessibleAfterFirstUnlock: CFString = "ck"
+@safe public nonisolated(unsafe) let kSecAttrAccessibleAfterFirstUnlock: CFString = "ck"
 /// Always; the default of certificates.
-public let kSecAttrAccessibleAlways: CFString = "dk"
+@safe public nonisolated(unsafe) let kSecAttrAccessibleAlways: CFString = "dk"
 /// Always.
-public let kSecAttrAccessibleAlwaysPrivate: CFString = "dk"
+@safe public nonisolated(unsafe) let kSecAttrAccessibleAlwaysPrivate: CFString = "dk"
 /// While the keychain is unlocked, on this device only.
-public let kSecAttrAccessibleWhenUnlockedThisDeviceOnly: CFString = "aku"
+@safe public nonisolated(unsafe) let kSecAttrAccessibleWhenUnlockedThisDeviceOnly: CFString = "aku"
 /// After the first unlock since boot, on this device only.
-public let kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly: CFString = "cku"
+@safe public nonisolated(unsafe) let kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly: CFString = "cku"
 /// Always, on this device only.
-public let kSecAttrAccessibleAlwaysThisDeviceOnly: CFString = "dku"
+@safe public nonisolated(unsafe) let kSecAttrAccessibleAlwaysThisDeviceOnly: CFString = "dku"
 /// Always, on this device only.
-public let kSecAttrAccessibleAlwaysThisDeviceOnlyPrivate: CFString = "dku"
+@safe public nonisolated(unsafe) let kSecAttrAccessibleAlwaysThisDeviceOnlyPrivate: CFString = "dku"
 /// While the keychain is unlocked and has a passcode, on this device only; not in backups.
-public let kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly: CFString = "akpu"
+@safe public nonisolated(unsafe) let kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly: CFString = "akpu"

@@ -1,78 +1,80 @@
+// Fence: shares string objects between threads; nothing changes them.
 // Values from SecItemConstants.c in Apple's Security-61901.
+public import Foundation
 
 /// The maximum number of items: `kSecMatchLimitOne` (the default), `kSecMatchLimitAll` or a number.
-public let kSecMatchLimit: CFString = "m_Limit"
+@safe public nonisolated(unsafe) let kSecMatchLimit: CFString = "m_Limit"
 /// One item, as a single value.
-public let kSecMatchLimitOne: CFString = "m_LimitOne"
+@safe public nonisolated(unsafe) let kSecMatchLimitOne: CFString = "m_LimitOne"
 /// All items, as an array.
-public let kSecMatchLimitAll: CFString = "m_LimitAll"
+@safe public nonisolated(unsafe) let kSecMatchLimitAll: CFString = "m_LimitAll"
 /// Compare text case-insensitively.
-public let kSecMatchCaseInsensitive: CFString = "m_CaseInsensitive"
+@safe public nonisolated(unsafe) let kSecMatchCaseInsensitive: CFString = "m_CaseInsensitive"
 /// Match certificates and identities whose subject contains this text.
-public let kSecMatchSubjectContains: CFString = "m_SubjectContains"
+@safe public nonisolated(unsafe) let kSecMatchSubjectContains: CFString = "m_SubjectContains"
 /// Match certificates and identities with this email address, or with none.
-public let kSecMatchEmailAddressIfPresent: CFString = "m_EmailAddressIfPresent"
+@safe public nonisolated(unsafe) let kSecMatchEmailAddressIfPresent: CFString = "m_EmailAddressIfPresent"
 /// Match certificates and identities from these issuers: an array of names in DER.
-public let kSecMatchIssuers: CFString = "m_Issuers"
+@safe public nonisolated(unsafe) let kSecMatchIssuers: CFString = "m_Issuers"
 /// Match certificates and identities that are valid on this date.
-public let kSecMatchValidOnDate: CFString = "m_ValidOnDate"
+@safe public nonisolated(unsafe) let kSecMatchValidOnDate: CFString = "m_ValidOnDate"
 /// Not supported: there is no trust evaluation.
-public let kSecMatchPolicy: CFString = "m_Policy"
+@safe public nonisolated(unsafe) let kSecMatchPolicy: CFString = "m_Policy"
 /// Not supported: there is no trust evaluation.
-public let kSecMatchTrustedOnly: CFString = "m_TrustedOnly"
+@safe public nonisolated(unsafe) let kSecMatchTrustedOnly: CFString = "m_TrustedOnly"
+/// Match the items in this array of persistent references, certificates, keys or identities, all of the requested class.
+@safe public nonisolated(unsafe) let kSecMatchItemList: CFString = "m_ItemList"
 /// Not supported.
-public let kSecMatchItemList: CFString = "m_ItemList"
-/// Not supported.
-public let kSecMatchSearchList: CFString = "m_SearchList"
+@safe public nonisolated(unsafe) let kSecMatchSearchList: CFString = "m_SearchList"
 /// Match internet passwords whose server is this host or a subdomain of it.
-public let kSecMatchHostOrSubdomainOfHost: CFString = "m_HostOrSubdomainOfHost"
+@safe public nonisolated(unsafe) let kSecMatchHostOrSubdomainOfHost: CFString = "m_HostOrSubdomainOfHost"
 /// Return the secret.
-public let kSecReturnData: CFString = "r_Data"
+@safe public nonisolated(unsafe) let kSecReturnData: CFString = "r_Data"
 /// Return the attributes.
-public let kSecReturnAttributes: CFString = "r_Attributes"
+@safe public nonisolated(unsafe) let kSecReturnAttributes: CFString = "r_Attributes"
 /// Return an object: `SecCertificate`, `SecKey` or `SecIdentity`.
-public let kSecReturnRef: CFString = "r_Ref"
+@safe public nonisolated(unsafe) let kSecReturnRef: CFString = "r_Ref"
 /// Return a 20-byte reference that stays valid after the process ends.
-public let kSecReturnPersistentRef: CFString = "r_PersistentRef"
+@safe public nonisolated(unsafe) let kSecReturnPersistentRef: CFString = "r_PersistentRef"
 /// The secret.
-public let kSecValueData: CFString = "v_Data"
+@safe public nonisolated(unsafe) let kSecValueData: CFString = "v_Data"
 /// An object: `SecCertificate`, `SecKey` or `SecIdentity`.
-public let kSecValueRef: CFString = "v_Ref"
+@safe public nonisolated(unsafe) let kSecValueRef: CFString = "v_Ref"
 /// A reference that was returned for `kSecReturnPersistentRef`.
-public let kSecValuePersistentRef: CFString = "v_PersistentRef"
+@safe public nonisolated(unsafe) let kSecValuePersistentRef: CFString = "v_PersistentRef"
 /// Not supported.
-public let kSecUseItemList: CFString = "u_ItemList"
+@safe public nonisolated(unsafe) let kSecUseItemList: CFString = "u_ItemList"
 /// Accepted and ignored: the passcode comes from the source set with `KeychainClient.setPasscodeSource`.
-public let kSecUseOperationPrompt: CFString = "u_OpPrompt"
+@safe public nonisolated(unsafe) let kSecUseOperationPrompt: CFString = "u_OpPrompt"
 /// The older form of `kSecUseAuthenticationUIFail`: true or false.
-public let kSecUseNoAuthenticationUI: CFString = "u_NoAuthUI"
+@safe public nonisolated(unsafe) let kSecUseNoAuthenticationUI: CFString = "u_NoAuthUI"
 /// What to do with locked items: ask for the passcode (the default), fail or skip.
-public let kSecUseAuthenticationUI: CFString = "u_AuthUI"
+@safe public nonisolated(unsafe) let kSecUseAuthenticationUI: CFString = "u_AuthUI"
 /// Ask the passcode source of `KeychainClient`, if there is one; the default.
-public let kSecUseAuthenticationUIAllow: CFString = "u_AuthUIA"
+@safe public nonisolated(unsafe) let kSecUseAuthenticationUIAllow: CFString = "u_AuthUIA"
 /// Show no prompt, and fail with `errSecInteractionNotAllowed`.
-public let kSecUseAuthenticationUIFail: CFString = "u_AuthUIF"
+@safe public nonisolated(unsafe) let kSecUseAuthenticationUIFail: CFString = "u_AuthUIF"
 /// Skip locked items.
-public let kSecUseAuthenticationUISkip: CFString = "u_AuthUIS"
-/// Not supported: there is no local authentication.
-public let kSecUseAuthenticationContext: CFString = "u_AuthCtx"
+@safe public nonisolated(unsafe) let kSecUseAuthenticationUISkip: CFString = "u_AuthUIS"
+/// An `LAContext` of the module `LocalAuthentication`, which asks for the passcode, and keeps it for further calls.
+@safe public nonisolated(unsafe) let kSecUseAuthenticationContext: CFString = "u_AuthCtx"
 /// Accepted and ignored: there is one keychain.
-public let kSecUseDataProtectionKeychain: CFString = "nleg"
+@safe public nonisolated(unsafe) let kSecUseDataProtectionKeychain: CFString = "nleg"
 /// Accepted and ignored: there is one keychain.
-public let kSecAttrNoLegacy: CFString = "nleg"
+@safe public nonisolated(unsafe) let kSecAttrNoLegacy: CFString = "nleg"
 /// Not supported: there is no system keychain.
-public let kSecUseSystemKeychain: CFString = "u_SystemKeychain"
+@safe public nonisolated(unsafe) let kSecUseSystemKeychain: CFString = "u_SystemKeychain"
 /// Whether deleting an item leaves a tombstone; by default, only synchronizable items leave one.
-public let kSecUseTombstones: CFString = "u_Tomb"
+@safe public nonisolated(unsafe) let kSecUseTombstones: CFString = "u_Tomb"
 /// The passphrase of a PKCS #12 file.
-public let kSecImportExportPassphrase: CFString = "passphrase"
+@safe public nonisolated(unsafe) let kSecImportExportPassphrase: CFString = "passphrase"
 /// The label of an imported identity.
-public let kSecImportItemLabel: CFString = "label"
+@safe public nonisolated(unsafe) let kSecImportItemLabel: CFString = "label"
 /// The key identifier of an imported identity.
-public let kSecImportItemKeyID: CFString = "keyid"
+@safe public nonisolated(unsafe) let kSecImportItemKeyID: CFString = "keyid"
 /// Not supported: there is no trust evaluation.
-public let kSecImportItemTrust: CFString = "trust"
+@safe public nonisolated(unsafe) let kSecImportItemTrust: CFString = "trust"
 /// The certificates of an imported identity, starting with its own.
-public let kSecImportItemCertChain: CFString = "chain"
+@safe public nonisolated(unsafe) let kSecImportItemCertChain: CFString = "chain"
 /// An imported `SecIdentity`.
-public let kSecImportItemIdentity: CFString = "identity"
+@safe public nonisolated(unsafe) let kSecImportItemIdentity: CFString = "identity"

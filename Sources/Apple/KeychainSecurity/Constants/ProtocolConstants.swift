@@ -1,80 +1,82 @@
+// Fence: shares string objects between threads; nothing changes them.
 // Values from SecItemConstants.c in Apple's Security-61901.
+public import Foundation
 
 /// FTP.
-public let kSecAttrProtocolFTP: CFString = "ftp "
+@safe public nonisolated(unsafe) let kSecAttrProtocolFTP: CFString = "ftp "
 /// An FTP account.
-public let kSecAttrProtocolFTPAccount: CFString = "ftpa"
+@safe public nonisolated(unsafe) let kSecAttrProtocolFTPAccount: CFString = "ftpa"
 /// HTTP.
-public let kSecAttrProtocolHTTP: CFString = "http"
+@safe public nonisolated(unsafe) let kSecAttrProtocolHTTP: CFString = "http"
 /// IRC.
-public let kSecAttrProtocolIRC: CFString = "irc "
+@safe public nonisolated(unsafe) let kSecAttrProtocolIRC: CFString = "irc "
 /// NNTP.
-public let kSecAttrProtocolNNTP: CFString = "nntp"
+@safe public nonisolated(unsafe) let kSecAttrProtocolNNTP: CFString = "nntp"
 /// POP3.
-public let kSecAttrProtocolPOP3: CFString = "pop3"
+@safe public nonisolated(unsafe) let kSecAttrProtocolPOP3: CFString = "pop3"
 /// SMTP.
-public let kSecAttrProtocolSMTP: CFString = "smtp"
+@safe public nonisolated(unsafe) let kSecAttrProtocolSMTP: CFString = "smtp"
 /// SOCKS.
-public let kSecAttrProtocolSOCKS: CFString = "sox "
+@safe public nonisolated(unsafe) let kSecAttrProtocolSOCKS: CFString = "sox "
 /// IMAP.
-public let kSecAttrProtocolIMAP: CFString = "imap"
+@safe public nonisolated(unsafe) let kSecAttrProtocolIMAP: CFString = "imap"
 /// LDAP.
-public let kSecAttrProtocolLDAP: CFString = "ldap"
+@safe public nonisolated(unsafe) let kSecAttrProtocolLDAP: CFString = "ldap"
 /// AFP over AppleTalk.
-public let kSecAttrProtocolAppleTalk: CFString = "atlk"
+@safe public nonisolated(unsafe) let kSecAttrProtocolAppleTalk: CFString = "atlk"
 /// AFP over TCP.
-public let kSecAttrProtocolAFP: CFString = "afp "
+@safe public nonisolated(unsafe) let kSecAttrProtocolAFP: CFString = "afp "
 /// Telnet.
-public let kSecAttrProtocolTelnet: CFString = "teln"
+@safe public nonisolated(unsafe) let kSecAttrProtocolTelnet: CFString = "teln"
 /// SSH.
-public let kSecAttrProtocolSSH: CFString = "ssh "
+@safe public nonisolated(unsafe) let kSecAttrProtocolSSH: CFString = "ssh "
 /// FTP over TLS.
-public let kSecAttrProtocolFTPS: CFString = "ftps"
+@safe public nonisolated(unsafe) let kSecAttrProtocolFTPS: CFString = "ftps"
 /// HTTP over TLS.
-public let kSecAttrProtocolHTTPS: CFString = "htps"
+@safe public nonisolated(unsafe) let kSecAttrProtocolHTTPS: CFString = "htps"
 /// An HTTP proxy.
-public let kSecAttrProtocolHTTPProxy: CFString = "htpx"
+@safe public nonisolated(unsafe) let kSecAttrProtocolHTTPProxy: CFString = "htpx"
 /// A proxy for HTTP over TLS.
-public let kSecAttrProtocolHTTPSProxy: CFString = "htsx"
+@safe public nonisolated(unsafe) let kSecAttrProtocolHTTPSProxy: CFString = "htsx"
 /// An FTP proxy.
-public let kSecAttrProtocolFTPProxy: CFString = "ftpx"
+@safe public nonisolated(unsafe) let kSecAttrProtocolFTPProxy: CFString = "ftpx"
 /// SMB.
-public let kSecAttrProtocolSMB: CFString = "smb "
+@safe public nonisolated(unsafe) let kSecAttrProtocolSMB: CFString = "smb "
 /// RTSP.
-public let kSecAttrProtocolRTSP: CFString = "rtsp"
+@safe public nonisolated(unsafe) let kSecAttrProtocolRTSP: CFString = "rtsp"
 /// An RTSP proxy.
-public let kSecAttrProtocolRTSPProxy: CFString = "rtsx"
+@safe public nonisolated(unsafe) let kSecAttrProtocolRTSPProxy: CFString = "rtsx"
 /// DAAP.
-public let kSecAttrProtocolDAAP: CFString = "daap"
+@safe public nonisolated(unsafe) let kSecAttrProtocolDAAP: CFString = "daap"
 /// Remote Apple events.
-public let kSecAttrProtocolEPPC: CFString = "eppc"
+@safe public nonisolated(unsafe) let kSecAttrProtocolEPPC: CFString = "eppc"
 /// IPP.
-public let kSecAttrProtocolIPP: CFString = "ipp "
+@safe public nonisolated(unsafe) let kSecAttrProtocolIPP: CFString = "ipp "
 /// NNTP over TLS.
-public let kSecAttrProtocolNNTPS: CFString = "ntps"
+@safe public nonisolated(unsafe) let kSecAttrProtocolNNTPS: CFString = "ntps"
 /// LDAP over TLS.
-public let kSecAttrProtocolLDAPS: CFString = "ldps"
+@safe public nonisolated(unsafe) let kSecAttrProtocolLDAPS: CFString = "ldps"
 /// Telnet over TLS.
-public let kSecAttrProtocolTelnetS: CFString = "tels"
+@safe public nonisolated(unsafe) let kSecAttrProtocolTelnetS: CFString = "tels"
 /// IMAP over TLS.
-public let kSecAttrProtocolIMAPS: CFString = "imps"
+@safe public nonisolated(unsafe) let kSecAttrProtocolIMAPS: CFString = "imps"
 /// IRC over TLS.
-public let kSecAttrProtocolIRCS: CFString = "ircs"
+@safe public nonisolated(unsafe) let kSecAttrProtocolIRCS: CFString = "ircs"
 /// POP3 over TLS.
-public let kSecAttrProtocolPOP3S: CFString = "pops"
+@safe public nonisolated(unsafe) let kSecAttrProtocolPOP3S: CFString = "pops"
 /// NTLM.
-public let kSecAttrAuthenticationTypeNTLM: CFString = "ntlm"
+@safe public nonisolated(unsafe) let kSecAttrAuthenticationTypeNTLM: CFString = "ntlm"
 /// MSN.
-public let kSecAttrAuthenticationTypeMSN: CFString = "msna"
+@safe public nonisolated(unsafe) let kSecAttrAuthenticationTypeMSN: CFString = "msna"
 /// Distributed password authentication.
-public let kSecAttrAuthenticationTypeDPA: CFString = "dpaa"
+@safe public nonisolated(unsafe) let kSecAttrAuthenticationTypeDPA: CFString = "dpaa"
 /// Remote password authentication.
-public let kSecAttrAuthenticationTypeRPA: CFString = "rpaa"
+@safe public nonisolated(unsafe) let kSecAttrAuthenticationTypeRPA: CFString = "rpaa"
 /// HTTP Basic.
-public let kSecAttrAuthenticationTypeHTTPBasic: CFString = "http"
+@safe public nonisolated(unsafe) let kSecAttrAuthenticationTypeHTTPBasic: CFString = "http"
 /// HTTP Digest.
-public let kSecAttrAuthenticationTypeHTTPDigest: CFString = "httd"
+@safe public nonisolated(unsafe) let kSecAttrAuthenticationTypeHTTPDigest: CFString = "httd"
 /// A form on a web page.
-public let kSecAttrAuthenticationTypeHTMLForm: CFString = "form"
+@safe public nonisolated(unsafe) let kSecAttrAuthenticationTypeHTMLForm: CFString = "form"
 /// The default for the protocol.
-public let kSecAttrAuthenticationTypeDefault: CFString = "dflt"
+@safe public nonisolated(unsafe) let kSecAttrAuthenticationTypeDefault: CFString = "dflt"

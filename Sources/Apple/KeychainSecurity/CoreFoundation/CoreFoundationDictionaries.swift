@@ -36,15 +36,15 @@ public func CFDictionaryCreate(
     _ keyCallBacks: UnsafePointer<CFDictionaryKeyCallBacks>?,
     _ valueCallBacks: UnsafePointer<CFDictionaryValueCallBacks>?
 ) -> CFDictionary! {
-    var dictionary: CFDictionary = [:]
+    let dictionary = CFMutableDictionary()
     guard let keys = unsafe keys, let values = unsafe values else { return dictionary }
     for index in 0..<max(0, count) {
         guard let key = unsafe object(keys[index]) as? String, let value = unsafe object(values[index]) else {
             continue
         }
-        dictionary[key] = value
+        dictionary.setObject(value, forKey: NSString(string: key))
     }
-    return dictionary
+    return dictionary.copy() as? CFDictionary
 }
 
 /// Creates an empty mutable dictionary.
@@ -59,7 +59,7 @@ public func CFDictionaryCreateMutable(
 public func CFDictionaryCreateMutableCopy(
     _ allocator: CFAllocator?, _ capacity: CFIndex, _ dictionary: CFDictionary!
 ) -> CFMutableDictionary! {
-    CFMutableDictionary(dictionary: dictionary ?? [:])
+    (dictionary ?? [:]).mutableCopy() as? CFMutableDictionary
 }
 
 /// Sets a value.

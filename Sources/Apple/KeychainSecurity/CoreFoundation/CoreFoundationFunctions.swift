@@ -97,10 +97,10 @@ public func CFHash(_ value: CFTypeRef!) -> CFHashCode {
 public func CFErrorGetCode(_ error: CFError!) -> CFIndex { error.code }
 
 /// Returns the domain of an error.
-public func CFErrorGetDomain(_ error: CFError!) -> CFErrorDomain! { error.domain }
+public func CFErrorGetDomain(_ error: CFError!) -> CFErrorDomain! { error.domain as CFString }
 
 /// Returns the additional information in an error.
-public func CFErrorCopyUserInfo(_ error: CFError!) -> CFDictionary! { error.userInfo }
+public func CFErrorCopyUserInfo(_ error: CFError!) -> CFDictionary! { error.userInfo as CFDictionary }
 
 /// Returns a description of an error, as a sentence.
-public func CFErrorCopyDescription(_ error: CFError!) -> CFString! { error.localizedDescription }
+public func CFErrorCopyDescription(_ error: CFError!) -> CFString! { error.localizedDescription as CFString }

@@ -1,29 +1,45 @@
 public import Foundation
 
-// Swift on Linux has no Core Foundation. With these names, code written for Apple's systems compiles unchanged: a cast
-// such as `query as CFDictionary` casts to the type that the value already has.
+// Swift on Linux has no Core Foundation. On Apple's systems each of these types is toll-free bridged to a class of
+// Foundation; here it is that class, so the casts that bridge Foundation's classes bridge these types too.
 
 /// The status of a call: 0 is success, any other value is one of `errSec…`.
 public typealias OSStatus = Int32
 /// Success, under the name that older code uses.
 public let noErr: OSStatus = 0
 /// A dictionary, as used for queries, attributes and results.
-public typealias CFDictionary = [String: Any]
+public typealias CFDictionary = NSDictionary
+/// A mutable dictionary.
+public typealias CFMutableDictionary = NSMutableDictionary
 /// A string, as used for keys and constant values.
-public typealias CFString = String
+public typealias CFString = NSString
+/// A mutable string.
+public typealias CFMutableString = NSMutableString
 /// Any value that a call can return.
 public typealias CFTypeRef = AnyObject
+/// A value that a property list can hold.
+public typealias CFPropertyList = CFTypeRef
 /// Bytes.
-public typealias CFData = Data
+public typealias CFData = NSData
+/// Bytes that can be changed.
+public typealias CFMutableData = NSMutableData
 /// An array.
-public typealias CFArray = [Any]
+public typealias CFArray = NSArray
+/// A mutable array.
+public typealias CFMutableArray = NSMutableArray
+/// A set.
+public typealias CFSet = NSSet
 /// A Boolean.
-public typealias CFBoolean = Bool
+public typealias CFBoolean = NSNumber
 /// A number.
 public typealias CFNumber = NSNumber
 /// A date.
-public typealias CFDate = Date
-/// An error as an object, for parameters of type `Unmanaged<CFError>`.
+public typealias CFDate = NSDate
+/// The null object.
+public typealias CFNull = NSNull
+/// A URL.
+public typealias CFURL = NSURL
+/// An error.
 public typealias CFError = NSError
 /// Flags as a number.
 public typealias CFOptionFlags = UInt
@@ -33,10 +49,12 @@ public typealias CFIndex = Int
 public typealias CFTypeID = UInt
 /// A hash value.
 public typealias CFHashCode = UInt
+/// Seconds.
+public typealias CFTimeInterval = Double
+/// Seconds since 2001-01-01 00:00:00 UTC.
+public typealias CFAbsoluteTime = CFTimeInterval
 /// The domain of an error.
 public typealias CFErrorDomain = CFString
-/// A mutable dictionary.
-public typealias CFMutableDictionary = NSMutableDictionary
 
 /// The memory allocator; there is only one, and callers pass `nil`.
 public enum CFAllocator: Hashable, Sendable {}

@@ -47,7 +47,7 @@ struct ItemCall {
         switch object {
         case .certificate(let certificate):
             return try add(
-                complete(certificate.draft, request), SecCertificateCopyData(certificate), with: writer)
+                complete(certificate.draft, request), certificate.data, with: writer)
         case .key(let key):
             return try add(
                 complete(ItemDraft(itemClass: .key, attributes: key.attributes), request), key.data, with: writer)
@@ -66,7 +66,7 @@ struct ItemCall {
     private func complete(_ draft: ItemDraft, _ request: ItemRequest) throws(CallFailure) -> ItemDraft {
         var draft = draft
         if request.object == nil, draft.itemClass == .certificate, let data = request.data,
-            let certificate = SecCertificateCreateWithData(nil, data)
+            let certificate = SecCertificate(data)
         {
             draft = certificate.draft
         }
@@ -109,7 +109,7 @@ struct ItemCall {
     // MARK: Changing
 
     /// Changes every item that matches the request, or none.
-    func update(_ request: ItemRequest, to dictionary: CFDictionary, with writer: KeychainWriter) throws {
+    func update(_ request: ItemRequest, to dictionary: CallDictionary, with writer: KeychainWriter) throws {
         guard case .items(let itemClass) = request.persistentReference?.subject ?? request.subject else {
             throw CallFailure(errSecUnimplemented)
         }

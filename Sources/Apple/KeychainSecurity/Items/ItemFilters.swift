@@ -11,10 +11,12 @@ struct ItemFilters {
     private var emailAddress: String?
     private var issuers: [[UInt8]]?
     private var moment: Date?
+    private var listed: [ListedItem]?
 
     /// True if there are no conditions, so that every item that the query finds is accepted.
     var isEmpty: Bool {
         !ignoresCase && host == nil && subjectPart == nil && emailAddress == nil && issuers == nil && moment == nil
+            && listed == nil
     }
 
     /// Parses one condition.
@@ -38,9 +40,14 @@ struct ItemFilters {
             } else {
                 throw CallFailure(errSecParam)
             }
+        case kSecMatchItemList:
+            guard let list = value as? [Any] else { throw CallFailure(errSecParam) }
+            var items: [ListedItem] = []
+            for element in list { items.append(try ListedItem(element)) }
+            listed = items
         case kSecMatchTrustedOnly where try !ItemRequest.flag(value): break
-        case kSecMatchPolicy, kSecMatchTrustedOnly, kSecMatchSearchList, kSecMatchItemList,
-            kSecMatchSubjectStartsWith, kSecMatchSubjectEndsWith, kSecMatchSubjectWholeString,
+        case kSecMatchPolicy, kSecMatchTrustedOnly, kSecMatchSearchList, kSecMatchSubjectStartsWith,
+            kSecMatchSubjectEndsWith, kSecMatchSubjectWholeString,
             kSecMatchDiacriticInsensitive, kSecMatchWidthInsensitive:
             throw CallFailure(errSecUnimplemented)
         default: throw CallFailure(errSecParam)
@@ -55,6 +62,8 @@ struct ItemFilters {
         guard host == nil || subject == .items(.internetPassword),
             !isAboutCertificates || subject == .items(.certificate) || subject == .identities
         else { throw CallFailure(errSecParam) }
+        // The listed items must be of the requested kind.
+        guard listed?.allSatisfy({ $0.subject == subject }) ?? true else { throw CallFailure(errSecParam) }
     }
 
     /// Splits attributes into those that the query compares byte by byte and those that `accepts` compares.
@@ -75,6 +84,7 @@ struct ItemFilters {
     /// True if an item satisfies the conditions on its attributes.
     func accepts(_ item: Item, folded: [AttributeCode: String]) -> Bool {
         let fits = folded.allSatisfy { code, text in (item.attributes.text(code) ?? "").lowercased() == text }
+        if let listed, !listed.contains(where: { $0.isPart(item) }) { return false }
         guard let host else { return fits }
         let server = (item.attributes.text(.srvr) ?? "").lowercased()
         return fits && (server == host || server.exact.hasSuffix("." + host))

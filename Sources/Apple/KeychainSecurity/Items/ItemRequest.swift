@@ -58,8 +58,8 @@ struct ItemRequest {
     var leavesTombstones: Bool?
     /// True to skip locked items instead of failing.
     var skipsLocked = false
-    /// False to fail on locked items instead of asking for the passcode.
-    var mayAsk = true
+    /// Who is asked for the passcode if an item is locked.
+    var route = PasscodeRoute()
 
     /// Larger dictionaries are refused, as in Apple's keychain.
     static let keyLimit = 128
@@ -69,12 +69,12 @@ extension ItemRequest {
     /// Parses the dictionary of `call`.
     ///
     /// - Throws: `CallFailure`: `errSecParam`, `errSecNoSuchClass`, `errSecNoSuchAttr`, `errSecUnimplemented`.
-    init(_ dictionary: CFDictionary, for call: Call) throws(CallFailure) {
+    init(_ dictionary: CallDictionary, for call: Call) throws(CallFailure) {
         guard dictionary.count <= Self.keyLimit else { throw CallFailure(errSecParam) }
         try readSubject(dictionary)
         var accessibility: Set<ExactText> = []
         // Sorted by key, so that a dictionary with two mistakes always reports the same one.
-        for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) where key != kSecClass {
+        for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) where key != kSecClass as String {
             switch key {
             case kSecAttrAccessible:
                 guard let code = AttributeCode.text(value), Accessibility(rawValue: code) != nil else {
@@ -108,7 +108,7 @@ extension ItemRequest {
     ///
     /// - Throws: `CallFailure`: `errSecParam`, `errSecNoSuchAttr`.
     static func changes(
-        _ dictionary: CFDictionary, of itemClass: ItemClass
+        _ dictionary: CallDictionary, of itemClass: ItemClass
     ) throws(CallFailure) -> ItemRequest {
         guard dictionary[kSecClass] == nil else { throw CallFailure(errSecParam) }
         var complete = dictionary
@@ -125,15 +125,16 @@ extension ItemRequest {
         if key.exact.hasPrefix("r_") { return try readReturn(key, value) }
         if key.exact.hasPrefix("m_") {
             // A limit selects items; apart from reading, only deleting supports it.
-            guard call == .copy || call == .delete && key == kSecMatchLimit else { throw CallFailure(errSecParam) }
-            if key == kSecMatchLimit {
+            let isLimit = key == kSecMatchLimit as String
+            guard call == .copy || call == .delete && isLimit else { throw CallFailure(errSecParam) }
+            if isLimit {
                 limit = try Self.limit(value)
             } else {
                 try filters.read(key, value)
             }
             return
         }
-        if key.exact.hasPrefix("u_") || key == kSecUseDataProtectionKeychain {
+        if key.exact.hasPrefix("u_") || key == kSecUseDataProtectionKeychain as String {
             return try readUse(key, value, for: call)
         }
         try readAttribute(key, value)
@@ -154,23 +155,26 @@ extension ItemRequest {
     private mutating func readUse(_ key: String, _ value: Any, for call: Call) throws(CallFailure) {
         switch key {
         case kSecUseDataProtectionKeychain: _ = try Self.flag(value)
-        case kSecUseNoAuthenticationUI: if try Self.flag(value) { mayAsk = false }
+        case kSecUseNoAuthenticationUI: if try Self.flag(value) { route.mayAsk = false }
         case kSecUseOperationPrompt:
             guard value is String else { throw CallFailure(errSecParam) }
         case kSecUseAuthenticationUI:
-            switch value as? String {
+            guard let choice = value as? String else { throw CallFailure(errSecParam) }
+            switch choice {
             case kSecUseAuthenticationUIAllow: break
-            case kSecUseAuthenticationUIFail: mayAsk = false
+            case kSecUseAuthenticationUIFail: route.mayAsk = false
             case kSecUseAuthenticationUISkip: skipsLocked = true
             default: throw CallFailure(errSecParam)
             }
+        case kSecUseAuthenticationContext:
+            guard let context = value as? any AuthenticationContext else { throw CallFailure(errSecParam) }
+            route.context = context
         case kSecUseTombstones: leavesTombstones = try Self.flag(value)
         case kSecUseSystemKeychain where try !Self.flag(value): break
         case kSecUseUserIndependentKeychain where try !Self.flag(value): break
         // A list of items selects items, which makes no sense when adding.
         case kSecUseItemList where call == .add: throw CallFailure(errSecParam)
-        case kSecUseItemList, kSecUseSystemKeychain, kSecUseUserIndependentKeychain, kSecUseKeychain,
-            kSecUseAuthenticationContext:
+        case kSecUseItemList, kSecUseSystemKeychain, kSecUseUserIndependentKeychain, kSecUseKeychain:
             throw CallFailure(errSecUnimplemented)
         default: throw CallFailure(errSecParam)
         }
@@ -227,7 +231,7 @@ extension ItemRequest {
 }
 
 extension ItemRequest {
-    private mutating func readSubject(_ dictionary: CFDictionary) throws(CallFailure) {
+    private mutating func readSubject(_ dictionary: CallDictionary) throws(CallFailure) {
         if let given = dictionary[kSecValueRef] {
             let reference = try ReferencedObject(given)
             object = reference
@@ -241,7 +245,7 @@ extension ItemRequest {
 
     private static func subject(_ given: Any) throws(CallFailure) -> Subject {
         guard let code = given as? String else { throw CallFailure(errSecParam) }
-        if code == kSecClassIdentity { return .identities }
+        if code == kSecClassIdentity as String { return .identities }
         guard let itemClass = ItemClass(rawValue: code) else { throw CallFailure(errSecNoSuchClass) }
         return .items(itemClass)
     }
@@ -254,7 +258,7 @@ extension ItemRequest {
 
     private static func synchronizable(_ given: Any) throws(CallFailure) -> ItemQuery.Synchronizable {
         if let text = given as? String {
-            if text == kSecAttrSynchronizableAny { return .any }
+            if text == kSecAttrSynchronizableAny as String { return .any }
             guard let number = AttributeCode.number(spelledBy: text) else { throw CallFailure(errSecParam) }
             return number == 0 ? .no : .yes
         }

@@ -21,13 +21,14 @@ extension ItemCall {
             object = SecIdentity(certificate, key)
         }
         return result(
-            returns, of: kSecClassIdentity, data: found.certificate.data, object: object, reference: reference,
+            returns, of: kSecClassIdentity as String, data: found.certificate.data, object: object,
+            reference: reference,
             attributes: found.key.item.dictionary.merging(found.certificate.item.dictionary) { $1 })
     }
 
     private func result(
         _ returns: ItemRequest.Returns, of className: String, data: Data?, object: AnyObject?,
-        reference: PersistentReference, attributes: @autoclosure () -> CFDictionary
+        reference: PersistentReference, attributes: @autoclosure () -> CallDictionary
     ) -> Any? {
         switch returns {
         case []: return nil
@@ -36,7 +37,7 @@ extension ItemCall {
         case .persistentReference: return reference.data
         default: break
         }
-        var dictionary: CFDictionary = returns.contains(.attributes) ? attributes() : [:]
+        var dictionary: CallDictionary = returns.contains(.attributes) ? attributes() : [:]
         if returns.contains(.data), let data { dictionary[kSecValueData] = data }
         if returns.contains(.persistentReference) { dictionary[kSecValuePersistentRef] = reference.data }
         if returns.contains(.reference) {
@@ -53,7 +54,7 @@ extension FoundItem {
         guard let data else { return nil }
         switch item.itemClass {
         case .genericPassword, .internetPassword: return nil
-        case .certificate: return SecCertificateCreateWithData(nil, data)
+        case .certificate: return SecCertificate(data)
         case .key: return SecKey(item.attributes.ofKey, SecretBytes(copying: data))
         }
     }
@@ -61,7 +62,7 @@ extension FoundItem {
 
 extension Item {
     /// The attributes in a result, with the access control in addition to the accessibility.
-    fileprivate var dictionary: CFDictionary {
+    fileprivate var dictionary: CallDictionary {
         var dictionary = attributes.dictionary(of: itemClass)
         dictionary[kSecAttrAccessControl] = SecAccessControl(protection: accessibility.rawValue, constraint: constraint)
         return dictionary

@@ -24,7 +24,7 @@ struct PersistentReference: Hashable {
         guard bytes.count == Self.size, let code = String(validating: bytes.prefix(4), as: UTF8.self),
             let uuid = ItemUUID(bytes: bytes.span.extracting(4...))
         else { throw CallFailure(errSecParam) }
-        if code == kSecClassIdentity {
+        if code == kSecClassIdentity as String {
             subject = .identities
         } else {
             guard let itemClass = ItemClass(rawValue: code) else { throw CallFailure(errSecParam) }
@@ -38,7 +38,7 @@ struct PersistentReference: Hashable {
         let code =
             switch subject {
             case .items(let itemClass): itemClass.rawValue
-            case .identities: kSecClassIdentity
+            case .identities: kSecClassIdentity as String
             }
         return Data(Array(code.utf8) + uuid.bytes)
     }

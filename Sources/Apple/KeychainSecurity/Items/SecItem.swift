@@ -1,4 +1,5 @@
 // Fence: returns results through a pointer, as Apple's functions do.
+public import Foundation
 internal import KCSecurityStatus
 
 /// Adds an item.
@@ -8,7 +9,7 @@ internal import KCSecurityStatus
 ///     [
 ///         kSecClass: kSecClassGenericPassword, kSecAttrService: "mail.example.org", kSecAttrAccount: "ada",
 ///         kSecValueData: Data("correct horse".utf8),
-///     ], nil)
+///     ] as CFDictionary, nil)
 /// if status == errSecDuplicateItem { print("there is a password already") }
 /// ```
 ///
@@ -32,7 +33,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 ///     [
 ///         kSecClass: kSecClassGenericPassword, kSecAttrService: "mail.example.org", kSecAttrAccount: "ada",
 ///         kSecReturnData: true,
-///     ], &result)
+///     ] as CFDictionary, &result)
 /// let password = status == errSecSuccess ? result as? Data : nil
 /// ```
 ///
@@ -51,8 +52,9 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
 ///
 /// ```swift
 /// let status = SecItemUpdate(
-///     [kSecClass: kSecClassGenericPassword, kSecAttrService: "mail.example.org", kSecAttrAccount: "ada"],
-///     [kSecValueData: Data("battery staple".utf8)])
+///     [kSecClass: kSecClassGenericPassword, kSecAttrService: "mail.example.org", kSecAttrAccount: "ada"]
+///         as CFDictionary,
+///     [kSecValueData: Data("battery staple".utf8)] as CFDictionary)
 /// ```
 ///
 /// - Returns: `errSecSuccess`, `errSecItemNotFound`, `errSecDuplicateItem`, `errSecParam`, `errSecNoSuchAttr`,
@@ -65,7 +67,8 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
 /// Deletes all items that match a query.
 ///
 /// ```swift
-/// let status = SecItemDelete([kSecClass: kSecClassGenericPassword, kSecAttrService: "mail.example.org"])
+/// let query = [kSecClass: kSecClassGenericPassword, kSecAttrService: "mail.example.org"] as CFDictionary
+/// let status = SecItemDelete(query)
 /// ```
 ///
 /// - Returns: `errSecSuccess`, `errSecItemNotFound`, `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`, or
@@ -78,33 +81,34 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
 /// Returns the message for a status, for display.
 ///
 /// ```swift
-/// print(SecCopyErrorMessageString(errSecItemNotFound, nil) ?? "")
+/// print(SecCopyErrorMessageString(errSecItemNotFound, nil) as String? ?? "")
 /// ```
 ///
 /// - Returns: always a string; for a status without a message, its number.
 public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? {
-    SecurityStatus.message(for: status)
+    SecurityStatus.message(for: status) as CFString
 }
 
 extension KeychainClient {
     func add(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
         let pointer = unsafe result
         return unsafe hand(to: pointer, attributes, .add) { request in
-            change(mayAsk: request.mayAsk) { call, writer in try call.add(request, with: writer) }
+            change(asking: request.route) { call, writer in try call.add(request, with: writer) }
         }
     }
 
     func copyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
         unsafe hand(to: result, query, .copy) { request in
-            read(mayAsk: request.mayAsk) { call in try call.copy(request) }
+            read(asking: request.route) { call in try call.copy(request) }
         }
     }
 
     func update(_ query: CFDictionary, _ attributes: CFDictionary) -> OSStatus {
         do {
-            let request = try ItemRequest(query, for: .update)
-            return change(mayAsk: request.mayAsk) { call, writer in
-                try call.update(request, to: attributes, with: writer)
+            let request = try ItemRequest(CallDictionary(query), for: .update)
+            let changes = try CallDictionary(attributes)
+            return change(asking: request.route) { call, writer in
+                try call.update(request, to: changes, with: writer)
             }.status
         } catch {
             return error.status
@@ -113,8 +117,8 @@ extension KeychainClient {
 
     func delete(_ query: CFDictionary) -> OSStatus {
         do {
-            let request = try ItemRequest(query, for: .delete)
-            let outcome = change(mayAsk: request.mayAsk) { call, writer in try call.delete(request, with: writer) }
+            let request = try ItemRequest(CallDictionary(query), for: .delete)
+            let outcome = change(asking: request.route) { call, writer in try call.delete(request, with: writer) }
             return outcome.result == false ? errSecItemNotFound : outcome.status
         } catch {
             return error.status
@@ -126,12 +130,12 @@ extension KeychainClient {
         _ call: (ItemRequest) -> (status: OSStatus, result: Any??)
     ) -> OSStatus {
         do throws(CallFailure) {
-            var request = try ItemRequest(dictionary, for: kind)
+            var request = try ItemRequest(CallDictionary(dictionary), for: kind)
             // Without a place for the result, the status is the only answer.
             if unsafe result == nil { request.returns = [] }
             let outcome = call(request)
             if outcome.status == errSecSuccess, !request.returns.isEmpty {
-                unsafe result?.pointee = (outcome.result ?? nil).map { $0 as AnyObject }
+                unsafe result?.pointee = (outcome.result ?? nil).map(object)
             }
             return outcome.status
         } catch {

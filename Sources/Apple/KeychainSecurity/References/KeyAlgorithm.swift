@@ -16,7 +16,7 @@ enum KeyAlgorithm: Hashable {
 
     /// The algorithm of an identifier; nil if Apple has no algorithm of exactly this name.
     init?(_ algorithm: SecKeyAlgorithm) {
-        guard let known = Self.known[algorithm.rawValue.exact] else { return nil }
+        guard let known = Self.known[algorithm.identifier.exact] else { return nil }
         self = known
     }
 

@@ -8,15 +8,15 @@ struct KeyPair {
     let privateKey: SecKey
     let publicKey: SecKey
     /// The dictionaries that add the halves that are to be permanent.
-    private let additions: [CFDictionary]
+    private let additions: [CallDictionary]
 
     /// Generates the key that the parameters describe; stores nothing.
     ///
     /// - Throws: `CallFailure`: `errSecParam`, `errSecUnimplemented`, `errSecInternal`.
-    init(_ parameters: CFDictionary) throws(CallFailure) {
+    init(_ parameters: CallDictionary) throws(CallFailure) {
         var both = parameters
         let given = try ItemRequest.changes(
-            both.filter { [kSecAttrKeyType, kSecAttrKeySizeInBits].contains($0.key) }, of: .key
+            Self.only([kSecAttrKeyType, kSecAttrKeySizeInBits], of: both), of: .key
         ).attributes
         guard case .number(let type) = given[.type], case .number(let size) = given[.bsiz],
             let bits = Int(exactly: size)
@@ -38,7 +38,7 @@ struct KeyPair {
             if case .library = error { throw CallFailure(errSecInternal) }
             throw CallFailure(errSecParam)
         }
-        var additions: [CFDictionary] = []
+        var additions: [CallDictionary] = []
         // A shared `kSecAttrIsPermanent` applies to the private half only; the public half is stored only if its own
         // attributes say so.
         let halves = [
@@ -47,18 +47,29 @@ struct KeyPair {
         ]
         for (key, attributes, isPermanent) in halves {
             guard let isPermanent, try ItemRequest.flag(isPermanent) else { continue }
-            additions.append(attributes.merging([kSecClass: kSecClassKey, kSecValueRef: key]) { $1 })
+            var addition = attributes
+            addition[kSecClass] = kSecClassKey
+            addition[kSecValueRef] = key
+            additions.append(addition)
         }
         self.additions = additions
     }
 
-    private static func withoutPermanence(_ dictionary: CFDictionary) -> CFDictionary {
-        dictionary.filter { $0.key != kSecAttrIsPermanent }
+    private static func only(_ names: [CFString], of dictionary: CallDictionary) -> CallDictionary {
+        var named: CallDictionary = [:]
+        for name in names { named[name] = dictionary[name] }
+        return named
     }
 
-    private static func half(_ name: String, _ parameters: CFDictionary) throws(CallFailure) -> CFDictionary {
+    private static func withoutPermanence(_ dictionary: CallDictionary) -> CallDictionary {
+        var other = dictionary
+        other[kSecAttrIsPermanent] = nil
+        return other
+    }
+
+    private static func half(_ name: CFString, _ parameters: CallDictionary) throws(CallFailure) -> CallDictionary {
         guard let given = parameters[name] else { return [:] }
-        guard let dictionary = given as? CFDictionary else { throw CallFailure(errSecParam) }
+        guard let dictionary = given as? CallDictionary else { throw CallFailure(errSecParam) }
         return dictionary
     }
 

@@ -14,6 +14,9 @@ public final class SecAccessControl: Hashable, Sendable, CustomStringConvertible
         self.constraint = constraint
     }
 
+    /// True if each read asks for the passcode.
+    package var asks: Bool { constraint != nil }
+
     /// Compares the protection classes and the conditions.
     public static func == (left: SecAccessControl, right: SecAccessControl) -> Bool {
         left.protection == right.protection && left.constraint == right.constraint
@@ -75,7 +78,7 @@ public struct SecAccessControlCreateFlags: OptionSet, Sendable {
 ///         [
 ///             kSecClass: kSecClassGenericPassword, kSecAttrAccount: "ada", kSecAttrAccessControl: access,
 ///             kSecValueData: Data("correct horse".utf8),
-///         ], nil)
+///         ] as CFDictionary, nil)
 /// }
 /// ```
 ///

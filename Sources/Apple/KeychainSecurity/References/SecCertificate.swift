@@ -10,6 +10,15 @@ public final class SecCertificate: Hashable, Sendable, CustomStringConvertible {
         self.certificate = certificate
     }
 
+    /// Creates a certificate; nil if the bytes are not a certificate in DER.
+    convenience init?(_ der: Data) {
+        guard let certificate = try? X509Certificate(der: Array(der)) else { return nil }
+        self.init(certificate)
+    }
+
+    /// The DER.
+    var data: Data { Data(certificate.der) }
+
     /// Compares the bytes.
     public static func == (left: SecCertificate, right: SecCertificate) -> Bool {
         left.certificate == right.certificate
@@ -26,24 +35,24 @@ public final class SecCertificate: Hashable, Sendable, CustomStringConvertible {
 ///
 /// ```swift
 /// let der = try Data(contentsOf: URL(filePath: "/etc/mail/mail.der"))
-/// if let certificate = SecCertificateCreateWithData(nil, der) {
-///     print(SecCertificateCopySubjectSummary(certificate) ?? "")
-///     SecItemAdd([kSecClass: kSecClassCertificate, kSecValueRef: certificate], nil)
+/// if let certificate = SecCertificateCreateWithData(nil, der as CFData) {
+///     print(SecCertificateCopySubjectSummary(certificate) as String? ?? "")
+///     SecItemAdd([kSecClass: kSecClassCertificate, kSecValueRef: certificate] as CFDictionary, nil)
 /// }
 /// ```
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
-    (try? X509Certificate(der: Array(data))).map { SecCertificate($0) }
+    SecCertificate(data as Data)
 }
 
 /// Returns the DER of a certificate.
 public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData {
-    Data(certificate.certificate.der)
+    certificate.data as CFData
 }
 
 /// Returns a one-line description of a certificate: its common name, or the next best attribute; nil if the subject has
 /// no text.
 public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> CFString? {
-    certificate.certificate.subjectSummary
+    certificate.certificate.subjectSummary as CFString?
 }
 
 /// Copies the common name of the subject.
@@ -53,7 +62,7 @@ public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> C
 public func SecCertificateCopyCommonName(
     _ certificate: SecCertificate, _ commonName: UnsafeMutablePointer<CFString?>
 ) -> OSStatus {
-    unsafe commonName.pointee = certificate.certificate.commonName
+    unsafe commonName.pointee = certificate.certificate.commonName as CFString?
     return errSecSuccess
 }
 
@@ -64,7 +73,7 @@ public func SecCertificateCopyCommonName(
 public func SecCertificateCopyEmailAddresses(
     _ certificate: SecCertificate, _ emailAddresses: UnsafeMutablePointer<CFArray?>
 ) -> OSStatus {
-    unsafe emailAddresses.pointee = certificate.certificate.emailAddresses
+    unsafe emailAddresses.pointee = certificate.certificate.emailAddresses as CFArray
     return errSecSuccess
 }
 
@@ -72,15 +81,15 @@ public func SecCertificateCopyEmailAddresses(
 public func SecCertificateCopySerialNumberData(
     _ certificate: SecCertificate, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
-    Data(certificate.certificate.serialNumber)
+    Data(certificate.certificate.serialNumber) as CFData
 }
 
 /// Returns the issuer in the normalized form that the keychain stores.
 public func SecCertificateCopyNormalizedIssuerSequence(_ certificate: SecCertificate) -> CFData? {
-    Data(certificate.certificate.normalizedIssuer)
+    Data(certificate.certificate.normalizedIssuer) as CFData
 }
 
 /// Returns the subject in the normalized form that the keychain stores.
 public func SecCertificateCopyNormalizedSubjectSequence(_ certificate: SecCertificate) -> CFData? {
-    Data(certificate.certificate.normalizedSubject)
+    Data(certificate.certificate.normalizedSubject) as CFData
 }

@@ -6,7 +6,7 @@ internal import Foundation
 ///
 /// ```swift
 /// let file = try Data(contentsOf: URL(filePath: "/etc/mail/mail.der"))
-/// if let certificate = SecCertificateCreateWithData(nil, file) {
+/// if let certificate = SecCertificateCreateWithData(nil, file as CFData) {
 ///     var identity: SecIdentity?
 ///     let status = SecIdentityCreateWithCertificate(nil, certificate, &identity)
 ///     if status == errSecItemNotFound { print("the key is not in the keychain") }

@@ -9,7 +9,8 @@ internal import KCKeychainModel
 ///
 /// ```swift
 /// var result: CFTypeRef?
-/// SecItemCopyMatching([kSecClass: kSecClassIdentity, kSecAttrLabel: "mail", kSecReturnRef: true], &result)
+/// let query = [kSecClass: kSecClassIdentity, kSecAttrLabel: "mail", kSecReturnRef: true] as CFDictionary
+/// SecItemCopyMatching(query, &result)
 /// if let identity = result {
 ///     var parameters = SecItemImportExportKeyParameters()
 ///     let passphrase = "walnut" as AnyObject
@@ -40,7 +41,7 @@ public func SecItemExport(
         let passphrase = try unsafe keyParams?.pointee.secret()
         let file = try ExportedObjects(secItemOrArray).encoded(
             outputFormat, isArmored: flags.contains(.pemArmour), passphrase: passphrase)
-        unsafe exportedData.pointee = file.data
+        unsafe exportedData.pointee = file.data as CFData
         return errSecSuccess
     } catch let failure as CertificateFailure {
         return failure.status

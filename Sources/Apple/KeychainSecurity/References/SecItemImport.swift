@@ -10,8 +10,8 @@ internal import KCKeychainModel
 /// ```swift
 /// let file = try Data(contentsOf: URL(filePath: "/etc/mail/mail.pem"))
 /// var items: CFArray?
-/// let status = SecItemImport(file, nil, nil, nil, [], nil, nil, &items)
-/// for item in items ?? [] { SecItemAdd([kSecValueRef: item], nil) }
+/// let status = SecItemImport(file as CFData, nil, nil, nil, [], nil, nil, &items)
+/// for item in items as? [AnyObject] ?? [] { SecItemAdd([kSecValueRef: item] as CFDictionary, nil) }
 /// ```
 ///
 /// - Parameters:
@@ -35,7 +35,7 @@ public func SecItemImport(
 ) -> OSStatus {
     do {
         let passphrase = try unsafe keyParams?.pointee.secret()
-        let bytes = SecretBytes(copying: importedData)
+        let bytes = SecretBytes(copying: importedData as Data)
         let format = bytes.withBytes { CertificateFormat(of: $0) }
         let imported = try bytes.withBytes { (span) throws(CertificateFailure) in
             try ImportedItems(reading: span, passphrase: passphrase)
@@ -47,7 +47,7 @@ public func SecItemImport(
         let objects = try imported.objects()
         unsafe inputFormat?.pointee = imported.format(format)
         unsafe itemType?.pointee = imported.kind
-        unsafe outItems?.pointee = objects
+        unsafe outItems?.pointee = objects as CFArray
         return errSecSuccess
     } catch let failure as CertificateFailure {
         return failure.status
@@ -58,8 +58,8 @@ public func SecItemImport(
 
 extension ImportedItems {
     /// The identities, followed by the items that belong to no identity.
-    fileprivate func objects() throws(CertificateFailure) -> CFArray {
-        var objects: CFArray = []
+    fileprivate func objects() throws(CertificateFailure) -> [AnyObject] {
+        var objects: [AnyObject] = []
         var placed: Set<Int> = []
         for pair in identities {
             guard let certificate = try object(pair.certificate) as? SecCertificate,

@@ -87,8 +87,8 @@ public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
 /// the secret number.
 ///
 /// ```swift
-/// let attributes: [String: Any] = [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256]
-/// if let key = SecKeyCreateRandomKey(attributes, nil), let half = SecKeyCopyPublicKey(key) {
+/// let attributes: [CFString: Any] = [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256]
+/// if let key = SecKeyCreateRandomKey(attributes as CFDictionary, nil), let half = SecKeyCopyPublicKey(key) {
 ///     try SecKeyCopyExternalRepresentation(half, nil)?.write(to: URL(filePath: "mail.pub"))
 /// }
 /// ```
@@ -97,12 +97,12 @@ public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
 public func SecKeyCopyExternalRepresentation(
     _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
-    key.data
+    key.data as CFData
 }
 
 /// Returns the attributes of a key, under the names used in queries.
 public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
-    key.attributes.dictionary(of: .key)
+    key.attributes.dictionary(of: .key) as CFDictionary
 }
 
 /// A certificate and its private key.
@@ -131,7 +131,8 @@ public final class SecIdentity: Hashable, Sendable, CustomStringConvertible {
 ///
 /// ```swift
 /// var result: CFTypeRef?
-/// SecItemCopyMatching([kSecClass: kSecClassIdentity, kSecAttrLabel: "mail", kSecReturnRef: true], &result)
+/// let query = [kSecClass: kSecClassIdentity, kSecAttrLabel: "mail", kSecReturnRef: true] as CFDictionary
+/// SecItemCopyMatching(query, &result)
 /// if let identity = result as? SecIdentity {
 ///     var certificate: SecCertificate?
 ///     let status = SecIdentityCopyCertificate(identity, &certificate)
@@ -158,8 +159,8 @@ public func SecIdentityCopyPrivateKey(_ identity: SecIdentity, _ key: UnsafeMuta
 
 extension Attributes {
     /// The attributes as in an API result.
-    func dictionary(of itemClass: ItemClass) -> CFDictionary {
-        var dictionary: CFDictionary = [:]
+    func dictionary(of itemClass: ItemClass) -> CallDictionary {
+        var dictionary: CallDictionary = [:]
         for entry in entries { dictionary[entry.code.code] = entry.code.given(entry.value, in: itemClass) }
         return dictionary
     }

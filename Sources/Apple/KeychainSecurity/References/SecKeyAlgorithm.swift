@@ -1,14 +1,18 @@
+public import Foundation
+
 /// An algorithm for a key operation: a kind of signature, encryption or key exchange, with its hash.
 ///
 /// `SecKeyIsAlgorithmSupported` tells which keys support it.
 public struct SecKeyAlgorithm: RawRepresentable, Hashable, Sendable {
+    let identifier: String
+
     /// Apple's identifier.
-    public let rawValue: CFString
+    public var rawValue: CFString { identifier as CFString }
 
     /// Creates an algorithm from Apple's identifier.
-    public init(rawValue: CFString) { self.rawValue = rawValue }
+    public init(rawValue: CFString) { identifier = rawValue as String }
 
-    private init(_ rawValue: CFString) { self.rawValue = rawValue }
+    private init(_ identifier: String) { self.identifier = identifier }
 }
 
 // Values from SecKeyAdaptors.m in Apple's Security-61901.

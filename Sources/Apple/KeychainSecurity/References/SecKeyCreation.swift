@@ -10,9 +10,10 @@ internal import KCKeychainModel
 /// ```swift
 /// let bytes = try Data(contentsOf: URL(filePath: "/etc/mail/key.pkcs1"))
 /// if let key = SecKeyCreateWithData(
-///     bytes, [kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeyClass: kSecAttrKeyClassPrivate], nil)
+///     bytes as CFData, [kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeyClass: kSecAttrKeyClassPrivate] as CFDictionary,
+///     nil)
 /// {
-///     SecItemAdd([kSecClass: kSecClassKey, kSecValueRef: key, kSecAttrLabel: "mail"], nil)
+///     SecItemAdd([kSecClass: kSecClassKey, kSecValueRef: key, kSecAttrLabel: "mail"] as CFDictionary, nil)
 /// }
 /// ```
 ///
@@ -27,13 +28,13 @@ public func SecKeyCreateWithData(
     _ keyData: CFData, _ attributes: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
     func refuse(_ status: OSStatus) -> SecKey? {
-        let reason = SecCopyErrorMessageString(status, nil) ?? ""
+        let reason = SecCopyErrorMessageString(status, nil) as String? ?? ""
         let failure = NSError(
             domain: statusDomain, code: Int(status), userInfo: [NSLocalizedDescriptionKey: reason])
         unsafe error?.pointee = Unmanaged.passRetained(failure)
         return nil
     }
-    guard let given = try? ItemRequest.changes(attributes, of: .key).attributes,
+    guard let given = try? ItemRequest.changes(CallDictionary(attributes), of: .key).attributes,
         case .number(let type) = given[.type], case .number(let half) = given[.kcls]
     else { return refuse(errSecParam) }
     guard half == KeyClass.privateKey.rawValue || half == KeyClass.publicKey.rawValue, let kind = KeyKind(keyType: type)
@@ -42,9 +43,9 @@ public func SecKeyCreateWithData(
     }
     do throws(CertificateFailure) {
         if half == KeyClass.publicKey.rawValue {
-            return try SecKey(PublicKey(externalRepresentation: Array(keyData), kind: kind))
+            return try SecKey(PublicKey(externalRepresentation: Array(keyData as Data), kind: kind))
         }
-        let bytes = SecretBytes(copying: keyData)
+        let bytes = SecretBytes(copying: keyData as Data)
         return try SecKey(PrivateKey(externalRepresentation: bytes, kind: kind))
     } catch {
         return refuse(error.status)
@@ -58,7 +59,7 @@ public func SecKeyCreateWithData(
 ///     [
 ///         kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
 ///         kSecPrivateKeyAttrs: [kSecAttrIsPermanent: true, kSecAttrApplicationTag: Data("org.example.mail".utf8)],
-///     ], nil)
+///     ] as CFDictionary, nil)
 /// ```
 ///
 /// - Parameters:
@@ -72,7 +73,7 @@ public func SecKeyCreateRandomKey(
     _ parameters: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
     do throws(CallFailure) {
-        return try KeyPair(parameters).stored(by: .shared).privateKey
+        return try KeyPair(CallDictionary(parameters)).stored(by: .shared).privateKey
     } catch let failure {
         unsafe set(error, failure.status)
         return nil
@@ -84,7 +85,7 @@ public func SecKeyCreateRandomKey(
 /// ```swift
 /// var (publicKey, privateKey): (SecKey?, SecKey?)
 /// let status = SecKeyGeneratePair(
-///     [kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeySizeInBits: 3072], &publicKey, &privateKey)
+///     [kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeySizeInBits: 3072] as CFDictionary, &publicKey, &privateKey)
 /// ```
 ///
 /// - Returns: `errSecSuccess`, or the error code of `SecKeyCreateRandomKey`.
@@ -94,7 +95,7 @@ public func SecKeyGeneratePair(
     _ privateKey: UnsafeMutablePointer<SecKey?>?
 ) -> OSStatus {
     do throws(CallFailure) {
-        let pair = try KeyPair(parameters).stored(by: .shared)
+        let pair = try KeyPair(CallDictionary(parameters)).stored(by: .shared)
         unsafe publicKey?.pointee = pair.publicKey
         unsafe privateKey?.pointee = pair.privateKey
         return errSecSuccess

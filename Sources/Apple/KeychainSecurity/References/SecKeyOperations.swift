@@ -19,11 +19,13 @@ public enum SecKeyOperationType: CFIndex, Hashable, Sendable {
 
 /// The names of the parameters of `SecKeyCopyKeyExchangeResult`.
 public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
+    private let name: String
+
     /// The key in the parameter dictionary.
-    public let rawValue: CFString
+    public var rawValue: CFString { name as CFString }
 
     /// Creates a parameter name.
-    public init(rawValue: CFString) { self.rawValue = rawValue }
+    public init(rawValue: CFString) { name = rawValue as String }
 
     /// The number of bytes to derive; a number.
     public static let requestedSize = SecKeyKeyExchangeParameter(rawValue: "requestedSize")
@@ -36,8 +38,8 @@ public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
 /// Private keys sign, decrypt and exchange; public keys verify and encrypt.
 ///
 /// ```swift
-/// let attributes: [String: Any] = [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256]
-/// if let key = SecKeyCreateRandomKey(attributes, nil) {
+/// let attributes: [CFString: Any] = [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256]
+/// if let key = SecKeyCreateRandomKey(attributes as CFDictionary, nil) {
 ///     print(SecKeyIsAlgorithmSupported(key, .sign, .ecdsaSignatureMessageX962SHA256))
 /// }
 /// ```
@@ -51,10 +53,12 @@ public func SecKeyIsAlgorithmSupported(
 ///
 /// ```swift
 /// var result: CFTypeRef?
-/// SecItemCopyMatching([kSecClass: kSecClassKey, kSecAttrLabel: "mail", kSecReturnRef: true], &result)
+/// let query = [kSecClass: kSecClassKey, kSecAttrLabel: "mail", kSecReturnRef: true] as CFDictionary
+/// SecItemCopyMatching(query, &result)
 /// if let key = result as? SecKey {
 ///     var error: Unmanaged<CFError>?
-///     let signature = SecKeyCreateSignature(key, .ecdsaSignatureMessageX962SHA256, Data("hello".utf8), &error)
+///     let message = Data("hello".utf8) as CFData
+///     let signature = SecKeyCreateSignature(key, .ecdsaSignatureMessageX962SHA256, message, &error)
 ///     if signature == nil, let reason = error?.takeRetainedValue() { print(reason) }
 /// }
 /// ```
@@ -70,9 +74,9 @@ public func SecKeyCreateSignature(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ dataToSign: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
-    unsafe attempt(.sign, key, algorithm, error) { algorithm throws(CertificateFailure) in
+    unsafe bytes(.sign, key, algorithm, error) { algorithm throws(CertificateFailure) in
         guard case .signature(let form, let isMessage) = algorithm else { throw .unsupported("") }
-        let digest = try digest(of: dataToSign, form, isMessage)
+        let digest = try digest(of: dataToSign as Data, form, isMessage)
         return Data(try key.privateKey().sign(digest.span, form))
     }
 }
@@ -81,7 +85,8 @@ public func SecKeyCreateSignature(
 ///
 /// ```swift
 /// func isFromAda(_ message: Data, signature: Data, publicKey: SecKey) -> Bool {
-///     SecKeyVerifySignature(publicKey, .ecdsaSignatureMessageX962SHA256, message, signature, nil)
+///     SecKeyVerifySignature(
+///         publicKey, .ecdsaSignatureMessageX962SHA256, message as CFData, signature as CFData, nil)
 /// }
 /// ```
 ///
@@ -98,8 +103,8 @@ public func SecKeyVerifySignature(
 ) -> Bool {
     let isGenuine = unsafe attempt(.verify, key, algorithm, error) { algorithm throws(CertificateFailure) in
         guard case .signature(let form, let isMessage) = algorithm else { throw .unsupported("") }
-        let digest = try digest(of: signedData, form, isMessage)
-        return try key.publicKey().verifies(Array(signature), of: digest.span, form)
+        let digest = try digest(of: signedData as Data, form, isMessage)
+        return try key.publicKey().verifies(Array(signature as Data), of: digest.span, form)
     }
     if isGenuine == false { unsafe set(error, errSecVerifyFailed) }
     return isGenuine ?? false
@@ -109,7 +114,8 @@ public func SecKeyVerifySignature(
 ///
 /// ```swift
 /// func seal(_ message: Data, for publicKey: SecKey) -> Data? {
-///     SecKeyCreateEncryptedData(publicKey, .eciesEncryptionCofactorVariableIVX963SHA256AESGCM, message, nil)
+///     let algorithm = SecKeyAlgorithm.eciesEncryptionCofactorVariableIVX963SHA256AESGCM
+///     return SecKeyCreateEncryptedData(publicKey, algorithm, message as CFData, nil) as Data?
 /// }
 /// ```
 ///
@@ -123,8 +129,8 @@ public func SecKeyCreateEncryptedData(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ plaintext: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
-    unsafe attempt(.encrypt, key, algorithm, error) { algorithm throws(CertificateFailure) in
-        let (own, plain) = (try key.publicKey(), Array(plaintext))
+    unsafe bytes(.encrypt, key, algorithm, error) { algorithm throws(CertificateFailure) in
+        let (own, plain) = (try key.publicKey(), Array(plaintext as Data))
         switch algorithm {
         case .encryption(.raw):
             let room = (own.sizeInBits + 7) / 8 - plain.count
@@ -142,7 +148,8 @@ public func SecKeyCreateEncryptedData(
 ///
 /// ```swift
 /// func open(_ sealed: Data, with privateKey: SecKey) -> Data? {
-///     SecKeyCreateDecryptedData(privateKey, .eciesEncryptionCofactorVariableIVX963SHA256AESGCM, sealed, nil)
+///     let algorithm = SecKeyAlgorithm.eciesEncryptionCofactorVariableIVX963SHA256AESGCM
+///     return SecKeyCreateDecryptedData(privateKey, algorithm, sealed as CFData, nil) as Data?
 /// }
 /// ```
 ///
@@ -156,8 +163,8 @@ public func SecKeyCreateDecryptedData(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ ciphertext: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
-    unsafe attempt(.decrypt, key, algorithm, error) { algorithm throws(CertificateFailure) in
-        let (own, sealed) = (try key.privateKey(), Array(ciphertext))
+    unsafe bytes(.decrypt, key, algorithm, error) { algorithm throws(CertificateFailure) in
+        let (own, sealed) = (try key.privateKey(), Array(ciphertext as Data))
         switch algorithm {
         case .encryption(let form): return try own.decrypt(sealed.span, form).data
         case .hybrid(let hash): return try HybridEncryption.open(sealed, with: own, hash).data
@@ -174,7 +181,7 @@ public func SecKeyCreateDecryptedData(
 /// func secret(of own: SecKey, with theirs: SecKey) -> Data? {
 ///     SecKeyCopyKeyExchangeResult(
 ///         own, .ecdhKeyExchangeStandardX963SHA256, theirs,
-///         [SecKeyKeyExchangeParameter.requestedSize.rawValue: 32], nil)
+///         [SecKeyKeyExchangeParameter.requestedSize.rawValue: 32] as CFDictionary, nil) as Data?
 /// }
 /// ```
 ///
@@ -189,7 +196,7 @@ public func SecKeyCopyKeyExchangeResult(
     _ privateKey: SecKey, _ algorithm: SecKeyAlgorithm, _ publicKey: SecKey, _ parameters: CFDictionary,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
-    unsafe attempt(.keyExchange, privateKey, algorithm, error) { algorithm throws(CertificateFailure) in
+    unsafe bytes(.keyExchange, privateKey, algorithm, error) { algorithm throws(CertificateFailure) in
         guard case .exchange(let hash) = algorithm else { throw .unsupported("") }
         let shared = try privateKey.privateKey().sharedSecret(with: publicKey.publicKey())
         guard let hash else { return shared.data }
@@ -209,6 +216,15 @@ private func digest(
 ) throws(CertificateFailure) -> [UInt8] {
     guard isMessage, let hash = form.hash else { return Array(data) }
     return hash.digest(of: Array(data).span)
+}
+
+/// Runs an operation that produces bytes; see `attempt`.
+private func bytes(
+    _ operation: SecKeyOperationType, _ key: SecKey, _ algorithm: SecKeyAlgorithm,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?,
+    _ body: (KeyAlgorithm) throws(CertificateFailure) -> Data
+) -> CFData? {
+    unsafe attempt(operation, key, algorithm, error, body) as CFData?
 }
 
 /// Runs an operation if the key supports it; returns nil and sets the error if it does not, or if `body` fails.
@@ -233,6 +249,6 @@ private func attempt<Result>(
 func set(_ error: UnsafeMutablePointer<Unmanaged<CFError>?>?, _ status: OSStatus) {
     let failure = NSError(
         domain: statusDomain, code: Int(status),
-        userInfo: [NSLocalizedDescriptionKey: SecCopyErrorMessageString(status, nil) ?? ""])
+        userInfo: [NSLocalizedDescriptionKey: SecCopyErrorMessageString(status, nil) as String? ?? ""])
     unsafe error?.pointee = Unmanaged.passRetained(failure)
 }

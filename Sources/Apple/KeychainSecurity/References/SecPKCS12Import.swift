@@ -10,8 +10,10 @@ internal import KCKeychainModel
 /// ```swift
 /// let file = try Data(contentsOf: URL(filePath: "/etc/mail/mail.p12"))
 /// var items: CFArray?
-/// let status = SecPKCS12Import(file, [kSecImportExportPassphrase: "walnut"], &items)
-/// let identity = (items?.first as? [String: Any])?[kSecImportItemIdentity] as? SecIdentity
+/// let options = [kSecImportExportPassphrase: "walnut"] as CFDictionary
+/// let status = SecPKCS12Import(file as CFData, options, &items)
+/// let first = (items as? [[String: Any]])?.first
+/// let identity = first?[kSecImportItemIdentity as String] as? SecIdentity
 /// ```
 ///
 /// - Parameters:
@@ -33,10 +35,10 @@ public func SecPKCS12Import(
         passphrase = SecretBytes(copying: text.utf8)
     }
     do throws(CertificateFailure) {
-        let contents = try PKCS12.open(Array(data).span, passphrase: passphrase)
-        var imported: [CFDictionary] = []
+        let contents = try PKCS12.open(Array(data as Data).span, passphrase: passphrase)
+        var imported: [CallDictionary] = []
         for identity in contents.identities { imported.append(try dictionary(identity, contents)) }
-        unsafe items.pointee = imported
+        unsafe items.pointee = imported.map(object) as CFArray
         return errSecSuccess
     } catch {
         return error.status
@@ -45,12 +47,13 @@ public func SecPKCS12Import(
 
 private func dictionary(
     _ identity: PKCS12.Identity, _ contents: PKCS12.Contents
-) throws(CertificateFailure) -> CFDictionary {
+) throws(CertificateFailure) -> CallDictionary {
     let key = try SecKey(identity.key)
-    var dictionary: CFDictionary = [
-        kSecImportItemIdentity: SecIdentity(SecCertificate(identity.certificate), key),
-        kSecImportItemCertChain: chain(from: identity.certificate, among: contents).map { SecCertificate($0) },
-        kSecImportItemKeyID: Data(identity.localKeyID ?? identity.key.publicKeyHash),
+    let chain = chain(from: identity.certificate, among: contents)
+    var dictionary: CallDictionary = [
+        kSecImportItemIdentity as String: SecIdentity(SecCertificate(identity.certificate), key),
+        kSecImportItemCertChain as String: chain.map { SecCertificate($0) },
+        kSecImportItemKeyID as String: Data(identity.localKeyID ?? identity.key.publicKeyHash),
     ]
     if let name = identity.friendlyName { dictionary[kSecImportItemLabel] = name }
     return dictionary

@@ -1,10 +1,10 @@
 // Fence: copies bytes directly out of wiped memory, so that there is no other copy.
-internal import KCByteStreams
-internal import Foundation
+package import KCByteStreams
+package import Foundation
 
 extension SecretBytes {
     /// A copy in ordinary memory that is not wiped, for callers of the API.
-    var data: Data {
+    package var data: Data {
         borrowing get {
             withBytes { bytes in unsafe bytes.withUnsafeBufferPointer { unsafe Data(buffer: $0) } }
         }
