@@ -135,6 +135,10 @@ struct CoreFoundationValueTests {
         #expect((one as? NSDictionary)?["v_Data"] as? Data == Data("1".utf8))
         #expect((one as? NSDictionary)?.object(forKey: kSecAttrAccount) as? NSString == "ann")
         #expect(one is CFDictionary && CFGetTypeID(one) == CFDictionaryGetTypeID())
+        #expect((one as? [AnyHashable: Any])?[kSecAttrAccount] as? String == "ann")
+        #expect((one as? [AnyHashable: Any])?["acct"] as? String == "ann")
+        #expect(AnyHashable(kSecAttrAccount) == AnyHashable("acct"))
+        #expect(NSDictionary(dictionary: ["a": kSecClass]).isEqual(to: ["a": "class"]))
         let all = program.find(generic([kSecReturnAttributes: true, kSecMatchLimit: kSecMatchLimitAll])).1
         #expect((all as? [[String: Any]])?.first?["acct"] as? String == "ann")
         #expect((all as? [NSDictionary])?.first?["acct"] as? String == "ann")
