@@ -19,8 +19,8 @@ package struct ExportBackup {
     ///   - step: called once per item and reading.
     /// - Throws: as `RestoreBackup.run`.
     package func run(to export: ItemExport, step: @escaping () -> Void) throws -> ItemExport {
-        let target = ExportTarget(export)
-        let report = try restore.run(into: target, step: step)
+        var visitor = SelectedItems(export)
+        let report = try restore.visit(&visitor, step: step)
         for staying in report.stayingBehind { export.leave(staying.item) }
         for failing in report.failing { export.skip(damaged: failing.item) }
         export.unreadCount = report.contents.damaged
@@ -28,34 +28,19 @@ package struct ExportBackup {
     }
 }
 
-/// Collects what an archive would restore into an empty keychain.
-private struct ExportTarget: ItemTarget, ItemWriter {
-    let export: ItemExport
+/// Passes an export the items that it selects.
+private struct SelectedItems: ItemVisitor {
+    private var export: ItemExport
 
     init(_ export: ItemExport) {
         self.export = export
     }
 
-    var isEmpty: Bool { true }
+    func wants(_ item: Item) -> Bool { export.wants(item) }
 
-    func readItems<Result>(_ body: (any ExistingItems) throws -> Result) throws -> Result { try body(self) }
-
-    func writeItems<Result>(_ body: (any ItemWriter) throws -> Result) throws -> Result { try body(self) }
-
-    func item(withKeyOf item: Item) -> Item? { nil }
-
-    func item(withUUID uuid: ItemUUID) -> Item? { nil }
-
-    func secret(of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm) -> Bool { false }
-
-    func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) -> Int { 0 }
-
-    func removeLocalItems(_ local: LocalItems, except staying: Set<ItemUUID>) -> Int { 0 }
-
-    func put(
-        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, in form: SecretForm, replacing: Item?
-    ) throws {
-        precondition(form == .plain, "an export has no keys of its own")
-        if export.wants(item) { try export.take(item, line: line, secret: secret) }
+    func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
+        try export.take(item, line: line, secret: secret)
     }
+
+    func skip(damaged item: Item?) { export.skip(damaged: item) }
 }

@@ -89,7 +89,7 @@ package struct RestoreReport: Sendable {
 /// any point leaves the target as it was.
 package struct RestoreBackup {
     private let archive: ProvenArchive
-    private let options: RestoreOptions
+    private var options: RestoreOptions
     private let rules: RestoreRules
 
     /// Prepares a restore.
@@ -135,6 +135,13 @@ package struct RestoreBackup {
         observe: ((Item, RestoreAction) -> Void)? = nil
     ) throws -> RestoreReport {
         try restore(into: target, keep: keep, step, observe: observe) { try form(for: target) }
+    }
+
+    /// The same restore, as a dry run.
+    func rehearsing() -> RestoreBackup {
+        var rehearsal = self
+        rehearsal.options.isDryRun = true
+        return rehearsal
     }
 
     /// Writes stored secrets unchanged, whatever the target's keys, for the test that shows what keys protect.

@@ -43,6 +43,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case identityPassphrase = "identity-passphrase"
     case ifChanged = "if-changed"
     case inspectRecipient = "inspect-recipient"
+    case `in`
     case into
     case inventory
     case json

@@ -21,10 +21,14 @@ struct ItemFindCommand: Verb {
             secret of the one matching item, byte for byte and nothing else. An item whose attributes were changed by \
             another program, or damaged, is marked, and its secret is not shown.
 
+            With --in, the items of an archive are shown that a restore on this device would bring back; nothing is \
+            restored. Items that would stay behind are named.
+
             EXAMPLES:
               kcbackup item find wi-fi
               kcbackup item find --service "Home Wi-Fi" --reveal
               kcbackup item find --class cert --label "Example CA" --reveal > ca.der
+              kcbackup item find wi-fi --in laptop.kcb --reveal
             """)
 
     @Argument(help: "Only items whose label, service, server, account or kind contains this text, in any case.")
@@ -37,6 +41,9 @@ struct ItemFindCommand: Verb {
     var reveal = false
 
     @OptionGroup
+    var inside: ArchiveLocationOptions
+
+    @OptionGroup
     var location: LocationOptions
 
     @OptionGroup
@@ -44,27 +51,43 @@ struct ItemFindCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         guard let filter = try conditions.filter(text) else { throw UsageProblem.noCondition }
+        try inside.check(location)
+        if let archive = try inside.open(in: session) { return try look(into: archive, filter, in: session) }
         let open = try location.open(in: session)
-        let store = open.items
-        let found = try store.find(filter)
+        return try show(open.items, open.items.find(filter), isEveryCollection: open.isEveryCollection, in: session)
+    }
+
+    private func look(into archive: ArchiveStore, _ filter: ItemFilter, in session: Session) throws -> ExitStatus {
+        let found = try archive.find(filter)
+        archive.tellStayingBehind(session)
+        guard found.isEmpty else { return try show(archive, found, isEveryCollection: false, in: session) }
+        if archive.stayingBehind.isEmpty {
+            throw Refusal(.notFound, "no item of the archive matches", hint: "'kcbackup inspect' lists what it holds")
+        }
+        throw Refusal(.refused, "what matches would stay behind in a restore, so nothing is shown")
+    }
+
+    private func show(
+        _ store: any ReadableStore, _ found: FoundItems, isEveryCollection: Bool, in session: Session
+    ) throws -> ExitStatus {
         if found.isEmpty { throw KeychainStoreError.itemNotFound }
         try store.open(reveal ? .of(Set(found.items.map(\.protection))) : .withoutQuestion)
         let broken = try store.brokenSeals(among: found.items)
         let status = session.tell(found.shortfall)
-        try tell(found.items, of: open, broken, in: session) { try store.secret(of: $0) }
+        try tell(found.items, isEveryCollection, broken, in: session) { try store.secret(of: $0) }
         return session.status(status, brokenSeals: broken.count)
     }
 
     /// - Parameter broken: the items whose seals are broken; their secrets are not shown.
     private func tell(
-        _ items: [Item], of store: OpenStore, _ broken: Set<ItemUUID>, in session: Session,
+        _ items: [Item], _ isEveryCollection: Bool, _ broken: Set<ItemUUID>, in session: Session,
         _ secret: (Item) throws -> SecretBytes?
     ) throws {
         if style.json {
             try printJSON(items, broken, secret, in: session)
         } else if reveal, !session.world.terminal.showsOutput, !items.isEmpty {
             guard items.count == 1, let item = items.first else {
-                throw UsageProblem.severalSecrets(items.count, ofEveryCollection: store.isEveryCollection)
+                throw UsageProblem.severalSecrets(items.count, ofEveryCollection: isEveryCollection)
             }
             guard let secret = try secret(item) else { throw Refusal(.notFound, "the item has no secret") }
             try session.write(secret)
