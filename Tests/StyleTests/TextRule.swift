@@ -17,6 +17,7 @@ enum TextRule {
         "Sources/Formats/KCXMLDocuments/XMLDocument.swift": "attributes that are looked up by names in ASCII",
         "Sources/Formats/KCXMLDocuments/XMLReader.swift": "attributes that are looked up by names in ASCII",
         "Sources/Importers/KCForeignFormats/CSV/CSVProduct.swift": "this program's own list of columns in ASCII",
+        "Sources/Importers/KCForeignFormats/CSV/PlainColumns.swift": "this program's own list of columns in ASCII",
         "Sources/Importers/KCSecretService/BusValue.swift": "properties that are looked up by names in ASCII",
         "Sources/Importers/KCSecretService/ServiceContents.swift":
             "a label that a person typed, in another Unicode form",

@@ -25,8 +25,8 @@ package enum CSVRole: String, CaseIterable, Hashable, Sendable {
 
 /// A program that exports its passwords as a table.
 struct CSVProduct: Sendable {
-    /// The name in messages.
-    let name: String
+    /// The name in messages; nil for any program whose columns say what they mean.
+    let name: String?
     /// The meaning of its columns, by their names in lower case.
     let roles: [String: CSVRole]
     /// The columns by which it is recognized.
@@ -154,9 +154,10 @@ struct CSVProduct: Sendable {
     ]
 
     /// The names of all known columns, in lower case.
-    static let names = Set(all.flatMap { $0.marks.union($0.roles.keys) }).sorted()
+    static let names = Set(all.flatMap { $0.marks.union($0.roles.keys) } + PlainColumns.roles.keys).sorted()
 
-    /// The program that writes tables with these columns; nil if it is not known.
+    /// The program that writes tables with these columns, or one without a name if their names say what they mean; nil
+    /// for other tables.
     ///
     /// - Parameter columns: the names in lower case; nil for columns whose names are not known.
     static func of(_ columns: [String?]) -> CSVProduct? {
@@ -164,6 +165,6 @@ struct CSVProduct: Sendable {
         return all.filter { product in
             product.marks.isSubset(of: names)
                 && (!product.isExact || columns.allSatisfy { $0.map { product.roles[$0] != nil } ?? false })
-        }.max { $0.marks.count < $1.marks.count }
+        }.max { $0.marks.count < $1.marks.count } ?? PlainColumns.product(columns)
     }
 }
