@@ -17,6 +17,9 @@
 #include <openssl/rsa.h>
 #include <openssl/sha.h>
 #include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
+#include <stdlib.h>
 
 /* Sets the hash of an HMAC context; parameter lists are easier to build in C. */
 static inline int kcbackup_hmac_use(EVP_MAC_CTX *context, const char *digest) {
@@ -34,6 +37,10 @@ static inline void kcbackup_free_safe_bags(STACK_OF(PKCS12_SAFEBAG) *bags) {
 
 static inline void kcbackup_free_safes(STACK_OF(PKCS7) *safes) {
     sk_PKCS7_pop_free(safes, PKCS7_free);
+}
+
+static inline void kcbackup_free_certificates(STACK_OF(X509) *certificates) {
+    sk_X509_pop_free(certificates, X509_free);
 }
 
 /* Tables of ASN.1 types, which are also behind macros. */
@@ -147,3 +154,38 @@ static inline void kcbackup_sha1_step(unsigned int state[5], const unsigned char
     OPENSSL_cleanse(swapped, sizeof swapped);
 }
 #pragma clang diagnostic pop
+
+/* What the verification of a chain found: codes X509_V_ERR_…, and the position of the certificate for each. */
+struct kcbackup_findings {
+    int *codes;
+    int *positions;
+    int capacity;
+    int count;
+};
+
+/* Notes a finding and goes on, so that all are found. A list that is full ends the verification, which then fails. */
+static inline int kcbackup_note_finding(int is_fine, X509_STORE_CTX *context) {
+    struct kcbackup_findings *findings = X509_STORE_CTX_get_app_data(context);
+    if (is_fine) return 1;
+    if (findings == NULL || findings->count == findings->capacity) return 0;
+    findings->codes[findings->count] = X509_STORE_CTX_get_error(context);
+    findings->positions[findings->count] = X509_STORE_CTX_get_error_depth(context);
+    findings->count++;
+    return 1;
+}
+
+/* Builds and verifies a chain. Since findings do not end the verification, 1 alone does not mean that all is well. */
+static inline int kcbackup_verify_chain(X509_STORE_CTX *context, struct kcbackup_findings *findings) {
+    if (X509_STORE_CTX_set_app_data(context, findings) != 1) return 0;
+    X509_STORE_CTX_set_verify_cb(context, kcbackup_note_finding);
+    int status = X509_verify_cert(context);
+    X509_STORE_CTX_set_app_data(context, NULL);
+    return status;
+}
+
+/* A variable that names the system's certificates, read as libcrypto reads it: not if the program has borrowed rights. */
+extern char *secure_getenv(const char *name);
+static inline const char *kcbackup_certificate_variable(const char *name, const char *otherwise) {
+    const char *value = secure_getenv(name);
+    return value == NULL ? otherwise : value;
+}

@@ -98,6 +98,8 @@ extension X509Certificate {
     package var publicKeyHash: [UInt8] { publicKey.hash }
     /// The last common name of the subject that is text; nil if there is none.
     package var commonName: String? { subjectName.texts(of: DistinguishedName.commonName).last }
+    /// The last organization of the subject that is text; nil if there is none.
+    package var organization: String? { subjectName.texts(of: DistinguishedName.organization).last }
     /// A one-line description for lists; nil if nothing in the certificate is text.
     ///
     /// The common name, else the organizational unit, else the organization, else any text of the subject, else an
