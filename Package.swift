@@ -248,6 +248,9 @@ let package = Package(
             name: "KCConcurrentProgram", dependencies: ["KeychainSecurity"], path: "Tests/KCConcurrentProgram",
             swiftSettings: clientSettings),
         .executableTarget(
+            name: "KCTrustProgram", dependencies: ["KeychainSecurity"], path: "Tests/KCTrustProgram",
+            swiftSettings: clientSettings),
+        .executableTarget(
             name: "KCSealingProgram", dependencies: ["KCByteStreams", "KCDeviceIdentity", "KCSecurityChip"],
             path: "Tests/KCSealingProgram", swiftSettings: clientSettings),
         .executableTarget(
@@ -312,7 +315,7 @@ let package = Package(
                 "KCLocalKeychains",
                 "KCKernelKeyring", "KCSecurityStatus",
             ],
-            settings: clientSettings),
+            exclude: ["Chains", "make-chains.sh"], settings: clientSettings),
         tests(
             "SAMKeychain", ["KCByteStreams", "KCKeychainModel", "KCKeychainStore"], settings: clientSettings),
         tests("SSKeychain", ["SAMKeychain"]),

@@ -145,7 +145,7 @@ struct CertificateTests {
         #expect(found([kSecMatchValidOnDate: NSNull()]) == now)
     }
 
-    @Test("Policies and trust are not evaluated, and a query that requests it is refused")
+    @Test("A query does not evaluate policies and trust, and one that requests it is refused")
     func trust() throws {
         try addAll()
         #expect(program.status(with([kSecMatchPolicy: "x"])) == errSecUnimplemented)

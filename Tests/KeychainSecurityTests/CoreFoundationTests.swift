@@ -19,6 +19,11 @@ struct CoreFoundationTests {
             (CFErrorGetTypeID(), [NSError(domain: "a", code: 1)]),
             (CFNullGetTypeID(), [NSNull()]),
             (SecAccessControlGetTypeID(), [SecAccessControl(protection: "ak")]),
+            (SecPolicyGetTypeID(), [SecPolicyCreateBasicX509()]),
+            (
+                SecTrustGetTypeID(),
+                [try Chains.trust(Chains.certificates(["good"]), SecPolicyCreateBasicX509(), anchors: [])]
+            ),
         ]
         for (type, objects) in values {
             for object in objects { #expect(CFGetTypeID(object) == type, "\(object)") }

@@ -63,6 +63,11 @@ struct IdentityTests {
         var key: SecKey?
         #expect(SecIdentityCopyPrivateKey(identity, &key) == errSecSuccess && key != nil)
         #expect(program.status(keys) == errSecItemNotFound)
+        let trust = try #require(item[kSecImportItemTrust] as? SecTrust)
+        SecTrustSetAnchorCertificates(trust, [chain[1]] as CFArray)
+        SecTrustSetVerifyDate(trust, Date(timeIntervalSince1970: 1_900_000_000) as CFDate)
+        #expect(SecTrustEvaluateWithError(trust, nil))
+        #expect(SecTrustCopyCertificateChain(trust) as? [SecCertificate] == chain)
     }
 
     @Test("A damaged or foreign file yields nothing")

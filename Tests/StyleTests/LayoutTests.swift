@@ -58,7 +58,7 @@ struct LayoutTests {
     func testsMirrorSources() {
         let others = [
             "KCArchiveForgery", "CKCTestSupport", "KCTestSupport", "KCTestSupportTests", "StyleTests", "FaultTests",
-            "KCConcurrentProgram", "KCSealingProgram", "KCTerminalProgram",
+            "KCConcurrentProgram", "KCSealingProgram", "KCTerminalProgram", "KCTrustProgram",
         ]
         let subjects = Repository.names(in: "Tests").filter { !others.contains($0) }
         let targets = Repository.targets.filter { SourceRule.owners[$0] == nil }

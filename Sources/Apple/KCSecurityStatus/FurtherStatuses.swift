@@ -1,6 +1,6 @@
 extension SecurityStatus {
-    /// The statuses in Apple's header that nothing here returns, in descending order; their messages are made from
-    /// their names.
+    /// The statuses in Apple's header that only the errors of trust objects have here, or nothing, in descending order;
+    /// their messages are made from their names.
     static let further: [SecurityStatus] = table.map { SecurityStatus($0.name, $0.code, words(of: $0.name)) }
 
     /// Splits a name into its words and returns them as a sentence, as in "Invalid CRL encoding".

@@ -18,9 +18,9 @@ public import Foundation
 @safe public nonisolated(unsafe) let kSecMatchIssuers: CFString = "m_Issuers"
 /// Match certificates and identities that are valid on this date.
 @safe public nonisolated(unsafe) let kSecMatchValidOnDate: CFString = "m_ValidOnDate"
-/// Not supported: there is no trust evaluation.
+/// Not supported: a query does not evaluate trust; use `SecTrust` with what it returns.
 @safe public nonisolated(unsafe) let kSecMatchPolicy: CFString = "m_Policy"
-/// Not supported: there is no trust evaluation.
+/// Not supported: a query does not evaluate trust; use `SecTrust` with what it returns.
 @safe public nonisolated(unsafe) let kSecMatchTrustedOnly: CFString = "m_TrustedOnly"
 /// Match the items in this array of persistent references, certificates, keys or identities, all of the requested class.
 @safe public nonisolated(unsafe) let kSecMatchItemList: CFString = "m_ItemList"
@@ -72,7 +72,7 @@ public import Foundation
 @safe public nonisolated(unsafe) let kSecImportItemLabel: CFString = "label"
 /// The key identifier of an imported identity.
 @safe public nonisolated(unsafe) let kSecImportItemKeyID: CFString = "keyid"
-/// Not supported: there is no trust evaluation.
+/// A `SecTrust` for the certificates of an imported identity.
 @safe public nonisolated(unsafe) let kSecImportItemTrust: CFString = "trust"
 /// The certificates of an imported identity, starting with its own.
 @safe public nonisolated(unsafe) let kSecImportItemCertChain: CFString = "chain"

@@ -16,6 +16,8 @@ private enum KnownType: CFTypeID {
     case key
     case identity
     case accessControl
+    case policy
+    case trust
 
     init(of value: Any) {
         self =
@@ -24,6 +26,8 @@ private enum KnownType: CFTypeID {
             case is SecKey: .key
             case is SecIdentity: .identity
             case is SecAccessControl: .accessControl
+            case is SecPolicy: .policy
+            case is SecTrust: .trust
             case is NSNull: .null
             case is String: .string
             case is Data: .data
@@ -77,6 +81,10 @@ public func SecKeyGetTypeID() -> CFTypeID { KnownType.key.rawValue }
 public func SecIdentityGetTypeID() -> CFTypeID { KnownType.identity.rawValue }
 /// The type of access controls.
 public func SecAccessControlGetTypeID() -> CFTypeID { KnownType.accessControl.rawValue }
+/// The type of policies.
+public func SecPolicyGetTypeID() -> CFTypeID { KnownType.policy.rawValue }
+/// The type of trust objects.
+public func SecTrustGetTypeID() -> CFTypeID { KnownType.trust.rawValue }
 
 /// True if two values are equal, as their type defines equality.
 public func CFEqual(_ one: CFTypeRef!, _ other: CFTypeRef!) -> Bool {

@@ -20,8 +20,8 @@ internal import KCKeychainModel
 ///   - data: the file.
 ///   - options: the passphrase, under `kSecImportExportPassphrase`.
 ///   - items: set to one dictionary for each identity: `kSecImportItemIdentity`, `kSecImportItemCertChain` (its own
-///     certificate, followed by those of its issuers that are in the file), `kSecImportItemKeyID` and, if the file has
-///     one, `kSecImportItemLabel`. There is no `kSecImportItemTrust`: trust is not evaluated here.
+///     certificate, followed by those of its issuers that are in the file), `kSecImportItemTrust` (a `SecTrust` for
+///     these, with the policy of X.509 alone), `kSecImportItemKeyID` and, if the file has one, `kSecImportItemLabel`.
 /// - Returns: `errSecSuccess`; `errSecPassphraseRequired` if the file needs a passphrase and none is given;
 ///   `errSecAuthFailed` for a wrong passphrase; `errSecUnknownFormat` for another kind of file; `errSecDecode` for a
 ///   malformed file; `errSecUnsupportedFormat` for a cipher that this system does not support; `errSecParam`.
@@ -55,6 +55,8 @@ private func dictionary(
         kSecImportItemCertChain as String: chain.map { SecCertificate($0) },
         kSecImportItemKeyID as String: Data(identity.localKeyID ?? identity.key.publicKeyHash),
     ]
+    dictionary[kSecImportItemTrust] = SecTrust(
+        TrustSettings(certificates: chain, policies: [SecPolicyCreateBasicX509()]))
     if let name = identity.friendlyName { dictionary[kSecImportItemLabel] = name }
     return dictionary
 }

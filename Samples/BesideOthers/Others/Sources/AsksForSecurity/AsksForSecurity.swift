@@ -3,7 +3,7 @@
     import Security
 
     /// True on Apple's systems.
-    public let isOnAppleSystem = SecTrustGetTypeID() != 0
+    public let isOnAppleSystem = SSLContextGetTypeID() != 0
 #else
     /// True on Apple's systems.
     public let isOnAppleSystem = false
