@@ -11,4 +11,4 @@ count=${1-1000}
 swift build --package-path Calls --configuration release --quiet
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-XDG_DATA_HOME=$folder Calls/.build/release/Calls "$count" "$folder"
+XDG_DATA_HOME=$folder Calls/.build/release/Calls "$count"

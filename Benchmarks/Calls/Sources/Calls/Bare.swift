@@ -1,29 +1,34 @@
 import BareSQLite
 import Foundation
 
-/// SQLite alone, as durable as a keychain: the least that a call can take.
+/// SQLite alone on a file with the tables and indexes of a keychain, as durable as one: the least that a call can take.
 final class Bare {
     private let database: OpaquePointer?
     private let insertion: OpaquePointer?
     private let selection: OpaquePointer?
-    private let secret = [UInt8](repeating: 7, count: 400)
+    // What a sealed password of a few characters takes, with its salt and its tag.
+    private let secret = [UInt8](repeating: 7, count: 64)
 
-    /// Opens or makes a database of one table with the two unique indexes of a keychain's.
+    /// Opens a copy of an empty keychain.
     init(_ path: String) {
         var database: OpaquePointer?
         guard sqlite3_open(path, &database) == SQLITE_OK else { fatalError("cannot open \(path)") }
         self.database = database
-        sqlite3_busy_timeout(database, 60_000)
+        // Without an order among those who wait, some wait for minutes.
+        sqlite3_busy_timeout(database, 600_000)
         sqlite3_exec(
-            database,
+            database, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON", nil, nil, nil)
+        insertion = Self.prepared(
             """
-            PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
-            CREATE TABLE IF NOT EXISTS item(id INTEGER PRIMARY KEY, uuid BLOB, name TEXT, secret BLOB);
-            CREATE UNIQUE INDEX IF NOT EXISTS item_uuid ON item(uuid);
-            CREATE UNIQUE INDEX IF NOT EXISTS item_name ON item(name);
-            """, nil, nil, nil)
-        insertion = Self.prepared("INSERT INTO item(uuid, name, secret) VALUES(randomblob(16), ?, ?)", database)
-        selection = Self.prepared("SELECT secret FROM item WHERE name = ?", database)
+            INSERT INTO genp(uuid, tomb, acct, agrp, cdat, mdat, musr, pdmn, svce, sync, data)
+            VALUES(randomblob(16), 0, x'616461', x'43616c6c73', 800000000000000, 800000000000000, x'', x'616b',
+                CAST(? AS BLOB), 0, ?)
+            """, database)
+        selection = Self.prepared(
+            """
+            SELECT data FROM genp
+            WHERE ifnull(acct,x'') = x'616461' AND ifnull(svce,x'') = CAST(? AS BLOB) AND ifnull(agrp,x'') = x'43616c6c73'
+            """, database)
     }
 
     deinit {
@@ -43,7 +48,7 @@ final class Bare {
     /// Adds a row in a transaction of its own.
     func add(_ name: String) {
         guard sqlite3_exec(database, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK else { fatalError("busy") }
-        bind(name, to: insertion)
+        bind("service \(name)", to: insertion)
         secret.withUnsafeBytes { bytes in
             _ = sqlite3_bind_blob(insertion, 2, bytes.baseAddress, Int32(bytes.count), nil)
             guard sqlite3_step(insertion) == SQLITE_DONE else { fatalError(String(cString: sqlite3_errmsg(database))) }
@@ -52,11 +57,13 @@ final class Bare {
         guard sqlite3_exec(database, "COMMIT", nil, nil, nil) == SQLITE_OK else { fatalError("not committed") }
     }
 
-    /// Finds a row; the size of its secret.
-    func find(_ name: String) -> Int {
-        bind(name, to: selection)
-        defer { sqlite3_reset(selection) }
-        return sqlite3_step(selection) == SQLITE_ROW ? Int(sqlite3_column_bytes(selection, 0)) : 0
+    /// Finds a row.
+    func find(_ name: String) {
+        bind("service \(name)", to: selection)
+        guard sqlite3_step(selection) == SQLITE_ROW, sqlite3_column_bytes(selection, 0) == Int32(secret.count) else {
+            fatalError("\(name) is lost")
+        }
+        sqlite3_reset(selection)
     }
 
     private func bind(_ name: String, to statement: OpaquePointer?) {

@@ -11,6 +11,11 @@ struct Figures {
     var median: Double { sorted.isEmpty ? 0 : sorted[sorted.count / 2] }
     /// What 99 of 100 stay below.
     var percentile99: Double { sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, sorted.count * 99 / 100)] }
+    var longest: Double { sorted.last ?? 0 }
+
+    var words: String {
+        "p50 \(milliseconds(median)), p99 \(milliseconds(percentile99)), max \(milliseconds(longest))"
+    }
 }
 
 /// Runs a body for each number, and takes the time of each.

@@ -1,21 +1,29 @@
 import Foundation
 
-/// One of several processes that use one file at once: 8 threads, each of which adds 10 items and reads nine times between.
+/// One of several processes that use one file at once: in each thread, it adds an item, reads it nine times, and so on.
 struct Worker {
     let isBare: Bool
     let folder: String
     let number: Int
+    let threads: Int
+    let rounds: Int
 
-    private static let threads = 8
-    private static let processes = 3
-    private static let rounds = 10
     private static let readsPerRound = 9
 
-    /// Does the work, and prints a line for each call: `r` or `w`, and microseconds.
+    /// What the calls of all processes took.
+    struct Result {
+        let reads: Figures
+        let adds: Figures
+        let addsPerSecond: Double
+    }
+
+    /// Does the work from the moment that standard input ends, and prints a line for each call: `r` or `w`, and
+    /// microseconds.
     func run() {
         let lock = NSLock()
         let group = DispatchGroup()
-        for thread in 0..<Self.threads {
+        _ = FileHandle.standardInput.readDataToEndOfFile()
+        for thread in 0..<threads {
             group.enter()
             Thread {
                 let lines = lines(of: "\(number)-\(thread)")
@@ -27,36 +35,43 @@ struct Worker {
     }
 
     private func lines(of name: String) -> [String] {
-        let bare = isBare ? Bare(folder + "/bare.db") : nil
+        let bare = isBare ? Bare(folder + "/kcbackup/keychains/bare.db") : nil
         var lines: [String] = []
-        for round in 0..<Self.rounds {
+        for round in 0..<rounds {
             let item = "\(name)-\(round)"
             lines += timed([round]) { _ in if let bare { bare.add(item) } else { Items.add(item) } }.map { "w \($0)" }
             lines += timed(0..<Self.readsPerRound) { _ in
-                if let bare { _ = bare.find(item) } else { Items.find(item) }
+                if let bare { bare.find(item) } else { Items.find(item) }
             }.map { "r \($0)" }
         }
         return lines
     }
 
-    /// Runs all processes at once; what their reads and adds took.
-    static func runAll(isBare: Bool, folder: String) -> (reads: Figures, writes: Figures) {
+    /// Runs all processes at once.
+    static func runAll(isBare: Bool, folder: String, processes: Int = 3, threads: Int = 8, rounds: Int = 10) -> Result {
         let running = (0..<processes).map { number in
             let process = Process()
             process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-            process.arguments = ["worker", isBare ? "bare" : "calls", folder, "\(number)"]
-            let pipe = Pipe()
-            process.standardOutput = pipe
+            process.arguments = [
+                "worker", isBare ? "bare" : "calls", folder, "\(number)", "\(threads)", "\(rounds)",
+            ]
+            let (gate, output) = (Pipe(), Pipe())
+            process.standardInput = gate
+            process.standardOutput = output
             do { try process.run() } catch { fatalError("\(error)") }
-            return pipe
+            return (gate: gate, output: output)
         }
-        var (reads, writes): ([Double], [Double]) = ([], [])
-        for pipe in running {
-            for line in String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self).split(separator: "\n") {
-                guard let time = Double(line.dropFirst(2)) else { fatalError(String(line)) }
-                if line.hasPrefix("r") { reads.append(time) } else { writes.append(time) }
-            }
+        let clock = ContinuousClock()
+        let start = clock.now
+        for process in running { process.gate.fileHandleForWriting.closeFile() }
+        var (reads, adds): ([Double], [Double]) = ([], [])
+        let outputs = running.map { $0.output.fileHandleForReading.readDataToEndOfFile() }
+        let seconds = (clock.now - start) / .seconds(1)
+        for line in outputs.flatMap({ String(decoding: $0, as: UTF8.self).split(separator: "\n") }) {
+            guard let time = Double(line.dropFirst(2)) else { fatalError(String(line)) }
+            if line.hasPrefix("r") { reads.append(time) } else { adds.append(time) }
         }
-        return (Figures(reads), Figures(writes))
+        guard adds.count == processes * threads * rounds else { fatalError("a process has failed") }
+        return Result(reads: Figures(reads), adds: Figures(adds), addsPerSecond: Double(adds.count) / seconds)
     }
 }
