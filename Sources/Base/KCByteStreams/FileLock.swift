@@ -7,9 +7,10 @@ package final class FileLock {
     /// How long to wait for another process by default.
     package static let defaultWait = Duration.seconds(10)
 
-    // Nanoseconds between two attempts. Short at first, since most holders finish within one commit; then long enough
-    // to cost next to nothing.
-    private static let pauses = 200_000...2_000_000
+    // Nanoseconds between two attempts. Short for as long as the holders may be commits to a busy disk, so that a process
+    // that has just had the lock does not come before one that waits for it; then long enough to cost next to nothing.
+    private static let pauses = (first: 200_000, later: 2_000_000)
+    private static let firstAttempts = 2_000
     // F_OFD_SETLK (fcntl(2)), which Glibc declares for programs that ask for GNU extensions.
     private static let setOpenFileLock: Int32 = 37
 
@@ -76,7 +77,7 @@ package final class FileLock {
     private static func retry(
         _ file: OpenFile, _ deadline: ContinuousClock.Instant, _ attempt: () -> Int32
     ) throws(FileFailure) {
-        var pause = pauses.lowerBound
+        var attempts = 0
         while true {
             let code = attempt()
             if code == 0 { return }
@@ -85,9 +86,9 @@ package final class FileLock {
                 throw FileFailure(file.path, .system(code, doing: "locking"))
             }
             guard ContinuousClock.now < deadline else { throw FileFailure(file.path, .busy) }
-            var time = timespec(tv_sec: 0, tv_nsec: pause)
+            var time = timespec(tv_sec: 0, tv_nsec: attempts < firstAttempts ? pauses.first : pauses.later)
             unsafe nanosleep(&time, nil)
-            pause = min(pause * 2, pauses.upperBound)
+            attempts += 1
         }
     }
 
