@@ -27,14 +27,38 @@ struct ItemRow {
     private init(_ itemClass: ItemClass) {
         self.itemClass = itemClass
         columns = Schema.columns(of: itemClass).map { ($0, $0.kind) }
+        let names = Self.own + columns.map { Schema.quoted($0.code) }
+        let marks = names.map { _ in "?" }.joined(separator: ",")
+        selection = "SELECT \(names.joined(separator: ",")) FROM \(itemClass.rawValue)"
+        hasKey = " WHERE " + Schema.keyTerms(of: itemClass).map { $0 + "=?" }.joined(separator: " AND ")
+        insertion = "INSERT INTO \(itemClass.rawValue)(\(names.joined(separator: ","))) VALUES(\(marks))"
+        replacement =
+            "UPDATE \(itemClass.rawValue) SET \(names.map { $0 + "=?" }.joined(separator: ",")) WHERE uuid=?"
+        replacementKey = names.count + 1
+        self.names = names.joined(separator: ",")
     }
 
     // MARK: SQL
 
-    private var names: [String] { Self.own + columns.map { Schema.quoted($0.code) } }
+    // Made once, since every change of a keychain needs them.
+
+    /// All columns.
+    private let names: String
 
     /// The start of every query for rows; a condition or order may follow.
-    var selection: String { "SELECT \(names.joined(separator: ",")) FROM \(itemClass.rawValue)" }
+    let selection: String
+
+    /// The condition for the row with a unique key; `bindKey` binds its parameters.
+    let hasKey: String
+
+    /// Inserts a row.
+    let insertion: String
+
+    /// Updates all columns of the row with a UUID, the last parameter.
+    let replacement: String
+
+    /// The index of the UUID parameter in `replacement`.
+    let replacementKey: Int
 
     /// The condition for a tombstone.
     static let isTombstone = "(tomb = 1 AND data IS NULL)"
@@ -57,33 +81,16 @@ struct ItemRow {
         }
     }
 
-    /// The condition for the row with a unique key; `bindKey` binds its parameters.
-    var hasKey: String { " WHERE " + Schema.keyTerms(of: itemClass).map { $0 + "=?" }.joined(separator: " AND ") }
-
-    /// Inserts a row.
-    var insertion: String {
-        let marks = names.map { _ in "?" }.joined(separator: ",")
-        return "INSERT INTO \(itemClass.rawValue)(\(names.joined(separator: ","))) VALUES(\(marks))"
-    }
-
-    /// Updates all columns of the row with a UUID, the last parameter.
-    var replacement: String {
-        "UPDATE \(itemClass.rawValue) SET \(names.map { $0 + "=?" }.joined(separator: ",")) WHERE uuid=?"
-    }
-
-    /// The index of the UUID parameter in `replacement`.
-    var replacementKey: Int { names.count + 1 }
-
     /// Selects rows as `selection` does, with their rowids, and whether the index of the UUIDs finds them.
     var numberedSelection: String {
         let name = itemClass.rawValue
         let found = "SELECT other.id FROM \(name) AS other INDEXED BY \(name)_uuid WHERE other.uuid=\(name).uuid"
-        return "SELECT \(names.joined(separator: ",")),id,(\(found)) IS id FROM \(name)"
+        return "SELECT \(names),id,(\(found)) IS id FROM \(name)"
     }
 
     /// The first row with a rowid at or above the parameter; its rowid is `number`.
     var rowFromNumber: String {
-        "SELECT \(names.joined(separator: ",")),id FROM \(itemClass.rawValue) WHERE id>=? ORDER BY id LIMIT 1"
+        "SELECT \(names),id FROM \(itemClass.rawValue) WHERE id>=? ORDER BY id LIMIT 1"
     }
 
     /// Updates the sealed secret (first parameter) of the row with a rowid (second parameter).

@@ -141,16 +141,20 @@ final class ItemTables {
         try statement.run()
     }
 
-    /// An upper bound of the number of rows of every class, determined without counting.
+    /// An upper bound of the number of rows of all classes, determined without counting.
     func rowBound() throws(KeychainStoreError) -> Int {
+        let statement = try SQLStatement(Self.highestRows, on: database)
+        guard try statement.step() else { throw .damaged("the database answers nothing") }
         var sum: Int64 = 0
-        for itemClass in ItemClass.allCases {
-            let (next, overflow) = sum.addingReportingOverflow(
-                max(0, try number("SELECT max(id) FROM \(itemClass.rawValue)")))
+        for index in ItemClass.allCases.indices {
+            let (next, overflow) = sum.addingReportingOverflow(max(0, statement.integer(index)))
             sum = overflow ? .max : next
         }
         return Int(sum)
     }
+
+    private static let highestRows =
+        "SELECT " + ItemClass.allCases.map { "(SELECT max(id) FROM \($0.rawValue))" }.joined(separator: ",")
 
     /// The number of rows of a class, including tombstones, according to the UUID index.
     func rowCount(_ itemClass: ItemClass) throws(KeychainStoreError) -> Int {

@@ -63,18 +63,26 @@ package final class KeychainWriter: KeychainReader, ItemWriter {
         _ = try keychain.sealingKey(item.protection)
         try runChange { () throws(KeychainStoreError) in
             try countOneMore()
+            if draft.uuid == nil {
+                // The unique index finds out whether the key is free.
+                try seal(item, secret)
+                do throws(KeychainStoreError) {
+                    return try tables.insert(item, blob: blob)
+                } catch {
+                    guard error == .duplicateItem else { throw error }
+                }
+            }
             if let existing = try tables.row(withKeyOf: item) {
                 if draft.uuid != nil, existing.uuid != item.uuid { try requireFree(item.uuid) }
                 if !existing.isTombstone, try !isDamaged(existing) { throw .duplicateItem }
                 if draft.attributes[.mdat] == nil, let earlier = existing.item {
                     item = try item.changed(at: max(now, earlier.modified.advanced(byMicroseconds: Self.step)))
                 }
-                try seal(item, secret)
                 try remove(item.itemClass, existing.uuid)
-            } else {
-                if draft.uuid != nil { try requireFree(item.uuid) }
-                try seal(item, secret)
+            } else if draft.uuid != nil {
+                try requireFree(item.uuid)
             }
+            try seal(item, secret)
             try tables.insert(item, blob: blob)
         }
         return item
