@@ -37,11 +37,9 @@ import Testing
                 try SQLStatement("UPDATE attempts SET failed = 3", on: database).run()
             }
         }
-        let other = try bench.open().connection
+        let other = try bench.open(lockWait: .zero).connection
         let transaction = try connection.beginReading()
         #expect(try failed(transaction.database) == 0)
-        // The writer would wait for the reader, so its timeout is set to 0.
-        try other.database.execute("PRAGMA busy_timeout = 0")
         #expect(throws: KeychainStoreError.busy) {
             try other.write { try SQLStatement("UPDATE attempts SET failed = 3", on: $0).run() }
         }

@@ -20,6 +20,7 @@ struct Connection {
             PRAGMA synchronous = FULL;
             PRAGMA secure_delete = ON;
             """)
+        try database.lockOutReadersLate(lockWait: lockWait)
         try Schema.verify(database)
     }
 

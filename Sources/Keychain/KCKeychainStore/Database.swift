@@ -15,6 +15,8 @@ internal import KCKeychainModel
     private(set) var isTransactionLost = false
     private var isLent = false
     private var isReading = false
+    /// What makes the file lock out its readers late.
+    private var lateFile: UnsafeMutablePointer<csqlite_file>?
     /// Compiled statements that are not in use, by their text; compiling a statement takes longer than running it.
     private var spare: [String: OpaquePointer] = unsafe [:]
     // The number of statements: more than a program uses, and few enough that their memory is negligible.
@@ -29,9 +31,7 @@ internal import KCKeychainModel
         let real = try Self.resolvingFolder(of: path)
         unsafe pointer = try Self.open(real, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, as: path)
         self.path = path
-        let (seconds, attoseconds) = lockWait.components
-        let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
-        try check(unsafe sqlite3_busy_timeout(pointer, Int32(clamping: milliseconds)))
+        try check(unsafe csqlite_set_wait(pointer, lockWait.milliseconds))
     }
 
     /// Creates a database in memory.
@@ -45,6 +45,7 @@ internal import KCKeychainModel
         // fail.
         unsafe spare.values.forEach { statement in _ = unsafe sqlite3_finalize(statement) }
         _ = unsafe sqlite3_close(pointer)
+        unsafe free(lateFile)
     }
 
     private static func open(
@@ -143,6 +144,7 @@ internal import KCKeychainModel
     /// The error for the result code of the last call.
     func failure(_ code: Int32) -> KeychainStoreError {
         if isLent, unsafe sqlite3_get_autocommit(pointer) != 0 { isTransactionLost = true }
+        if code & 0xff == SQLITE_IOERR, unsafe lateFile?.pointee.failure == SQLITE_BUSY { return .busy }
         var systemError = unsafe sqlite3_system_errno(pointer)
         if code & 0xff == SQLITE_CORRUPT {
             // SQLite treats a failing device as damage; only the operating system knows the difference.
@@ -191,6 +193,16 @@ internal import KCKeychainModel
         guard unsafe sqlite3_get_autocommit(pointer) == 0 else { return }
         // A failure here was already reported, or prevents the next transaction from beginning.
         _ = unsafe sqlite3_exec(pointer, "ROLLBACK", nil, nil, nil)
+    }
+
+    /// Lets transactions lock out readers only while they write the file itself, and not while they make the journal
+    /// durable; called once, before the first transaction.
+    ///
+    /// - Parameter lockWait: how long a commit waits for those who read.
+    func lockOutReadersLate(lockWait: Duration) throws(KeychainStoreError) {
+        precondition(unsafe lateFile == nil, "called twice")
+        unsafe lateFile = csqlite_lock_late(pointer, lockWait.milliseconds)
+        guard unsafe lateFile != nil else { throw .sqlite(SQLITE_NOMEM) }
     }
 
     // MARK: Serialization
@@ -259,5 +271,12 @@ internal import KCKeychainModel
             (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_TRIGGER_DEPTH, 0),
         ]
         for (limit, value) in limits { unsafe sqlite3_limit(pointer, limit, value) }
+    }
+}
+
+extension Duration {
+    fileprivate var milliseconds: Int32 {
+        let (seconds, attoseconds) = components
+        return Int32(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
     }
 }
