@@ -42,7 +42,7 @@ struct ConcurrencyTests {
         let before = try program.commits()
         let answers = Tally<String>()
         let started = DispatchGroup()
-        program.client.whileLocked {
+        program.client.whileChangesWait {
             for number in 0..<12 {
                 started.enter()
                 Thread {
@@ -51,7 +51,7 @@ struct ConcurrencyTests {
                     started.leave()
                 }.start()
             }
-            while program.client.waitingChanges < 12 { sched_yield() }
+            while program.client.queuedChanges < 1 + 12 { sched_yield() }
         }
         started.wait()
         #expect(answers.result == ["free: 0": 8, "taken: \(errSecDuplicateItem)": 4])
@@ -64,7 +64,7 @@ struct ConcurrencyTests {
         let program = try TestClient()
         let answers = Tally<OSStatus>()
         let started = DispatchGroup()
-        program.client.whileLocked {
+        program.client.whileChangesWait {
             for number in 0..<6 {
                 started.enter()
                 Thread {
@@ -72,7 +72,7 @@ struct ConcurrencyTests {
                     started.leave()
                 }.start()
             }
-            while program.client.waitingChanges < 6 { sched_yield() }
+            while program.client.queuedChanges < 6 { sched_yield() }
             program.lock(.beforeFirstUnlock)
         }
         started.wait()

@@ -124,6 +124,65 @@ struct LifecycleTests {
         #expect(text(programs[0], "user3") == "1")
     }
 
+    @Test("Keys that the process keeps are for reads and changes alike, until another program sets a new passcode")
+    func keptKeys() throws {
+        let program = program()
+        try program.create(passcode: passcode)
+        #expect(program.add(password("ann", "1") as CFDictionary, nil) == errSecSuccess)
+        #expect(text(program, "ann") == "1")
+        let device = LocalDevice(
+            DataFolder(path: folder.path("kcbackup")), machineIDPath: folder.path("machine-id"))
+        let other = try Keychain.open(
+            at: folder.path("kcbackup/keychains/login.keychain"), deviceKey: device.key(), lockWait: .seconds(60))
+        let new = Data("chestnut".utf8)
+        try other.setPasscode(
+            current: SecretBytes(copying: passcode), new: SecretBytes(copying: new), cost: ScryptCost(logN: 14),
+            now: TestClient.start)
+        for _ in 0..<2 {
+            #expect(program.copyMatching(query("ann") as CFDictionary, nil) == errSecInteractionNotAllowed)
+            #expect(program.add(password("bob", "2") as CFDictionary, nil) == errSecInteractionNotAllowed)
+        }
+        try program.unlock(passcode: new)
+        #expect(text(program, "ann") == "1")
+        #expect(program.add(password("bob", "2") as CFDictionary, nil) == errSecSuccess)
+        #expect(text(program, "bob") == "2")
+    }
+
+    @Test("While threads work, nothing is read or added after the keychain has been locked")
+    func lockedWhileThreadsWork() throws {
+        let program = program()
+        try program.create(passcode: passcode)
+        #expect(program.add(password("ann", "1") as CFDictionary, nil) == errSecSuccess)
+        let isLocked = Mutex(false)
+        let seen = Tally<String>()
+        let done = DispatchGroup()
+        for thread in 0..<12 {
+            done.enter()
+            Thread {
+                var (number, wasLocked) = (0, false)
+                while !wasLocked {
+                    // What is asked for after this must fail, and what was asked for before may.
+                    wasLocked = isLocked.withLock { $0 }
+                    let status =
+                        thread.isMultiple(of: 2)
+                        ? program.copyMatching(query("ann") as CFDictionary, nil)
+                        : program.add(password("\(thread) \(number)") as CFDictionary, nil)
+                    number += 1
+                    let isExpected = status == errSecInteractionNotAllowed || status == errSecSuccess && !wasLocked
+                    seen.count(isExpected ? "as expected" : "\(wasLocked) \(status)")
+                }
+                done.leave()
+            }.start()
+        }
+        while seen.result["as expected"] ?? 0 < 100 { sched_yield() }
+        try program.lockKeychain()
+        isLocked.withLock { $0 = true }
+        done.wait()
+        #expect(Set(seen.result.keys) == ["as expected"])
+        try program.unlock(passcode: passcode)
+        #expect(text(program, "ann") == "1")
+    }
+
     @Test("The passcode source is called only when a call needs locked keys")
     func passcodeSource() throws {
         let owner = program()

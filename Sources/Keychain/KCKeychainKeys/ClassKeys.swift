@@ -53,6 +53,17 @@ package struct ClassKeys {
         presenceKeys.merge(other.presenceKeys) { $1 }
     }
 
+    /// The same keys for use by another thread, without the private halves of the presence keys.
+    package func copy() throws(CryptographyFailure) -> ClassKeys {
+        var copy = ClassKeys()
+        for accessibility in Accessibility.allCases {
+            guard let key = self[accessibility] else { continue }
+            copy[accessibility] = try ClassKey(key.secret.withBytes { SecretBytes($0) })
+        }
+        copy.presencePublicKeys = presencePublicKeys
+        return copy
+    }
+
     /// Adds both halves of a presence key.
     mutating func add(_ key: PresenceKey, for constraint: AccessConstraint) {
         presencePublicKeys[constraint] = key.publicKey

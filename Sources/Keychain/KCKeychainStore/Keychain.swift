@@ -27,6 +27,8 @@ package final class Keychain {
     /// The lowest scrypt cost that is accepted; nil for the lower end of `Keybag.costRange`.
     package let minimumCost: ScryptCost?
     var classKeys: ClassKeys
+    /// What a batch in progress has begun; transactions within are part of it.
+    var batch: Database?
     /// What `write` calls before it commits the present transaction.
     var lastStep: ((KeychainReader) throws -> Void)?
 
@@ -129,6 +131,7 @@ package final class Keychain {
     func withReadTransaction<Result>(
         _ body: (Database) throws(KeychainStoreError) -> Result
     ) throws(KeychainStoreError) -> Result {
+        if let batch { return try body(batch) }
         let transaction = try beginReadTransaction()
         let result = try body(transaction.database)
         try transaction.commit()
@@ -139,6 +142,7 @@ package final class Keychain {
     func change<Result>(
         _ body: (Database) throws(KeychainStoreError) -> Result
     ) throws(KeychainStoreError) -> Result {
+        if let batch { return try body(batch) }
         let transaction = try beginWriteTransaction()
         let result = try body(transaction.database)
         try transaction.commit()

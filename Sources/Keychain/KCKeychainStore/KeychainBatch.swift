@@ -55,12 +55,16 @@ package final class KeychainBatch {
 extension Keychain {
     /// Runs `body` in one transaction: all its changes become durable when it returns, none if it throws.
     ///
+    /// What `body` finds out about the keychain and its session belongs to the state that it changes.
+    ///
     /// - Throws: the errors of `body`, `busy`, `damaged`, `file`, `diskFull`, `sqlite`.
     package func writeBatch(_ body: (KeychainBatch) throws -> Void) throws {
         let transaction = try beginWriteTransaction()
-        let batch = KeychainBatch(self, transaction.database)
-        try body(batch)
-        try batch.requireWhole()
+        let changes = KeychainBatch(self, transaction.database)
+        batch = transaction.database
+        defer { batch = nil }
+        try body(changes)
+        try changes.requireWhole()
         try transaction.commit()
     }
 }

@@ -50,6 +50,8 @@ final class ModelWorld {
 
     /// Acts as a session: provides the class keys it has.
     private static func resume(_ keychain: Keychain, _ session: Session, _ unlocked: Unlocked) throws {
+        // Notices a new passcode first, as a session does.
+        _ = try keychain.wrongPasscodeCount()
         if let (generation, keys) = unlocked.keys, generation == session.generation {
             keychain.classKeys = keys
         } else {

@@ -7,6 +7,8 @@ import KCTestSupport
 final class ProgramHome: Sendable {
     private let user: UserData
     var folder: TemporaryFolder { user.folder }
+    /// The path of the keychain.
+    var keychainPath: String { user.keychainPath }
 
     /// Creates an empty keychain without a passcode.
     init() throws {

@@ -37,12 +37,18 @@ final class TestClient: Sendable {
         configuration.session = KeychainSession(retention: MemoryRetention(), suspendedTime: { 0 })
         configuration.clock = { shared.now.withLock { $0 } }
         configuration.resume = { keychain in
+            // Notices a new passcode first, as a session does.
+            _ = try keychain.wrongPasscodeCount()
+            let passcode = SecretBytes(copying: Self.passcode.utf8) as SecretBytes?
             switch shared.lockedFor.withLock({ $0 }) {
             case .nobody:
-                let passcode = SecretBytes(copying: Self.passcode.utf8) as SecretBytes?
                 if !keychain.isUnlocked { try keychain.unlock(passcode: passcode, now: Self.start) }
                 keychain.forgetPresence()
-            case .locked: keychain.lock()
+            case .locked:
+                if !keychain.canOpen(Protection(.afterFirstUnlock)) {
+                    try keychain.unlock(passcode: passcode, now: Self.start)
+                }
+                keychain.lock()
             case .beforeFirstUnlock: keychain.lock(untilFirstUnlock: true)
             }
         }

@@ -7,22 +7,25 @@ internal import Synchronization
 /// The thread whose turn it is commits all of them in one transaction. A thread therefore waits for at most two
 /// commits: the one in progress, and the one that contains its own change.
 final class ChangeQueue: Sendable {
-    private let waiting = Mutex<[PendingChange]>([])
+    private let waiting = Mutex<(changes: [PendingChange], total: Int)>(([], 0))
 
-    /// The number of pending changes.
-    var count: Int { waiting.withLock { $0.count } }
+    /// How many changes were ever queued.
+    var total: Int { waiting.withLock { $0.total } }
 
     func append(_ change: PendingChange) {
-        waiting.withLock { $0.append(change) }
+        waiting.withLock { waiting in
+            waiting.changes.append(change)
+            waiting.total += 1
+        }
     }
 
     /// Removes and returns all changes queued by this process.
     ///
     /// After a fork, changes queued by the parent's threads are dropped, because the parent commits them.
     func takeAll() -> [PendingChange] {
-        let all = waiting.withLock { changes in
-            defer { changes = [] }
-            return changes
+        let all = waiting.withLock { waiting in
+            defer { waiting.changes = [] }
+            return waiting.changes
         }
         return all.filter(\.isOfThisProcess)
     }

@@ -1,6 +1,5 @@
 internal import KCByteStreams
 internal import KCCryptography
-internal import KCDeviceIdentity
 public import Foundation
 internal import KCKeychainModel
 internal import KCKeychainStore
@@ -15,12 +14,12 @@ internal import KCLocalKeychains
 /// The default is the user's default keychain. The default access groups are those in `NAME.entitlements` next to the
 /// executable, or the program's own name if there is no such file.
 public final class KeychainClient: @unchecked Sendable {
-    // The lock guards everything below: a keychain is not thread-safe.
-    private let lock = FairLock()
-    private var configuration: Configuration
-    private var opened: Opened?
-    private var abandoned: [Opened] = []
-    private var passcodeSource: PasscodeSource?
+    private let settingsLock = NSLock()
+    private var settings: ClientSettings
+    /// For calls that only read; they see all changes that were answered before.
+    private let reading = ClientConnection()
+    /// For calls that change something.
+    private let writing = ClientConnection()
     private let changes = ChangeQueue()
 
     /// The client used by the `SecItem…` functions.
@@ -47,21 +46,11 @@ public final class KeychainClient: @unchecked Sendable {
         }
     }
 
-    private struct Opened {
-        let keychain: Keychain
-        let process: Int32
-        /// True if the kernel cannot keep the class keys, so that this process keeps them between calls.
-        var holdsKeys = false
-    }
-
     /// Returns the passcode of a locked keychain, or nil to leave it locked.
     public typealias PasscodeSource = @Sendable () -> Data?
 
-    // Writers in different processes take turns, and the lock between them is not fair.
-    private static let lockWait = Duration.seconds(60)
-
     init(_ configuration: Configuration) {
-        self.configuration = configuration
+        settings = ClientSettings(configuration)
     }
 
     /// Selects the keychain and the entitlements for all later calls in this process; call it at startup.
@@ -89,10 +78,7 @@ public final class KeychainClient: @unchecked Sendable {
                 isRelative ? FileManager.default.currentDirectoryPath + "/" + keychain : keychain
         }
         if let entitlements { configuration.groups = try Entitlements(contentsOf: entitlements).accessGroups }
-        shared.lock.withLock {
-            shared.configuration = configuration
-            shared.opened = nil
-        }
+        shared.withSettings { $0.select(configuration) }
     }
 
     /// Sets the function that provides the passcode when a call needs a locked item; nil, the default, sets none.
@@ -110,7 +96,7 @@ public final class KeychainClient: @unchecked Sendable {
     ///   `…Skip`.
     public static func setPasscodeSource(_ source: PasscodeSource?) { shared.setPasscodeSource(source) }
 
-    /// Runs one call that reads, excluding other threads of this process.
+    /// Runs one call that reads; it does not wait for calls that change something.
     ///
     /// If the call needs a locked item, the passcode source is asked, and the call is run again.
     ///
@@ -120,10 +106,13 @@ public final class KeychainClient: @unchecked Sendable {
         asking route: PasscodeRoute = PasscodeRoute(), _ body: (ItemCall) throws -> Result
     ) -> (status: OSStatus, result: Result?) {
         asking(route) { passcode in
-            let groups = try lock.withLock { try accessGroups() }
-            return try withKeychain { keychain, configuration, holdsKeys in
-                if let passcode { try configuration.unlock(keychain, passcode: passcode, &holdsKeys) }
-                return try body(ItemCall(keychain: keychain, groups: groups, now: configuration.clock()))
+            try reading.withLock {
+                let (settings, groups) = try settingsWithGroups()
+                return try reading.use(settings) { keychain in
+                    if let passcode { try unlock(keychain, passcode: passcode, settings.configuration) }
+                    return try body(
+                        ItemCall(keychain: keychain, groups: groups, now: settings.configuration.clock()))
+                }
             }
         }
     }
@@ -141,14 +130,11 @@ public final class KeychainClient: @unchecked Sendable {
                 let change = PendingChange { call, writer in result = try body(call, writer) }
                 if let passcode {
                     // Alone, since the passcode was given for no other change.
-                    try lock.withLock {
-                        commit([change], passcode: passcode)
-                        try change.outcome?.get()
-                    }
+                    try writing.withLock { try commit(change, passcode: passcode) }
                 } else {
                     changes.append(change)
-                    try lock.withLock {
-                        if change.outcome == nil { commit(changes.takeAll()) }
+                    try writing.withLock {
+                        if change.outcome == nil { commitAll() }
                         try change.outcome?.get()
                     }
                 }
@@ -158,22 +144,35 @@ public final class KeychainClient: @unchecked Sendable {
         }
     }
 
-    /// Makes changes in one transaction; called with the lock held.
-    private func commit(_ waiting: [PendingChange], passcode: Data? = nil) {
+    /// Makes all pending changes in one transaction; called with the lock for changes held.
+    private func commitAll() {
+        // If there is no transaction, these fail.
+        var taken = changes.takeAll()
         do {
-            let groups = try accessGroups()
-            try withOpenKeychain { keychain, configuration, holdsKeys in
-                if let passcode { try configuration.unlock(keychain, passcode: passcode, &holdsKeys) }
-                try keychain.writeBatch { batch in
-                    for change in waiting {
-                        change.run(
-                            ItemCall(keychain: keychain, groups: groups, now: configuration.clock()), in: batch)
-                    }
+            try writing.change({ try settingsWithGroups().settings }) { batch, keychain, settings in
+                let groups = try settingsWithGroups().groups
+                // Those that came while other processes had their turn need not wait for the next one.
+                taken += changes.takeAll()
+                for change in taken {
+                    let now = settings.configuration.clock()
+                    change.run(ItemCall(keychain: keychain, groups: groups, now: now), in: batch)
                 }
             }
         } catch {
-            for change in waiting { change.fail(error) }
+            for change in taken { change.fail(error) }
         }
+    }
+
+    /// Makes one change, for which the user gave the passcode; called with the lock for changes held.
+    private func commit(_ change: PendingChange, passcode: Data) throws {
+        let (settings, groups) = try settingsWithGroups()
+        try writing.use(settings) { keychain in
+            try unlock(keychain, passcode: passcode, settings.configuration)
+            try keychain.writeBatch { batch in
+                change.run(ItemCall(keychain: keychain, groups: groups, now: settings.configuration.clock()), in: batch)
+            }
+        }
+        try change.outcome?.get()
     }
 
     private func asking<Result>(
@@ -188,7 +187,7 @@ public final class KeychainClient: @unchecked Sendable {
         }
         let outcome = attempt(nil)
         guard outcome.status == errSecInteractionNotAllowed else { return outcome }
-        // The lock is not held here: who is asked may be slow, and may itself make keychain calls.
+        // No lock is held here: who is asked may be slow, and may itself make keychain calls.
         if let context = route.context {
             do throws(AuthenticationRefusal) {
                 return attempt(try context.passcode(mayAsk: route.mayAsk))
@@ -200,94 +199,84 @@ public final class KeychainClient: @unchecked Sendable {
         return attempt(passcode)
     }
 
-    /// Runs `body` on the keychain with the unlocked class keys, excluding other threads of this process.
+    /// Runs `body` on the keychain with the unlocked class keys.
     ///
-    /// `body` may set `holdsKeys` to keep the class keys in this process between calls.
+    /// - Parameter isChange: false to run it beside changes in progress.
     func withKeychain<Result>(
-        _ body: (Keychain, Configuration, _ holdsKeys: inout Bool) throws -> Result
+        isChange: Bool, _ body: (Keychain, Configuration) throws -> Result
     ) throws -> Result {
-        try lock.withLock { try withOpenKeychain(body) }
-    }
-
-    private func withOpenKeychain<Result>(
-        _ body: (Keychain, Configuration, _ holdsKeys: inout Bool) throws -> Result
-    ) throws -> Result {
-        let keychain = try keychain()
-        try configuration.resume?(keychain) ?? { _ = try configuration.session.resume(keychain) }()
-        var holdsKeys = opened?.holdsKeys ?? false
-        defer {
-            opened?.holdsKeys = holdsKeys
-            // A later call asks for the passcode again.
-            keychain.forgetPresence()
-            if !holdsKeys { configuration.release(keychain) }
+        let connection = isChange ? writing : reading
+        return try connection.withLock {
+            let settings = withSettings { $0 }
+            return try connection.use(settings) { keychain in try body(keychain, settings.configuration) }
         }
-        return try body(keychain, configuration, &holdsKeys)
     }
 
-    /// Runs `body` with the location of the keychain, whether or not it exists, excluding other threads of this
-    /// process.
+    /// Runs `body` with the location of the keychain, whether or not it exists, while no thread changes it.
     func withPlace<Result>(_ body: (LocalKeychain, DataFolder, Configuration) throws -> Result) throws -> Result {
-        try lock.withLock {
-            let folder = configuration.folder ?? Self.folderOfThisUser
+        try writing.withLock {
+            let configuration = withSettings { $0.configuration }
+            let folder = configuration.dataFolder
             try folder.requireOwn()
             return try body(LocalKeychain(configuration.keychain, in: folder), folder, configuration)
         }
     }
 
-    /// The number of changes that wait for their turn.
-    var waitingChanges: Int { changes.count }
+    /// Unlocks the keychain of a call, for other programs too unless the kernel refuses.
+    func unlock(_ keychain: Keychain, passcode: Data, _ configuration: Configuration) throws {
+        let now = configuration.clock()
+        try configuration.session.unlock(keychain, passcode: SecretBytes(copying: passcode), now: now)
+        let isRefused = try keychain.hasPasscode && configuration.session.status(keychain, now: now).refusal != nil
+        let held = isRefused ? try keychain.heldKeys() : nil
+        withSettings { $0.hold(held) }
+    }
 
-    /// Runs `body` while no call in this process makes progress.
-    func whileLocked(_ body: () -> Void) { lock.withLock(body) }
+    /// Replaces the class keys that this process keeps, if it keeps any, by those that `keychain` still has; called while
+    /// the keychain is being locked.
+    func holdRemainingKeys(of keychain: Keychain) throws {
+        guard withSettings({ $0.heldKeys }) != nil else { return }
+        let held = try keychain.heldKeys()
+        withSettings { $0.hold(held) }
+    }
+
+    /// Waits for the reads in progress, which may have keys that are no longer to be used.
+    func dropKeysOfReads() { reading.dropKeys() }
+
+    /// How many changes threads have asked for, those that still wait included.
+    var queuedChanges: Int { changes.total }
+
+    /// Runs `body` while no change in this process makes progress.
+    func whileChangesWait(_ body: () throws -> Void) rethrows { try writing.withLock(body) }
 
     /// The passcode source; nil for none.
-    var currentPasscodeSource: PasscodeSource? { lock.withLock { passcodeSource } }
+    var currentPasscodeSource: PasscodeSource? { withSettings { $0.passcodeSource } }
 
     /// Sets the passcode source; nil for none.
-    func setPasscodeSource(_ source: PasscodeSource?) { lock.withLock { passcodeSource = source } }
+    func setPasscodeSource(_ source: PasscodeSource?) { withSettings { $0.passcodeSource = source } }
 
-    private func accessGroups() throws -> AccessGroups {
-        if let groups = configuration.groups { return groups }
-        do {
-            let groups = try Entitlements.groups(ofExecutable: Entitlements.executable())
-            configuration.groups = groups
-            return groups
-        } catch {
-            // A file that exists but is invalid grants no access groups.
-            throw CallFailure(errSecMissingEntitlement)
-        }
+    private func withSettings<Result>(_ body: (inout ClientSettings) throws -> Result) rethrows -> Result {
+        try settingsLock.withLock { try body(&settings) }
     }
 
-    private func keychain() throws -> Keychain {
-        let process = ProcessInfo.processInfo.processIdentifier
-        if let opened {
-            if opened.process != process {
-                // A child process must neither use nor close its parent's database connection
-                // (sqlite.org/howtocorrupt.html, 2.6).
-                abandoned.append(opened)
-            } else if try opened.keychain.isInPlace {
-                return opened.keychain
-            }
-            self.opened = nil
-        }
-        let folder = configuration.folder ?? Self.folderOfThisUser
-        try folder.requireOwn()
-        let local = try LocalKeychain(configuration.keychain, in: folder)
-        let device = LocalDevice(folder, machineIDPath: configuration.machineIDPath)
-        do {
-            let keychain = try Keychain.open(at: local.path, deviceKey: device.key(), lockWait: Self.lockWait)
-            opened = Opened(keychain: keychain, process: process)
-            return keychain
-        } catch {
-            switch error {
-            case KeychainStoreError.notFound, DeviceKeyFailure.notFound:
-                throw CallFailure(configuration.keychain == nil ? errSecNoDefaultKeychain : errSecNoSuchKeychain)
-            default: throw error
+    private func settingsWithGroups() throws -> (settings: ClientSettings, groups: AccessGroups) {
+        try withSettings { settings in
+            if let groups = settings.configuration.groups { return (settings, groups) }
+            do {
+                let groups = try Entitlements.groups(ofExecutable: Entitlements.executable())
+                settings.configuration.groups = groups
+                return (settings, groups)
+            } catch {
+                // A file that exists but is invalid grants no access groups.
+                throw CallFailure(errSecMissingEntitlement)
             }
         }
     }
+}
 
-    private static var folderOfThisUser: DataFolder {
+extension KeychainClient.Configuration {
+    /// The folder of the user's keychains.
+    var dataFolder: DataFolder {
+        if let folder { return folder }
         let environment = ProcessInfo.processInfo.environment
         let home = environment["HOME"].flatMap { $0.exact.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
         return DataFolder(environment: environment, home: home)

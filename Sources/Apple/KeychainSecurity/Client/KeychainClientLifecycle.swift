@@ -109,29 +109,31 @@ extension KeychainClient {
 
     func unlock(passcode: Data) throws(KeychainClientFailure) {
         try failing {
-            try withKeychain { keychain, configuration, holdsKeys in
-                try configuration.unlock(keychain, passcode: passcode, &holdsKeys)
+            try withKeychain(isChange: true) { keychain, configuration in
+                try unlock(keychain, passcode: passcode, configuration)
             }
         }
     }
 
     func check(passcode: Data) throws(KeychainClientFailure) {
         try failing {
-            try withKeychain { keychain, configuration, holdsKeys in
+            try withKeychain(isChange: true) { keychain, configuration in
                 let isUnlocked = keychain.isUnlocked
                 // What a passcode opens in this process is closed again, except for other calls of this process.
                 try keychain.unlock(passcode: Self.secret(passcode), now: configuration.clock())
-                if holdsKeys, !isUnlocked { keychain.lock() }
+                if !isUnlocked { keychain.lock() }
             }
         }
     }
 
     func lockKeychain() throws(KeychainClientFailure) {
         try failing {
-            try withKeychain { keychain, configuration, _ in
+            defer { dropKeysOfReads() }
+            try withKeychain(isChange: true) { keychain, configuration in
                 guard keychain.hasPasscode else { return }
                 // If the kernel refuses, it holds no keys either; drop the keys of this process in any case.
                 keychain.lock()
+                try holdRemainingKeys(of: keychain)
                 if try configuration.session.status(keychain, now: configuration.clock()).refusal != nil { return }
                 try configuration.session.lock(keychain)
             }
@@ -142,7 +144,7 @@ extension KeychainClient {
         try failing {
             let isMissing = try withPlace { local, _, _ in try !Path.exists(local.path) }
             if isMissing { return KeychainClientStatus(state: .missing, hasPasscode: false, isShared: false) }
-            return try withKeychain { keychain, configuration, _ in
+            return try withKeychain(isChange: false) { keychain, configuration in
                 let found = try configuration.session.status(keychain, now: configuration.clock())
                 let state: KeychainClientStatus.State =
                     switch found.state {
@@ -167,16 +169,5 @@ extension KeychainClient {
         } catch {
             throw .failed(CallFailure(error).status)
         }
-    }
-}
-
-extension KeychainClient.Configuration {
-    /// Unlocks the keychain of a call, for other programs too unless the kernel refuses.
-    ///
-    /// - Parameter holdsKeys: set to true if the kernel cannot keep the class keys.
-    func unlock(_ keychain: Keychain, passcode: Data, _ holdsKeys: inout Bool) throws {
-        let now = clock()
-        try session.unlock(keychain, passcode: KeychainClient.secret(passcode), now: now)
-        holdsKeys = try keychain.hasPasscode && session.status(keychain, now: now).refusal != nil
     }
 }
