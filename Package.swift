@@ -319,7 +319,7 @@ let package = Package(
         tests(
             "SAMKeychain", ["KCByteStreams", "KCKeychainModel", "KCKeychainStore"], settings: clientSettings),
         tests("SSKeychain", ["SAMKeychain"]),
-        tests("LocalAuthentication", ["KCConsole", "KeychainSecurity"], settings: clientSettings),
+        tests("LocalAuthentication", ["KCByteStreams", "KCConsole", "KeychainSecurity"], settings: clientSettings),
         tests("KCConsole", ["KCByteStreams"]),
         tests("KCReportText", ["KCByteStreams", "KCConsole"]),
         tests("KCReportPages", ["KCKeychainModel"]),

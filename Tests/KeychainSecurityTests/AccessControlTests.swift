@@ -1,3 +1,4 @@
+import KCByteStreams
 import Foundation
 import KCTestSupport
 import Synchronization
@@ -150,17 +151,22 @@ struct AuthenticationContextTests {
     /// Answers as the test says, and counts.
     private final class Context: AuthenticationContext {
         let asked = Mutex(0)
+        let forgotten = Mutex(0)
+        /// True if the user has given the passcode before.
+        let isEvaluated = Mutex(false)
         private let answer: Result<String, AuthenticationRefusal>
 
         init(_ answer: Result<String, AuthenticationRefusal>) {
             self.answer = answer
         }
 
-        func passcode(mayAsk: Bool) throws(AuthenticationRefusal) -> Data {
-            if !mayAsk { throw .notInteractive }
+        func passcode(mayAsk: Bool) throws(AuthenticationRefusal) -> GivenPasscode {
+            if !mayAsk, !isEvaluated.withLock({ $0 }) { throw .notInteractive }
             asked.withLock { $0 += 1 }
-            return Data(try answer.get().utf8)
+            return GivenPasscode(SecretBytes(copying: try answer.get().utf8))
         }
+
+        func forget(_ passcode: GivenPasscode) { forgotten.withLock { $0 += 1 } }
     }
 
     @Test("The context of a call is asked for the passcode, and not the program's source")
@@ -184,14 +190,23 @@ struct AuthenticationContextTests {
             (.failure(.canceled), errSecUserCanceled), (.failure(.failed), errSecAuthFailed),
             (.failure(.notInteractive), errSecInteractionNotAllowed),
         ] {
-            let reading = query("ann", [kSecUseAuthenticationContext: Context(answer), kSecReturnData: true])
+            let context = Context(answer)
+            let reading = query("ann", [kSecUseAuthenticationContext: context, kSecReturnData: true])
             #expect(program.find(reading).0 == status)
+            // What the keychain refused is not tried again.
+            #expect(context.forgotten.withLock { $0 } == ((try? answer.get()) == nil ? 0 : 1))
         }
         let silent: [CFString: Any] = [
             kSecUseAuthenticationContext: right, kSecUseAuthenticationUI: kSecUseAuthenticationUIFail,
             kSecReturnData: true,
         ]
         #expect(program.find(query("ann", silent)).0 == errSecInteractionNotAllowed)
+        // What an evaluated context opens is not locked, so it is not skipped either.
+        let skipping = silent.merging([kSecUseAuthenticationUI: kSecUseAuthenticationUISkip]) { $1 }
+        #expect(program.find(query("ann", skipping)).0 == errSecItemNotFound)
+        right.isEvaluated.withLock { $0 = true }
+        #expect(program.find(query("ann", silent)).1 as? Data == Data("3".utf8))
+        #expect(program.find(query("ann", skipping)).1 as? Data == Data("3".utf8))
         #expect(program.status(query("ann", [kSecUseAuthenticationContext: "x"])) == errSecParam)
     }
 
@@ -199,13 +214,13 @@ struct AuthenticationContextTests {
     func check() throws {
         let program = try TestClient(hasPasscode: true)
         #expect(program.add(password("ann", "1")) == errSecSuccess)
-        try program.client.check(passcode: Data(TestClient.passcode.utf8))
+        try program.client.check(passcode: GivenPasscode(SecretBytes(copying: TestClient.passcode.utf8)))
         #expect(throws: KeychainClientFailure.failed(errSecAuthFailed)) {
-            try program.client.check(passcode: Data("pecan".utf8))
+            try program.client.check(passcode: GivenPasscode(SecretBytes(copying: "pecan".utf8)))
         }
         #expect(program.text(query("ann")) == "1")
         program.lock(.locked)
-        try program.client.check(passcode: Data(TestClient.passcode.utf8))
+        try program.client.check(passcode: GivenPasscode(SecretBytes(copying: TestClient.passcode.utf8)))
         #expect(program.status(query("ann")) == errSecInteractionNotAllowed)
     }
 }

@@ -143,6 +143,7 @@ struct CoreFoundationValueTests {
         #expect((one as? [AnyHashable: Any])?[kSecAttrAccount] as? String == "ann")
         #expect((one as? [AnyHashable: Any])?["acct"] as? String == "ann")
         #expect(AnyHashable(kSecAttrAccount) == AnyHashable("acct"))
+        #expect(!CFEqual("\u{e9}" as CFString, "e\u{301}" as CFString) && CFEqual("a" as CFString, "a" as CFString))
         #expect(NSDictionary(dictionary: ["a": kSecClass]).isEqual(to: ["a": "class"]))
         let all = program.find(generic([kSecReturnAttributes: true, kSecMatchLimit: kSecMatchLimitAll])).1
         #expect((all as? [[String: Any]])?.first?["acct"] as? String == "ann")
@@ -182,6 +183,19 @@ struct CoreFoundationValueTests {
         #expect(table.object(forKey: "lost") == nil && table.object(forKey: "kept") === kept && table.count == 1)
         table.removeObject(forKey: NSString(string: "kept"))
         #expect(table.object(forKey: "kept") == nil && table.count == 0)
+        final class Watching {
+            let table: NSMapTable<NSString, Watching>
+            init(_ table: NSMapTable<NSString, Watching>) { self.table = table }
+            deinit { _ = table.count }
+        }
+        let watched = NSMapTable<NSString, Watching>.strongToStrongObjects()
+        for name in ["a", "b", "a"] { watched.setObject(Watching(watched), forKey: NSString(string: name)) }
+        watched.removeObject(forKey: "a")
+        watched.removeAllObjects()
+        #expect(watched.count == 0)
+        let growing = NSMapTable<NSString, NSObject>.strongToWeakObjects()
+        for number in 0..<10_000 { growing.setObject(NSObject(), forKey: "\(number)" as NSString) }
+        #expect(growing.count <= 1)
         let weakKeys = NSMapTable<NSString, NSObject>.weakToStrongObjects()
         let key = NSString(string: "a key that is an object of its own")
         weakKeys.setObject(kept, forKey: key)

@@ -85,6 +85,11 @@ struct RawKeyTests {
         var (place, length) = ([UInt8](repeating: 0, count: 512), 512)
         #expect(SecKeyEncrypt(curve, .PKCS1, Self.digest, 32, &place, &length) == errSecParam)
         #expect(length == 512 && place.allSatisfy { $0 == 0 })
+        #expect(SecKeyRawSign(rsa, .PKCS1, Self.digest, -1, &place, &length) == errSecParam)
+        #expect(SecKeyRawVerify(rsa, .PKCS1, Self.digest, -7, place, 256) == errSecParam)
+        #expect(SecKeyRawVerify(rsa, .PKCS1, Self.digest, 32, place, -1) == errSecParam)
+        #expect(SecKeyEncrypt(rsa, .PKCS1, Self.digest, -1, &place, &length) == errSecParam)
+        #expect(SecKeyDecrypt(rsa, [], Self.digest, -1, &place, &length) == errSecParam)
     }
 
     @Test(

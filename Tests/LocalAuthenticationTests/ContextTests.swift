@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import KCByteStreams
 import KCConsole
 import KCTestSupport
 import KeychainSecurity
@@ -9,15 +11,24 @@ import Testing
 
 @Suite("Contexts of authentication")
 struct ContextTests {
+    /// The keychain that the program uses.
+    private final class SharedPlace: Sendable {
+        private let path = Mutex("login")
+        var current: String { path.withLock { $0 } }
+        func choose(_ other: String) { path.withLock { $0 = other } }
+    }
+
     /// A keychain whose passcode is "walnut", and a terminal.
     private static func context(
-        _ answers: [String]?, hasPasscode: Bool = true, source: KeychainClient.PasscodeSource? = nil
+        _ answers: [String]?, hasPasscode: Bool = true, source: KeychainClient.PasscodeSource? = nil,
+        place: SharedPlace = SharedPlace()
     ) -> (LAContext, ScriptedTerminal) {
         let terminal = ScriptedTerminal(answers: answers)
         let authority = PasscodeAuthority(
-            hasPasscode: { () throws(KeychainClientFailure) in hasPasscode }, source: { source }, terminal: terminal,
+            keychain: { () throws(KeychainClientFailure) in (place.current, hasPasscode) },
+            source: { source }, terminal: terminal,
             check: { (passcode) throws(KeychainClientFailure) in
-                if passcode != Data("walnut".utf8) { throw .failed(errSecAuthFailed) }
+                if passcode.bytes.data != Data("walnut".utf8) { throw .failed(errSecAuthFailed) }
             })
         return (LAContext(asking: authority), terminal)
     }
@@ -42,7 +53,9 @@ struct ContextTests {
         #expect(terminal.asked.allSatisfy { $0.contains(": show your notes\nPasscode of the keychain: ") })
         #expect(await evaluate(context) == nil)
         #expect(terminal.asked.count == 2)
-        #expect(try context.passcode(mayAsk: false) == Data("walnut".utf8))
+        #expect(try context.passcode(mayAsk: false).bytes.data == Data("walnut".utf8))
+        // Between the tries, nothing that is typed is shown.
+        #expect(terminal.timesQuiet == 1)
     }
 
     @Test(
@@ -54,7 +67,7 @@ struct ContextTests {
     func failures(answers: [String]?, expected: LAError.Code) async {
         let (context, _) = Self.context(answers)
         #expect(await evaluate(context) == expected)
-        #expect(throws: AuthenticationRefusal.notInteractive) { try context.passcode(mayAsk: false) }
+        #expect(throws: AuthenticationRefusal.notInteractive) { _ = try context.passcode(mayAsk: false) }
     }
 
     @Test("What this system does not have is said before anybody is asked")
@@ -99,8 +112,45 @@ struct ContextTests {
         #expect(await evaluate(context) == nil)
         context.invalidate()
         #expect(await evaluate(context) == .invalidContext)
-        #expect(throws: AuthenticationRefusal.failed) { try context.passcode(mayAsk: true) }
+        #expect(throws: AuthenticationRefusal.failed) { _ = try context.passcode(mayAsk: true) }
         #expect(terminal.asked.count == 1)
+    }
+
+    @Test("A passcode counts for the keychain that it was given for, and not after that has refused it")
+    func otherKeychain() async throws {
+        let place = SharedPlace()
+        let (context, terminal) = Self.context(["walnut", "walnut", "walnut"], place: place)
+        #expect(await evaluate(context) == nil)
+        place.choose("work")
+        #expect(throws: AuthenticationRefusal.notInteractive) { _ = try context.passcode(mayAsk: false) }
+        #expect(await evaluate(context) == nil)
+        #expect(terminal.asked.count == 2)
+        context.forget(try context.passcode(mayAsk: false))
+        #expect(throws: AuthenticationRefusal.notInteractive) { _ = try context.passcode(mayAsk: false) }
+        #expect(await evaluate(context) == nil)
+        #expect(terminal.asked.count == 3)
+    }
+
+    @Test("A call that may not ask does not wait for a question that is being asked")
+    func noWaiting() async throws {
+        let (asked, answered) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (context, _) = Self.context(
+            nil,
+            source: {
+                asked.signal()
+                answered.wait()
+                return Data("walnut".utf8)
+            })
+        let evaluation = Task { await self.evaluate(context) }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                asked.wait()
+                continuation.resume()
+            }
+        }
+        #expect(throws: AuthenticationRefusal.notInteractive) { _ = try context.passcode(mayAsk: false) }
+        answered.signal()
+        #expect(await evaluation.value == nil)
     }
 
     @Test("An answer that comes after the context was invalidated is not used")

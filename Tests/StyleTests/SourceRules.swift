@@ -79,7 +79,7 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Base/KCConsole/ProcessSetup.swift", "Sources/Base/KCConsole/TerminalEcho.swift",
         "Sources/Base/KCConsole/ChildProcess.swift", "Sources/Base/KCConsole/ChildProgram.swift",
         "Sources/Base/KCConsole/TerminalSignals.swift", "Sources/Base/KCConsole/Inheritance.swift",
-        "Sources/Base/KCConsole/Successor.swift",
+        "Sources/Base/KCConsole/Successor.swift", "Sources/Base/KCConsole/SharedTerminal.swift",
     ]
     /// The endings of the calls that replace this process.
     private static let execs = ["l", "v", "lp", "vp", "le", "ve", "lpe", "vpe"]

@@ -31,10 +31,17 @@ open class LAContext: NSObject, AuthenticationContext, @unchecked Sendable {
     private let authority: PasscodeAuthority
     private let state = Mutex(State())
     private let question = NSLock()
-    private let queue = DispatchQueue(label: "LocalAuthentication", qos: .userInitiated)
+    // Concurrent, so that a reply may wait for another evaluation.
+    private let queue = DispatchQueue(label: "LocalAuthentication", qos: .userInitiated, attributes: .concurrent)
 
-    private struct State: ~Copyable {
-        var passcode: SecretBytes?
+    /// A passcode, and the keychain that it opens.
+    private struct Proof {
+        let passcode: GivenPasscode
+        let place: String
+    }
+
+    private struct State {
+        var proof: Proof?
         var isValid = true
         var interactionNotAllowed = false
         var texts: [Text: String] = [:]
@@ -121,7 +128,14 @@ open class LAContext: NSObject, AuthenticationContext, @unchecked Sendable {
         if accessControl.asks {
             return evaluatePolicy(.deviceOwnerAuthentication, localizedReason: localizedReason, reply: reply)
         }
-        queue.async { reply(true, nil) }
+        queue.async {
+            do throws(LAError) {
+                try self.requireValid()
+                reply(true, nil)
+            } catch {
+                reply(false, error)
+            }
+        }
     }
 
     /// Ends the context: the passcode is wiped, and evaluations fail with `LAError.invalidContext`.
@@ -130,7 +144,7 @@ open class LAContext: NSObject, AuthenticationContext, @unchecked Sendable {
     open func invalidate() {
         state.withLock { state in
             state.isValid = false
-            state.passcode = nil
+            state.proof = nil
         }
     }
 
@@ -182,10 +196,10 @@ open class LAContext: NSObject, AuthenticationContext, @unchecked Sendable {
 
     // MARK: Items
 
-    package func passcode(mayAsk: Bool) throws(AuthenticationRefusal) -> Data {
+    package func passcode(mayAsk: Bool) throws(AuthenticationRefusal) -> GivenPasscode {
         do throws(LAError) {
             let reason = localizedReason
-            try authenticate(reason.isEmpty ? "use an item of the keychain" : reason, mayAsk: mayAsk)
+            return try authenticate(reason.isEmpty ? "use an item of the keychain" : reason, mayAsk: mayAsk)
         } catch {
             switch error.code {
             case .notInteractive, .passcodeNotSet, .systemCancel: throw .notInteractive
@@ -193,32 +207,41 @@ open class LAContext: NSObject, AuthenticationContext, @unchecked Sendable {
             default: throw .failed
             }
         }
-        guard let passcode = state.withLock({ $0.passcode?.data }) else { throw .failed }
-        return passcode
     }
 
-    /// Asks for the passcode unless the context has it.
-    private func authenticate(_ reason: String, mayAsk: Bool = true) throws(LAError) {
+    package func forget(_ passcode: GivenPasscode) {
+        state.withLock { if $0.proof?.passcode === passcode { $0.proof = nil } }
+    }
+
+    /// Returns the passcode, and asks for it unless the context has it.
+    @discardableResult
+    private func authenticate(_ reason: String, mayAsk: Bool = true) throws(LAError) -> GivenPasscode {
+        if let passcode = try given(mayAsk: mayAsk) { return passcode }
         // One question serves everyone who waits for it.
         question.lock()
         defer { question.unlock() }
-        if try isAuthenticated(mayAsk: mayAsk) { return }
+        if let passcode = try given(mayAsk: mayAsk) { return passcode }
+        let place = try authority.place()
         let passcode = try authority.ask(reason)
         let isTaken = state.withLock { state in
-            if state.isValid { state.passcode = passcode.copy() }
+            if state.isValid { state.proof = Proof(passcode: passcode, place: place) }
             return state.isValid
         }
         if !isTaken { throw LAError(reason: .appCancel) }
+        return passcode
     }
 
-    /// True if the context has the passcode, false if it may be asked for.
-    private func isAuthenticated(mayAsk: Bool = true) throws(LAError) -> Bool {
-        let (isValid, isDone, isSilent) = state.withLock { state in
-            (state.isValid, state.passcode != nil, state.interactionNotAllowed)
-        }
-        guard isValid else { throw LAError(reason: .invalidContext) }
-        if !isDone, isSilent || !mayAsk { throw LAError(reason: .notInteractive) }
-        return isDone
+    /// Returns the passcode of the keychain that is in use now; nil if it may be asked for.
+    private func given(mayAsk: Bool = true) throws(LAError) -> GivenPasscode? {
+        try requireValid()
+        let (proof, isSilent) = state.withLock { ($0.proof, $0.interactionNotAllowed) }
+        if let proof, try authority.place().exact == proof.place.exact { return proof.passcode }
+        if isSilent || !mayAsk { throw LAError(reason: .notInteractive) }
+        return nil
+    }
+
+    private func requireValid() throws(LAError) {
+        if !state.withLock({ $0.isValid }) { throw LAError(reason: .invalidContext) }
     }
 
     private func requirePossible(_ policy: LAPolicy) throws(LAError) {
@@ -228,6 +251,6 @@ open class LAContext: NSObject, AuthenticationContext, @unchecked Sendable {
             throw LAError(reason: .biometryNotAvailable)
         case .deviceOwnerAuthenticationWithWatch: throw LAError(reason: .watchNotAvailable)
         }
-        if try !isAuthenticated() { try authority.requireSomebody() }
+        if try given() == nil { try authority.requireSomebody() }
     }
 }

@@ -6,74 +6,79 @@ internal import KeychainSecurity
 
 /// Who is asked for the passcode of the keychain, and who checks it.
 struct PasscodeAuthority: Sendable {
-    /// True if the keychain has a passcode.
-    var hasPasscode: @Sendable () throws(KeychainClientFailure) -> Bool
+    /// The keychain that the program's calls use, and whether it has a passcode.
+    var keychain: @Sendable () throws(KeychainClientFailure) -> (path: String, hasPasscode: Bool)
     /// The program's own answer; nil if it has set no passcode source.
     var source: @Sendable () -> KeychainClient.PasscodeSource?
     /// Where the user is asked if the program has no source.
-    var terminal: any Terminal
+    var terminal: any SecretTerminal
     /// Checks a passcode.
-    var check: @Sendable (Data) throws(KeychainClientFailure) -> Void
+    var check: @Sendable (GivenPasscode) throws(KeychainClientFailure) -> Void
 
     /// The passcode of the keychain that this program's calls use, asked for at its terminal.
     static var ofThisProgram: PasscodeAuthority {
         PasscodeAuthority(
-            hasPasscode: { () throws(KeychainClientFailure) in try KeychainClient.hasPasscode() },
+            keychain: { () throws(KeychainClientFailure) in try KeychainClient.keychainForContexts() },
             source: { KeychainClient.passcodeSource },
-            terminal: ControllingTerminal(),
+            terminal: SharedTerminal(),
             check: { (passcode) throws(KeychainClientFailure) in try KeychainClient.check(passcode: passcode) })
     }
 
     // As often as Apple's systems ask before they give up.
     private static let tries = 3
 
+    /// The path of the keychain that the program's calls use now.
+    func place() throws(LAError) -> String { try found().path }
+
     /// Checks that somebody could be asked.
     func requireSomebody() throws(LAError) {
-        let hasPasscode: Bool
+        if try !found().hasPasscode { throw LAError(reason: .passcodeNotSet) }
+        if source() == nil, !terminal.isAttended { throw LAError(reason: .notInteractive) }
+    }
+
+    private func found() throws(LAError) -> (path: String, hasPasscode: Bool) {
         do throws(KeychainClientFailure) {
-            hasPasscode = try self.hasPasscode()
+            return try keychain()
         } catch {
             throw LAError(cause: error)
         }
-        if !hasPasscode { throw LAError(reason: .passcodeNotSet) }
-        if source() == nil, !terminal.isAttended { throw LAError(reason: .notInteractive) }
     }
 
     /// Asks for the passcode until it is right, at most three times.
     ///
     /// - Parameter reason: the program's reason, shown to the user.
-    func ask(_ reason: String) throws(LAError) -> SecretBytes {
+    func ask(_ reason: String) throws(LAError) -> GivenPasscode {
         try requireSomebody()
         if let source = source() {
             guard let given = source() else { throw LAError(reason: .userCancel) }
-            guard try isRight(given) else { throw LAError(reason: .authenticationFailed) }
-            return SecretBytes(copying: given)
+            let passcode = GivenPasscode(SecretBytes(copying: given))
+            guard try isRight(passcode) else { throw LAError(reason: .authenticationFailed) }
+            return passcode
         }
-        for _ in 0..<Self.tries {
-            let given = try answer(to: reason)
-            if try isRight(given.data) { return given }
-        }
-        throw LAError(reason: .authenticationFailed)
-    }
-
-    private func answer(to reason: String) throws(LAError) -> SecretBytes {
-        let name = displayed(ProcessInfo.processInfo.processName)
-        let prompt = "\(name): \(displayed(reason))\nPasscode of the keychain: "
-        let given: SecretBytes
-        do throws(TerminalFailure) {
-            given = try terminal.readSecret(prompt)
-        } catch {
-            switch error {
-            case .unavailable: throw LAError(reason: .notInteractive)
-            case .closed, .interrupted: throw LAError(reason: .userCancel)
-            case .lineTooLong: throw LAError(reason: .authenticationFailed)
+        let prompt =
+            "\(displayed(ProcessInfo.processInfo.processName)): \(displayed(reason))\nPasscode of the keychain: "
+        do {
+            return try terminal.askSecrets { ask in
+                for _ in 0..<Self.tries {
+                    let given = try ask(prompt)
+                    if given.isEmpty { throw LAError(reason: .userCancel) }
+                    let passcode = GivenPasscode(given)
+                    if try isRight(passcode) { return passcode }
+                }
+                throw LAError(reason: .authenticationFailed)
             }
+        } catch let error as LAError {
+            throw error
+        } catch TerminalFailure.closed, TerminalFailure.interrupted {
+            throw LAError(reason: .userCancel)
+        } catch TerminalFailure.lineTooLong {
+            throw LAError(reason: .authenticationFailed)
+        } catch {
+            throw LAError(reason: .notInteractive)
         }
-        if given.isEmpty { throw LAError(reason: .userCancel) }
-        return given
     }
 
-    private func isRight(_ passcode: Data) throws(LAError) -> Bool {
+    private func isRight(_ passcode: GivenPasscode) throws(LAError) -> Bool {
         do throws(KeychainClientFailure) {
             try check(passcode)
             return true

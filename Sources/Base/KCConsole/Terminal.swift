@@ -1,7 +1,7 @@
 package import KCByteStreams
 
 /// The terminal of the user who runs the program, if there is one.
-package protocol Terminal: Sendable {
+package protocol Terminal: SecretTerminal {
     /// True if standard input is a terminal, so that the user can be prompted.
     var isAttended: Bool { get }
     /// True if results go to a terminal.
@@ -43,6 +43,13 @@ package enum TerminalFailure: Error, Hashable, Sendable {
 }
 
 extension Terminal {
+    /// See `SecretTerminal`.
+    package func askSecrets<Result: ~Copyable>(
+        _ body: (_ ask: (String) throws(TerminalFailure) -> SecretBytes) throws -> Result
+    ) throws -> Result {
+        try quietly { try body { (prompt) throws(TerminalFailure) in try readSecret(prompt) } }
+    }
+
     /// Asks a question; anything but "y" or "yes" means no.
     package func confirms(_ question: String) throws(TerminalFailure) -> Bool {
         ["y", "yes"].contains(try readAnswer("\(question) [y/N] ").lowercased())

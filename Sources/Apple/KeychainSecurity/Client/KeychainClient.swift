@@ -164,7 +164,7 @@ public final class KeychainClient: @unchecked Sendable {
     }
 
     /// Makes one change, for which the user gave the passcode; called with the lock for changes held.
-    private func commit(_ change: PendingChange, passcode: Data) throws {
+    private func commit(_ change: PendingChange, passcode: GivenPasscode) throws {
         let (settings, groups) = try settingsWithGroups()
         try writing.use(settings) { keychain in
             try unlock(keychain, passcode: passcode, settings.configuration)
@@ -176,27 +176,36 @@ public final class KeychainClient: @unchecked Sendable {
     }
 
     private func asking<Result>(
-        _ route: PasscodeRoute, _ body: (_ passcode: Data?) throws -> Result
+        _ route: PasscodeRoute, _ body: (_ passcode: GivenPasscode?) throws -> Result
     ) -> (status: OSStatus, result: Result?) {
-        func attempt(_ passcode: Data?) -> (status: OSStatus, result: Result?) {
+        func attempt(_ passcode: GivenPasscode?) -> (status: OSStatus, result: Result?) {
             do {
                 return (errSecSuccess, try body(passcode))
             } catch {
                 return (CallFailure(error).status, nil)
             }
         }
-        let outcome = attempt(nil)
-        guard outcome.status == errSecInteractionNotAllowed else { return outcome }
-        // No lock is held here: who is asked may be slow, and may itself make keychain calls.
-        if let context = route.context {
+        func attempt(with context: any AuthenticationContext, mayAsk: Bool) -> (status: OSStatus, result: Result?) {
             do throws(AuthenticationRefusal) {
-                return attempt(try context.passcode(mayAsk: route.mayAsk))
+                let passcode = try context.passcode(mayAsk: mayAsk)
+                let outcome = attempt(passcode)
+                if outcome.status == errSecAuthFailed { context.forget(passcode) }
+                return outcome
             } catch {
                 return (error.status, nil)
             }
         }
+        // A call that skips locked items does not fail because of one, but what the context opens is not locked.
+        if let context = route.context, route.skipsLocked {
+            let outcome = attempt(with: context, mayAsk: false)
+            if outcome.status != errSecInteractionNotAllowed { return outcome }
+        }
+        let outcome = attempt(nil)
+        guard outcome.status == errSecInteractionNotAllowed else { return outcome }
+        // No lock is held here: who is asked may be slow, and may itself make keychain calls.
+        if let context = route.context { return attempt(with: context, mayAsk: route.mayAsk) }
         guard route.mayAsk, let source = currentPasscodeSource, let passcode = source() else { return outcome }
-        return attempt(passcode)
+        return attempt(GivenPasscode(SecretBytes(copying: passcode)))
     }
 
     /// Runs `body` on the keychain with the unlocked class keys.
@@ -223,9 +232,9 @@ public final class KeychainClient: @unchecked Sendable {
     }
 
     /// Unlocks the keychain of a call, for other programs too unless the kernel refuses.
-    func unlock(_ keychain: Keychain, passcode: Data, _ configuration: Configuration) throws {
+    func unlock(_ keychain: Keychain, passcode: GivenPasscode, _ configuration: Configuration) throws {
         let now = configuration.clock()
-        try configuration.session.unlock(keychain, passcode: SecretBytes(copying: passcode), now: now)
+        try configuration.session.unlock(keychain, passcode: passcode.bytes.copy(), now: now)
         let isRefused = try keychain.hasPasscode && configuration.session.status(keychain, now: now).refusal != nil
         let held = isRefused ? try keychain.heldKeys() : nil
         withSettings { $0.hold(held) }

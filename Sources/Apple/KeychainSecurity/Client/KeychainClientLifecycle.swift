@@ -108,6 +108,7 @@ extension KeychainClient {
     }
 
     func unlock(passcode: Data) throws(KeychainClientFailure) {
+        let passcode = GivenPasscode(SecretBytes(copying: passcode))
         try failing {
             try withKeychain(isChange: true) { keychain, configuration in
                 try unlock(keychain, passcode: passcode, configuration)
@@ -115,12 +116,17 @@ extension KeychainClient {
         }
     }
 
-    func check(passcode: Data) throws(KeychainClientFailure) {
+    /// The path of the keychain, whether or not it exists.
+    func keychainPath() throws(KeychainClientFailure) -> String {
+        try failing { try withPlace { local, _, _ in local.path } }
+    }
+
+    func check(passcode: GivenPasscode) throws(KeychainClientFailure) {
         try failing {
             try withKeychain(isChange: true) { keychain, configuration in
                 let isUnlocked = keychain.isUnlocked
                 // What a passcode opens in this process is closed again, except for other calls of this process.
-                try keychain.unlock(passcode: Self.secret(passcode), now: configuration.clock())
+                try keychain.unlock(passcode: passcode.bytes.copy(), now: configuration.clock())
                 if !isUnlocked { keychain.lock() }
             }
         }

@@ -90,6 +90,8 @@ public func SecTrustGetTypeID() -> CFTypeID { KnownType.trust.rawValue }
 public func CFEqual(_ one: CFTypeRef!, _ other: CFTypeRef!) -> Bool {
     guard let one, let other else { return one == nil && other == nil }
     if one === other { return true }
+    // As the text is stored: a composed letter is not a decomposed one.
+    if let one = one as? CFString, let other = other as? CFString { return one.isEqual(toUnits: other) }
     guard let left = one as? AnyHashable, let right = other as? AnyHashable else { return false }
     return KnownType(of: one) == KnownType(of: other) && left == right
 }
@@ -112,3 +114,10 @@ public func CFErrorCopyUserInfo(_ error: CFError!) -> CFDictionary! { error.user
 
 /// Returns a description of an error, as a sentence.
 public func CFErrorCopyDescription(_ error: CFError!) -> CFString! { error.localizedDescription as CFString }
+
+extension CFString {
+    /// True if both have the same UTF-16 units.
+    fileprivate func isEqual(toUnits other: CFString) -> Bool {
+        length == other.length && (0..<length).allSatisfy { character(at: $0) == other.character(at: $0) }
+    }
+}

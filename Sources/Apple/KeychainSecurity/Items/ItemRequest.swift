@@ -163,7 +163,7 @@ extension ItemRequest {
             switch choice {
             case kSecUseAuthenticationUIAllow: break
             case kSecUseAuthenticationUIFail: route.mayAsk = false
-            case kSecUseAuthenticationUISkip: skipsLocked = true
+            case kSecUseAuthenticationUISkip: (skipsLocked, route.skipsLocked) = (true, true)
             default: throw CallFailure(errSecParam)
             }
         case kSecUseAuthenticationContext:

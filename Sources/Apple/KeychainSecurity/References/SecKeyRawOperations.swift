@@ -62,7 +62,9 @@ public func SecKeyRawSign(
     _ key: SecKey, _ padding: SecPadding, _ dataToSign: UnsafePointer<UInt8>, _ dataToSignLen: Int,
     _ sig: UnsafeMutablePointer<UInt8>, _ sigLen: UnsafeMutablePointer<Int>
 ) -> OSStatus {
-    guard let algorithm = key.signatureAlgorithm(padding, digestSize: dataToSignLen) else { return errSecParam }
+    guard dataToSignLen >= 0, let algorithm = key.signatureAlgorithm(padding, digestSize: dataToSignLen) else {
+        return errSecParam
+    }
     let digest = unsafe data(dataToSign, dataToSignLen)
     return unsafe perform(into: sig, sigLen) { error in
         unsafe SecKeyCreateSignature(key, algorithm, digest, error) as Data?
@@ -84,7 +86,9 @@ public func SecKeyRawVerify(
     _ key: SecKey, _ padding: SecPadding, _ signedData: UnsafePointer<UInt8>, _ signedDataLen: Int,
     _ sig: UnsafePointer<UInt8>, _ sigLen: Int
 ) -> OSStatus {
-    guard let algorithm = key.signatureAlgorithm(padding, digestSize: signedDataLen) else { return errSecParam }
+    guard signedDataLen >= 0, sigLen >= 0,
+        let algorithm = key.signatureAlgorithm(padding, digestSize: signedDataLen)
+    else { return errSecParam }
     let digest = unsafe data(signedData, signedDataLen)
     let signature = unsafe data(sig, sigLen)
     var error: Unmanaged<CFError>?
@@ -107,7 +111,7 @@ public func SecKeyEncrypt(
     _ key: SecKey, _ padding: SecPadding, _ plainText: UnsafePointer<UInt8>, _ plainTextLen: Int,
     _ cipherText: UnsafeMutablePointer<UInt8>, _ cipherTextLen: UnsafeMutablePointer<Int>
 ) -> OSStatus {
-    guard let algorithm = key.encryptionAlgorithm(padding) else { return errSecParam }
+    guard plainTextLen >= 0, let algorithm = key.encryptionAlgorithm(padding) else { return errSecParam }
     let plain = unsafe data(plainText, plainTextLen)
     return unsafe perform(into: cipherText, cipherTextLen) { error in
         unsafe SecKeyCreateEncryptedData(key, algorithm, plain, error) as Data?
@@ -131,7 +135,7 @@ public func SecKeyDecrypt(
     _ key: SecKey, _ padding: SecPadding, _ cipherText: UnsafePointer<UInt8>, _ cipherTextLen: Int,
     _ plainText: UnsafeMutablePointer<UInt8>, _ plainTextLen: UnsafeMutablePointer<Int>
 ) -> OSStatus {
-    guard let algorithm = key.encryptionAlgorithm(padding) else { return errSecParam }
+    guard cipherTextLen >= 0, let algorithm = key.encryptionAlgorithm(padding) else { return errSecParam }
     let sealed = unsafe data(cipherText, cipherTextLen)
     return unsafe perform(into: plainText, plainTextLen) { error in
         let plain = unsafe SecKeyCreateDecryptedData(key, algorithm, sealed, error) as Data?
