@@ -60,7 +60,7 @@ package struct GitCredentialsFormat: ForeignFormat {
         for (kind, range) in parts.secrets(in: bytes) {
             try collector.add(
                 RecordPart(
-                    kind, draft, secret: CredentialLine.decoded(range, in: bytes),
+                    kind, draft, secret: bytes.percentDecoded(range),
                     record: key, ordinal: RecordPart.Ordinal(record: ordinal), part: kind, name: names[0]))
         }
     }
@@ -108,15 +108,15 @@ private struct CredentialLine {
 
     /// True if an access token is in the place of the user name.
     func isToken(in bytes: borrowing Span<UInt8>) -> Bool {
-        let password = password.map { Self.decoded($0, in: bytes) }
-        return Self.decoded(user, in: bytes).withBytes { AccessToken.isToken($0, password: password) }
+        let password = password.map { bytes.percentDecoded($0) }
+        return bytes.percentDecoded(user).withBytes { AccessToken.isToken($0, password: password) }
     }
 
     /// The secret parts, by kind.
     func secrets(in bytes: borrowing Span<UInt8>) -> [(kind: String, range: Range<Int>)] {
         let password = password.map { ("password", $0) }
         guard isToken(in: bytes) else { return password.map { [$0] } ?? [] }
-        let isSpare = AccessToken.isSpare(self.password.map { Self.decoded($0, in: bytes) })
+        let isSpare = AccessToken.isSpare(self.password.map { bytes.percentDecoded($0) })
         return [("access token", user)] + (isSpare ? [] : password.map { [$0] } ?? [])
     }
 
@@ -125,7 +125,7 @@ private struct CredentialLine {
         in bytes: borrowing Span<UInt8>, _ line: Int
     ) throws(ForeignFailure) -> (item: ItemDraft, isCut: Bool) {
         func text(_ range: Range<Int>) throws(ForeignFailure) -> String {
-            guard let text = Self.decoded(range, in: bytes).utf8Text else {
+            guard let text = bytes.percentDecoded(range).utf8Text else {
                 throw .damagedLine(line, "its names are not UTF-8")
             }
             return text
@@ -144,46 +144,5 @@ private struct CredentialLine {
         draft.attributes[.labl] = .text(address.host)
         draft.extra = [ExtraAttribute(name: "source.format", value: "git-credentials")]
         return (draft, path.utf8.count < whole.utf8.count)
-    }
-
-    /// Decodes percent-encoded bytes; a `%` without two digits is kept.
-    static func decoded(_ range: Range<Int>, in bytes: borrowing Span<UInt8>) -> SecretBytes {
-        var decoded = SecretBytes(capacity: range.count)
-        var position = range.lowerBound
-        while position < range.upperBound {
-            if bytes[position] == UInt8(ascii: "%"), position + 2 < range.upperBound,
-                let byte = bytes.byte(ofHexadecimalAt: position + 1)
-            {
-                decoded.append(byte)
-                position += 3
-            } else {
-                decoded.append(bytes[position])
-                position += 1
-            }
-        }
-        return decoded
-    }
-}
-
-/// Iterates over the lines of a file that are not empty.
-private struct Lines {
-    private var position = 0
-    private var number = 0
-    private let count: Int
-
-    init(_ count: Int) {
-        self.count = count
-    }
-
-    mutating func next(in bytes: borrowing Span<UInt8>) -> (range: Range<Int>, number: Int)? {
-        while position < count {
-            let start = position
-            let end = (start..<count).first { bytes[$0] == UInt8(ascii: "\n") } ?? count
-            position = end + 1
-            number += 1
-            let last = end > start && bytes[end - 1] == UInt8(ascii: "\r") ? end - 1 : end
-            if start < last { return (start..<last, number) }
-        }
-        return nil
     }
 }

@@ -199,22 +199,6 @@ private enum KeeOTP {
 }
 
 extension SecretBytes {
-    /// The bytes in base32 (RFC 4648), without padding.
-    fileprivate var base32: SecretBytes {
-        withBytes { bytes in
-            let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
-            var text = SecretBytes(capacity: bytes.count * 8 / 5 + 1)
-            var (bits, count): (UInt32, UInt32) = (0, 0)
-            for index in bytes.indices {
-                bits = bits << 8 | UInt32(bytes[index])
-                count += 8
-                while count >= 5 {
-                    text.append(alphabet[Int(bits >> (count - 5) & 31)])
-                    count -= 5
-                }
-            }
-            if count > 0 { text.append(alphabet[Int(bits << (5 - count) & 31)]) }
-            return text
-        }
-    }
+    /// The bytes in base32, without padding.
+    fileprivate var base32: SecretBytes { withBytes { Base32.encode($0) } }
 }
