@@ -292,7 +292,7 @@ let package = Package(
         tests("KCKeychainModel"),
         tests("KCCertificateItems", ["KCByteStreams", "KCCryptography", "KCKeychainModel"]),
         tests("KCKeychainKeys", ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel"]),
-        tests("KCItemSources", ["KCByteStreams", "KCKeychainModel"]),
+        tests("KCItemSources", ["KCByteStreams", "KCCryptography", "KCKeychainModel"]),
         tests("KCItemMatching", ["KCByteStreams", "KCItemSources", "KCKeychainModel"]),
         tests("KCSecretService", ["KCKeychainModel"]),
         tests(

@@ -31,6 +31,25 @@ package enum OneTimePasswordAddress {
         }
     }
 
+    /// Makes an address from a base32 seed and its parameters; nil if the seed is not base32, or empty.
+    ///
+    /// Parameters with their usual values are left out, so that two programs with the same seed give the same address.
+    ///
+    /// - Parameter issuer: the name of the service; may be empty.
+    package static func make(
+        ofSeed secret: borrowing SecretBytes, issuer: String, user: String?, _ parameters: OneTimePasswordParameters
+    ) -> SecretBytes? {
+        guard let seed = secret.withBytes({ seed($0) }) else { return nil }
+        let type = if case .counter = parameters.kind { "hotp" } else { "totp" }
+        let label = [issuer, user ?? ""].filter { !$0.isEmpty }.map(encoded).joined(separator: ":")
+        var address = SecretBytes(capacity: 256)
+        address.append(utf8: "otpauth://\(type)/\(label)?secret=")
+        seed.withBytes { address.append($0) }
+        if !issuer.isEmpty { address.append(utf8: "&issuer=" + encoded(issuer)) }
+        address.append(utf8: parameters.query)
+        return address
+    }
+
     /// The seed in upper case, without the spaces and dashes that make it easier to read; nil if it is not base32.
     private static func seed(_ bytes: borrowing Span<UInt8>) -> SecretBytes? {
         var seed = SecretBytes(capacity: bytes.count)

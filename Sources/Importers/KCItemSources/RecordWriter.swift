@@ -168,6 +168,18 @@ package final class RecordWriter {
         try add("one-time password", "totp", draft, address)
     }
 
+    /// Adds a one-time password that an authenticator stores as a base32 seed with parameters.
+    ///
+    /// - Throws: also `ForeignFailure.damaged` for a seed that is not base32.
+    package func addOneTimePassword(
+        seed: borrowing SecretBytes, _ parameters: OneTimePasswordParameters
+    ) throws(ForeignFailure) {
+        guard
+            let address = OneTimePasswordAddress.make(ofSeed: seed, issuer: givenTitle, user: user, parameters)
+        else { throw .damaged("its seed is not base32") }
+        try addOneTimePassword(address)
+    }
+
     /// Adds a note of the record.
     ///
     /// - Parameter isWhole: true if the record consists only of this note.

@@ -1,8 +1,27 @@
 internal import KCByteStreams
+internal import KCCryptography
 internal import KCItemSources
 
 /// Helpers shared by the reader and the writer of CXF.
 enum CXF {
+    /// The parameters of a one-time password that its credential has members for.
+    struct Code {
+        let period: Int
+        let digits: Int
+        /// `sha1`, `sha256` or `sha512`.
+        let algorithm: String
+
+        /// The parameters of an address; nil if they are others, as those of a counter or of Steam.
+        init?(_ parts: OneTimePasswordParts) {
+            guard case .time(let period) = parts.parameters.kind,
+                [.sha1, .sha256, .sha512].contains(parts.parameters.algorithm)
+            else { return nil }
+            self.period = period
+            digits = parts.parameters.digits
+            algorithm = parts.parameters.algorithm.rawValue.lowercased()
+        }
+    }
+
     /// Encodes bytes that are not secret in base64url without padding (RFC 4648, section 5).
     static func encode(_ bytes: [UInt8]) -> String {
         Base64.encode(bytes, padded: false).exact.replacing("+", with: "-").exact.replacing("/", with: "_")

@@ -63,13 +63,13 @@ extension CXFRecords {
         switch address {
         case .none: return false
         case .some(let address):
-            guard let parts = OneTimePasswordParts(address), let seed = json.secret(credential["secret"]) else {
-                return false
-            }
+            guard let parts = OneTimePasswordParts(address), let code = CXF.Code(parts),
+                let seed = json.secret(credential["secret"])
+            else { return false }
             let isSeed = address.withBytes { SecretBytes($0.extracting(parts.seed)).isEqual(to: seed) }
-            return isSeed && json.integer(credential["period"]) == Int64(parts.period)
-                && json.integer(credential["digits"]) == Int64(parts.digits)
-                && json.text(credential["algorithm"]) == parts.algorithm
+            return isSeed && json.integer(credential["period"]) == Int64(code.period)
+                && json.integer(credential["digits"]) == Int64(code.digits)
+                && json.text(credential["algorithm"]) == code.algorithm
                 && json.text(credential["issuer"]) == parts.issuer
                 && json.text(credential["username"]) == parts.userName
         }

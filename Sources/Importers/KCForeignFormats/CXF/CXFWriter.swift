@@ -102,8 +102,9 @@ package final class CXFWriter: PlainExportWriter {
             if record.kind == .passkey, let object = CXF.passkey(secret) {
                 return object.withBytes { items.append($0) }
             }
-            if record.kind == .oneTimePassword, let address = OneTimePasswordParts(secret) {
-                return oneTimePassword(address, secret)
+            if record.kind == .oneTimePassword, let address = OneTimePasswordParts(secret), let code = CXF.Code(address)
+            {
+                return oneTimePassword(address, code, secret)
             }
             literal("{\"type\":\"basic-auth\"")
             if let account = record.account {
@@ -120,10 +121,10 @@ package final class CXFWriter: PlainExportWriter {
         }
     }
 
-    private func oneTimePassword(_ address: OneTimePasswordParts, _ secret: borrowing SecretBytes) {
+    private func oneTimePassword(_ address: OneTimePasswordParts, _ code: CXF.Code, _ secret: borrowing SecretBytes) {
         literal("{\"type\":\"totp\",\"secret\":")
         secret.withBytes { CanonicalJSON.string($0.extracting(address.seed), into: &items) }
-        literal(",\"period\":\(address.period),\"digits\":\(address.digits),\"algorithm\":\"\(address.algorithm)\"")
+        literal(",\"period\":\(code.period),\"digits\":\(code.digits),\"algorithm\":\"\(code.algorithm)\"")
         for (name, value) in [("username", address.userName), ("issuer", address.issuer)] {
             guard let value else { continue }
             literal(",\"\(name)\":")
