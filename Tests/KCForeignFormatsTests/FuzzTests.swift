@@ -136,6 +136,19 @@ struct FuzzTests {
                 + #""credentials":[{"type":"basic-auth","username":{"fieldType":"string","value":"u"},"password":"#
                 + #"{"fieldType":"concealed-string","value":"p"}},{"type":"note","content":{"fieldType":"string","#
                 + #""value":"n"}}]}]}]}"#),
+        Sample("addresses of one-time passwords", AuthenticatorSamples.addresses),
+        Sample("Aegis", AuthenticatorSamples.aegis),
+        Sample("2FAS", AuthenticatorSamples.twoFAS),
+        Sample("andOTP", AuthenticatorSamples.andOTP),
+        Sample("FreeOTP+", AuthenticatorSamples.freeOTPPlus),
+        Sample("Stratum", AuthenticatorSamples.stratum),
+        Sample("Aegis, encrypted", fixture: "Authenticators/aegis.json", password: "pw one", cost: 4),
+        Sample("2FAS, encrypted", fixture: "Authenticators/backup.2fas", password: "pw one", cost: 4),
+        Sample("Stratum, encrypted", fixture: "Authenticators/stratum.authpro", password: "pw one", cost: 20),
+        Sample(
+            "Stratum, encrypted by old versions",
+            (try? ForeignReading.fixture("Authenticators/legacy.authpro")) ?? [], password: "pw one", cost: 4),
+        Sample("Ente Auth, encrypted", fixture: "Authenticators/ente.txt", password: "pw one", cost: 20),
         Sample(
             "items", #"{"class":"genp","attributes":{"svce":"a","acct":"b"},"extra":{"c":"d"},"secret":"e"}"# + "\n"),
     ]

@@ -57,6 +57,50 @@ struct OddRecordTests {
                 (##""id":"#""##, #""id":"good""#), (##""id":"#","##, ""), (#"{"value":"n"}"#, "7"),
                 (#""type":"note""#, #""type":"totp""#), (#""credentials":["#, #""credentials":7,"x":["#),
             ]),
+        Case(
+            format: AegisFormat(), start: #"{"version":1,"header":{},"db":{"version":3,"entries":["#, end: "]}}",
+            record: ##"{"type":"totp","uuid":"#","name":"ada","issuer":"@","note":"n","info":{"secret":"MZXW6YTB","##
+                + #""algo":"SHA1","digits":6,"period":30},"groups":[]}"#,
+            odd: [
+                (##""uuid":"#""##, #""uuid":"good""#), (##""uuid":"#","##, ""), (#""type":"totp","#, ""),
+                (#""info":{"#, #""info":7,"x":{"#), (#""note":"n""#, #""note":7"#), (#"MZXW6YTB"#, "0189"),
+                (#"MZXW6YTB"#, ""), (#""SHA1""#, #""CRC""#), (#""digits":6"#, #""digits":99"#),
+                (#""period":30"#, #""period":0"#), (#""period":30"#, #""period":30.5"#),
+                (#""groups":[]"#, #""groups":["g"]"#),
+            ]),
+        Case(
+            format: TwoFASFormat(), start: #"{"schemaVersion":4,"services":["#, end: "]}",
+            record:
+                ##"{"name":"@","secret":"MZXW6YTB","otp":{"account":"#","digits":6,"period":30,"tokenType":"TOTP"}}"##,
+            odd: [
+                (#""otp":{"#, #""otp":[],"x":{"#), (#"MZXW6YTB"#, "0189"), (#""secret""#, #""other""#),
+                (#""digits":6"#, #""digits":"6""#), (#""period":30"#, #""period":86401"#),
+                (#""TOTP""#, #""HOTP","counter":-1"#),
+            ]),
+        Case(
+            format: AndOTPFormat(), start: "[", end: "]",
+            record: ##"{"secret":"MZXW6YTB","issuer":"@","label":"#","type":"TOTP","algorithm":"SHA1","digits":6,"##
+                + #""period":30,"tags":[]}"#,
+            odd: [
+                (#""secret":"MZXW6YTB""#, #""secret":7"#), (#""type":"TOTP","#, ""), (#""tags":[]"#, #""tags":{}"#),
+                (#""SHA1""#, #""""#), (#""digits":6"#, #""digits":-6"#),
+            ]),
+        Case(
+            format: FreeOTPPlusFormat(), start: #"{"tokenOrder":[],"tokens":["#, end: "]}",
+            record:
+                ##"{"algo":"SHA1","digits":6,"issuerExt":"@","label":"#","period":30,"secret":[1,-2,3],"type":"TOTP"}"##,
+            odd: [
+                ("[1,-2,3]", "[1,-129]"), ("[1,-2,3]", #"["1"]"#), ("[1,-2,3]", "[]"), ("[1,-2,3]", "7"),
+                (#""type":"TOTP""#, #""type":7"#),
+            ]),
+        Case(
+            format: StratumFormat(), start: #"{"Categories":[],"Authenticators":["#, end: "]}",
+            record:
+                ##"{"Type":2,"Issuer":"@","Username":"#","Secret":"MZXW6YTB","Algorithm":0,"Digits":6,"Period":30}"##,
+            odd: [
+                (#""Type":2,"#, ""), (#""Type":2"#, #""Type":"2""#), (#""Algorithm":0"#, #""Algorithm":3"#),
+                (#""Algorithm":0"#, #""Algorithm":-1"#), (#""Secret""#, #""Sacred""#),
+            ]),
     ]
 
     /// The names of the formats.

@@ -184,6 +184,20 @@ struct OneOddRecordTests {
             return try AppleBackupFormat().read(
                 ForeignInput(path: folder.path(""), .folder), GivenSecrets(text: "backup pw"))
         },
+        Case("otpauth", .leftOut(as: "line 2")) { isOdd in
+            try text(addresses(isOdd), as: OTPAuthFormat())
+        },
+        Case("qr-picture", .leftOut(as: "line 2")) { isOdd in
+            let picture = ForeignFile(name: "a.png", SecretBytes(capacity: 1), modified: .reference)
+            return try QRPictureFormat().read(
+                ForeignInput(path: "a.png", .file(picture)),
+                ScannedCodes(text: addresses(isOdd).compactMap(\.self).joined()))
+        },
+        Case("ente", .leftOut(as: "line 2")) { isOdd in
+            try ForeignReading.read(
+                ForeignReading.fixture("Authenticators/ente-\(isOdd ? "odd" : "two").txt"), as: EnteFormat(),
+                password: "pw one")
+        },
         Case("netrc", .leftOut(as: "line 3")) { isOdd in
             try text(
                 [
@@ -193,6 +207,26 @@ struct OneOddRecordTests {
                 as: NetrcFormat())
         },
     ]
+
+    private static func addresses(_ isOdd: Bool) -> [String?] {
+        [
+            "otpauth://totp/a?secret=MZXQ\n", isOdd ? "otpauth://totp/o?secret=01\n" : nil,
+            "otpauth://totp/b?secret=MZXQ\n",
+        ]
+    }
+
+    /// The texts of QR codes, as if a program had read them.
+    private struct ScannedCodes: ForeignSecrets {
+        let text: String
+
+        func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
+            throw GivenSecrets.Unexpected()
+        }
+
+        func keyFile() throws -> ForeignFile? { nil }
+
+        func textOfQRCodes(in path: String, limit: Int) throws -> SecretBytes { SecretBytes(copying: text.utf8) }
+    }
 
     private static func dashlane(_ name: String, _ table: String) throws -> ForeignContents {
         let header = "username,username2,username3,title,password,note,url,category,otpSecret\n"

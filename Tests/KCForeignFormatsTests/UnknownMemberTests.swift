@@ -60,6 +60,20 @@ struct UnknownMemberTests {
                 #""title":"C""#,
             ]
         ),
+        (
+            AegisFormat(), AuthenticatorSamples.aegis,
+            [#""note":"n""#, #""digits":6"#, #""uuid":"g""#, #""icons_optimized":true"#]
+        ),
+        (
+            TwoFASFormat(), AuthenticatorSamples.twoFAS,
+            [#""source":"Link""#, #""groupId":"g""#, #""appOrigin":"android""#]
+        ),
+        (AndOTPFormat(), AuthenticatorSamples.andOTP, [#""period":30"#, #""tags":["Home"]"#]),
+        (FreeOTPPlusFormat(), AuthenticatorSamples.freeOTPPlus, [#""label":"ada""#, #""tokenOrder":["Forum:ada"]"#]),
+        (
+            StratumFormat(), AuthenticatorSamples.stratum,
+            [#""CopyCount":2"#, #""Name":"Home""#, #""CategoryId":"c""#, #""CustomIcons":[]"#]
+        ),
         (KeePassFormat(), keepass, ["<IconID>0</IconID>", "<UsageCount>3</UsageCount>", "<Name>R</Name>"]),
     ]
 
@@ -167,6 +181,8 @@ struct UnknownMemberTests {
         "kcbackup-items": "a member that is not known is refused, since it is an instruction",
         "git-credentials": "a line has the parts of an address only",
         "netrc": "an unknown word damages its entry, which is named",
+        "otpauth": "a line is kept as a whole", "qr-picture": "a line of a code is kept as a whole",
+        "ente": "a line is kept as a whole",
         "pass": "lines are text of the user", "passage": "lines are text of the user",
     ]
 

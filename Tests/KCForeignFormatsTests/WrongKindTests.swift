@@ -74,15 +74,66 @@ struct WrongKindTests {
         ),
     ]
 
+    private static let authenticators: [(any ForeignFormat, String, [(String, String)])] = [
+        (
+            AegisFormat(),
+            #"{"version":1,"header":{},"db":{"version":3,"entries":[\#(AuthenticatorSamples.aegisEntry)],"#
+                + #""groups":[{"uuid":"g","name":"H"},{"uuid":"h","name":"W"}]}}"#,
+            [
+                (#""entries":["#, #""entries":{},"x":["#), (#""entries":["#, #""entriez":["#),
+                (#""db":{"#, #""db":[],"x":{"#),
+                (#""groups":["g","h"]"#, #""groups":"g""#), (#""groups":[{"#, #""groups":{},"x":[{"#),
+                (#""name":"ada""#, #""name":1"#), (#""digits":6"#, #""digits":"6""#),
+                (#""note":"n""#, #""note":["n"]"#),
+                (#""uuid":"1""#, #""uuid":1"#), (#""version":1"#, #""version":"1""#),
+            ]
+        ),
+        (
+            TwoFASFormat(),
+            #"{"schemaVersion":4,"groups":[],"services":[{"name":"F","secret":"MZXQ","otp":{"account":"u"}}]}"#,
+            [
+                (#""services":["#, #""services":{},"x":["#), (#""services":["#, #""servicez":["#),
+                (#""groups":[]"#, #""groups":{}"#), (#""otp":{"#, #""otp":"o","x":{"#),
+                (#""account":"u""#, #""account":{}"#),
+                (#""secret":"MZXQ""#, #""secret":["MZXQ"]"#), (#""groups":[]"#, #""servicesEncrypted":{}"#),
+                (#""schemaVersion":4"#, #""schemaVersion":"4""#),
+            ]
+        ),
+        (
+            AndOTPFormat(), #"[{"secret":"MZXQ","label":"u","type":"TOTP","algorithm":"SHA1","tags":[]}]"#,
+            [
+                (#""tags":[]"#, #""tags":"x""#), (#""label":"u""#, #""label":7"#),
+                (#""secret":"MZXQ""#, #""secret":null"#),
+            ]
+        ),
+        (
+            FreeOTPPlusFormat(), #"{"tokenOrder":[],"tokens":[{"issuerExt":"F","secret":[1,2],"type":"TOTP"}]}"#,
+            [
+                (#""tokens":["#, #""tokens":{},"x":["#), (#""tokens":["#, #""tokenz":["#), ("[1,2]", #""MZXQ""#),
+                (#""issuerExt":"F""#, #""issuerExt":[]"#),
+            ]
+        ),
+        (
+            StratumFormat(),
+            #"{"Authenticators":[{"Type":2,"Issuer":"F","Secret":"MZXQ"}],"Categories":[],"AuthenticatorCategories":[]}"#,
+            [
+                (#""Authenticators":["#, #""Authenticators":{},"x":["#), (#""Categories":[]"#, #""Categories":{}"#),
+                (#""AuthenticatorCategories":[]"#, #""AuthenticatorCategories":7"#), (#""Issuer":"F""#, #""Issuer":7"#),
+            ]
+        ),
+    ]
+
     private func read(_ text: String, as format: any ForeignFormat) throws -> ForeignContents {
         guard format is OnePasswordFormat else { return try ForeignReading.read(text, as: format) }
         let members = [("export.attributes", #"{"version":3}"#), ("export.data", text)]
         return try ForeignReading.read(ZipWriter.zip(members.map { ($0.0, Array($0.1.utf8)) }), as: format)
     }
 
-    @Test("A list, an object or a text of the wrong kind is damage; it never looks empty", arguments: 0..<cases.count)
+    @Test(
+        "A list, an object or a text of the wrong kind is damage; it never looks empty",
+        arguments: 0..<cases.count + authenticators.count)
     func wrongKind(index: Int) throws {
-        let (format, text, changes) = Self.cases[index]
+        let (format, text, changes) = (Self.cases + Self.authenticators)[index]
         #expect(try read(text, as: format).items.count > 0)
         for (from, to) in changes {
             try #require(text.contains(from), "\(from)")

@@ -33,6 +33,7 @@ enum TextRule {
         "Sources/Programs/KCSecurityCommand/World.swift": "the environment",
         "Sources/Programs/kcbackup/Archives/ArchiveOptions.swift": "a sentence of this program",
         "Sources/Programs/kcbackup/Local/GPG.swift": "the environment",
+        "Sources/Programs/kcbackup/Local/QRScanner.swift": "the environment",
         "Sources/Programs/KCReportPages/ReportCounts.swift": "years as keys",
         "Sources/Programs/kcbackup/Run.swift": "help and messages of the argument parser",
         "Sources/Programs/kcbackup/Text/HelpText.swift": "help of the argument parser",

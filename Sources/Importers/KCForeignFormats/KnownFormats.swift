@@ -3,7 +3,7 @@ package import KCItemSources
 
 /// The formats that can be read, and the lookup of an input's format.
 package enum KnownFormats {
-    /// All formats that can be read; a new one is a folder beside this file and a line here.
+    /// All formats that can be read; a new one is a folder beside this file, or a file in one of its kind, and a line here.
     package static let all: [any ForeignFormat] = [
         GnomeKeyringFormat(),
         ItemLinesFormat(),
@@ -21,6 +21,14 @@ package enum KnownFormats {
         KeePassFormat(),
         AppleBackupFormat(),
         NetrcFormat(),
+        OTPAuthFormat(),
+        QRPictureFormat(),
+        AegisFormat(),
+        TwoFASFormat(),
+        AndOTPFormat(),
+        FreeOTPPlusFormat(),
+        StratumFormat(),
+        EnteFormat(),
     ]
 
     /// The format with the given name, as used by `--from`.

@@ -59,6 +59,11 @@ package protocol ForeignSecrets {
     /// - Throws: `UnopenedFile` for a problem with this file; `ForeignFailure.needsProgram` if no file could be opened;
     ///   `StreamFailure`.
     func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes
+
+    /// The texts of the QR codes in a picture, one a line, read by `zbarimg`; at most `limit` bytes.
+    ///
+    /// - Throws: `ForeignFailure` (`needsProgram`, `damaged` for a picture without codes, `limit`), `StreamFailure`.
+    func textOfQRCodes(in path: String, limit: Int) throws -> SecretBytes
 }
 
 extension ForeignSecrets {
@@ -67,6 +72,11 @@ extension ForeignSecrets {
     /// The default for implementations that do not run programs.
     package func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes {
         throw ForeignFailure.needsProgram("gpg", problem: "it cannot be started")
+    }
+
+    /// The default for implementations that do not run programs.
+    package func textOfQRCodes(in path: String, limit: Int) throws -> SecretBytes {
+        throw ForeignFailure.needsProgram("zbarimg", problem: "it cannot be started")
     }
 }
 

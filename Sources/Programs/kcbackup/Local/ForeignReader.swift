@@ -183,6 +183,10 @@ struct ForeignReader {
             return try GPG.decrypted(path, environment: reader.session.world.environment, limit: limit)
         }
 
+        func textOfQRCodes(in path: String, limit: Int) throws -> SecretBytes {
+            try QRScanner.text(in: path, environment: reader.session.world.environment, limit: limit)
+        }
+
         func keyFile() throws -> ForeignFile? {
             wasAskedForKeyFile = true
             guard let path = reader.options.keyFile else { return nil }
