@@ -17,6 +17,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case attribute
     case change
     case `class`
+    case code
     case columns
     case comment
     case confirm

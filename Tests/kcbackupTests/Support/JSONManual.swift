@@ -141,6 +141,8 @@ struct JSONHome {
             "netrc",
             "machine a login b password c\nmachine a login b password d\nmachine e login f\n"
                 + "machine i login j password k\nmachine g login \(String(repeating: "x", count: 70_000)) password h\n")
+        // One code, and one that depends on a counter.
+        try home.write("codes", "otpauth://totp/a?secret=MZXQ\notpauth://hotp/b?secret=MZXQ&counter=1\n")
         try home.write("changed", "machine i login j password l\n")
         try home.write(
             "bound.keyring",
@@ -235,6 +237,7 @@ struct JSONHome {
             step("item update", "item update --service a --set icmt=x \(passcode)"),
             step("item list", "item list"),
             step("item find", "item find --service Chat --reveal \(passcode)"),
+            step("item find", "item find --keychain file:codes --class genp --code"),
             step("export", "export --to csv --plaintext -o passwords.csv \(passcode)"),
             step("item delete", "item delete --service a"),
             step("create", "create -o laptop.kcb \(passphrase) \(passcode)"),

@@ -2,6 +2,7 @@ internal import KCBackupCatalogue
 internal import KCConsole
 internal import ArgumentParser
 internal import KCByteStreams
+internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
@@ -9,13 +10,13 @@ internal import KCReportText
 
 /// `kcbackup item find`.
 struct ItemFindCommand: Verb {
-    static let mainOptions: [OptionName] = [.reveal, .service, .account]
+    static let mainOptions: [OptionName] = [.reveal, .code, .service]
 
     static let keyringUse = KeyringUse.direct
 
     static let configuration = CommandConfiguration(
         commandName: "find",
-        abstract: "Show items with all their attributes and, with --reveal, their secret.",
+        abstract: "Show items with all their attributes and, with --reveal or --code, their secret or its code.",
         discussion: """
             This is the only command that prints secrets. If standard output is not a terminal, --reveal writes the \
             secret of the one matching item, byte for byte and nothing else. An item whose attributes were changed by \
@@ -24,11 +25,17 @@ struct ItemFindCommand: Verb {
             With --in, the items of an archive are shown that a restore on this device would bring back; nothing is \
             restored. Items that would stay behind are named.
 
+            --code computes the current code of one-time passwords, whose secret is an 'otpauth:' address, and shows for \
+            how long it is valid. Of the items that match, it takes those of the kind "one-time password" if there are \
+            any. It needs the same access as --reveal. Codes that depend on a counter are not made, because nothing is \
+            written.
+
             EXAMPLES:
               kcbackup item find wi-fi
               kcbackup item find --service "Home Wi-Fi" --reveal
               kcbackup item find --class cert --label "Example CA" --reveal > ca.der
               kcbackup item find wi-fi --in laptop.kcb --reveal
+              kcbackup item find forum --code
             """)
 
     @Argument(help: "Only items whose label, service, server, account or kind contains this text, in any case.")
@@ -39,6 +46,9 @@ struct ItemFindCommand: Verb {
 
     @Flag(name: OptionName.reveal.name, help: "Print the secret as well.")
     var reveal = false
+
+    @Flag(name: OptionName.code.name, help: "Print the current code of a one-time password.")
+    var code = false
 
     @OptionGroup
     var inside: ArchiveLocationOptions
@@ -51,6 +61,7 @@ struct ItemFindCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         guard let filter = try conditions.filter(text) else { throw UsageProblem.noCondition }
+        if reveal, code { throw UsageProblem.together(.reveal, .code) }
         try inside.check(location)
         if let archive = try inside.open(in: session) { return try look(into: archive, filter, in: session) }
         let open = try location.open(in: session)
@@ -71,10 +82,11 @@ struct ItemFindCommand: Verb {
         _ store: any ReadableStore, _ found: FoundItems, isEveryCollection: Bool, in session: Session
     ) throws -> ExitStatus {
         if found.isEmpty { throw KeychainStoreError.itemNotFound }
-        try store.open(reveal ? .of(Set(found.items.map(\.protection))) : .withoutQuestion)
-        let broken = try store.brokenSeals(among: found.items)
+        let items = code ? ItemCodes.candidates(among: found.items) : found.items
+        try store.open(reveal || code ? .of(Set(items.map(\.protection))) : .withoutQuestion)
+        let broken = try store.brokenSeals(among: items)
         let status = session.tell(found.shortfall)
-        try tell(found.items, isEveryCollection, broken, in: session) { try store.secret(of: $0) }
+        try tell(items, isEveryCollection, broken, in: session) { try store.secret(of: $0) }
         return session.status(status, brokenSeals: broken.count)
     }
 
@@ -83,21 +95,38 @@ struct ItemFindCommand: Verb {
         _ items: [Item], _ isEveryCollection: Bool, _ broken: Set<ItemUUID>, in session: Session,
         _ secret: (Item) throws -> SecretBytes?
     ) throws {
-        if style.json {
-            try printJSON(items, broken, secret, in: session)
-        } else if reveal, !session.world.terminal.showsOutput, !items.isEmpty {
+        if reveal || code, !style.json, !session.world.terminal.showsOutput, !items.isEmpty {
             guard items.count == 1, let item = items.first else {
                 throw UsageProblem.severalSecrets(items.count, ofEveryCollection: isEveryCollection)
             }
-            guard let secret = try secret(item) else { throw Refusal(.notFound, "the item has no secret") }
-            try session.write(secret)
+            return try writeAlone(item, secret, in: session)
+        }
+        let codes =
+            code
+            ? try ItemCodes(of: items.filter { !broken.contains($0.uuid) }, at: session.now, secret) : nil
+        if style.json {
+            try printJSON(items, broken, codes, secret, in: session)
         } else {
-            try printText(items.sorted { $0.isShown(before: $1) }, broken, secret, in: session)
+            try printText(items.sorted { $0.isShown(before: $1) }, broken, codes, secret, in: session)
+        }
+    }
+
+    /// Writes the secret or the code of an item, and nothing else.
+    private func writeAlone(
+        _ item: Item, _ secretOf: (Item) throws -> SecretBytes?, in session: Session
+    ) throws {
+        if code {
+            guard case .code(let code) = try ItemCodes(of: [item], at: session.now, secretOf)[item] else { return }
+            try session.write(code.text)
+        } else {
+            guard let secret = try secretOf(item) else { throw Refusal(.notFound, "the item has no secret") }
+            try session.write(secret)
         }
     }
 
     private func printJSON(
-        _ items: [Item], _ broken: Set<ItemUUID>, _ secretOf: (Item) throws -> SecretBytes?, in session: Session
+        _ items: [Item], _ broken: Set<ItemUUID>, _ codes: ItemCodes?, _ secretOf: (Item) throws -> SecretBytes?,
+        in session: Session
     ) throws {
         var line = SecretBytes(capacity: 4096)
         CanonicalJSON.literal("{\"items\":[", into: &line)
@@ -105,8 +134,13 @@ struct ItemFindCommand: Verb {
             if index > 0 { CanonicalJSON.literal(",", into: &line) }
             let isBroken = broken.contains(item.uuid)
             JSONValue.item(item).adding([SealCheck.member(isBroken: isBroken)]).encode(into: &line)
-            guard reveal, !isBroken, let secret = try secretOf(item) else { continue }
             // Inserted before the closing brace of the object; the secret stays in wiped memory.
+            if let shown = codes?[item] {
+                line.removeLast(1)
+                shown.append(to: &line)
+                CanonicalJSON.literal("}", into: &line)
+            }
+            guard reveal, !isBroken, let secret = try secretOf(item) else { continue }
             line.removeLast(1)
             CanonicalJSON.literal(",\"secret\":", into: &line)
             secret.withBytes { appendSecretJSON($0, to: &line) }
@@ -117,7 +151,8 @@ struct ItemFindCommand: Verb {
     }
 
     private func printText(
-        _ items: [Item], _ broken: Set<ItemUUID>, _ secretOf: (Item) throws -> SecretBytes?, in session: Session
+        _ items: [Item], _ broken: Set<ItemUUID>, _ codes: ItemCodes?, _ secretOf: (Item) throws -> SecretBytes?,
+        in session: Session
     ) throws {
         for (index, item) in items.enumerated() {
             var text = SecretBytes(capacity: 4096)
@@ -126,6 +161,11 @@ struct ItemFindCommand: Verb {
             if broken.contains(item.uuid) {
                 text.append(detail("seal", "broken").utf8.span)
                 if reveal { text.append(detail("secret", "not shown: the seal is broken").utf8.span) }
+                if code { text.append(detail("code", "not shown: the seal is broken").utf8.span) }
+            } else if let shown = codes?[item] {
+                text.append("code             ".utf8.span)
+                shown.appendText(to: &text)
+                text.append(UInt8(ascii: "\n"))
             } else if reveal, let secret = try secretOf(item) {
                 text.append("secret           ".utf8.span)
                 secret.withBytes { appendShown($0, to: &text) }

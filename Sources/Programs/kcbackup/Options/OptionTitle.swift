@@ -53,7 +53,7 @@ extension OptionName {
             .rules
         case .confirm, .dryRun, .keepKey, .list, .listUndo, .newKey, .noUndo, .undo, .withoutArchive, .yes:
             .questions
-        case .columns, .html, .json, .prometheus, .qr, .quiet, .reveal, .sort, .verbose, .wide:
+        case .code, .columns, .html, .json, .prometheus, .qr, .quiet, .reveal, .sort, .verbose, .wide:
             .output
         }
     }
