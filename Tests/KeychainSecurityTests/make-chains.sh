@@ -151,6 +151,9 @@ leaf outside permitting "$server" 'subjectAltName = DNS:www.example.com, DNS:www
 authority excluding root "$ca" "$signs" "$issuer" 'nameConstraints = critical, excluded;DNS:example.com'
 leaf excluded excluding "$server" "$www"
 leaf not-excluded excluding "$server" 'subjectAltName = DNS:www.example.org'
+authority excluding-one root "$ca" "$signs" "$issuer" 'nameConstraints = critical, excluded;DNS:admin.example.com'
+leaf wildcard-excluded excluding-one "$server" 'subjectAltName = DNS:*.example.com'
+leaf wildcard-beside excluding-one "$server" 'subjectAltName = DNS:*.www.example.com'
 authority strict root "$ca" "$signs" "$issuer" 'policyConstraints = critical, requireExplicitPolicy:0' \
     'certificatePolicies = 1.3.6.1.4.1.32473.2'
 leaf of-strict strict "$server" "$www" 'certificatePolicies = 1.3.6.1.4.1.32473.2'

@@ -183,6 +183,36 @@ static inline int kcbackup_verify_chain(X509_STORE_CTX *context, struct kcbackup
     return status;
 }
 
+/* True if a wildcard among the names of `leaf` stands for a name that `authority` must not certify, which libcrypto does
+   not notice: "*.example.com" where "admin.example.com" is excluded. */
+static inline int kcbackup_wildcard_is_excluded(const X509 *leaf, const X509 *authority) {
+    NAME_CONSTRAINTS *constraints = X509_get_ext_d2i(authority, NID_name_constraints, NULL, NULL);
+    GENERAL_NAMES *names = X509_get_ext_d2i(leaf, NID_subject_alt_name, NULL, NULL);
+    int is_excluded = 0;
+    int subtrees = constraints == NULL ? 0 : sk_GENERAL_SUBTREE_num(constraints->excludedSubtrees);
+    for (int i = 0; names != NULL && i < sk_GENERAL_NAME_num(names); i++) {
+        const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, i);
+        if (name->type != GEN_DNS || name->d.dNSName->length < 3) continue;
+        const char *text = (const char *)name->d.dNSName->data;
+        if (text[0] != '*' || text[1] != '.') continue;
+        /* With the dot. */
+        const char *domain = text + 1;
+        int length = name->d.dNSName->length - 1;
+        for (int j = 0; j < subtrees; j++) {
+            const GENERAL_NAME *base = sk_GENERAL_SUBTREE_value(constraints->excludedSubtrees, j)->base;
+            if (base->type != GEN_DNS || base->d.dNSName->length <= length) continue;
+            const char *excluded = (const char *)base->d.dNSName->data;
+            int first = base->d.dNSName->length - length;
+            /* A wildcard stands for one label. */
+            if (memchr(excluded, '.', (size_t)first) != NULL) continue;
+            if (OPENSSL_strncasecmp(excluded + first, domain, (size_t)length) == 0) is_excluded = 1;
+        }
+    }
+    NAME_CONSTRAINTS_free(constraints);
+    GENERAL_NAMES_free(names);
+    return is_excluded;
+}
+
 /* A variable that names the system's certificates, read as libcrypto reads it: not if the program has borrowed rights. */
 extern char *secure_getenv(const char *name);
 static inline const char *kcbackup_certificate_variable(const char *name, const char *otherwise) {

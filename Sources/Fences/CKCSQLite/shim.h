@@ -61,7 +61,8 @@ static inline struct csqlite_file *csqlite_file_of(sqlite3_file *file) { return 
 
 static inline int csqlite_file_lock(sqlite3_file *file, int lock) {
     struct csqlite_file *own = csqlite_file_of(file);
-    if (lock == SQLITE_LOCK_SHARED) own->failure = SQLITE_OK;
+    /* A new transaction; one that follows another without giving up the shared lock begins with the reserved one. */
+    if (lock == SQLITE_LOCK_SHARED || lock == SQLITE_LOCK_RESERVED) own->failure = SQLITE_OK;
     /* From the shared lock, it is for rolling back the journal of a writer that died, which must not be late. */
     if (lock == SQLITE_LOCK_EXCLUSIVE && own->lock == SQLITE_LOCK_RESERVED) {
         own->is_late = 1;

@@ -185,6 +185,14 @@ extension TrustCase {
         .refused("a name that is not permitted", errSecInvalidName, ["outside", "permitting"]),
         .refused("an excluded name", errSecInvalidName, ["excluded", "excluding"]),
         .trusted("a name that is not excluded", ["not-excluded", "excluding"], .server("www.example.org")),
+        .refused(
+            "a wildcard that stands for an excluded name", errSecInvalidName, ["wildcard-excluded", "excluding-one"],
+            .server("admin.example.com"), stricter: true),
+        .refused(
+            "such a wildcard for another host", errSecInvalidName, ["wildcard-excluded", "excluding-one"],
+            stricter: true),
+        .trusted(
+            "a wildcard beside an excluded name", ["wildcard-beside", "excluding-one"], .server("a.www.example.com")),
         .trusted("a required policy", ["of-strict", "strict"]),
         .refused("a required policy is missing", errSecInvalidPolicyIdentifiers, ["against-strict", "strict"]),
         .refused("an unknown critical extension", errSecUnknownCriticalExtensionFlag, ["critical", "middle"]),

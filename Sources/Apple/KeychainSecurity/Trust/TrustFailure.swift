@@ -33,6 +33,11 @@ struct TrustFailure {
         self.detail = detail
     }
 
+    private static let unfinished = TrustFailure(
+        .denied, "BasicCertificateProcessing", errSecInvalidCertificateRef, "the verification could not be finished")
+    private static let nonconforming = TrustFailure(
+        .compliance, "BasicCertificateProcessing", errSecInvalidCertificateRef, "it does not conform to RFC 5280")
+
     /// True if no exception makes up for it.
     var isFatal: Bool { kind <= .denied }
 
@@ -91,10 +96,8 @@ struct TrustFailure {
                 Self(
                     .policy, "RevocationResponseRequired", errSecIncompleteCertRevocationCheck,
                     "whether it is revoked cannot be checked")
-            case .other:
-                Self(
-                    .compliance, "BasicCertificateProcessing", errSecInvalidCertificateRef,
-                    "it does not conform to RFC 5280")
+            case .unfinished: .unfinished
+            case .other: .nonconforming
             }
     }
 }

@@ -42,6 +42,8 @@ package enum ChainProblem: Int, CaseIterable, Hashable, Sendable {
     case longValidity
     /// It is required to know that the certificate is not revoked, and it is not known.
     case revocationUnknown
+    /// The verification was given up before its end, so that nothing is known.
+    case unfinished
     /// Anything else.
     case other
 

@@ -105,13 +105,14 @@ package struct ChainVerifier: Sendable {
         for (code, position) in zip(codes, positions).prefix(count) {
             verdict.add(problem(code, context, position), at: Int(position))
         }
-        if status != 1, count == 0 { verdict.add(.other, at: 0) }
+        if status != 1 { verdict.add(.unfinished, at: 0) }
         // The anchor that libcrypto found is checked here too, where it is known.
         if !usesSystemAnchors, let last = verdict.links.last?.certificate, !anchors.contains(last) {
             verdict.addUntrustedEnd()
         }
         if host == .invalid { verdict.add(.hostName, at: 0) }
         Self.addDuplicates(of: context, to: &verdict)
+        Self.addUnseen(of: context, to: &verdict)
         return verdict
     }
 
@@ -213,6 +214,21 @@ extension ChainVerifier {
             // An authority, but one that may not sign certificates.
             return unsafe X509_get_extension_flags(certificate.pointer) & UInt32(EXFLAG_CA) == 0 ? problem : .keyUsage
         default: return problem
+        }
+    }
+
+    /// Finds what libcrypto passes over: extensions that cannot be read, with which it does not ask for the purpose of a
+    /// certificate that is an anchor, and wildcards for excluded names.
+    private static func addUnseen(of context: borrowing LibCryptoObject, to verdict: inout ChainVerdict) {
+        let chain = unsafe LibCrypto.elements(of: X509_STORE_CTX_get0_chain(context.pointer))
+        guard let leaf = chain.first else { return }
+        for (position, certificate) in chain.enumerated() {
+            if unsafe X509_get_extension_flags(certificate.pointer) & UInt32(EXFLAG_INVALID) != 0 {
+                verdict.add(.malformedExtension, at: position)
+            }
+            if position > 0, unsafe kcbackup_wildcard_is_excluded(leaf.pointer, certificate.pointer) == 1 {
+                verdict.add(.nameConstraints, at: 0)
+            }
         }
     }
 
