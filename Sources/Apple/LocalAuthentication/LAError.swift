@@ -54,7 +54,7 @@ public struct LAError: _BridgedStoredNSError {
         case biometryDisconnected = -13
         /// Never the case here.
         case invalidDimensions = -14
-        /// Nobody can or may be asked: there is no terminal and no passcode source.
+        /// A prompt is not allowed, or there is no terminal and no passcode source.
         case notInteractive = -1004
 
         /// The older name of `biometryNotAvailable`.
@@ -80,7 +80,7 @@ public struct LAError: _BridgedStoredNSError {
             case .biometryNotPaired: "The accessory is not paired."
             case .biometryDisconnected: "The accessory is not connected."
             case .invalidDimensions: "The dimensions are invalid."
-            case .notInteractive: "Nobody can be asked for the passcode."
+            case .notInteractive: "There is no way to ask for the passcode."
             }
         }
     }

@@ -30,7 +30,7 @@ struct PasscodeAuthority: Sendable {
     /// The path of the keychain that the program's calls use now.
     func place() throws(LAError) -> String { try found().path }
 
-    /// Checks that somebody could be asked.
+    /// Checks that there is a way to ask for the passcode.
     func requireSomebody() throws(LAError) {
         if try !found().hasPasscode { throw LAError(reason: .passcodeNotSet) }
         if source() == nil, !terminal.isAttended { throw LAError(reason: .notInteractive) }

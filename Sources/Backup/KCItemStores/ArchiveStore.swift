@@ -1,6 +1,8 @@
+internal import KCBackupArchive
 package import KCBackupEngine
 package import KCByteStreams
 package import KCKeychainModel
+internal import KCKeychainStore
 
 /// The items of an archive that a restore on this device would bring back, to be read without a keychain.
 ///
@@ -9,6 +11,8 @@ package final class ArchiveStore: ReadableStore {
     package let identity: String
     /// The items that were searched for, and that a restore would leave behind.
     package private(set) var stayingBehind: [(item: Item, reason: Verdict.Reason)] = []
+    /// The number of items that could not be read when the archive was made, and are not in it.
+    package private(set) var unreadCount = 0
     private let proven: ProvenArchive
     private let options: RestoreOptions
     private let openSecrets: () throws -> Void
@@ -44,7 +48,7 @@ package final class ArchiveStore: ReadableStore {
     package func find(_ filter: ItemFilter) throws -> FoundItems {
         guard let (items, report) = try survey(filter) else { return FoundItems(items: [], shortfall: Shortfall()) }
         found = Set(items.map(\.uuid))
-        return FoundItems(items: items, shortfall: Shortfall(damaged: report.failing.count))
+        return FoundItems(items: items, shortfall: Shortfall(unread: report.failing.count + unreadCount))
     }
 
     /// Reads the secrets of the items that were found, in one pass.
@@ -59,7 +63,11 @@ package final class ArchiveStore: ReadableStore {
 
     package func brokenSeals(among items: [Item]) -> Set<ItemUUID> { broken.intersection(items.map(\.uuid)) }
 
-    package func secret(of item: Item) -> SecretBytes? { secrets[item.uuid]?.bytes.copy() }
+    package func secret(of item: Item) throws -> SecretBytes? {
+        // A secret that does not open must not look like an item without one.
+        if broken.contains(item.uuid) { throw KeychainStoreError.itemDamaged(item.uuid) }
+        return secrets[item.uuid]?.bytes.copy()
+    }
 
     /// - Returns: nil if nothing matches.
     private func survey(_ filter: ItemFilter?) throws -> (items: [Item], report: RestoreReport)? {
@@ -68,6 +76,7 @@ package final class ArchiveStore: ReadableStore {
         do {
             let surveyed = try RestoreBackup(proven, options: options).survey(step: step)
             stayingBehind = surveyed.report.stayingBehind
+            unreadCount = surveyed.report.contents.damaged
             return surveyed
         } catch RestoreRefusal.nothingMatches {
             return nil

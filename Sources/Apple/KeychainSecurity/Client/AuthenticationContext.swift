@@ -16,7 +16,7 @@ package protocol AuthenticationContext: AnyObject, Sendable {
 
 /// Why a context gives no passcode.
 package enum AuthenticationRefusal: Error, Hashable, Sendable {
-    /// Nobody may be asked, or nobody is there.
+    /// A prompt is not allowed, or there is no terminal and no passcode source.
     case notInteractive
     /// The user refused.
     case canceled

@@ -165,7 +165,7 @@ extension SecKey {
             case (.PKCS1, 32): .ecdsaSignatureDigestX962SHA256
             case (.PKCS1, 48): .ecdsaSignatureDigestX962SHA384
             case (.PKCS1, 64): .ecdsaSignatureDigestX962SHA512
-            // Every other padding stands for DER, even none.
+            // As in Apple's SecKey.c: any other padding, or none, selects DER.
             default: .ecdsaSignatureDigestX962
             }
         default: nil

@@ -122,7 +122,7 @@ package struct ChainVerifier: Sendable {
         // An anchor need not be self-signed. Policies count only where a certificate says so.
         let flags = X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_POLICY_CHECK
         try LibCrypto.check(unsafe X509_VERIFY_PARAM_set_flags(parameters, UInt(flags)), else: Self.failure)
-        // Any policy will do where one is required (RFC 5280, 6.1.1 (c)); the object is static, so nobody owns it.
+        // Any policy will do where one is required (RFC 5280, 6.1.1 (c)); the object is static and is not freed.
         try LibCrypto.check(
             unsafe X509_VERIFY_PARAM_add0_policy(parameters, OBJ_nid2obj(NID_any_policy)), else: Self.failure)
         unsafe X509_VERIFY_PARAM_set_time(parameters, Int(time))

@@ -70,7 +70,7 @@ struct ItemFindCommand: Verb {
 
     private func look(into archive: ArchiveStore, _ filter: ItemFilter, in session: Session) throws -> ExitStatus {
         let found = try archive.find(filter)
-        archive.tellStayingBehind(session)
+        archive.tellMissing(session)
         guard found.isEmpty else { return try show(archive, found, isEveryCollection: false, in: session) }
         if archive.stayingBehind.isEmpty {
             throw Refusal(.notFound, "no item of the archive matches", hint: "'kcbackup inspect' lists what it holds")

@@ -69,8 +69,13 @@ struct ArchiveLocationOptions: ParsableArguments {
 }
 
 extension ArchiveStore {
-    /// Names the items that a restore on this device would leave behind.
-    func tellStayingBehind(_ session: Session) {
+    /// Names the items that a restore on this device would leave behind, and says how many are not in the archive.
+    func tellMissing(_ session: Session) {
+        if unreadCount > 0 {
+            session.warn(
+                "\(counted(unreadCount, "item")) could not be read when the archive was made, and "
+                    + (unreadCount == 1 ? "is" : "are") + " not in it")
+        }
         session.list(stayingBehind.map(\.item)) { index, words in
             "stays behind: \(words): \(stayingBehind[index].reason.words)"
         }
