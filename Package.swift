@@ -157,8 +157,8 @@ let package = Package(
         library(
             "KCBackupEngine", in: "Backup",
             [
-                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCKeychainKeys",
-                "KCItemSources", "KCItemMatching", "KCBackupArchive",
+                "KCByteStreams", "KCCryptography", "KCAgeEncryption", "KCDeviceIdentity", "KCKeychainModel",
+                "KCKeychainKeys", "KCItemSources", "KCItemMatching", "KCBackupArchive",
             ]),
         library(
             "KCBackupCatalogue", in: "Backup",

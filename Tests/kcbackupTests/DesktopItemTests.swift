@@ -110,7 +110,7 @@ struct DesktopItemTests {
             text == """
                 64
                 error: 'import' writes into keychains, and 'secret-service:' names the desktop keyring
-                hint: 'kcbackup create --keychain file:FILE --output FILE.kcb' and 'kcbackup restore FILE.kcb --keychain secret-service:' take it there
+                hint: 'kcbackup merge FILE --into secret-service:' takes it there
                 {"create":2,"update":0,"same":0,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
                 {"create":0,"update":0,"same":2,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
                 y

@@ -34,6 +34,7 @@ struct LostOutputTests {
         Case(["item delete --service a"], "undo"),
         Case(["item delete --service a"], "restore --undo"),
         Case("import logins.csv"),
+        Case("merge logins.csv --into login"),
         Case(["create a.kcb --passphrase file:old"], "copy a.kcb --to nas:backups"),
         Case("export -o out.csv --to csv --plaintext"),
         Case(["create a.kcb --passphrase file:old"], "rekey a.kcb --passphrase file:old --new-passphrase file:new"),

@@ -220,6 +220,9 @@ package struct FinishedArchive {
         try output.replace(name)
     }
 
+    /// Opens the archive for reading, without a name.
+    package func reopened() throws(ArchiveFailure) -> ArchiveFile { try ArchiveFile(output.file) }
+
     /// Passes all bytes of the archive to `consume`, in pieces.
     ///
     /// - Throws: `FileFailure`, `StreamFailure`, and what `consume` throws.

@@ -3,18 +3,25 @@ internal import KCByteStreams
 internal import KCItemMatching
 package import KCKeychainModel
 
-/// Compares an archive with a later one, or with a keychain.
+/// Compares an archive, or a file of items, with a later one, or with a keychain.
 ///
 /// Items are matched as a restore matches them (docs/matching.md), and compared in the form in which the other place holds
 /// them. An item that was renamed, or that was deleted and
 /// added again, therefore counts as changed. Secrets are compared by MACs under a random key that exists only during the
 /// comparison. For equal items, only these MACs are kept in memory.
 package struct CompareBackups {
-    private let archive: ProvenArchive
+    private let first: First
     private let comparesSecrets: Bool
     private let codes: ItemCodes
 
-    /// What the archive is compared with.
+    /// What is compared.
+    package enum First {
+        case archive(ProvenArchive)
+        /// The items of a file, which gives the same ones each time that it is visited.
+        case items(any ItemSource)
+    }
+
+    /// What it is compared with.
     package enum Other {
         case archive(ProvenArchive)
         /// A keychain, which must be unlocked to compare secrets; or another place, and the form in which it holds items,
@@ -26,10 +33,21 @@ package struct CompareBackups {
     ///
     /// - Parameter comparesSecrets: false if only one of the two has secrets that can be opened.
     /// - Throws: `CryptographyFailure`, `ArchiveFailure`.
-    package init(_ archive: ProvenArchive, comparesSecrets: Bool) throws {
-        self.archive = archive
-        self.comparesSecrets = try comparesSecrets && archive.opensAllSecrets
+    package init(_ first: First, comparesSecrets: Bool) throws {
+        self.first = first
+        self.comparesSecrets =
+            switch first {
+            case .archive(let archive): try comparesSecrets && archive.opensAllSecrets
+            case .items: comparesSecrets
+            }
         codes = try ItemCodes()
+    }
+
+    /// Prepares a comparison of an archive.
+    ///
+    /// - Throws: as `init(_:comparesSecrets:)` for `First`.
+    package init(_ archive: ProvenArchive, comparesSecrets: Bool) throws {
+        try self.init(.archive(archive), comparesSecrets: comparesSecrets)
     }
 
     /// Runs the comparison.
@@ -39,23 +57,42 @@ package struct CompareBackups {
     package func run(with other: Other, _ step: @escaping () -> Void = {}) throws -> CompareReport {
         let form: ((Item) -> Item?)? = if case .keychain(_, let form) = other { form } else { nil }
         let comparison = try Comparison(codes, form, step)
-        comparison.missing.first = try visit(archive) { try comparison.addFirst($0, $1) }
+        switch first {
+        case .archive(let archive):
+            comparison.missing.first = try visit(archive) { try comparison.addFirst($0, $1) }
+        case .items(let items):
+            var visitor = KeychainVisitor(codes: codes, comparesSecrets: comparesSecrets, add: comparison.addFirst)
+            try items.visitItems(&visitor)
+            comparison.missing.first = visitor.damaged
+        }
         switch other {
         case .archive(let archive):
             comparison.missing.second = try visit(archive) { try comparison.addSecond($0, $1) }
         case .keychain(let keychain, _):
-            var visitor = KeychainVisitor(codes: codes, comparesSecrets: comparesSecrets, comparison: comparison)
+            var visitor = KeychainVisitor(codes: codes, comparesSecrets: comparesSecrets, add: comparison.addSecond)
             try keychain.visitItems(&visitor)
+            (comparison.omitted, comparison.damaged) = (visitor.omitted, visitor.damaged)
         }
         comparison.match()
-        // Read the archive again for the items that differ: most items do not, so they are not kept in memory.
+        return try comparison.report(differing(comparison))
+    }
+
+    /// Reads the first side again for the items that differ: most items do not, so they are not kept in memory.
+    private func differing(_ comparison: Comparison) throws -> [Int: Item] {
         var before: [Int: Item] = [:]
         var ordinal = 0
-        _ = try archive.survey { item in
+        let take = { (item: Item) in
             if comparison.isWanted(ordinal) { before[ordinal] = item }
             ordinal += 1
         }
-        return try comparison.report(before)
+        switch first {
+        case .archive(let archive): _ = try archive.survey(take)
+        case .items(let items):
+            // The order in which items are added first.
+            var visitor = KeychainVisitor(codes: codes, comparesSecrets: false) { item, _ in take(item) }
+            try items.visitItems(&visitor)
+        }
+        return before
     }
 
     /// Returns how many items the archive lacks because they could not be read when it was made.
@@ -141,26 +178,36 @@ private struct ArchiveVisitor: RecordVisitor {
 }
 
 private struct KeychainVisitor: ItemVisitor {
-    let codes: ItemCodes
-    let comparesSecrets: Bool
-    let comparison: Comparison
+    private let codes: ItemCodes
+    private let comparesSecrets: Bool
+    private let add: (Item, SecretCode) throws -> Void
+    /// The number of items that archives leave out by rule.
+    private(set) var omitted = 0
+    /// The number of items that cannot be read.
+    private(set) var damaged = 0
+
+    init(codes: ItemCodes, comparesSecrets: Bool, add: @escaping (Item, SecretCode) throws -> Void) {
+        self.codes = codes
+        self.comparesSecrets = comparesSecrets
+        self.add = add
+    }
 
     mutating func wants(_ item: Item) throws -> Bool {
         if Travel(item.accessibility) == .nowhere {
-            comparison.omitted += 1
+            omitted += 1
             return false
         }
         if comparesSecrets { return true }
-        try comparison.addSecond(item, .unknown)
+        try add(item, .unknown)
         return false
     }
 
     mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
-        try comparison.addSecond(item, item.secretSize == nil ? .absent : .code(codes.secret(secret)))
+        try add(item, item.secretSize == nil ? .absent : .code(codes.secret(secret)))
     }
 
     mutating func skip(damaged item: Item?) throws {
-        comparison.damaged += 1
-        if let item { try comparison.addSecond(item, .unknown) }
+        damaged += 1
+        if let item { try add(item, .unknown) }
     }
 }

@@ -143,7 +143,7 @@ final class Comparison {
     func report(_ before: [Int: Item]) throws(ItemProblem) -> CompareReport {
         var changes: [CompareReport.Change] = []
         for (number, after, secret) in changed.sorted(by: { $0.number < $1.number }) {
-            guard let item = before[number] else { preconditionFailure("an archive that was proved has its items") }
+            guard let item = before[number] else { preconditionFailure("what was read twice has its items") }
             let (then, now) = (compared(item), try identified(compared(after), as: compared(item)))
             let change = records[number].secret.change(to: secret, then, now)
             let (old, new) = (KeyringExtra.comparable(then), KeyringExtra.comparable(now))

@@ -40,7 +40,8 @@ package final class RestorableKeychain: RestorableStore {
         if file != nil {
             let keychain = try existing(for: request)
             let keepsState = request.keepsState && !request.options.isDryRun
-            return try KeychainStates(of: keychain, setting).keeping(before: .restore, isKept: keepsState) { keep in
+            return try KeychainStates(of: keychain, setting).keeping(before: request.change, isKept: keepsState) {
+                keep in
                 try run(into: keychain, keep: keep)
             }
         }

@@ -1,11 +1,14 @@
 package import KCBackupEngine
 package import KCKeychainModel
+package import KCLocalKeychains
 
 /// An archive to restore into a store, and how.
 package struct RestoreRequest {
     let archive: ProvenArchive
     package var options: RestoreOptions
     let keepsState: Bool
+    /// What the user does, for the list of states.
+    package var change: KeptStates.Change = .restore
     let openArchive: (_ isNeeded: Bool) throws -> Void
 
     /// - Parameters:

@@ -100,7 +100,7 @@ package final class ForeignFile: Sendable {
     package static func isReadableByOthers(_ status: stat) -> Bool { status.st_mode & 0o044 != 0 }
 
     /// When a file was last changed; the reference date if no item can have that date.
-    static func modified(_ status: stat) -> Timestamp {
+    package static func modified(_ status: stat) -> Timestamp {
         let (whole, isTooLarge) = Int64(status.st_mtim.tv_sec).multipliedReportingOverflow(by: 1_000_000)
         let (sum, overflow) = whole.addingReportingOverflow(Int64(status.st_mtim.tv_nsec) / 1_000)
         return isTooLarge || overflow ? .reference : Timestamp(microseconds: sum) ?? .reference

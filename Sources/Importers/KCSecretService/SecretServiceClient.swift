@@ -83,6 +83,30 @@ internal import CKCLibSecret
         }
     }
 
+    /// The name of the program that is the service on this bus, as the kernel has it, of at most 15 bytes; nil if none
+    /// is running, or if that cannot be seen.
+    package static func program(on bus: SessionBus) throws(SecretServiceFailure) -> String? {
+        do {
+            let connection = try BusConnection(bus, limit: .probe)
+            guard let owner = try owner(of: name, on: connection) else { return nil }
+            let call = BusCall(busPath, destination, "GetConnectionUnixProcessID", [.text(owner)])
+            let id = try connection.call(destination, call).member(0, \.number, .connecting)
+            // The size of the file is 0 for the kernel, so read up to what it can be.
+            var comm = try FileSlice(OpenFile.reading("/proc/\(id)/comm"), offset: 0, length: 16)
+            var line = SecretBytes(capacity: 16)
+            try line.append(upTo: 16) { output throws(StreamFailure) in try comm.read(into: &output) }
+            return line.withBytes { bytes in
+                let end = bytes.firstIndex(of: UInt8(ascii: "\n"), from: 0) ?? bytes.count
+                return String(validating: (0..<end).map { bytes[$0] }, as: UTF8.self)
+            }
+        } catch SecretServiceFailure.interrupted {
+            throw .interrupted
+        } catch {
+            // Whatever the reason, the user did not ask for the service.
+            return nil
+        }
+    }
+
     static func owner(on bus: BusConnection, starts: Bool) throws -> String {
         do {
             if starts {

@@ -44,6 +44,18 @@ package final class ServiceForm {
     }
 }
 
+extension ServiceForm {
+    /// The form in which the items of two keyring files are compared.
+    ///
+    /// If each of them has one collection, the two are versions of it, whatever their labels: oo7 takes the label from
+    /// the name of the file, and GNOME Keyring writes it into the file.
+    package static func ofFiles(_ first: [Item], _ second: [Item]) -> ServiceForm {
+        let (places, others) = (Set(first.map(ServiceMapping.place)), Set(second.map(ServiceMapping.place)))
+        let chosen = places.count == 1 && others.count == 1 ? places.first ?? nil : nil
+        return ServiceForm(in: .other, chosen: chosen, standard: nil)
+    }
+}
+
 extension SecretServiceClient {
     /// The form in which this service holds items.
     ///

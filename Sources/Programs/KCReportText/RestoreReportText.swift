@@ -41,12 +41,22 @@ extension RestoreCounts {
 }
 
 extension RestoreReport {
+    /// What was done with what a report is about.
+    package enum Deed: Sendable {
+        case restored
+        case merged
+
+        fileprivate var infinitive: String { self == .restored ? "restore" : "merge" }
+        fileprivate var participle: String { self == .restored ? "restored" : "merged" }
+    }
+
     /// The numbers of items, by what becomes of them.
     ///
     /// - Parameters:
+    ///   - deed: what was done.
     ///   - target: what is restored into, as text.
     ///   - isMade: false if the keychain did not exist, and none of the selected items could be written to it.
-    package func summary(into target: String, isMade: Bool) -> String {
+    package func summary(_ deed: Deed = .restored, into target: String, isMade: Bool) -> String {
         let counts = counts
         // The words for what will be done, and for what was done.
         let parts: [(Int, String, String)] = [
@@ -57,30 +67,30 @@ extension RestoreReport {
         ]
         let told = parts.filter { $0.0 > 0 }.map { "\($0.0) \(isDryRun ? $0.1 : $0.2)" }
             .joined(separator: ", ")
-        let what = told.isEmpty ? "nothing to restore" : told
+        let what = told.isEmpty ? "nothing to \(deed.infinitive)" : told
         if !isMade {
             return "\(target) \(isDryRun ? "would not be" : "was not") made: \(what)"
         }
         let isNothing = counts.create + counts.update + counts.remove == 0
         let done =
             isDryRun
-            ? "would restore" + (isNothing ? " nothing" : "") : isNothing ? "nothing restored" : "restored"
+            ? "would \(deed.infinitive)" + (isNothing ? " nothing" : "")
+            : isNothing ? "nothing \(deed.participle)" : deed.participle
         return "\(done) into \(target): \(what)"
     }
 
     /// The JSON object of `restore`.
     ///
     /// - Parameters:
-    ///   - archive: the JSON object "archive".
+    ///   - source: what was restored, as members.
     ///   - keychain: the name of what is restored into.
     ///   - changes: the items that are changed or kept.
     ///   - unmapped: what the target does not store.
     package func json(
-        archive: JSONValue, origin: Origin, keychain: String, _ changes: RestoreChanges, unmapped: JSONValue
+        of source: [(String, JSONValue?)], keychain: String, _ changes: RestoreChanges, unmapped: JSONValue
     ) -> JSONValue {
-        .members([
-            ("archive", archive), ("origin", origin.json), ("keychain", .text(keychain)),
-            ("dryRun", .flag(isDryRun)), ("contents", contents.json),
+        let members: [(String, JSONValue?)] = [
+            ("keychain", .text(keychain)), ("dryRun", .flag(isDryRun)), ("contents", contents.json),
             ("notOpened", .number(notOpened)),
             ("plan", counts.json), ("unmapped", unmapped),
             ("vanishing", .list(vanishing.map { .item($0) })),
@@ -96,6 +106,7 @@ extension RestoreReport {
                 "failing",
                 .list(failing.map { JSONValue.item($0.item).adding([("problem", .text($0.problem.rawValue))]) })
             ),
-        ])
+        ]
+        return .members(source + members)
     }
 }

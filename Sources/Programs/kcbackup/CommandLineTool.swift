@@ -45,8 +45,8 @@ struct CommandLineTool: ParsableCommand {
             CommandGroup(
                 name: "Keychains",
                 subcommands: [
-                    KeychainCommand.self, ItemCommand.self, ExecCommand.self, ImportCommand.self, ExportCommand.self,
-                    UndoCommand.self, DeviceCommand.self,
+                    KeychainCommand.self, ItemCommand.self, ExecCommand.self, ImportCommand.self, MergeCommand.self,
+                    ExportCommand.self, UndoCommand.self, DeviceCommand.self,
                 ]),
         ])
 }

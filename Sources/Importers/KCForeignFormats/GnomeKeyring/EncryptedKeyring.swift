@@ -46,6 +46,12 @@ struct EncryptedKeyring {
         return try collector.finish("encrypted", isPlaintext: false)
     }
 
+    /// The label and the number of items, which need no password.
+    static func outline(of file: ForeignFile) throws(ForeignFailure) -> (label: String, items: Int) {
+        let keyring = try file.bytes.withBytes { bytes throws(ForeignFailure) in try EncryptedKeyring(bytes) }
+        return (keyring.label, keyring.index.count)
+    }
+
     /// Reads the clear part.
     private init(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) {
         var cursor = ByteCursor(Self.headerLength..<bytes.count)

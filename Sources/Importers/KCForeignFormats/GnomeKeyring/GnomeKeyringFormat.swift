@@ -26,22 +26,45 @@ package struct GnomeKeyringFormat: ForeignFormat {
             return try folder.read(secrets)
         }
         guard let file = input.file, try recognises(input) else { throw ForeignFailure.notOfFormat(title: title) }
-        return try Self.read(file, secrets, number: 0)
+        return try Self.read(KeyringFile(file, at: input.path), secrets, number: 0)
     }
 
     /// Reads a keyring.
     ///
     /// - Parameter number: its index among those with the same label.
-    static func read(_ file: ForeignFile, _ secrets: any ForeignSecrets, number: Int) throws -> ForeignContents {
-        if !file.starts(with: magic) { return try KeyringText.read(file, number: number) }
-        let version = file.bytes.withBytes { bytes in
-            bytes.count < magic.count + 2 ? nil : (bytes[magic.count], bytes[magic.count + 1])
+    static func read(_ keyring: KeyringFile, _ secrets: any ForeignSecrets, number: Int) throws -> ForeignContents {
+        let file = keyring.file
+        return switch try Kind(file) {
+        case .text: try KeyringText.read(file, number: number)
+        case .encrypted: try EncryptedKeyring.read(file, secrets, number: number)
+        case .libsecret: try LibsecretKeyring.read(keyring, secrets, number: number)
         }
-        switch version {
-        case nil: throw ForeignFailure.damaged("it ends within its last record")
-        case (0, 0)?: return try EncryptedKeyring.read(file, secrets, number: number)
-        case (1, 0)?: return try LibsecretKeyring.read(file, secrets, number: number)
-        case (let major, let minor)?: throw ForeignFailure.unknownVariant("version \(major).\(minor)")
+    }
+
+    /// The kinds of files.
+    enum Kind {
+        /// Plain text, of GNOME Keyring.
+        case text
+        /// Encrypted, of GNOME Keyring.
+        case encrypted
+        /// Of libsecret and oo7.
+        case libsecret
+
+        /// Reads it from the beginning of a keyring.
+        init(_ file: ForeignFile) throws(ForeignFailure) {
+            guard file.starts(with: magic) else {
+                self = .text
+                return
+            }
+            let version = file.bytes.withBytes { bytes in
+                bytes.count < magic.count + 2 ? nil : (bytes[magic.count], bytes[magic.count + 1])
+            }
+            switch version {
+            case nil: throw .damaged("it ends within its last record")
+            case (0, 0)?: self = .encrypted
+            case (1, 0)?: self = .libsecret
+            case (let major, let minor)?: throw .unknownVariant("version \(major).\(minor)")
+            }
         }
     }
 }

@@ -5,20 +5,29 @@ internal import KCKeychainModel
 /// A folder of keyrings, such as `~/.local/share/keyrings`, which are read together with one password.
 struct KeyringFolder {
     private let path: String
-    private let keyrings: [ForeignFile]
+    private let keyrings: [Entry]
     /// Files that are named like keyrings and do not begin like one.
-    private let strangers: [ForeignFile]
+    private let strangers: [Entry]
 
-    /// Finds the keyrings directly in a folder; nil if there are none.
+    /// A file of the folder.
+    private struct Entry {
+        /// Its path below the folder.
+        let name: String
+        let keyring: KeyringFile
+
+        var file: ForeignFile { keyring.file }
+    }
+
+    /// Finds the keyrings directly in a folder, and those of oo7 in the folder below it; nil if there are none.
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
     init?(_ path: String) throws {
-        var (keyrings, strangers): ([ForeignFile], [ForeignFile]) = ([], [])
-        for name in try Path.names(in: path).sorted() where Self.hasEnding(name) {
-            guard try Path.kind(of: path + "/" + name) == .file else { continue }
+        var (keyrings, strangers): ([Entry], [Entry]) = ([], [])
+        for name in try Self.names(in: path) {
             let file = try ForeignFile(reading: OpenFile.reading(path + "/" + name))
             let isKeyring = try GnomeKeyringFormat().recognises(ForeignInput(path: path + "/" + name, .file(file)))
-            if isKeyring { keyrings.append(file) } else { strangers.append(file) }
+            let entry = Entry(name: name, keyring: KeyringFile(file, at: path + "/" + name))
+            if isKeyring { keyrings.append(entry) } else { strangers.append(entry) }
         }
         if keyrings.isEmpty { return nil }
         self.path = path
@@ -26,8 +35,19 @@ struct KeyringFolder {
         self.strangers = strangers
     }
 
-    private static func hasEnding(_ name: String) -> Bool {
-        name.exact.hasSuffix(".keyring") && !name.exact.hasPrefix(".")
+    /// The files that are named like keyrings, as paths below a folder, sorted.
+    ///
+    /// - Throws: `FileFailure`, `StreamFailure`.
+    static func names(in path: String) throws -> [String] {
+        var found: [String] = []
+        for prefix in ["", KeyringFile.folderOfOO7 + "/"]
+        where try prefix.isEmpty || Path.kind(of: path + "/" + KeyringFile.folderOfOO7) == .folder {
+            for name in try Path.names(in: path + "/" + prefix).sorted()
+            where name.exact.hasSuffix(".keyring") && !name.exact.hasPrefix(".") {
+                if try Path.kind(of: path + "/" + prefix + name) == .file { found.append(prefix + name) }
+            }
+        }
+        return found
     }
 
     /// Reads all keyrings that the password opens; damaged ones and those with another password are refused by name.
@@ -35,19 +55,24 @@ struct KeyringFolder {
     /// - Throws: if no keyring can be read, the failure of the first one; `ForeignFailure` (`limit`).
     func read(_ secrets: any ForeignSecrets) throws -> ForeignContents {
         var reading = Reading()
-        for file in keyrings where !Self.isEncrypted(file) { try reading.attempt(file, NoSecrets()) }
-        let encrypted = keyrings.indices.filter { Self.isEncrypted(keyrings[$0]) }
+        for entry in keyrings where !Self.isEncrypted(entry.file) {
+            try reading.attempt(entry.name, entry.keyring, NoSecrets())
+        }
+        let encrypted = keyrings.indices.filter { Self.isEncrypted(keyrings[$0].file) }
+        let named = keyrings.map { ($0.name, $0.keyring) }
         if encrypted.isEmpty {
-            try reading.number(keyrings, NoSecrets())
+            try reading.number(named, NoSecrets())
         } else {
             try secrets.password("password of the keyrings") { password in
                 let given = OnePassword(text: password.copy())
-                for index in encrypted { try reading.attempt(keyrings[index], given) }
+                for index in encrypted {
+                    try reading.attempt(keyrings[index].name, keyrings[index].keyring, given)
+                }
                 guard encrypted.contains(where: { reading.contents[keyrings[$0].name.exact] != nil }) else {
                     throw encrypted.compactMap { reading.failures[keyrings[$0].name.exact] }.first
                         ?? .wrongPasswordOrDamaged
                 }
-                try reading.number(keyrings, given)
+                try reading.number(named, given)
             }
         }
         if reading.contents.isEmpty {
@@ -59,21 +84,21 @@ struct KeyringFolder {
     private func collected(_ reading: Reading) throws -> ForeignContents {
         let collector = RecordCollector(format: "gnome-keyring", date: .reference)
         var details: [String] = []
-        for file in keyrings {
-            if let contents = reading.contents[file.name.exact] {
-                details.append(file.name)
-                try collector.add(contents, of: file.name) { item in KeyringCollector.kind(of: item.attributes) }
-                if contents.exposesSecrets, file.isReadableByOthers {
+        for entry in keyrings {
+            if let contents = reading.contents[entry.name.exact] {
+                details.append(entry.name)
+                try collector.add(contents, of: entry.name) { item in KeyringCollector.kind(of: item.attributes) }
+                if contents.exposesSecrets, entry.file.isReadableByOthers {
                     collector.remark(
-                        "\(file.name) can be read by others, and holds secrets; if they are real, run 'chmod 600'")
+                        "\(entry.name) can be read by others, and holds secrets; if they are real, run 'chmod 600'")
                 }
-            } else if let failure = reading.failures[file.name.exact] {
-                collector.refuse(file.name, .damaged(failure.keyringWords))
+            } else if let failure = reading.failures[entry.name.exact] {
+                collector.refuse(entry.name, .damaged(failure.keyringWords))
             }
         }
-        for file in strangers {
-            let problem: ForeignFailure = file.isBlank ? .empty : .damaged("it does not begin like a keyring")
-            collector.refuse(file.name, .damaged(problem.keyringWords))
+        for entry in strangers {
+            let problem: ForeignFailure = entry.file.isBlank ? .empty : .damaged("it does not begin like a keyring")
+            collector.refuse(entry.name, .damaged(problem.keyringWords))
         }
         let folder = try ForeignFolder(path)
         let others = folder.files.count + folder.others - keyrings.count - strangers.count
@@ -93,36 +118,36 @@ private struct Reading {
     private(set) var contents: [ExactText: ForeignContents] = [:]
     private(set) var failures: [ExactText: ForeignFailure] = [:]
 
-    mutating func attempt(_ file: ForeignFile, _ secrets: any ForeignSecrets) throws {
+    mutating func attempt(_ name: String, _ keyring: KeyringFile, _ secrets: any ForeignSecrets) throws {
         do {
-            contents[file.name.exact] = try GnomeKeyringFormat.read(file, secrets, number: 0)
+            contents[name.exact] = try GnomeKeyringFormat.read(keyring, secrets, number: 0)
         } catch let failure as ForeignFailure {
-            failures[file.name.exact] = failure
+            failures[name.exact] = failure
         }
     }
 
     /// Numbers the keyrings with the same label in the order in which the daemon makes their files.
     ///
     /// A copy, which has nothing that an earlier one lacks, is no other keyring.
-    mutating func number(_ files: [ForeignFile], _ secrets: any ForeignSecrets) throws {
+    mutating func number(_ files: [(name: String, keyring: KeyringFile)], _ secrets: any ForeignSecrets) throws {
         let ordered = files.sorted { ($0.name.utf8.count, $0.name) < ($1.name.utf8.count, $1.name) }
         var earlier: [[UInt8]: [ForeignContents]] = [:]
-        for file in ordered {
-            guard let found = contents[file.name.exact], let label = KeyringMapping.keyring(of: found.items) else {
+        for (name, keyring) in ordered {
+            guard let found = contents[name.exact], let label = KeyringMapping.keyring(of: found.items) else {
                 continue
             }
             let others = earlier[label, default: []]
             if others.contains(where: { $0.items.hasAll(of: found.items) }) { continue }
             earlier[label, default: []].append(found)
             if others.isEmpty { continue }
-            contents[file.name.exact] = try GnomeKeyringFormat.read(file, secrets, number: others.count)
+            contents[name.exact] = try GnomeKeyringFormat.read(keyring, secrets, number: others.count)
         }
     }
 }
 
 extension ForeignFailure {
     /// Why one of several keyrings cannot be read; contains no foreign text.
-    fileprivate var keyringWords: String {
+    package var keyringWords: String {
         switch self {
         case .wrongPassword: "another password opens it: import it by itself"
         case .wrongPasswordOrDamaged: "another password opens it, or it is damaged: import it by itself"

@@ -33,6 +33,14 @@ struct KeyringText {
         }
     }
 
+    /// The label and the number of items.
+    static func outline(of file: ForeignFile) throws(ForeignFailure) -> (label: String, items: Int) {
+        try file.bytes.withBytes { bytes throws(ForeignFailure) in
+            let text = try KeyringText(groups: KeyFile.groups(in: bytes), bytes)
+            return (text.label, text.groups.dropFirst().count { !$0.isPart })
+        }
+    }
+
     private init(groups: [KeyFile.Group], _ bytes: borrowing Span<UInt8>) throws(ForeignFailure) {
         guard let first = groups.first, first.name == "keyring" else {
             throw .damaged("its first group is not 'keyring'")

@@ -15,10 +15,12 @@ struct LibsecretKeyring {
     private let rounds: Int
     private let items: [Range<Int>]
 
-    static func read(_ file: ForeignFile, _ secrets: any ForeignSecrets, number: Int) throws -> ForeignContents {
-        let name = file.name.exact.removingSuffix(".keyring") ?? file.name
+    static func read(
+        _ source: KeyringFile, _ secrets: any ForeignSecrets, number: Int
+    ) throws -> ForeignContents {
+        let file = source.file
         let keyring = try file.bytes.withBytes { bytes throws(ForeignFailure) in try LibsecretKeyring(bytes) }
-        let collector = KeyringCollector(keyring: KeyringName(label: name, number: number), file)
+        let collector = KeyringCollector(keyring: KeyringName(label: source.labelOfName, number: number), file)
         var key = SecretBytes(capacity: 0)
         var valid: [Bool] = []
         try secrets.password("password of the keyring") { password in
@@ -45,6 +47,11 @@ struct LibsecretKeyring {
             }
         }
         return try collector.finish("of libsecret, encrypted", isPlaintext: false)
+    }
+
+    /// The number of items, which needs no password.
+    static func itemCount(of file: ForeignFile) throws(ForeignFailure) -> Int {
+        try file.bytes.withBytes { bytes throws(ForeignFailure) in try LibsecretKeyring(bytes).items.count }
     }
 
     /// Reads the outermost tuple, `(uayutua(a{say}ay))`, and finds its items.

@@ -7,9 +7,7 @@ internal import KCReportText
 struct RestoreText {
     let report: RestoreReport
     let changes: RestoreChanges
-    let outline: ArchiveOutline
-    let path: String
-    let origin: Origin
+    let source: Source
     let target: RestorePlace
     /// What decided between an item of the archive and the keychain's own version.
     let policy: ConflictPolicy
@@ -19,6 +17,29 @@ struct RestoreText {
     let isMade: Bool
     /// The attributes that a Secret Service, as the target, does not store.
     let unmapped: UnmappedAttributes
+    var done = RestoreReport.Deed.restored
+
+    /// What was restored.
+    enum Source {
+        case archive(ArchiveOutline, path: String, Origin)
+        case file(path: String, format: String)
+
+        /// What brings its own version of an item.
+        var word: String {
+            switch self {
+            case .archive: "archive"
+            case .file: "file"
+            }
+        }
+
+        fileprivate var json: [(String, JSONValue?)] {
+            switch self {
+            case .archive(let outline, let path, let origin):
+                [("archive", outline.json(path)), ("origin", origin.json)]
+            case .file(let path, let format): [("file", .text(path)), ("format", .text(format))]
+            }
+        }
+    }
 
     func tell(_ session: Session) throws {
         var list = ChangeList(isDryRun: report.isDryRun, in: session)
@@ -26,7 +47,7 @@ struct RestoreText {
         if policy == .newer, report.counts.keep > 0,
             isOfSome || report.counts.create + report.counts.update == 0
         {
-            session.note("'\(OptionName.onConflict.spelling) overwrite' takes the archive's version")
+            session.note("'\(OptionName.onConflict.spelling) overwrite' takes the \(source.word)'s version")
         }
         let unbound = report.stayingBehind.count { $0.reason == .notBoundThere }
         if unbound > 0, !session.style.isQuiet {
@@ -66,9 +87,10 @@ struct RestoreText {
     private func tellChanges(_ list: inout ChangeList, _ session: Session) {
         let counts = report.counts
         func doing(_ past: String) -> String { report.isDryRun ? "would be \(past)" : past }
-        list.add(report.vanishing) { _, words in "\(doing("removed")), and not in the archive: \(words)" }
+        list.add(report.vanishing) { _, words in "\(doing("removed")), and not in the \(source.word): \(words)" }
         list.add(changes.replaced, of: counts.update) { _, words in "\(doing("replaced")): \(words)" }
-        let reason = policy == .newer ? ", since the archive's version is not newer" : ""
+        let undecided = done == .merged && policy == .keep ? ", and the file's version differs" : ""
+        let reason = policy == .newer ? ", since the \(source.word)'s version is not newer" : undecided
         list.add(changes.kept, of: counts.keep) { _, words in "\(doing("kept"))\(reason): \(words)" }
         if report.isDryRun {
             list.add(changes.created, of: counts.create) { _, words in "\(doing("created")): \(words)" }
@@ -97,10 +119,9 @@ struct RestoreText {
         }
     }
 
-    private var summary: String { report.summary(into: target.words, isMade: isMade) }
+    private var summary: String { report.summary(done, into: target.words, isMade: isMade) }
 
     private var json: JSONValue {
-        report.json(
-            archive: outline.json(path), origin: origin, keychain: target.name, changes, unmapped: unmapped.json)
+        report.json(of: source.json, keychain: target.name, changes, unmapped: unmapped.json)
     }
 }

@@ -86,9 +86,7 @@ struct ImportCommand: Verb {
         if DesktopKeyring(target.keychain) != nil {
             throw UsageProblem(
                 "'import' writes into keychains, and 'secret-service:' names the desktop keyring",
-                hint: "'kcbackup create \(OptionName.keychain.spelling) file:FILE "
-                    + "\(OptionName.output.spelling) FILE.kcb' and 'kcbackup restore FILE.kcb "
-                    + "\(OptionName.keychain.spelling) secret-service:' take it there")
+                hint: "'kcbackup merge FILE \(OptionName.into.spelling) secret-service:' takes it there")
         }
         try opening.check(with: file, passcode: target.passcode)
         let table = try table()
@@ -100,43 +98,10 @@ struct ImportCommand: Verb {
 
         let reader = ForeignReader(file, opening, in: session)
         let reading = try reader.read(as: table)
-        let text = ImportText(
-            path: file, reading: reading, use: dryRun ? .dryRun : .importing, policy: onConflict,
-            named: target.keychain, session: session)
-        try text.tellContents()
-
-        var decisions: [(Item, RestoreAction)] = []
-        let items = reading.contents.items
-        let importing = ImportItems(
-            policy: onConflict, isDryRun: dryRun, requiresAll: reading.format is ItemLinesFormat)
-        // Each item is visited once for the plan and once for writing.
-        let progress = Progress("importing items", of: UInt64(items.count * (dryRun ? 1 : 2)), in: session)
-        defer { progress.finish() }
-        let observe = { (item: Item, action: RestoreAction) in
-            if style.verbose { decisions.append((item, action)) }
-        }
-        let report: ImportReport
-        if isThere {
-            let store = try target.open(in: session)
-            try target.passcodeOption.unlock(store, for: .of(Protection.unconstrained), in: session)
-            if noUndo || dryRun {
-                report = try importing.run(items, into: store, step: progress.step, observe: observe)
-            } else {
-                report = try session.states(of: store).keeping(before: .import, isKept: true) { keep in
-                    try importing.run(items, into: store, keep: keep, step: progress.step, observe: observe)
-                }
-            }
-        } else {
-            session.warn("there is no keychain \(quoted(local.name)) yet; 'kcbackup keychain create' makes it")
-            report = try importing.run(items, into: EmptyTarget(form: .plain), step: progress.step, observe: observe)
-        }
-        progress.finish()
-        let told = Result { try text.tell(report, decisions, keychain: local.name) }
-        if reading.contents.exposesSecrets, reading.remains, !dryRun {
-            session.warn("\(quoted(file)) still holds the secrets in the clear; delete it when it is no longer needed")
-        }
-        try told.get()
-        return report.failing.isEmpty && report.skipped.isEmpty && reading.contents.refused.isEmpty ? .ok : .incomplete
+        return try KeychainImport(
+            path: file, target: target, named: target.keychain, policy: onConflict, isDryRun: dryRun,
+            keepsState: !noUndo
+        ).run(reading, in: session)
     }
 
     /// Returns the format for a table with the named columns.

@@ -188,8 +188,8 @@ struct RestoreCommand: Verb {
         let report = try target.place.restore(request, observer)
         progress.finish()
         try RestoreText(
-            report: report, changes: changes, outline: outline, path: archive, origin: proven.origin,
-            target: target, policy: onConflict, isOfSome: options.filter != nil,
+            report: report, changes: changes, source: .archive(outline, path: archive, proven.origin), target: target,
+            policy: onConflict, isOfSome: options.filter != nil,
             isMade: new == nil || report.makesKeychain, unmapped: unmapped
         ).tell(session)
         if new != nil, !dryRun, report.writesSomething {

@@ -176,8 +176,8 @@ extension UsageProblem {
 
     /// `diff` needs exactly one thing to compare the archive with.
     static let comparesOne = UsageProblem(
-        "name one thing to compare with: a second archive, or a keychain",
-        hint: "name the second archive, or the keychain with '\(OptionName.keychain.spelling) NAME'")
+        "name one thing to compare with: a second archive or file, or a keychain",
+        hint: "name the second one, or the keychain with '\(OptionName.keychain.spelling) NAME'")
 
     /// A job needs a backup folder.
     static let needsFolder = UsageProblem(

@@ -61,6 +61,7 @@ struct Examination {
         openKeychains()
         lookAtChip()
         lookAtKits()
+        lookAtKeyringFiles()
         guard let state else { return }
         if !state.jobs.isEmpty { lookForDesktop(state) }
         for keychain in state.stores {
@@ -156,6 +157,15 @@ struct Examination {
         var lacking: [String] = []
         check { session in if try session.isHeldByChip { lacking = try EncryptedArchives.lacking(in: session) } }
         for name in lacking { warnings.append((nil, EncryptedArchives.warning(name))) }
+    }
+
+    /// Warns of keyrings that have two versions.
+    private mutating func lookAtKeyringFiles() {
+        count += 1
+        var found = KeyringExamination()
+        check { session in found = try KeyringExamination(in: session) }
+        warnings += found.warnings.map { (nil, $0) }
+        notes += found.notes.map { (nil, $0) }
     }
 
     /// Warns of recovery kits that nobody has tried lately.

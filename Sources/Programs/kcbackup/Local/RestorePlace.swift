@@ -13,7 +13,10 @@ struct RestorePlace {
     /// The name for use in a sentence.
     let words: String
 
-    private init(_ store: any NamedStore, given: String?, _ options: StoreOptions, in session: Session) throws {
+    /// Finds the place of a store that the user named as `given`.
+    ///
+    /// - Throws: `UsageProblem` for an option that is not for its kind.
+    init(_ store: any NamedStore, given: String?, _ options: StoreOptions, in session: Session) throws {
         try store.kind.check(options.given)
         place = try store.restorable(options, in: session)
         (name, words) = (store.name, store.words)

@@ -1,0 +1,149 @@
+internal import ArgumentParser
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCConsole
+internal import KCForeignFormats
+internal import KCItemSources
+internal import KCItemStores
+internal import KCKeychainModel
+internal import KCReportText
+internal import KCSecretService
+
+/// One of the two things that `diff` compares, as the user named it.
+enum ComparedSide {
+    case archive(ProvenArchive, ArchiveOutline)
+    /// A file of another program, or of items.
+    case file(FileItems, format: String)
+
+    /// The archive; nil for a file.
+    var archive: ProvenArchive? { if case .archive(let archive, _) = self { archive } else { nil } }
+
+    /// What it holds, as the first side of a comparison.
+    var first: CompareBackups.First {
+        switch self {
+        case .archive(let archive, _): .archive(archive)
+        case .file(let items, _): .items(items)
+        }
+    }
+
+    /// What it holds, as the second side of a comparison.
+    func second(comparedWith first: ComparedSide) throws -> CompareBackups.Other {
+        switch self {
+        case .archive(let archive, _): .archive(archive)
+        case .file(let items, _): .keychain(items, form: try form(comparedWith: first))
+        }
+    }
+
+    /// The members that describe it as the first side.
+    func firstMembers(_ path: String) -> [(String, JSONValue?)] {
+        switch self {
+        case .archive(_, let outline): [("archive", outline.json(path))]
+        case .file(_, let format): [("file", .text(path)), ("format", .text(format))]
+        }
+    }
+
+    /// The members that describe it as the second side.
+    func secondMembers(_ path: String) -> [(String, JSONValue?)] {
+        switch self {
+        case .archive(_, let outline): [("with", outline.json(path))]
+        case .file(_, let format): [("withFile", .text(path)), ("withFormat", .text(format))]
+        }
+    }
+
+    /// The form in which two versions of a keyring are compared; nil if they are not both that.
+    private func form(comparedWith first: ComparedSide) throws -> ((Item) -> Item?)? {
+        guard case .file(let its, let format) = first, case .file(let items, let other) = self,
+            [format, other].allSatisfy({ Self.keyrings.contains($0) })
+        else { return nil }
+        return try ServiceForm.ofFiles(its.allItems(), items.allItems()).form
+    }
+
+    private static let keyrings = [GnomeKeyringFormat().name, KWalletFormat().name]
+}
+
+extension FileItems {
+    /// The items of the file, without their secrets.
+    fileprivate func allItems() throws -> [Item] {
+        var visitor = MatchingItems(nil)
+        try visitItems(&visitor)
+        return visitor.items
+    }
+}
+
+/// Opens what `diff` compares; keys that were given or asked for are tried for both.
+struct ComparedSides {
+    let opening: ArchiveOptions
+    let archivePasscode: ArchivePasscodeOption
+    let foreign: ForeignOptions
+    let session: Session
+    private let opener: ArchiveOpener
+    private let passcode = KeptSecret()
+
+    init(
+        _ opening: ArchiveOptions, _ archivePasscode: ArchivePasscodeOption, _ foreign: ForeignOptions,
+        in session: Session
+    ) {
+        self.opening = opening
+        self.archivePasscode = archivePasscode
+        self.foreign = foreign
+        self.session = session
+        opener = ArchiveOpener(opening, in: session)
+    }
+
+    /// Opens an archive or a file.
+    func open(_ path: String) throws -> ComparedSide {
+        if let reading = try read(path) {
+            let text = ImportText(path: path, reading: reading, use: .source, session: session)
+            text.warnOfRefused()
+            return .file(FileItems(reading.contents, identity: path), format: reading.format.name)
+        }
+        let file = try opening.open(path, isOneOfTwo: true, in: session).file
+        let proven = try prove(file, path)
+        if proven.takesPasscode {
+            try archivePasscode.open(proven, isNeeded: false, path: path, keptIn: passcode, in: session)
+        }
+        return .archive(proven, try ArchiveOutline(file))
+    }
+
+    /// Reads a file of another program; nil for an archive or an unknown file.
+    private func read(_ path: String) throws -> ForeignReader.Reading? {
+        try foreign.check(with: path)
+        let reader = ForeignReader(path, foreign, in: session)
+        guard let input = try reader.inputUnlessArchive() else { return nil }
+        do {
+            return try reader.read(input)
+        } catch ForeignFailure.empty, ForeignFailure.unknownFormat {
+            // Opening it as an archive says what it is not.
+            return nil
+        }
+    }
+
+    private func prove(_ file: ArchiveFile, _ path: String) throws -> ProvenArchive {
+        do {
+            return try opener.prove(file, at: path)
+        } catch ArchiveFailure.noMatchingIdentity
+            where file.hasPassphrase && opening.passphrase == nil && session.world.terminal.isAttended
+        {
+            // The identities are for the other archive.
+            return try ArchiveOpener(ArchiveOptions.parse([]), in: session).prove(file, at: path)
+        }
+    }
+}
+
+extension ProvenArchive {
+    /// True if the passcode of its keychain opens more of it here.
+    var takesPasscode: Bool { isFromThisDevice && stored?.hasPasscode == true }
+
+    /// Why its secrets cannot all be compared; nil if they can.
+    var closed: String? {
+        get throws {
+            if try opensAllSecrets { return nil }
+            guard stored != nil else { return "the given key opens only the metadata" }
+            return isFromThisDevice
+                ? "the passcode of an unencrypted archive was not given; give "
+                    + "'\(OptionName.archivePasscode.spelling) tty'"
+                : "an unencrypted archive opens only on the device that made it"
+        }
+    }
+}

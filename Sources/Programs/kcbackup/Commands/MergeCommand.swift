@@ -1,0 +1,149 @@
+internal import ArgumentParser
+internal import KCBackupArchive
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCConsole
+internal import KCItemSources
+internal import KCItemStores
+internal import KCKeychainModel
+internal import KCLocalKeychains
+internal import KCReportText
+
+/// `kcbackup merge`: brings what a keyring file has into the keyring that is in use.
+struct MergeCommand: Verb {
+    static let mainOptions: [OptionName] = [.into, .onConflict, .dryRun]
+
+    static let keyringUse = KeyringUse.direct
+
+    static let configuration = CommandConfiguration(
+        commandName: "merge",
+        abstract: "Bring two versions of a keyring together.",
+        discussion: """
+            Adds what a file has, and the desktop keyring or a keychain lacks. Items are compared as 'kcbackup diff' \
+            compares them. Where both have an item and its secret or an attribute differs, nothing is written: the item is \
+            named, and the exit code is 3, unless '--on-conflict' says which one wins. Nothing is ever removed, and \
+            'kcbackup undo' takes a merge back.
+
+            This is for a keyring that has two files since an upgrade: 'login.keyring' of GNOME Keyring, and \
+            'v1/login.keyring' of oo7. Merge the file that is not in use; 'kcbackup doctor' says which one that is. Any file \
+            of another program that 'kcbackup import' reads can be merged too.
+
+            EXAMPLES:
+              kcbackup merge ~/.local/share/keyrings/login.keyring --dry-run
+              kcbackup merge login.keyring --into secret-service:Login
+              kcbackup merge login.keyring --on-conflict newer
+              kcbackup merge kdewallet.kwl --into login
+            """)
+
+    @Argument(help: "The file, or folder.", completion: .file())
+    var file: String
+
+    @OptionGroup
+    var opening: ForeignOptions
+
+    @Option(
+        name: OptionName.into.name,
+        help: ArgumentHelp(
+            "'secret-service:' or 'secret-service:LABEL' for the desktop keyring, or a keychain: a name, or a path with a '/'.",
+            valueName: "name|path"),
+        completion: KnownNames.keychains)
+    var into: String?
+
+    @OptionGroup
+    var passcodeOption: PasscodeOption
+
+    @OptionGroup
+    var unlocking: UnlockOptions
+
+    @Option(
+        name: OptionName.onConflict.name,
+        help: ArgumentHelp(
+            "What wins where both have an item and differ: newer, keep, overwrite or fail.", valueName: "policy"))
+    var onConflict: ConflictPolicy = .keep
+
+    @Flag(name: OptionName.dryRun.name, help: "Say what would happen, and write nothing.")
+    var dryRun = false
+
+    @Flag(name: OptionName.noUndo.name, help: "Do not keep the state before the merge.")
+    var noUndo = false
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        if passcodeOption.passcode == .unknown { throw SecretProblem.notASource(.passcode) }
+        try opening.check(with: file, passcode: passcodeOption.passcode)
+        let named = try session.store(into)
+        let options = StoreOptions(passcodeOption, unlocking)
+        if named.kind == .keychain {
+            try named.kind.check(options.given)
+            return try mergeIntoKeychain(in: session)
+        }
+        let target = try RestorePlace(named, given: into, options, in: session)
+        let reading = try ForeignReader(file, opening, in: session).read()
+        let contents = ImportText(path: file, reading: reading, use: .source, session: session)
+        try contents.tellContents()
+        let archive = try archive(of: FileItems(reading.contents, identity: file), in: session)
+        return try merge(archive, reading, into: target, in: session)
+    }
+
+    /// An import knows which dates a file has of its own, so it brings two together in a keychain.
+    private func mergeIntoKeychain(in session: Session) throws -> ExitStatus {
+        var target = try LocalKeychainOptions.parse([])
+        target.keychain = into
+        target.passcodeOption = passcodeOption
+        // Both must be there, before the user is asked for anything.
+        _ = try target.open(in: session)
+        let reading = try ForeignReader(file, opening, in: session).read()
+        return try KeychainImport(
+            path: file, target: target, named: into, policy: onConflict, isDryRun: dryRun, keepsState: !noUndo,
+            isAgreement: true
+        ).run(reading, in: session)
+    }
+
+    /// An archive of the items, so that a restore merges them.
+    private func archive(of items: FileItems, in session: Session) throws -> ProvenArchive {
+        try StoreChoice.makeDeviceKey(in: session)
+        return try TransientArchive.make(
+            of: items, ArchiveSource(kind: ArchiveSource.items, name: Path.split(file).name),
+            LocalDevice(session.world).key(), tool: CommandLineTool.tool, folder: session.world.dataFolder.path,
+            now: session.now)
+    }
+
+    private func merge(
+        _ archive: ProvenArchive, _ reading: ForeignReader.Reading, into target: RestorePlace, in session: Session
+    ) throws -> ExitStatus {
+        var options = RestoreOptions()
+        options.conflictPolicy = onConflict
+        options.isDryRun = dryRun
+        var request = RestoreRequest(archive, options, keepsState: !noUndo) { _ in }
+        request.change = .merge
+        var changes = RestoreChanges(namesCreated: true, namesSame: style.verbose, limit: .max)
+        var unmapped = UnmappedAttributes()
+        let progress = Progress("merging items", in: session, reading: archive.opened, dryRun ? 1 : 2)
+        defer { progress.finish() }
+        var observer = RestoreObserver()
+        observer.step = progress.step
+        observer.observe = { item, action in
+            changes.add(item, action)
+            if action == .create || action == .update, let loss = target.place.loss(of: item) {
+                unmapped.add(item, loss)
+            }
+        }
+        let report = try target.place.restore(request, observer)
+        progress.finish()
+        try RestoreText(
+            report: report, changes: changes, source: .file(path: file, format: reading.format.name), target: target,
+            policy: onConflict, isOfSome: false, isMade: true, unmapped: unmapped, done: .merged
+        ).tell(session)
+        session.noteUndo(target.option)
+        let isUndecided = onConflict == .keep && report.counts.keep > 0
+        if isUndecided, !session.style.isQuiet {
+            session.message(
+                "kcbackup: hint: '\(OptionName.onConflict.spelling) newer' takes the newer version of "
+                    + "\(report.counts.keep == 1 ? "it" : "each"), and 'overwrite' the file's\n")
+        }
+        let isWhole = report.failing.isEmpty && report.stayingBehind.isEmpty && report.contents.isComplete
+        return isWhole && !isUndecided && reading.contents.refused.isEmpty ? .ok : .incomplete
+    }
+}

@@ -1,0 +1,71 @@
+internal import KCBackupEngine
+internal import KCByteStreams
+internal import KCForeignFormats
+internal import KCItemSources
+internal import KCItemStores
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCReportText
+
+/// Imports what was read of a file into a keychain, and reports that.
+struct KeychainImport {
+    /// The file as the user named it.
+    let path: String
+    let target: LocalKeychainOptions
+    /// The keychain as the user named it; nil for the default one.
+    let named: String?
+    let policy: ConflictPolicy
+    let isDryRun: Bool
+    /// False to keep no state before the import.
+    let keepsState: Bool
+    /// True if an item that is kept although its secret differs makes the result incomplete.
+    var isAgreement = false
+
+    /// Runs the import, or its dry run, for which the keychain need not exist.
+    func run(_ reading: ForeignReader.Reading, in session: Session) throws -> ExitStatus {
+        let local = try LocalKeychain(target.keychain, in: session.world)
+        let text = ImportText(
+            path: path, reading: reading, use: isDryRun ? .dryRun : .importing, policy: policy, named: named,
+            session: session)
+        try text.tellContents()
+        var decisions: [(Item, RestoreAction)] = []
+        let items = reading.contents.items
+        // Each item is visited once for the plan and once for writing.
+        let progress = Progress("importing items", of: UInt64(items.count * (isDryRun ? 1 : 2)), in: session)
+        defer { progress.finish() }
+        let report = try report(reading, local, progress, in: session) { item, action in
+            if session.style.isVerbose { decisions.append((item, action)) }
+        }
+        progress.finish()
+        let told = Result { try text.tell(report, decisions, keychain: local.name) }
+        if reading.contents.exposesSecrets, reading.remains, !isDryRun {
+            session.warn("\(quoted(path)) still holds the secrets in the clear; delete it when it is no longer needed")
+        }
+        try told.get()
+        let isWhole = report.failing.isEmpty && report.skipped.isEmpty && reading.contents.refused.isEmpty
+        let isUndecided = isAgreement && policy == .keep && report.kept.contains(where: \.hasOtherSecret)
+        return isWhole && !isUndecided ? .ok : .incomplete
+    }
+
+    private func report(
+        _ reading: ForeignReader.Reading, _ local: LocalKeychain, _ progress: Progress, in session: Session,
+        _ observe: @escaping (Item, RestoreAction) -> Void
+    ) throws -> ImportReport {
+        let items = reading.contents.items
+        let importing = ImportItems(
+            policy: policy, isDryRun: isDryRun, requiresAll: reading.format is ItemLinesFormat)
+        guard try Path.exists(local.path) else {
+            session.warn("there is no keychain \(quoted(local.name)) yet; 'kcbackup keychain create' makes it")
+            return try importing.run(items, into: EmptyTarget(form: .plain), step: progress.step, observe: observe)
+        }
+        let store = try target.open(in: session)
+        try target.passcodeOption.unlock(store, for: .of(Protection.unconstrained), in: session)
+        if !keepsState || isDryRun {
+            return try importing.run(items, into: store, step: progress.step, observe: observe)
+        }
+        return try session.states(of: store).keeping(before: isAgreement ? .merge : .import, isKept: true) { keep in
+            try importing.run(items, into: store, keep: keep, step: progress.step, observe: observe)
+        }
+    }
+}
