@@ -126,6 +126,65 @@ struct DesktopMergeTests {
                 """)
     }
 
+    @Test("What a merge cannot bring is named, and does not look like success; a folder is not merged")
+    func behind() throws {
+        let text = try shell.run(
+            #"""
+            keyring
+            printf bound | SECRET_BACKEND=file SECRET_FILE_TEST_PATH=$new SECRET_FILE_TEST_PASSWORD=pw \
+              secret-tool store --label=bound name bound kcbackup:accessible aku
+            store free free
+            status=0; merge --on-conflict overwrite 2>messages || status=$?
+            echo $status; grep -c "stays behind: 'bound'" messages
+            status=0; $KCBACKUP diff $old $new --password file:pw 2>messages || status=$?
+            echo $status; grep -c "not compared: 1 item" messages
+            try $KCBACKUP merge $folder --password file:pw | cut -c1-40
+            # The label does not depend on how the file is named.
+            cd $folder/v1
+            $KCBACKUP merge ./login.keyring --password file:$HOME/pw --dry-run 2>/dev/null || echo $?
+            $KCBACKUP inspect login.keyring --password file:$HOME/pw | grep -c "keyring 'Login'"
+            """#)
+        #expect(
+            text == """
+                3
+                1
+                1 the same
+                3
+                1
+                64 error: 'merge' takes one file, and '
+                would merge nothing into desktop keyring: 1 the same
+                3
+                1
+
+                """)
+    }
+
+    @Test("A merge that is killed is finished by the same merge, and one undo takes back both")
+    func killed() throws {
+        let text = try shell.run(
+            #"""
+            keyring
+            $DESKTOP add login first secret name first
+            for item in $(seq 60); do store $item $item; done
+            dump >before
+            slowly $KCBACKUP merge $new --password file:pw -q
+            until secret-tool search name 1 2>/dev/null | grep -q label; do step; done
+            pkill -KILL -P $tracer; wait $tracer || true
+            merge --json 2>/dev/null | jq -c '.plan.create > 0'
+            look 1; look 60
+            $KCBACKUP undo --yes 2>/dev/null
+            dump | cmp - before && echo as before
+            """#)
+        #expect(
+            text == """
+                true
+                1
+                60
+                as before
+
+                """)
+    }
+
     @Test("doctor says which file is in use, and what to do, until they cannot differ")
     func examined() throws {
         let text = try shell.run(
@@ -140,7 +199,7 @@ struct DesktopMergeTests {
             """#)
         #expect(
             text == """
-                kcbackup: warning: keyring 'Login' has two files: '~/.local/share/keyrings/login.keyring' of GNOME Keyring (14 items, changed …) and '~/.local/share/keyrings/v1/login.keyring' of oo7 (14 items, changed …), of which the first is in use: 'kcbackup diff ~/.local/share/keyrings/login.keyring ~/.local/share/keyrings/v1/login.keyring' compares them, and 'kcbackup merge ~/.local/share/keyrings/v1/login.keyring --into secret-service:' adds what the other one has; move that one away then
+                kcbackup: warning: keyring 'Login' has two files: '~/.local/share/keyrings/login.keyring' of GNOME Keyring (14 items, changed …) and '~/.local/share/keyrings/v1/login.keyring' of oo7 (14 items, changed …), of which the first is in use: 'kcbackup diff ~/.local/share/keyrings/login.keyring ~/.local/share/keyrings/v1/login.keyring' compares them, and 'kcbackup merge ~/.local/share/keyrings/v1/login.keyring --into secret-service:Login' adds what the other one has; move that one away then
 
 
                 kcbackup: warning: oo7 has converted keyring '~/.local/share/keyrings/login.keyring', and its own file of it is gone

@@ -62,9 +62,9 @@ package final class ArchiveKeyMaker {
 /// The given public keys, without duplicates.
 package struct GivenRecipients {
     /// Public keys that open the whole archive.
-    package var restoring: [X25519Recipient] = []
+    package var restoring: [NativeRecipient] = []
     /// Public keys that open only the metadata.
-    package var inspecting: [X25519Recipient] = []
+    package var inspecting: [NativeRecipient] = []
 
     /// Recovery kits of this device that open the whole archive too, without being given.
     package var kits: [X25519Recipient] = []
@@ -74,5 +74,5 @@ package struct GivenRecipients {
     package init() {}
 
     /// Everything that opens the whole archive.
-    package var opening: [X25519Recipient] { restoring + kits }
+    package var opening: [NativeRecipient] { restoring + kits.map { .x25519($0) } }
 }

@@ -23,7 +23,7 @@ package struct CompareBackups {
 
     /// What it is compared with.
     package enum Other {
-        case archive(ProvenArchive)
+        case archive(ProvenArchive, form: ((Item) -> Item?)? = nil)
         /// A keychain, which must be unlocked to compare secrets; or another place, and the form in which it holds items,
         /// which is nil for an item that has no place there.
         case keychain(any ItemSource, form: ((Item) -> Item?)? = nil)
@@ -55,7 +55,10 @@ package struct CompareBackups {
     /// - Parameter step: called once for each item on each side.
     /// - Throws: `ArchiveFailure`, and what the keychain throws.
     package func run(with other: Other, _ step: @escaping () -> Void = {}) throws -> CompareReport {
-        let form: ((Item) -> Item?)? = if case .keychain(_, let form) = other { form } else { nil }
+        let form: ((Item) -> Item?)? =
+            switch other {
+            case .archive(_, let form), .keychain(_, let form): form
+            }
         let comparison = try Comparison(codes, form, step)
         switch first {
         case .archive(let archive):
@@ -66,7 +69,7 @@ package struct CompareBackups {
             comparison.missing.first = visitor.damaged
         }
         switch other {
-        case .archive(let archive):
+        case .archive(let archive, _):
             comparison.missing.second = try visit(archive) { try comparison.addSecond($0, $1) }
         case .keychain(let keychain, _):
             var visitor = KeychainVisitor(codes: codes, comparesSecrets: comparesSecrets, add: comparison.addSecond)

@@ -1,6 +1,6 @@
 internal import KCByteStreams
 internal import KCItemMatching
-internal import KCKeychainModel
+package import KCKeychainModel
 
 extension Item {
     /// The item as it replaces one that is there: what the source does not say, and what the user decides, such as who
@@ -52,6 +52,16 @@ extension Item {
     }
 
     func freeAttribute(_ name: String) -> String? { extra.first { $0.name.exact == name.exact }?.value }
+
+    /// The same item without dates of its own, for comparisons.
+    package var undated: Item {
+        get throws(ItemProblem) {
+            var attributes = attributes
+            attributes[.cdat] = .date(.reference)
+            attributes[.mdat] = .date(.reference)
+            return try with(uuid: uuid, attributes: attributes)
+        }
+    }
 
     /// The same item with the dates of another.
     func dated(as other: Item) throws(ItemProblem) -> Item {

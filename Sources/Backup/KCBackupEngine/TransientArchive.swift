@@ -8,7 +8,7 @@ package import KCKeychainModel
 /// With it, items that are in no archive are restored as archived ones are: by the same rules, in the same steps.
 ///
 /// ```swift
-/// let archive = try TransientArchive.make(of: fileItems, source, device, tool: tool, folder: folder, now: now)
+/// let (archive, _) = try TransientArchive.make(of: fileItems, source, device, tool: tool, folder: folder, now: now)
 /// let report = try RestoreBackup(archive, options: options).run(into: target)
 /// ```
 package enum TransientArchive {
@@ -17,18 +17,20 @@ package enum TransientArchive {
     /// - Parameters:
     ///   - source: the source to name in the archive.
     ///   - folder: where the file without a name is.
+    /// - Returns: the archive, and 32 bytes that are the same for the same items and secrets on this device.
     /// - Throws: `ArchiveFailure`, `AgeFailure`, and what the items throw.
     package static func make(
         of items: some ItemSource, _ source: ArchiveSource, _ device: DeviceKey, tool: String, folder: String,
         now: Timestamp
-    ) throws -> ProvenArchive {
+    ) throws -> (archive: ProvenArchive, fingerprint: [UInt8]) {
         let identity = try X25519Identity.generate()
         let destination = Kept(workFolder: folder)
         _ = try CreateBackup(of: source, device: device, tool: tool, to: destination, now: now)
             .encrypted(items, with: ArchiveKeys(recipients: [identity.recipient], inspectors: []))
         guard let archive = destination.archive else { preconditionFailure("a backup that returns was received") }
-        return try ProvenArchive(
+        let proven = try ProvenArchive(
             archive.reopened().prove().open(identities: [identity]), local: LocalIdentity(device: device))
+        return (proven, archive.fingerprint)
     }
 
     private final class Kept: ArchiveDestination {

@@ -45,6 +45,8 @@ package struct KeyringStates: StateKeeping {
         /// What the user does, for the list of states.
         let command: KeptStates.Change
         let isKept: Bool
+        /// What identifies a restore that was broken off; nil for the ID of the archive.
+        var identity: [UInt8]?
         /// A state that is no longer needed after the restore.
         var used: KeyringStateName?
     }
@@ -60,7 +62,7 @@ package struct KeyringStates: StateKeeping {
         _ keeping: Keeping, _ observer: RestoreObserver = RestoreObserver()
     ) throws -> RestoreReport {
         let backup = try RestoreBackup(proven, options: options)
-        let record = RestoreRecord.name(archiveID: proven.header.archiveID, scope)
+        let record = RestoreRecord.name(of: keeping.identity ?? proven.header.archiveID, scope)
         var given = given
         if options.isDryRun {
             given.unfinished = try folder.record(record)?.planned

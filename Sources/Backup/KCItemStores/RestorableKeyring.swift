@@ -48,7 +48,7 @@ package final class RestorableKeyring: RestorableStore {
         }
         return try KeyringStates(client(), setting).restore(
             request.archive, request.options, for: scope, ServiceTarget.Options(scope: scope, making: making),
-            .init(command: request.change, isKept: request.keepsState), observer)
+            .init(command: request.change, isKept: request.keepsState, identity: request.identity), observer)
     }
 
     package func loss(of item: Item) -> ItemLoss? {

@@ -19,9 +19,11 @@ struct RestoreRecord {
     private static let prefix = "unfinished-"
 
     /// The name of the record of a restore; each has one of its own.
-    static func name(archiveID: [UInt8], _ scope: ServiceScope) -> String {
+    ///
+    /// - Parameter identity: what tells it from others into the same scope.
+    static func name(of identity: [UInt8], _ scope: ServiceScope) -> String {
         let label = if case .collection(let label) = scope { label } else { "" }
-        let subject = archiveID + Array("\(ArchiveSource.desktopKeyring):\(label)".utf8)
+        let subject = identity + Array("\(ArchiveSource.desktopKeyring):\(label)".utf8)
         return prefix + Hexadecimal.encode(Array(SHA256.hash(subject.span).bytes.prefix(16)))
     }
 

@@ -1,3 +1,4 @@
+internal import KCBackupArchive
 package import KCBackupEngine
 package import KCKeychainModel
 package import KCLocalKeychains
@@ -9,6 +10,8 @@ package struct RestoreRequest {
     let keepsState: Bool
     /// What the user does, for the list of states.
     package var change: KeptStates.Change = .restore
+    /// What identifies a restore that was broken off, so that the same one later finishes it: the ID of the archive.
+    package var identity: [UInt8]
     let openArchive: (_ isNeeded: Bool) throws -> Void
 
     /// - Parameters:
@@ -20,6 +23,7 @@ package struct RestoreRequest {
         openArchive: @escaping (_ isNeeded: Bool) throws -> Void
     ) {
         self.archive = archive
+        identity = archive.header.archiveID
         self.options = options
         self.keepsState = keepsState
         self.openArchive = openArchive

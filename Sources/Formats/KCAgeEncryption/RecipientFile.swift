@@ -8,8 +8,8 @@ package enum RecipientFile {
     /// Reads the text of a recipients file.
     ///
     /// - Throws: `AgeFailure`: `malformedRecipientLine`, `unsupportedRecipient`, `noRecipients`, `headerTooLarge`.
-    package static func parse(_ text: String) throws(AgeFailure) -> [X25519Recipient] {
-        var recipients: [X25519Recipient] = []
+    package static func parse(_ text: String) throws(AgeFailure) -> [NativeRecipient] {
+        var recipients: [NativeRecipient] = []
         // Splits by byte, not by character: CR LF is a single character that differs from a line feed, so a comment
         // would swallow the recipients below it.
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -17,7 +17,7 @@ package enum RecipientFile {
             let bytes = bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes
             if bytes.isEmpty || bytes.first == UInt8(ascii: "#") { continue }
             let line = Substring(bytes)
-            guard let recipient = X25519Recipient(String(line)) else {
+            guard let recipient = NativeRecipient(String(line)) else {
                 if let kind = unsupportedKind(line) { throw .unsupportedRecipient(line: index + 1, kind: kind) }
                 throw .malformedRecipientLine(index + 1)
             }
@@ -33,10 +33,13 @@ package enum RecipientFile {
     /// Names the kind of a recipient that this program does not support; nil for any other text.
     package static func unsupportedKind(_ line: Substring) -> String? {
         let starts = [
-            ("ssh-", "SSH"), ("ecdsa-", "SSH"), ("sk-", "SSH"), ("age1pq1", "post-quantum"), ("age1tag", "tagged"),
+            ("ssh-", "SSH"), ("ecdsa-", "SSH"), ("sk-", "SSH"), ("age1pq1", "post-quantum"),
+            ("age1tagpq1", "post-quantum"),
             ("AGE-SECRET-KEY-", "private key"), ("AGE-PLUGIN-", "private key"),
         ]
         for (start, kind) in starts where line.exact.hasPrefix(start) { return kind }
+        // Written wrongly, since a right one is supported.
+        if line.exact.hasPrefix("age1tag1") { return nil }
         // A plug-in's recipient has the plug-in's name between two separators.
         return line.exact.hasPrefix("age1") && line.count { $0 == "1" } > 1 ? "plug-in" : nil
     }

@@ -125,11 +125,14 @@ package final class X25519Identity: Identity {
 }
 
 extension AgeHeader {
-    /// Checks by the form of each stanza that every recipient is an X25519 recipient.
-    package func requireX25519() throws(AgeFailure) {
+    /// Checks by the form of each stanza that every recipient is a public key that age itself encrypts to.
+    package func requireNative() throws(AgeFailure) {
         for stanza in stanzas {
-            guard stanza.type == X25519Recipient.type else { throw .malformedHeader("a recipient is not X25519") }
-            _ = try X25519Recipient.share(of: stanza)
+            switch stanza.type {
+            case X25519Recipient.type: _ = try X25519Recipient.share(of: stanza)
+            case P256TagRecipient.type: try P256TagRecipient.parts(of: stanza)
+            default: throw .malformedHeader("a recipient is neither X25519 nor p256tag")
+            }
         }
     }
 }

@@ -49,7 +49,7 @@ extension ImportReport {
 
 /// Returns the plural of a kind's name: "entry without a password" becomes "entries without a password".
 package func plural(_ kind: String) -> String {
-    let end = [" without ", " with ", " of ", " in ", " that ", " for "].compactMap {
+    let end = [" without ", " with ", " of ", " in ", " that ", " for ", " beside "].compactMap {
         kind.firstRange(of: $0)?.lowerBound
     }
     .min()

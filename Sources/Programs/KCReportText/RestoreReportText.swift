@@ -47,7 +47,7 @@ extension RestoreReport {
         case merged
 
         fileprivate var infinitive: String { self == .restored ? "restore" : "merge" }
-        fileprivate var participle: String { self == .restored ? "restored" : "merged" }
+        package var participle: String { self == .restored ? "restored" : "merged" }
     }
 
     /// The numbers of items, by what becomes of them.

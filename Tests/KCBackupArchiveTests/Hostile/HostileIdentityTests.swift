@@ -133,15 +133,15 @@ struct HostileIdentityTests {
         }
     }
 
-    @Test("Streams have only X25519 recipients, and the secrets have no more than the metadata")
+    @Test("Streams have only recipients of the two kinds, and the secrets have no more than the metadata")
     func recipients() throws {
         let genuine = try Genuine.all.get()
         let own = genuine.identity.recipient
         let other = try X25519Identity.generate().recipient
         let cases: [(metadata: [any Recipient], secrets: [any Recipient], rule: String)] = [
-            ([own, OddRecipient()], [own], "a recipient is not X25519"),
-            ([own, other], [OddRecipient(), own], "a recipient is not X25519"),
-            ([own, OddRecipient(type: "x25519")], [own], "a recipient is not X25519"),
+            ([own, OddRecipient()], [own], "a recipient is neither X25519 nor p256tag"),
+            ([own, other], [OddRecipient(), own], "a recipient is neither X25519 nor p256tag"),
+            ([own, OddRecipient(type: "x25519")], [own], "a recipient is neither X25519 nor p256tag"),
             ([own, OddRecipient(type: "X25519", arguments: [])], [own], "one argument"),
             ([own, OddRecipient(type: "X25519", arguments: ["AAAA"])], [own], "32 bytes"),
             ([own], [own, other], "more recipients than the metadata"),

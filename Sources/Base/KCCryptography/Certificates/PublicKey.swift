@@ -51,6 +51,9 @@ package struct PublicKey: Hashable, Sendable {
         let bytes: [UInt8]
     }
 
+    /// 04 ‖ X ‖ Y for a key of an elliptic curve, whatever the form in which it was read.
+    var uncompressedPoint: [UInt8] { [4] + identity.bytes }
+
     /// Reads the DER of a SubjectPublicKeyInfo.
     package init(der: [UInt8]) throws(CertificateFailure) {
         try CertificateLimit.fileSize.check(der.count)

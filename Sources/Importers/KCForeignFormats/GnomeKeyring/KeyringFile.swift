@@ -9,7 +9,8 @@ struct KeyringFile {
 
     init(_ file: ForeignFile, at path: String) {
         self.file = file
-        isOfOO7 = Path.split(Path.split(path).folder).name.exact == Self.folderOfOO7.exact
+        let folder = Path.split(path).folder
+        isOfOO7 = Path.split(Path.real(folder) ?? folder).name.exact == Self.folderOfOO7.exact
     }
 
     /// The folder in which oo7 keeps its keyrings, beside those of GNOME Keyring.

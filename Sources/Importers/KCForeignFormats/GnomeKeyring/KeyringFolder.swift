@@ -41,7 +41,7 @@ struct KeyringFolder {
     static func names(in path: String) throws -> [String] {
         var found: [String] = []
         for prefix in ["", KeyringFile.folderOfOO7 + "/"]
-        where try prefix.isEmpty || Path.kind(of: path + "/" + KeyringFile.folderOfOO7) == .folder {
+        where prefix.isEmpty || Path.isFolder(path + "/" + KeyringFile.folderOfOO7) {
             for name in try Path.names(in: path + "/" + prefix).sorted()
             where name.exact.hasSuffix(".keyring") && !name.exact.hasPrefix(".") {
                 if try Path.kind(of: path + "/" + prefix + name) == .file { found.append(prefix + name) }

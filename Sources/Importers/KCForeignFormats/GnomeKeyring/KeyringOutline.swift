@@ -45,7 +45,7 @@ package struct KeyringVersions: Sendable {
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
     package static func find(in folder: String) throws -> [KeyringVersions] {
-        guard try Path.kind(of: folder) == .folder else { return [] }
+        guard Path.isFolder(folder) else { return [] }
         let names = try KeyringFolder.names(in: folder)
         let prefix = KeyringFile.folderOfOO7 + "/"
         var versions: [ExactText: (old: String?, new: String?)] = [:]

@@ -34,7 +34,7 @@ struct ArchiveKeyOptions: ParsableArguments {
     /// - Throws: `AgeFailure`, `FileFailure`, `ArchiveFailure`, `UsageProblem`, `KitProblem`, `DeviceKeyFailure`.
     func recipients(in session: Session) throws -> GivenRecipients {
         var given = GivenRecipients()
-        var seen: Set<X25519Recipient> = []
+        var seen: Set<NativeRecipient> = []
         for found in try restoring.recipients(passphrase, in: session) where seen.insert(found).inserted {
             given.restoring.append(found)
         }
@@ -53,11 +53,15 @@ struct ArchiveKeyOptions: ParsableArguments {
         let asks = passphrase != nil || session.world.terminal.isAttended
         if given.restoring.isEmpty, !inspectRecipient.isEmpty, !asks { throw UsageProblem.noRestoreKey }
         let kits = try session.recoveryKits()
-        if let kit = kits.first(where: { $0.retired == nil && given.inspecting.contains($0.recipient) }) {
+        if let kit = kits.first(where: { $0.retired == nil && given.inspecting.contains(.x25519($0.recipient)) }) {
             throw KitProblem.inspecting(fingerprint: kit.fingerprint)
         }
         given.knownKits = Set(kits.map(\.recipient.description.exact))
-        given.kits = kits.filter { $0.retired == nil && !seen.contains($0.recipient) }.map(\.recipient)
+        given.kits = kits.filter { $0.retired == nil && !seen.contains(.x25519($0.recipient)) }.map(\.recipient)
+        if passphrase == nil, !given.restoring.isEmpty, given.opening.allSatisfy(\.isOnToken) {
+            session.note(
+                "only a token opens the archive, with age and its plugin; 'restore' needs another key or a passphrase")
+        }
         return given
     }
 

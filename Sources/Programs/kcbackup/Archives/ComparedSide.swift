@@ -14,7 +14,14 @@ internal import KCSecretService
 enum ComparedSide {
     case archive(ProvenArchive, ArchiveOutline)
     /// A file of another program, or of items.
-    case file(FileItems, format: String)
+    case file(FileItems, Facts)
+
+    /// What is said of a file.
+    struct Facts {
+        let format: String
+        /// The number of items that the file binds to a device, which are not read.
+        let bound: Int
+    }
 
     /// The archive; nil for a file.
     var archive: ProvenArchive? { if case .archive(let archive, _) = self { archive } else { nil } }
@@ -30,16 +37,33 @@ enum ComparedSide {
     /// What it holds, as the second side of a comparison.
     func second(comparedWith first: ComparedSide) throws -> CompareBackups.Other {
         switch self {
-        case .archive(let archive, _): .archive(archive)
-        case .file(let items, _): .keychain(items, form: try form(comparedWith: first))
+        case .archive(let archive, _): .archive(archive, form: first.form)
+        case .file(let items, _): .keychain(items, form: try keyringForm(comparedWith: first) ?? form)
         }
     }
+
+    /// The form in which it is compared with anything that has no form of its own; nil for an archive.
+    ///
+    /// Items that have no dates in a file have those of the file, which say nothing about them.
+    var form: ((Item) -> Item?)? {
+        guard case .file = self else { return nil }
+        return { item in
+            do throws(ItemProblem) {
+                return try item.undated
+            } catch {
+                return nil
+            }
+        }
+    }
+
+    /// The number of items that are not compared, since the file binds them to a device.
+    var bound: Int { if case .file(_, let facts) = self { facts.bound } else { 0 } }
 
     /// The members that describe it as the first side.
     func firstMembers(_ path: String) -> [(String, JSONValue?)] {
         switch self {
         case .archive(_, let outline): [("archive", outline.json(path))]
-        case .file(_, let format): [("file", .text(path)), ("format", .text(format))]
+        case .file(_, let facts): [("file", .text(path)), ("format", .text(facts.format))]
         }
     }
 
@@ -47,14 +71,14 @@ enum ComparedSide {
     func secondMembers(_ path: String) -> [(String, JSONValue?)] {
         switch self {
         case .archive(_, let outline): [("with", outline.json(path))]
-        case .file(_, let format): [("withFile", .text(path)), ("withFormat", .text(format))]
+        case .file(_, let facts): [("withFile", .text(path)), ("withFormat", .text(facts.format))]
         }
     }
 
     /// The form in which two versions of a keyring are compared; nil if they are not both that.
-    private func form(comparedWith first: ComparedSide) throws -> ((Item) -> Item?)? {
-        guard case .file(let its, let format) = first, case .file(let items, let other) = self,
-            [format, other].allSatisfy({ Self.keyrings.contains($0) })
+    private func keyringForm(comparedWith first: ComparedSide) throws -> ((Item) -> Item?)? {
+        guard case .file(let its, let facts) = first, case .file(let items, let others) = self,
+            [facts.format, others.format].allSatisfy({ Self.keyrings.contains($0) })
         else { return nil }
         return try ServiceForm.ofFiles(its.allItems(), items.allItems()).form
     }
@@ -96,7 +120,9 @@ struct ComparedSides {
         if let reading = try read(path) {
             let text = ImportText(path: path, reading: reading, use: .source, session: session)
             text.warnOfRefused()
-            return .file(FileItems(reading.contents, identity: path), format: reading.format.name)
+            return .file(
+                FileItems(reading.contents, identity: path),
+                ComparedSide.Facts(format: reading.format.name, bound: reading.contents.staying.count))
         }
         let file = try opening.open(path, isOneOfTwo: true, in: session).file
         let proven = try prove(file, path)

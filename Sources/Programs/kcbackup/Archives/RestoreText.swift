@@ -50,7 +50,7 @@ struct RestoreText {
             session.note("'\(OptionName.onConflict.spelling) overwrite' takes the \(source.word)'s version")
         }
         let unbound = report.stayingBehind.count { $0.reason == .notBoundThere }
-        if unbound > 0, !session.style.isQuiet {
+        if unbound > 0, done == .restored, !session.style.isQuiet {
             session.message(
                 "'\(OptionName.giveUpDeviceBinding.spelling)' writes \(unbound == 1 ? "it" : "them") there all the same: "
                     + "any device can then open \(unbound == 1 ? "it" : "them") with the password of the keyring\n")
@@ -66,7 +66,7 @@ struct RestoreText {
                 "\(counted(report.contents.omitted, "item")) of the keychain "
                     + "\(report.contents.omitted == 1 ? "is" : "are") in no archive (WhenPasscodeSetThisDeviceOnly)")
         }
-        if !report.contents.isComplete {
+        if !report.contents.isComplete, done == .restored {
             session.warn(
                 "\(counted(report.contents.damaged, "item")) could not be read when the archive was made, and "
                     + (report.contents.damaged == 1 ? "is" : "are") + " not in it")
@@ -106,7 +106,9 @@ struct RestoreText {
             session.message("kcbackup: hint: \(reinstalledThenRestored)\n")
         }
         for (item, problem) in report.failing {
-            list.add(problem: "\(report.isDryRun ? "would not be" : "not") restored: \(item.words): \(problem.words)")
+            list.add(
+                problem:
+                    "\(report.isDryRun ? "would not be" : "not") \(done.participle): \(item.words): \(problem.words)")
         }
         if report.failing.contains(where: { $0.problem == .identityTaken }), !session.style.isQuiet {
             if isOfSome {

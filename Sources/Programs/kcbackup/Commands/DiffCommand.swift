@@ -87,6 +87,19 @@ struct DiffCommand: Verb {
         if !archives.contains(where: \.takesPasscode), archivePasscode.archivePasscode != nil {
             session.warn("no passcode opens these archives here; '\(OptionName.archivePasscode.spelling)' is not used")
         }
+        let bound = first.bound + (second?.bound ?? 0)
+        if bound > 0 {
+            session.warn(
+                "not compared: \(counted(bound, "item")) that the file binds to a device: a file cannot prove which one"
+            )
+        }
+        let status = try compare(first, second, in: session)
+        return bound > 0 && status == .ok ? .incomplete : status
+    }
+
+    private func compare(
+        _ first: ComparedSide, _ second: ComparedSide?, in session: Session
+    ) throws -> ExitStatus {
         let shallow = try first.archive?.closed ?? second?.archive?.closed
         guard let second else { return try compareWithStore(first, shallow, in: session) }
         return try compare(
@@ -112,7 +125,7 @@ struct DiffCommand: Verb {
         let items = try store.open(StoreOptions(passcodeOption, unlocking), in: session).items
         if shallow == nil { try items.open(.all) }
         return try compare(
-            first, with: .keychain(items, form: items.form()), [("keychain", .text(store.name))], shallow,
+            first, with: .keychain(items, form: items.form() ?? first.form), [("keychain", .text(store.name))], shallow,
             in: session)
     }
 

@@ -3,6 +3,7 @@ internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCConsole
+internal import KCDeviceIdentity
 internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel
@@ -35,7 +36,7 @@ struct MergeCommand: Verb {
               kcbackup merge kdewallet.kwl --into login
             """)
 
-    @Argument(help: "The file, or folder.", completion: .file())
+    @Argument(help: "The file.", completion: .file())
     var file: String
 
     @OptionGroup
@@ -44,7 +45,7 @@ struct MergeCommand: Verb {
     @Option(
         name: OptionName.into.name,
         help: ArgumentHelp(
-            "'secret-service:' or 'secret-service:LABEL' for the desktop keyring, or a keychain: a name, or a path with a '/'.",
+            "A collection, 'secret-service:LABEL', or a keychain: a name, or a path with a '/'. (default: the desktop keyring)",
             valueName: "name|path"),
         completion: KnownNames.keychains)
     var into: String?
@@ -73,18 +74,22 @@ struct MergeCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         if passcodeOption.passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         try opening.check(with: file, passcode: passcodeOption.passcode)
-        let named = try session.store(into)
+        let named = try session.store(into ?? DesktopKeyring.all.name)
         let options = StoreOptions(passcodeOption, unlocking)
         if named.kind == .keychain {
             try named.kind.check(options.given)
             return try mergeIntoKeychain(in: session)
         }
         let target = try RestorePlace(named, given: into, options, in: session)
-        let reading = try ForeignReader(file, opening, in: session).read()
+        let reading = try read(in: session)
         let contents = ImportText(path: file, reading: reading, use: .source, session: session)
         try contents.tellContents()
-        let archive = try archive(of: FileItems(reading.contents, identity: file), in: session)
-        return try merge(archive, reading, into: target, in: session)
+        let (archive, identity) = try archive(of: FileItems(reading.contents, identity: file), in: session)
+        let status = try merge(archive, identity, reading, into: target, in: session)
+        if reading.contents.exposesSecrets, reading.remains, !dryRun {
+            session.warn("\(quoted(file)) still holds the secrets in the clear; delete it when it is no longer needed")
+        }
+        return status
     }
 
     /// An import knows which dates a file has of its own, so it brings two together in a keychain.
@@ -94,30 +99,51 @@ struct MergeCommand: Verb {
         target.passcodeOption = passcodeOption
         // Both must be there, before the user is asked for anything.
         _ = try target.open(in: session)
-        let reading = try ForeignReader(file, opening, in: session).read()
+        let reading = try read(in: session)
         return try KeychainImport(
             path: file, target: target, named: into, policy: onConflict, isDryRun: dryRun, keepsState: !noUndo,
             isAgreement: true
         ).run(reading, in: session)
     }
 
-    /// An archive of the items, so that a restore merges them.
-    private func archive(of items: FileItems, in session: Session) throws -> ProvenArchive {
-        try StoreChoice.makeDeviceKey(in: session)
+    /// Reads the file: a folder has several keyrings, and perhaps several versions of one.
+    private func read(in session: Session) throws -> ForeignReader.Reading {
+        if Path.isFolder(session.world.resolve(file)) {
+            throw UsageProblem(
+                "'merge' takes one file, and \(quoted(file)) is a folder",
+                hint: "merge the files in it one by one; 'kcbackup import' reads a folder")
+        }
+        return try ForeignReader(file, opening, in: session).read()
+    }
+
+    /// An archive of the items, so that a restore merges them, and what identifies this restore.
+    private func archive(
+        of items: FileItems, in session: Session
+    ) throws -> (archive: ProvenArchive, fingerprint: [UInt8]) {
+        let device: DeviceKey
+        if dryRun {
+            // Nothing is written, not even the first key of this device.
+            device = try LocalDevice(session.world).keyIfAny() ?? DeviceKey.generate()
+        } else {
+            try StoreChoice.makeDeviceKey(in: session)
+            device = try LocalDevice(session.world).key()
+        }
         return try TransientArchive.make(
-            of: items, ArchiveSource(kind: ArchiveSource.items, name: Path.split(file).name),
-            LocalDevice(session.world).key(), tool: CommandLineTool.tool, folder: session.world.dataFolder.path,
-            now: session.now)
+            of: items, ArchiveSource(kind: ArchiveSource.items, name: Path.split(file).name), device,
+            tool: CommandLineTool.tool,
+            folder: dryRun ? session.world.temporaryFolder : session.world.dataFolder.path, now: session.now)
     }
 
     private func merge(
-        _ archive: ProvenArchive, _ reading: ForeignReader.Reading, into target: RestorePlace, in session: Session
+        _ archive: ProvenArchive, _ identity: [UInt8], _ reading: ForeignReader.Reading, into target: RestorePlace,
+        in session: Session
     ) throws -> ExitStatus {
         var options = RestoreOptions()
         options.conflictPolicy = onConflict
         options.isDryRun = dryRun
         var request = RestoreRequest(archive, options, keepsState: !noUndo) { _ in }
         request.change = .merge
+        request.identity = identity
         var changes = RestoreChanges(namesCreated: true, namesSame: style.verbose, limit: .max)
         var unmapped = UnmappedAttributes()
         let progress = Progress("merging items", in: session, reading: archive.opened, dryRun ? 1 : 2)
@@ -144,6 +170,7 @@ struct MergeCommand: Verb {
                     + "\(report.counts.keep == 1 ? "it" : "each"), and 'overwrite' the file's\n")
         }
         let isWhole = report.failing.isEmpty && report.stayingBehind.isEmpty && report.contents.isComplete
-        return isWhole && !isUndecided && reading.contents.refused.isEmpty ? .ok : .incomplete
+        let isRead = reading.contents.refused.isEmpty && reading.contents.staying.isEmpty
+        return isWhole && isRead && !isUndecided ? .ok : .incomplete
     }
 }

@@ -18,7 +18,7 @@ struct ExportFile {
     /// - Returns: the size of the file in bytes.
     /// - Throws: `FileFailure`, `Failure.stream`, `AgeFailure`, and what `write` throws.
     func make(
-        to recipients: [X25519Recipient],
+        to recipients: [NativeRecipient],
         _ write: (_ output: (borrowing Span<UInt8>) throws -> Void) throws -> Void
     ) throws -> UInt64 {
         let unnamed = try UnnamedFile(inFolder: path.folder)

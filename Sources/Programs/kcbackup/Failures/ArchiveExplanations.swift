@@ -57,7 +57,9 @@ func explainArchive(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
             hint:
                 "give another identity file with '\(OptionName.identity.spelling) FILE'; an inspect recipient's identity "
                 + "opens the metadata alone",
-            "if the archive has a passphrase, give that instead, with '\(OptionName.passphrase.spelling) SOURCE'")
+            kinds.contains("p256tag")
+                ? "a key in a token opens it with age and the plugin of the token: see keys.md in the documentation"
+                : "if the archive has a passphrase, give that instead, with '\(OptionName.passphrase.spelling) SOURCE'")
     case .keyNeeded(let passphraseOpens):
         return Explanation(
             .wrongKey, "\(archive) is encrypted, and nothing to open it with was given",

@@ -51,24 +51,25 @@ struct KeyringExamination {
             "keyring \(quoted(old.label)) has two files: \(quoted(oldPath)) of GNOME Keyring (\(words(old, session))) and "
             + "\(quoted(newPath)) of oo7 (\(words(new, session)))"
         guard keyring.mayDiffer(old, new, usedBy: service) else {
-            notes.append("\(facts); the first was not changed after it was converted")
+            notes.append("\(facts); the one that is not in use was not changed after the conversion")
             return
         }
         let compare = "'kcbackup diff \(shellWord(oldPath)) \(shellWord(newPath))' compares them"
-        let other: String? =
+        let isOldInUse: Bool? =
             switch service {
-            case .gnomeKeyring: newPath
-            case .oo7: oldPath
+            case .gnomeKeyring: true
+            case .oo7: false
             case .other, nil: nil
             }
-        guard let other else {
+        guard let isOldInUse else {
             warnings.append("\(facts), and it cannot be seen which one is in use: \(compare)")
             return
         }
+        let label = isOldInUse ? old.label : new.label
         warnings.append(
-            "\(facts), of which the \(other == oldPath ? "second" : "first") is in use: \(compare), and 'kcbackup merge "
-                + "\(shellWord(other)) \(OptionName.into.spelling) secret-service:' adds what the other one has; move that "
-                + "one away then")
+            "\(facts), of which the \(isOldInUse ? "first" : "second") is in use: \(compare), and 'kcbackup merge "
+                + "\(shellWord(isOldInUse ? newPath : oldPath)) \(OptionName.into.spelling) "
+                + "\(shellWord("secret-service:" + label))' adds what the other one has; move that one away then")
     }
 
     /// What a file shows; nil if it cannot be read, which is a warning.
@@ -91,7 +92,7 @@ struct KeyringExamination {
 
     /// Looks for wallets, of which oo7 converts what it can.
     private mutating func examineWallets(in folder: String, _ service: SecretServiceProgram?) throws {
-        guard try Path.kind(of: folder) == .folder else { return }
+        guard Path.isFolder(folder) else { return }
         for name in try Path.names(in: folder).sorted() where name.exact.hasSuffix(".kwl") {
             let path = folder + "/" + name
             guard try KeyringVersions.stamp(of: path) != nil else { continue }

@@ -44,8 +44,13 @@ struct KeychainImport {
         }
         try told.get()
         let isWhole = report.failing.isEmpty && report.skipped.isEmpty && reading.contents.refused.isEmpty
-        let isUndecided = isAgreement && policy == .keep && report.kept.contains(where: \.hasOtherSecret)
-        return isWhole && !isUndecided ? .ok : .incomplete
+        if !isAgreement { return isWhole ? .ok : .incomplete }
+        let others = report.kept.filter { !$0.hasOtherSecret }.map(\.item)
+        session.list(others) { _, words in
+            "\(isDryRun ? "would be kept" : "kept") with other attributes: \(words)"
+        }
+        let isUndecided = policy == .keep && !report.kept.isEmpty
+        return isWhole && reading.contents.staying.isEmpty && !isUndecided ? .ok : .incomplete
     }
 
     private func report(

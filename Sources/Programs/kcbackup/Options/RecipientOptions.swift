@@ -6,7 +6,8 @@ struct RecipientOptions: ParsableArguments {
     @Option(
         name: OptionName.recipient.name,
         help: ArgumentHelp(
-            "A public key (age1…) whose identity opens the file; may be repeated.", valueName: "recipient"))
+            "A public key (age1… or age1tag1…) whose identity opens the file; may be repeated.", valueName: "recipient")
+    )
     var recipient: [String] = []
 
     @Option(
@@ -32,7 +33,7 @@ struct RecipientOptions: ParsableArguments {
     ///
     /// - Parameter others: the sources of other secrets, which may include standard input.
     /// - Throws: `AgeFailure`, `FileFailure`, `UsageProblem`, and errors of reading secrets.
-    func recipients(_ others: SecretSource?..., in session: Session) throws -> [X25519Recipient] {
+    func recipients(_ others: SecretSource?..., in session: Session) throws -> [NativeRecipient] {
         if recipientsPassphrase == .unknown { throw SecretProblem.notASource(.recipientsPassphrase) }
         if recipientsPassphrase != nil, recipientsFile.isEmpty {
             throw UsageProblem.needs(.recipientsPassphrase, .recipientsFile)
@@ -42,8 +43,8 @@ struct RecipientOptions: ParsableArguments {
             + recipientsFile.flatMap { try session.recipients(in: $0, passphrase: recipientsPassphrase) }
     }
 
-    static func parse(_ text: String) throws(AgeFailure) -> X25519Recipient {
-        if let recipient = X25519Recipient(text) { return recipient }
+    static func parse(_ text: String) throws(AgeFailure) -> NativeRecipient {
+        if let recipient = NativeRecipient(text) { return recipient }
         if let kind = RecipientFile.unsupportedKind(text[...]) { throw .unsupportedRecipient(line: nil, kind: kind) }
         throw .malformedRecipient
     }

@@ -18,7 +18,7 @@ extension Session {
     /// Reads the public keys in a file.
     ///
     /// - Throws: as `identities(in:passphrase:)`.
-    func recipients(in path: String, passphrase: SecretSource?) throws -> [X25519Recipient] {
+    func recipients(in path: String, passphrase: SecretSource?) throws -> [NativeRecipient] {
         let wanted = WantedSecret(
             what: "passphrase of the recipients file \(quoted(path))", flag: .recipientsPassphrase, source: passphrase)
         return try readKeyFile(path, isSecret: false, wanted) { text in
