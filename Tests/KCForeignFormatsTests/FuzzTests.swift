@@ -95,6 +95,10 @@ struct FuzzTests {
         Sample("Bitwarden with attachments", member: "data.json", bitwarden, beside: [("attachments/1/a.txt", "A")]),
         Sample(
             "RoboForm", "Name,Url,MatchUrl,Login,Pwd,Note,Folder,RfFieldsV2\nR,https://r,,a,p,n,/,\"P$,,,pwd,1\",x\n"),
+        Sample("Keeper, table", RaggedTableTests.keeper),
+        Sample("Enpass, table", RaggedTableTests.enpass),
+        Sample("Zoho Vault", RaggedTableTests.zoho),
+        Sample("Dashlane, networks", "ssid,passphrase,name,note,hidden\nhome,pw,,n,false\n"),
         Sample("table with semicolons", "sep=;\r\nname;url;username;password\r\na;;b;\"c\"\r\n"),
         Sample("keyring, version 1", fixture: "oo7/default.keyring", password: "test", cost: 8),
         Sample("wallet", (try? wallet.file()) ?? [], password: wallet.password, isAuthenticated: true),

@@ -51,30 +51,53 @@ package struct CSVFormat: ForeignFormat {
         let place = table.map { "\($0), line" } ?? "line"
         let table: CSVTable
         switch find(in: bytes) {
-        case .success(let found): table = found
+        case .success(.table(let found)): table = found
+        case .success(.ragged(let found)): return try read(bytes, as: found, place, into: collector)
         case .failure(let misfit): throw failure(misfit, bytes)
         }
         let product = chosen == nil ? CSVProduct.of(table.columns.map(\.name)) : nil
-        let roles = roles(of: table, product)
-        try requireOnce(roles, table, bytes)
+        let named = roles(of: table, product)
+        try requireOnce(named, table, bytes)
+        let roles = named + (product?.unnamed ?? [])
+        let names = table.texts(in: bytes) + (product?.unnamed.map(\.rawValue) ?? [])
         var reader = table.reader
         reader.hasEscapes = product?.hasEscapes == true
         let counts = Self.cellCounts(roles, product)
         while let reading = try reader.nextOrDamaged(in: bytes) {
             try collector.record("\(place) \(reading.line)") { () throws(ForeignFailure) in
                 let row = try reading.row()
-                guard counts.contains(row.cells.count) else {
+                let isLonger =
+                    product?.mayEndEmpty == true && row.cells.count == roles.count + 1
+                    && row.cells.last?.isEmpty == true
+                guard isLonger || counts.contains(row.cells.count) else {
                     throw .damagedLine(
-                        row.line, "it has \(row.cells.count) cells, where the first line has \(roles.count)")
+                        row.line, "it has \(row.cells.count) cells, where the first line has \(named.count)")
                 }
                 try CSVRecord(
-                    row: row.filled(to: roles.count), roles: roles, names: table.columns.map(\.cell), product: product,
-                    collector: collector
+                    row: row.filled(to: roles.count), roles: roles, names: names, product: product, collector: collector
                 )
                 .add(bytes)
             }
         }
         return product?.name
+    }
+
+    /// Reads the rows of a table that name their own fields.
+    private func read(
+        _ bytes: borrowing Span<UInt8>, as table: RaggedTable, _ place: String, into collector: RecordCollector
+    ) throws(ForeignFailure) -> String {
+        var reader = CSVReader(bytes)
+        if table.hasHeader { _ = try reader.next(in: bytes) }
+        while let reading = try reader.nextOrDamaged(in: bytes) {
+            try collector.record("\(place) \(reading.line)") { () throws(ForeignFailure) in
+                let record = try table.record(reading.row(), in: bytes)
+                try CSVRecord(
+                    row: record.row, roles: record.roles, names: record.names, product: nil, collector: collector
+                )
+                .add(bytes)
+            }
+        }
+        return table.product.rawValue
     }
 
     /// The numbers of cells that a row may have.
@@ -84,19 +107,27 @@ package struct CSVFormat: ForeignFormat {
     /// are such fields.
     private static func cellCounts(_ roles: [CSVRole?], _ product: CSVProduct?) -> ClosedRange<Int> {
         let count = roles.count
-        if let product { return product.repeatsLast ? count - 1...Int.max : count...count }
+        if let product { return product.repeatsLast ? count - 1...Int.max : count - product.unnamed.count...count }
         guard let last = roles.lastIndex(where: { $0 != nil }), last < count - 1 else { return count...count }
         return last + 1...Int.max
     }
 
     // MARK: Columns
 
-    private func find(in bytes: borrowing Span<UInt8>) -> Result<CSVTable, CSVTable.Misfit> {
+    /// How the rows of a table are read.
+    private enum Shape {
+        case table(CSVTable)
+        case ragged(RaggedTable)
+    }
+
+    private func find(in bytes: borrowing Span<UInt8>) -> Result<Shape, CSVTable.Misfit> {
         guard let chosen else {
-            return CSVTable.find(CSVProduct.names, in: bytes) { CSVProduct.of($0) != nil }
+            // In a table without column names, the first row may have the names of fields.
+            if let ragged = RaggedTable(bytes) { return .success(.ragged(ragged)) }
+            return CSVTable.find(CSVProduct.names, in: bytes) { CSVProduct.of($0) != nil }.map { .table($0) }
         }
         let names = chosen.values.sorted()
-        return CSVTable.find(names, in: bytes) { Set(names).isSubset(of: $0.compactMap { $0 }) }
+        return CSVTable.find(names, in: bytes) { Set(names).isSubset(of: $0.compactMap { $0 }) }.map { .table($0) }
     }
 
     /// Whether a file is a table that can be read.

@@ -11,13 +11,15 @@ package enum CSVRole: String, CaseIterable, Hashable, Sendable {
     case email, secondUser, thirdUser, tags
     /// `name: value`, one per line.
     case fields
+    /// `name:value`, one per line, among them the user and the password.
+    case loginLines
     /// `name,…,…,type,value`, also in any additional cells of the row.
     case formFields
     /// The kind of record.
     case type
     case favorite, archived
     // What has no place in a keychain, and is counted.
-    case icon, lastUse, matching, reprompt
+    case icon, lastUse, matching, reprompt, classification
 
     /// The roles that `--columns` accepts.
     package static let chosen: [CSVRole] = [.title, .url, .username, .password, .notes, .totp, .folder]
@@ -43,6 +45,14 @@ struct CSVProduct: Sendable {
     var repeatsLast = false
     /// True if a backslash in quotation marks escapes the next character.
     var hasEscapes = false
+    /// True if an apostrophe precedes a user name or a password that begins with `@` or an apostrophe.
+    var hasApostrophes = false
+    /// The meaning of cells behind those of the named columns.
+    var unnamed: [CSVRole] = []
+    /// True if no blank follows the colon behind the name of a field.
+    var hasDenseFields = false
+    /// True if a row may have one more cell, which is empty.
+    var mayEndEmpty = false
 
     static let chrome = CSVProduct(
         name: "Chrome, Edge, Brave, Opera or Vivaldi",
@@ -144,13 +154,25 @@ struct CSVProduct: Sendable {
         name: "RoboForm",
         roles: [
             "name": .title, "url": .url, "matchurl": .matching, "login": .username, "pwd": .password, "note": .notes,
-            "folder": .folder, "rffieldsv2": .formFields,
+            "folder": .folder, "rffieldsv2": .formFields, "rf_fields": .formFields,
         ],
-        marks: ["name", "url", "login", "pwd", "note", "folder"], repeatsLast: true)
+        marks: ["name", "url", "login", "pwd", "note", "folder"], repeatsLast: true, hasApostrophes: true)
+    static let zohoVault = CSVProduct(
+        name: "Zoho Vault",
+        roles: [
+            "password name": .title, "secret name": .title, "password url": .url, "secret url": .url,
+            "secretdata": .loginLines, "notes": .notes, "customdata": .fields, "tags": .tags,
+            "classification": .classification, "favorite": .favorite, "totp": .totp, "login_totp": .totp,
+            "folder name": .folder, "chambername": .folder,
+        ],
+        marks: ["secretdata", "customdata", "classification"], hasDenseFields: true, mayEndEmpty: true)
+    static let zohoVaultInShort = CSVProduct(
+        name: "Zoho Vault", roles: ["secret name": .title, "secret url": .url, "notes": .notes],
+        marks: ["secret name", "secret url", "notes"], isExact: true, unnamed: [.username, .password])
 
     static let all = [
         chrome, apple, firefox, onePassword, onePasswordInWords, bitwarden, lastPass, dashlane, proton, keePassXC,
-        keePassXCBefore26, keePass, nordPass, roboForm,
+        keePassXCBefore26, keePass, nordPass, roboForm, zohoVault, zohoVaultInShort,
     ]
 
     /// The names of all known columns, in lower case.

@@ -8,12 +8,12 @@ final class CSVRecord {
     /// The meaning of each column; nil for columns without a role.
     let roles: [CSVRole?]
     /// The names of the columns.
-    let names: [CSVReader.Cell]
+    let names: [String]
     let product: CSVProduct?
     let collector: RecordCollector
 
     init(
-        row: CSVReader.Row, roles: [CSVRole?], names: [CSVReader.Cell], product: CSVProduct?,
+        row: CSVReader.Row, roles: [CSVRole?], names: [String], product: CSVProduct?,
         collector: RecordCollector
     ) {
         self.row = row
@@ -29,10 +29,12 @@ final class CSVRecord {
     func add(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) {
         if leavesOut(bytes) { return }
         let addresses = addresses(bytes)
+        let lines = loginLines(bytes)
         let user =
-            text(.username, bytes) ?? text(.email, bytes) ?? text(.secondUser, bytes) ?? text(.thirdUser, bytes)
+            lines.user ?? userName(bytes) ?? text(.email, bytes) ?? text(.secondUser, bytes)
+            ?? text(.thirdUser, bytes)
         let title = text(.title, bytes) ?? ""
-        let password = cell(.password).map { $0.secret(in: bytes) }
+        let password = password(lines, bytes)
         let parsed = addresses.map { WebAddress($0) }
         let key = RecordWriter.identity(
             of: RecordWriter.names(title: title, addresses: parsed, user: user, password: password))
@@ -49,15 +51,45 @@ final class CSVRecord {
         record.created = date(.createdMilliseconds, .createdSeconds, .created, bytes)
         record.modified = date(.changedMilliseconds, .changedSeconds, .changed, bytes)
         record.describe("tags", text(.tags, bytes))
+        record.describe("type", lines.type)
         let roles: [(CSVRole, String)] = [(.secondUser, "username.2"), (.thirdUser, "username.3"), (.email, "email")]
         let others = roles.compactMap { role, name in
             text(role, bytes).flatMap { $0 == user ? nil : ExtraAttribute(name: name, value: $0) }
         }
-        try addParts(of: record, user, others, bytes)
+        try addParts(of: record, user, others, password, lines.rest, bytes)
+    }
+
+    private func userName(_ bytes: borrowing Span<UInt8>) -> String? {
+        guard let name = text(.username, bytes) else { return nil }
+        return product?.hasApostrophes == true && Self.hasApostrophe(name.utf8.span)
+            ? String(name.dropFirst()) : name
+    }
+
+    /// True for text that RoboForm writes with an apostrophe before it, so that no spreadsheet takes it for a formula.
+    private static func hasApostrophe(_ text: borrowing Span<UInt8>) -> Bool {
+        text.starts(with: "'@") || text.starts(with: "''")
+    }
+
+    private func loginLines(_ bytes: borrowing Span<UInt8>) -> LoginLines {
+        guard let cell = cell(.loginLines) else { return LoginLines(SecretBytes(capacity: 0)) }
+        return LoginLines(cell.secret(in: bytes))
+    }
+
+    /// The password; nil if there is none.
+    private func password(_ lines: borrowing LoginLines, _ bytes: borrowing Span<UInt8>) -> SecretBytes? {
+        if !lines.password.isEmpty { return lines.password.copy() }
+        // If the program quotes every value, an empty password differs from a missing one.
+        guard let cell = cell(.password), product?.tellsNull == true ? !cell.isNull : !cell.isEmpty else { return nil }
+        var password = cell.secret(in: bytes)
+        if product?.hasApostrophes == true, password.withBytes({ Self.hasApostrophe($0) }) {
+            password.removeFirst(1)
+        }
+        return password
     }
 
     private func addParts(
-        of record: RecordWriter, _ user: String?, _ others: [ExtraAttribute], _ bytes: borrowing Span<UInt8>
+        of record: RecordWriter, _ user: String?, _ others: [ExtraAttribute], _ password: consuming SecretBytes?,
+        _ rest: borrowing SecretBytes, _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) {
         var isSomething = false
         let type = text(.type, bytes)?.lowercased() ?? "login"
@@ -66,19 +98,16 @@ final class CSVRecord {
         if isWebNote { record.addresses = [] }
         let isAlias = product?.notesAreObjects == true && type == "alias"
         if isAlias { collector.leaveOut("alias of an address") }
-        // If the program quotes every value, an empty password differs from a missing one.
-        let tellsNull = product?.tellsNull == true
-        let password = cell(.password).flatMap { (tellsNull ? $0.isNull : $0.isEmpty) ? nil : $0 }
-        if let password {
-            try record.addLogin(user: user, others: others, password: password.secret(in: bytes))
+        switch consume password {
+        case .some(let password):
+            try record.addLogin(user: user, others: others, password: password)
             isSomething = true
-        } else if !isNote, !isAlias, user != nil || !record.addresses.isEmpty {
+        case .none where !isNote && !isAlias && (user != nil || !record.addresses.isEmpty):
             try record.addLogin(user: user, others: others, password: nil)
             isSomething = true
-        } else {
-            try record.addUser(user, others: others)
+        case .none: try record.addUser(user, others: others)
         }
-        if let password, product?.hasWebForms == true, password.contains("&amp;", in: bytes) {
+        if product?.hasWebForms == true, cell(.password)?.contains("&amp;", in: bytes) == true {
             collector.remark("passwords have '&amp;' in them, which some versions of LastPass write for '&'")
         }
         if let cell = cell(.totp), !cell.isEmpty {
@@ -93,6 +122,10 @@ final class CSVRecord {
             }
             isSomething = true
         }
+        if !rest.isEmpty {
+            try record.addField("SecretData", rest.copy())
+            isSomething = true
+        }
         if let cell = cell(.fields), !cell.isEmpty {
             try addFields(cell.secret(in: bytes), of: record)
             isSomething = true
@@ -103,7 +136,7 @@ final class CSVRecord {
             if roles[column] == nil || roles[column] == .urlList && furtherAddresses(bytes) == nil
                 || isFurther(column, bytes)
             {
-                try record.addField(names[column].text(in: bytes), cell.secret(in: bytes))
+                try record.addField(names[column], cell.secret(in: bytes))
             } else if roles[column] == .formFields {
                 try addFormField(cell.secret(in: bytes), of: record)
             } else {
@@ -114,37 +147,48 @@ final class CSVRecord {
         if !isAlias { try record.finish() }
     }
 
-    /// Adds a field of the form `name: value`.
+    /// Adds a field of the form `name: value`, or `name:value` in Zoho's tables.
     ///
     /// A value may have several lines, and one of them may look like a field. Names are readable and values are secret,
     /// so the text is split only if it is a single line; otherwise it is kept as one secret.
-    private func addFields(_ text: borrowing SecretBytes, of record: RecordWriter) throws(ForeignFailure) {
+    private func addFields(_ text: consuming SecretBytes, of record: RecordWriter) throws(ForeignFailure) {
+        let blanks = product?.hasDenseFields == true ? 0 : 1
+        if blanks == 0, text.withBytes({ $0[$0.count - 1] == UInt8(ascii: "\n") }) { text.removeLast(1) }
         let (isOne, colon) = text.withBytes { bytes in
             (
                 bytes.firstIndex(of: UInt8(ascii: "\n")) == nil,
                 bytes.indices.first { index in
                     bytes[index] == UInt8(ascii: ":")
-                        && (index + 1 == bytes.count || bytes[index + 1] == UInt8(ascii: " "))
+                        && (blanks == 0 || index + 1 == bytes.count || bytes[index + 1] == UInt8(ascii: " "))
                 }
             )
         }
         guard isOne, let colon, let name = text.withBytes({ $0.extracting(0..<colon).utf8Text }) else {
-            return try record.addField("fields", text.copy())
+            return try record.addField("fields", text)
         }
-        let value = text.withBytes { bytes in SecretBytes(bytes.extracting(min(colon + 2, bytes.count)...)) }
+        let value = text.withBytes { bytes in SecretBytes(bytes.extracting(min(colon + 1 + blanks, bytes.count)...)) }
         try record.addField(name, value)
     }
 
-    /// Adds a field of the form `name,…,…,type,value`, as RoboForm writes the fields of a web form.
+    /// Adds a field of the form `name,…,…,type,value`, as RoboForm writes the fields of a web form; old versions write
+    /// `name:type:value`.
     private func addFormField(_ text: borrowing SecretBytes, of record: RecordWriter) throws(ForeignFailure) {
-        let commas = text.withBytes { bytes in
-            Array(bytes.indices.filter { bytes[$0] == UInt8(ascii: ",") }.prefix(4))
+        func places(_ separator: UInt8, _ count: Int) -> [Int]? {
+            let places = text.withBytes { bytes in
+                Array(bytes.indices.filter { bytes[$0] == separator }.prefix(count))
+            }
+            let isName = places.first.map { end in
+                text.withBytes { bytes in
+                    if bytes.starts(with: "-no-name-,") { return true }
+                    return bytes.extracting(0..<end).utf8Text?.exact.hasSuffix("$") ?? false
+                }
+            }
+            return places.count == count && isName == true ? places : nil
         }
-        let name = commas.first.flatMap { end in text.withBytes { $0.extracting(0..<end).utf8Text } }
-        guard commas.count == 4, let name, name.exact.hasSuffix("$") || name == "-no-name-" else {
-            return try record.addField("field", text.copy())
-        }
-        let value = text.withBytes { bytes in SecretBytes(bytes.extracting((commas[3] + 1)...)) }
+        guard let ends = places(UInt8(ascii: ","), 4) ?? places(UInt8(ascii: ":"), 2), let start = ends.last,
+            let name = text.withBytes({ $0.extracting(0..<ends[0]).utf8Text })
+        else { return try record.addField("field", text.copy()) }
+        let value = text.withBytes { bytes in SecretBytes(bytes.extracting((start + 1)...)) }
         if value.isEmpty { return }
         switch name {
         case "TOTP KEY$": try record.addOneTimePassword(value)
@@ -172,6 +216,7 @@ final class CSVRecord {
         if isSet(.favorite, bytes) { collector.leaveOut("favorite mark") }
         if isSet(.icon, bytes) { collector.leaveOut("icon") }
         if isSet(.lastUse, bytes) { collector.leaveOut("date of last use") }
+        if isSet(.classification, bytes) { collector.leaveOut("classification") }
         if isSet(.reprompt, bytes) { collector.leaveOut("reprompt mark") }
         if text(.matching, bytes).map({ $0 != text(.url, bytes) }) == true {
             collector.leaveOut("rule for matching an address")

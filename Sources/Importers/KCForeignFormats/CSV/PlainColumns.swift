@@ -41,7 +41,7 @@ enum PlainColumns {
             .totp,
             [
                 "otpauth", "totp", "otp", "login_totp", "login totp", "2fa", "totp secret", "otp secret", "otpsecret",
-                "one-time password", "two-factor secret",
+                "one-time password", "two-factor secret", "totp secret key",
             ]
         ),
         (.folder, ["folder", "group", "grouping", "category", "vault", "collection"]),
