@@ -58,6 +58,29 @@ struct OddRecordTests {
                 (#""type":"note""#, #""type":"totp""#), (#""credentials":["#, #""credentials":7,"x":["#),
             ]),
         Case(
+            format: KeeperFormat(), start: #"{"shared_folders":[],"records":["#, end: "]}",
+            record: ##"{"uid":"#","title":"@","$type":"login","login":"u","password":"p","notes":"n","##
+                + #""custom_fields":{"PIN":"1"},"folders":[]}"#,
+            odd: [
+                (##""uid":"#""##, #""uid":"good""#), (##""uid":"#""##, #""uid":{}"#), (#""login":"u""#, #""login":1"#),
+                (#""password":"p""#, #""password":[]"#), (#""folders":[]"#, #""folders":{}"#),
+                (#""folders":[]"#, #""folders":[7]"#), (#"{"PIN":"1"}"#, "7"), (#""notes":"n""#, #""notes":7"#),
+                (#"{"PIN":"1"}"#, #"{"$passkey::1":{"username":"u"}}"#),
+            ]),
+        Case(
+            format: EnpassFormat(), start: #"{"folders":[{"parent_uuid":"","uuid":"f","title":"F"}],"items":["#,
+            end: "]}",
+            record:
+                ##"{"uuid":"#","title":"@","category":"login","template_type":"login.default","note":"n","fields":["##
+                + #"{"type":"username","label":"U","value":"u"},{"type":"password","label":"P","value":"p"}]}"#,
+            odd: [
+                (##""uuid":"#""##, #""uuid":"good""#), (##""uuid":"#","##, ""), (#""note":"n""#, #""note":7"#),
+                (#""value":"p""#, #""value":1"#), (#""value":"p""#, #""value":"p","history":{}"#),
+                (#""fields":["#, #""fields":["x","#), (#""label":"P""#, #""label":7"#),
+                (#""note":"n""#, #""attachments":[{"data":"*"}]"#), (#""note":"n""#, #""attachments":[{}]"#),
+                (#""note":"n""#, #""folders":"f""#),
+            ]),
+        Case(
             format: AegisFormat(), start: #"{"version":1,"header":{},"db":{"version":3,"entries":["#, end: "]}}",
             record: ##"{"type":"totp","uuid":"#","name":"ada","issuer":"@","note":"n","info":{"secret":"MZXW6YTB","##
                 + #""algo":"SHA1","digits":6,"period":30},"groups":[]}"#,

@@ -20,12 +20,6 @@ struct RefusedFormatTests {
         ("firefox-profile", Array(#"{"nextId":2,"logins":[{"id":1,"encryptedPassword":"x"}]}"#.utf8)),
         ("chromium-profile", sqlite + Array("CREATE TABLE logins (origin_url, password_value BLOB)".utf8)),
         ("keepass-1", [0x03, 0xd9, 0xa2, 0x9a, 0x65, 0xfb, 0x4b, 0xb5, 0x03, 0, 0, 0]),
-        (
-            "enpass",
-            Array(
-                #"{"folders":[{"icon":"1","title":"F","uuid":"f"}],"items":[{"archived":0,"category":"login","fields":[],"template_type":"login.default"}]}"#
-                    .utf8)
-        ),
         ("systemd-credential", Array("Whxqht+dQJax1aZeCGLxmgAAAAABAAAADAAAABAAAAA".utf8)),
         ("openpgp", Array("-----BEGIN PGP MESSAGE-----\n\nabc\n".utf8)),
         ("age", Array("age-encryption.org/v1\n-> X25519".utf8)),

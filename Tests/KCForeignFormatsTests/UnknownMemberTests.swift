@@ -74,6 +74,14 @@ struct UnknownMemberTests {
             StratumFormat(), AuthenticatorSamples.stratum,
             [#""CopyCount":2"#, #""Name":"Home""#, #""CategoryId":"c""#, #""CustomIcons":[]"#]
         ),
+        (
+            KeeperFormat(), KeeperEnpassTests.keeper,
+            [#""can_edit":true"#, #""publicKey":"ssh-x""#]
+        ),
+        (
+            EnpassFormat(), KeeperEnpassTests.enpass,
+            [#""uid":10"#, #""auto_submit":1"#, #""icon":"1","parent_uuid":"""#, #""kind":"text/plain""#]
+        ),
         (KeePassFormat(), keepass, ["<IconID>0</IconID>", "<UsageCount>3</UsageCount>", "<Name>R</Name>"]),
     ]
 

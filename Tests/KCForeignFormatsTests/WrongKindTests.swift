@@ -74,6 +74,29 @@ struct WrongKindTests {
         ),
     ]
 
+    private static let others: [(any ForeignFormat, String, [(String, String)])] = [
+        (
+            KeeperFormat(),
+            #"{"shared_folders":[],"records":[{"uid":"a","title":"t","login":"u","password":"p","folders":[],"#
+                + #""custom_fields":{"PIN":"1"},"references":{},"attachments":[]}]}"#,
+            [
+                (#""records":["#, #""records":{},"x":["#), (#""shared_folders":[]"#, #""shared_folders":{}"#),
+                (#""folders":[],"cus"#, #""folders":"f","cus"#), (#"{"PIN":"1"}"#, #"["1"]"#),
+                (#""references":{}"#, #""references":[]"#), (#""attachments":[]"#, #""attachments":{}"#),
+            ]
+        ),
+        (
+            EnpassFormat(),
+            #"{"folders":[{"uuid":"f","title":"F","parent_uuid":""}],"items":[{"uuid":"a","title":"t","note":"n","#
+                + #""fields":[],"attachments":[],"folders":["f"]}]}"#,
+            [
+                (#""items":["#, #""items":{},"x":["#), (#""folders":[{"#, #""folders":{},"x":[{"#),
+                (#""fields":[]"#, #""fields":{}"#), (#""attachments":[]"#, #""attachments":{}"#),
+                (#""folders":["f"]"#, #""folders":"f""#), (#""title":"F""#, #""title":7"#),
+            ]
+        ),
+    ]
+
     private static let authenticators: [(any ForeignFormat, String, [(String, String)])] = [
         (
             AegisFormat(),
@@ -131,9 +154,9 @@ struct WrongKindTests {
 
     @Test(
         "A list, an object or a text of the wrong kind is damage; it never looks empty",
-        arguments: 0..<cases.count + authenticators.count)
+        arguments: 0..<cases.count + authenticators.count + others.count)
     func wrongKind(index: Int) throws {
-        let (format, text, changes) = (Self.cases + Self.authenticators)[index]
+        let (format, text, changes) = (Self.cases + Self.authenticators + Self.others)[index]
         #expect(try read(text, as: format).items.count > 0)
         for (from, to) in changes {
             try #require(text.contains(from), "\(from)")

@@ -14,6 +14,8 @@ package enum KnownFormats {
         OnePasswordFormat(),
         DashlaneFormat(),
         ProtonPassFormat(),
+        KeeperFormat(),
+        EnpassFormat(),
         GitCredentialsFormat(),
         PassFormat(),
         PassageFormat(),

@@ -69,10 +69,6 @@ package struct RefusedFormat: ForeignFormat {
             try ["default/profile.js", "data/default/encryptionKeys.js"].contains { try input.hasMember($0) }
         },
         RefusedFormat(
-            name: "enpass", title: "an Enpass export",
-            hint: "Bitwarden imports it, and exports JSON protected with a password, which is read"
-        ) { $0.isJSON(["template_type", "items"]) || $0.isJSON(["parent_uuid", "folders"]) },
-        RefusedFormat(
             name: "systemd-credential", title: "a systemd credential, which is bound to its machine",
             hint: "'systemd-creds decrypt' shows it there"
         ) { input in
