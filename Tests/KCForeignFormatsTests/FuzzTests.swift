@@ -95,6 +95,7 @@ struct FuzzTests {
         Sample("Bitwarden with attachments", member: "data.json", bitwarden, beside: [("attachments/1/a.txt", "A")]),
         Sample(
             "RoboForm", "Name,Url,MatchUrl,Login,Pwd,Note,Folder,RfFieldsV2\nR,https://r,,a,p,n,/,\"P$,,,pwd,1\",x\n"),
+        Sample("KWalletManager's export", KWalletExportTests.export),
         Sample("Keeper", KeeperEnpassTests.keeper),
         Sample("Enpass", KeeperEnpassTests.enpass),
         Sample("Keeper, table", RaggedTableTests.keeper),
@@ -238,7 +239,7 @@ struct FuzzTests {
 
             func keyFile() throws -> ForeignFile? { nil }
 
-            func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes {
+            func decryptedByGPG(_ path: String, skipping count: Int, limit: Int) throws -> SecretBytes {
                 try ForeignFile(reading: OpenFile.reading(path)).bytes.copy()
             }
         }

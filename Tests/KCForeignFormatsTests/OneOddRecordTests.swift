@@ -184,6 +184,16 @@ struct OneOddRecordTests {
             return try AppleBackupFormat().read(
                 ForeignInput(path: folder.path(""), .folder), GivenSecrets(text: "backup pw"))
         },
+        Case("kwallet-xml", .leftOut(as: "f/odd")) { isOdd in
+            let twice = "<mapentry name=\"x\">1</mapentry>"
+            return try text(
+                [
+                    "<wallet><folder name=\"f\"><password name=\"a\">1</password>",
+                    isOdd ? "<map name=\"odd\">\(twice)\(twice)</map>" : nil,
+                    "<password name=\"b\">2</password></folder></wallet>",
+                ],
+                as: KWalletXMLFormat())
+        },
         Case("otpauth", .leftOut(as: "line 2")) { isOdd in
             try text(addresses(isOdd), as: OTPAuthFormat())
         },
@@ -360,7 +370,7 @@ private struct GPGOfAll: ForeignSecrets {
 
     func keyFile() throws -> ForeignFile? { nil }
 
-    func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes {
+    func decryptedByGPG(_ path: String, skipping count: Int, limit: Int) throws -> SecretBytes {
         let name = Path.split(path).name
         if name == "odd.gpg" { throw UnopenedFile.damaged }
         return SecretBytes(copying: name.utf8)

@@ -18,7 +18,7 @@ struct PasswordStoreTests {
 
         func keyFile() throws -> ForeignFile? { nil }
 
-        func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes {
+        func decryptedByGPG(_ path: String, skipping count: Int, limit: Int) throws -> SecretBytes {
             let file = try ForeignFile(reading: OpenFile.reading(path))
             if file.starts(with: "KEY".utf8) { throw UnopenedFile.noKey }
             if file.starts(with: "SYM".utf8) { throw UnopenedFile.needsPassphrase }
@@ -97,7 +97,7 @@ struct PasswordStoreTests {
 
         func keyFile() throws -> ForeignFile? { nil }
 
-        func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes {
+        func decryptedByGPG(_ path: String, skipping count: Int, limit: Int) throws -> SecretBytes {
             if path.hasSuffix("b.gpg") { throw FileFailure(path, problem) }
             return SecretBytes(copying: "x".utf8)
         }

@@ -168,6 +168,16 @@ struct UnknownMemberTests {
             writer.folders = [("f", [("k", .raw(9, Array("news".utf8)))])]
             return try ForeignReading.read(writer.file(), as: KWalletFormat(), password: "correct horse")
         },
+        "kwallet-xml": {
+            let contents = try ForeignReading.read(
+                "<wallet name=\"w\"><folder name=\"f\"><news name=\"k\">x</news></folder></wallet>",
+                as: KWalletXMLFormat())
+            #expect(contents.leftOut.map(\.kind) == ["unknown member"])
+            #expect(contents.remarks.contains { $0.contains("news") })
+            return try ForeignReading.read(
+                "<wallet><folder name=\"f\"><password name=\"k\">news</password></folder></wallet>",
+                as: KWalletXMLFormat())
+        },
         "macos-keychain": {
             var writer = KychWriter()
             try writer.addPassword(0x8000_0000, [("svce", .text("T")), ("Bran", .text("news"))], [1])

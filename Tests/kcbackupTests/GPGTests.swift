@@ -66,6 +66,21 @@ struct GPGTests {
         #expect(throws: UnopenedFile.damaged) { try home.opened(flipped + file) }
     }
 
+    @Test("What is before a message is skipped, as in a KDE wallet")
+    func skipping() throws {
+        let home = try Home()
+        let path = try home.folder.write(
+            "a.kwl", Array("KWALLET\n\r\0\r\n\0\0\u{2}\0".utf8) + home.encrypted("secret\n"))
+        let opened = try GPG.decrypted(path, skipping: 16, environment: home.environment, limit: 100)
+        #expect(opened.utf8Text == "secret\n")
+        #expect(throws: UnopenedFile.damaged) {
+            _ = try GPG.decrypted(path, environment: home.environment, limit: 100)
+        }
+        #expect(throws: UnopenedFile.damaged) {
+            _ = try GPG.decrypted(path, skipping: 10_000, environment: home.environment, limit: 100)
+        }
+    }
+
     @Test("The name of a file is no part of a command, and the file is decrypted")
     func names() throws {
         let home = try Home()

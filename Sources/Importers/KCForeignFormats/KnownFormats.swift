@@ -8,6 +8,7 @@ package enum KnownFormats {
         GnomeKeyringFormat(),
         ItemLinesFormat(),
         KWalletFormat(),
+        KWalletXMLFormat(),
         CSVFormat(),
         MacKeychainFormat(),
         BitwardenFormat(),

@@ -56,9 +56,10 @@ package protocol ForeignSecrets {
 
     /// The content of a file, decrypted by `gpg` with the keys of the user; at most `limit` bytes.
     ///
+    /// - Parameter count: the number of bytes before the message in the file.
     /// - Throws: `UnopenedFile` for a problem with this file; `ForeignFailure.needsProgram` if no file could be opened;
     ///   `StreamFailure`.
-    func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes
+    func decryptedByGPG(_ path: String, skipping count: Int, limit: Int) throws -> SecretBytes
 
     /// The texts of the QR codes in a picture, one a line, read by `zbarimg`; at most `limit` bytes.
     ///
@@ -70,7 +71,7 @@ extension ForeignSecrets {
     package var isPasswordGiven: Bool { true }
 
     /// The default for implementations that do not run programs.
-    package func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes {
+    package func decryptedByGPG(_ path: String, skipping count: Int, limit: Int) throws -> SecretBytes {
         throw ForeignFailure.needsProgram("gpg", problem: "it cannot be started")
     }
 

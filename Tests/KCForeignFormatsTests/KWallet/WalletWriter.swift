@@ -49,17 +49,30 @@ struct WalletWriter {
         ), ("", []),
     ]
 
-    func file() throws -> [UInt8] {
-        var data: [UInt8] = []
-        var index = big(UInt32(folders.count))
-        for folder in folders {
-            data += text(folder.name) + big(UInt32(folder.entries.count))
-            index += (try md5(folder.name)) + big(UInt32(folder.entries.count))
-            for entry in folder.entries {
-                data += text(entry.key) + encoded(entry.value)
-                index += try md5(entry.key)
-            }
+    /// The contents, as they are within the encryption.
+    var data: [UInt8] {
+        folders.flatMap { folder in
+            text(folder.name) + big(UInt32(folder.entries.count))
+                + folder.entries.flatMap { text($0.key) + encoded($0.value) }
         }
+    }
+
+    private func index() throws -> [UInt8] {
+        try folders.reduce(big(UInt32(folders.count))) { index, folder in
+            try index + md5(folder.name) + big(UInt32(folder.entries.count))
+                + folder.entries.flatMap { try md5($0.key) }
+        }
+    }
+
+    /// What GnuPG encrypts: the ID of the key, the index and the contents.
+    func message(data other: [UInt8]? = nil) throws -> [UInt8] {
+        let (index, data) = (try index(), other ?? data)
+        return text("0123ABCD") + big(UInt32(index.count)) + index + big(UInt32(data.count)) + data
+    }
+
+    func file() throws -> [UInt8] {
+        var data = data
+        let index = try index()
         alter(&data)
         let check = hash(data)
         var plain = [UInt8](repeating: 3, count: 8) + big(UInt32(data.count)) + data

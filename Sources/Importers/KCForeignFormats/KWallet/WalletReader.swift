@@ -4,7 +4,7 @@ internal import KCKeychainModel
 
 /// Makes items from the entries of a wallet, which are serialized by Qt's QDataStream.
 struct WalletReader {
-    private let collector: RecordCollector
+    let collector: RecordCollector
     /// The names of everything read, in order.
     private(set) var names: [(folder: String, keys: [String])] = []
 
@@ -14,8 +14,8 @@ struct WalletReader {
         collector = RecordCollector(format: "kwallet", date: file.modified)
     }
 
-    func finish(details: String) throws(ForeignFailure) -> ForeignContents {
-        try collector.finish(details: details, isPlaintext: false)
+    func finish(details: String, isPlaintext: Bool = false) throws(ForeignFailure) -> ForeignContents {
+        try collector.finish(details: details, isPlaintext: isPlaintext)
     }
 
     mutating func add(_ bytes: borrowing Span<UInt8>, entryLimit: Int) throws(ForeignFailure) {

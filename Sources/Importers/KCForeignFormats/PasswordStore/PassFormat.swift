@@ -26,7 +26,8 @@ package struct PassFormat: ForeignFormat {
             let path = file.exact.removingSuffix(Self.ending) ?? file
             do {
                 let entry = try StoreEntry(path: path, modified: folder.modified(file))
-                let content = try secrets.decryptedByGPG(folder.path(of: file), limit: StoreEntry.sizeLimit)
+                let content = try secrets.decryptedByGPG(
+                    folder.path(of: file), skipping: 0, limit: StoreEntry.sizeLimit)
                 opened += 1
                 try entry.add(content, to: collector)
             } catch let problem as UnopenedFile {

@@ -176,11 +176,12 @@ struct ForeignReader {
 
         var isPasswordGiven: Bool { reader.options.password != nil }
 
-        func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes {
+        func decryptedByGPG(_ path: String, skipping count: Int, limit: Int) throws -> SecretBytes {
             let progress = progress ?? Progress("decrypting files", of: nil, in: reader.session)
             self.progress = progress
             progress.step()
-            return try GPG.decrypted(path, environment: reader.session.world.environment, limit: limit)
+            return try GPG.decrypted(
+                path, skipping: count, environment: reader.session.world.environment, limit: limit)
         }
 
         func textOfQRCodes(in path: String, limit: Int) throws -> SecretBytes {

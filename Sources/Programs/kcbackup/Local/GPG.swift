@@ -18,13 +18,16 @@ enum GPG {
     /// gpg ends well on a file that was cut before its first packet of data; only its status lines tell that all of it
     /// was decrypted and proved. A file may have several messages.
     ///
+    /// - Parameter count: the number of bytes before the first message.
     /// - Throws: `UnopenedFile`, `ForeignFailure.needsProgram`, `StreamFailure`.
-    static func decrypted(_ path: String, environment: [String: String], limit: Int) throws -> SecretBytes {
+    static func decrypted(
+        _ path: String, skipping count: Int = 0, environment: [String: String], limit: Int
+    ) throws -> SecretBytes {
         let script = ShellScript(
             """
             command -v gpg >/dev/null || exit 127
             exec 4>&1
-            lines=$(gpg --batch --quiet --status-fd 3 --decrypt -- "$1" 3>&1 >&4 4>&-)
+            lines=$(tail -c "+$2" -- "$1" 4>&- | gpg --batch --quiet --status-fd 3 --decrypt 3>&1 >&4 4>&-)
             code=$?
             [ $code -lt 126 ] || exit $code
             lines="
@@ -38,7 +41,7 @@ enum GPG {
             ! has KEY_CONSIDERED && ! has PINENTRY_LAUNCHED && ! has 'ERROR pkdecrypt_failed' || exit 4
             ! has ENC_TO || exit 5
             exit 3
-            """, [path])
+            """, [path, String(count + 1)])
         do throws(ShellCommand.Failure) {
             return try ShellCommand.output(of: script, environment: environment, limit: limit)
         } catch {
