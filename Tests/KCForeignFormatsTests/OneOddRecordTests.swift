@@ -184,6 +184,15 @@ struct OneOddRecordTests {
             return try AppleBackupFormat().read(
                 ForeignInput(path: folder.path(""), .folder), GivenSecrets(text: "backup pw"))
         },
+        Case("keychain-dump", .leftOut(as: "Odd")) { isOdd in
+            func item(_ label: String, _ data: String) -> String {
+                KeychainDumpTests.item(
+                    "\"genp\"", ["0x00000007 <blob>=\"\(label)\"", "\"svce\"<blob>=\"\(label)\""], data: data)
+            }
+            return try text(
+                [item("A", "\"1\""), isOdd ? item("Odd", "0x1") : nil, item("B", "\"2\"")],
+                as: KeychainDumpFormat())
+        },
         Case("kwallet-xml", .leftOut(as: "f/odd")) { isOdd in
             let twice = "<mapentry name=\"x\">1</mapentry>"
             return try text(

@@ -178,6 +178,7 @@ struct UnknownMemberTests {
                 "<wallet><folder name=\"f\"><password name=\"k\">news</password></folder></wallet>",
                 as: KWalletXMLFormat())
         },
+        "keychain-dump": { try ForeignReading.read(KeychainDumpTests.generic, as: KeychainDumpFormat()) },
         "macos-keychain": {
             var writer = KychWriter()
             try writer.addPassword(0x8000_0000, [("svce", .text("T")), ("Bran", .text("news"))], [1])

@@ -11,6 +11,7 @@ package enum KnownFormats {
         KWalletXMLFormat(),
         CSVFormat(),
         MacKeychainFormat(),
+        KeychainDumpFormat(),
         BitwardenFormat(),
         OnePasswordFormat(),
         DashlaneFormat(),

@@ -39,6 +39,21 @@ package enum ForeignDate {
         return Timestamp(microseconds: civil.microseconds - Int64(offset) * 1_000_000)
     }
 
+    /// The digits of a date and time in UTC, 14 or 8 without the time, such as `20260301093000Z`; what follows them is
+    /// ignored.
+    package static func digits(_ text: String?) -> Timestamp? {
+        var scanner = DateScanner(text ?? "")
+        guard let year = scanner.number(4), let month = scanner.number(2), let day = scanner.number(2) else {
+            return nil
+        }
+        let hour = scanner.number(2)
+        let (minute, second) = (scanner.number(2), scanner.number(2))
+        guard hour == nil || second != nil else { return nil }
+        return Timestamp(
+            year: year, month: month, day: day, hour: hour ?? 0, minute: minute ?? 0, second: second ?? 0,
+            microsecond: 0)
+    }
+
     private static func scaled(_ count: Int64?, _ factor: Int64) -> Timestamp? {
         guard let count else { return nil }
         let (microseconds, overflow) = count.multipliedReportingOverflow(by: factor)

@@ -109,22 +109,9 @@ struct KychReader: ~Copyable {
             draft.attributes[code] = bytes.text(range).map { .text($0) } ?? .data(bytes.array(range))
         case (.bytes(let range), .data): draft.attributes[code] = .data(bytes.array(range))
         case (.number(let number), .number): draft.attributes[code] = .number(number)
-        case (.time(let range), .date): draft.attributes[code] = Self.date(range, bytes).map { .date($0) }
+        case (.time(let range), .date): draft.attributes[code] = ForeignDate.digits(bytes.text(range)).map { .date($0) }
         default: collector.leaveOut("attribute '\(name)'")
         }
-    }
-
-    /// Parses a date of 14 digits, or of 8 without the time.
-    private static func date(_ range: Range<Int>, _ bytes: borrowing Span<UInt8>) -> Timestamp? {
-        guard let text = bytes.text(range)?.prefix(while: { $0.isASCII && $0.isNumber }) else { return nil }
-        let digits = text + "000000".prefix(max(0, 14 - text.utf8.count))
-        guard digits.utf8.count == 14 else { return nil }
-        func number(_ range: Range<Int>) -> Int? { Int(digits.dropFirst(range.lowerBound).prefix(range.count)) }
-        guard let year = number(0..<4), let month = number(4..<6), let day = number(6..<8), let hour = number(8..<10),
-            let minute = number(10..<12), let second = number(12..<14)
-        else { return nil }
-        return Timestamp(
-            year: year, month: month, day: day, hour: hour, minute: minute, second: second, microsecond: 0)
     }
 
     // MARK: Certificates
@@ -256,7 +243,7 @@ struct KychReader: ~Copyable {
         }
         for (name, code) in [("StartDate", AttributeCode.sdat), ("EndDate", .edat)] {
             if case .bytes(let range)? = record.values[name.exact] {
-                draft.attributes[code] = Self.date(range, bytes).map { .date($0) }
+                draft.attributes[code] = ForeignDate.digits(bytes.text(range)).map { .date($0) }
             }
         }
     }
