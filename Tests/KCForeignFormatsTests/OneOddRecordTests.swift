@@ -184,6 +184,18 @@ struct OneOddRecordTests {
             return try AppleBackupFormat().read(
                 ForeignInput(path: folder.path(""), .folder), GivenSecrets(text: "backup pw"))
         },
+        Case("opvault", .leftOut(as: "A1")) { isOdd in
+            let folder = try TemporaryFolder(inMemory: true)
+            var writer = OldOnePasswordTests.vault
+            if isOdd { writer.records.append(("A1", OPVaultWriter.Record(overview: "{"))) }
+            try writer.write(to: folder)
+            return try OPVaultFormat().read(
+                ForeignInput(path: folder.path, .folder), GivenSecrets(text: "correct horse"))
+        },
+        Case("1pif", .leftOut(as: "Odd")) { isOdd in
+            try text(
+                [OldOnePasswordTests.pif, isOdd ? #"{"uuid":"a","title":"Odd"}"# : nil], as: PIFFormat())
+        },
         Case("keychain-dump", .leftOut(as: "Odd")) { isOdd in
             func item(_ label: String, _ data: String) -> String {
                 KeychainDumpTests.item(

@@ -51,14 +51,14 @@ struct RefusedFormatTests {
         #expect(format.name == "kcbackup-device-key")
     }
 
-    @Test("An OPVault folder is recognized")
-    func opvault() throws {
+    @Test("An agilekeychain is recognized")
+    func agileKeychain() throws {
         let folder = try TemporaryFolder()
         #expect(throws: ForeignFailure.unknownFormat) {
             try KnownFormats.recognise(ForeignInput(path: folder.path, .folder))
         }
-        try Path.makeFolder(folder.path("default"))
-        try folder.write("default/profile.js", Array("var profile={};".utf8))
-        #expect(try KnownFormats.recognise(ForeignInput(path: folder.path, .folder)).name == "opvault")
+        for name in ["data", "data/default"] { try Path.makeFolder(folder.path(name)) }
+        try folder.write("data/default/encryptionKeys.js", Array("{}".utf8))
+        #expect(try KnownFormats.recognise(ForeignInput(path: folder.path, .folder)).name == "agilekeychain")
     }
 }

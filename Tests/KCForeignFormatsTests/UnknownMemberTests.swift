@@ -168,6 +168,27 @@ struct UnknownMemberTests {
             writer.folders = [("f", [("k", .raw(9, Array("news".utf8)))])]
             return try ForeignReading.read(writer.file(), as: KWalletFormat(), password: "correct horse")
         },
+        "1pif": {
+            let text = OldOnePasswordTests.pif.replacing(
+                #""contentsHash":"x""#, with: #""contentsHash":"x","brandNew":{"deep":["x"]}"#)
+            let contents = try ForeignReading.read(text, as: PIFFormat())
+            #expect(contents.leftOut.contains { $0.kind == "unknown member" && $0.count == 1 })
+            return try ForeignReading.read(
+                OldOnePasswordTests.pif.replacing(#""notesPlain":"n""#, with: #""notesPlain":"n","brandNew":"news""#),
+                as: PIFFormat())
+        },
+        "opvault": {
+            let folder = try TemporaryFolder(inMemory: true)
+            var writer = OldOnePasswordTests.vault
+            writer.records[0].record.details = #"{"notesPlain":"n","brandNew":"news"}"#
+            writer.records[0].record.overview = #"{"title":"T","brandNew":"x"}"#
+            writer.records[0].record.members.append(("brandNew", "\"x\""))
+            try writer.write(to: folder)
+            let contents = try OPVaultFormat().read(
+                ForeignInput(path: folder.path, .folder), GivenSecrets(text: "correct horse"))
+            #expect(contents.leftOut.filter { $0.kind == "unknown member" }.map(\.count) == [2])
+            return contents
+        },
         "kwallet-xml": {
             let contents = try ForeignReading.read(
                 "<wallet name=\"w\"><folder name=\"f\"><news name=\"k\">x</news></folder></wallet>",

@@ -14,6 +14,8 @@ package enum KnownFormats {
         KeychainDumpFormat(),
         BitwardenFormat(),
         OnePasswordFormat(),
+        PIFFormat(),
+        OPVaultFormat(),
         DashlaneFormat(),
         ProtonPassFormat(),
         KeeperFormat(),

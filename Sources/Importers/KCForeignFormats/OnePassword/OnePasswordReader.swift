@@ -210,7 +210,7 @@ struct OnePasswordReader: JSONRecords {
 }
 
 /// The login fields of a record, with each password beside its user name.
-private struct LoginFields {
+struct LoginFields {
     /// Those with a password; the user name may be missing.
     private(set) var pairs: [(user: String?, password: ForeignJSON.Value)] = []
     /// The fields that are neither, and user names without a password.

@@ -63,11 +63,9 @@ package struct RefusedFormat: ForeignFormat {
             hint: "KeePassXC imports it (Import, KeePass 1 Database) and saves it as KDBX, which is read"
         ) { $0.file?.starts(with: [0x03, 0xd9, 0xa2, 0x9a, 0x65, 0xfb, 0x4b, 0xb5]) == true },
         RefusedFormat(
-            name: "opvault", title: "a 1Password opvault",
-            hint: "1Password 8 imports it, and exports it as 1PUX, which is read"
-        ) { input in
-            try ["default/profile.js", "data/default/encryptionKeys.js"].contains { try input.hasMember($0) }
-        },
+            name: "agilekeychain", title: "an agilekeychain of 1Password",
+            hint: "1Password 4 to 7 open it, and export it as 1PIF, which is read"
+        ) { try $0.hasMember("data/default/encryptionKeys.js") },
         RefusedFormat(
             name: "systemd-credential", title: "a systemd credential, which is bound to its machine",
             hint: "'systemd-creds decrypt' shows it there"
