@@ -184,6 +184,11 @@ struct OneOddRecordTests {
             return try AppleBackupFormat().read(
                 ForeignInput(path: folder.path(""), .folder), GivenSecrets(text: "backup pw"))
         },
+        Case("password-safe", .leftOut(as: "Odd")) { isOdd in
+            try ForeignReading.read(
+                ForeignReading.fixture("PasswordSafe/\(isOdd ? "odd" : "loxodo").psafe3"), as: PasswordSafeFormat(),
+                password: "pw one")
+        },
         Case("opvault", .leftOut(as: "A1")) { isOdd in
             let folder = try TemporaryFolder(inMemory: true)
             var writer = OldOnePasswordTests.vault

@@ -168,6 +168,12 @@ struct UnknownMemberTests {
             writer.folders = [("f", [("k", .raw(9, Array("news".utf8)))])]
             return try ForeignReading.read(writer.file(), as: KWalletFormat(), password: "correct horse")
         },
+        "password-safe": {
+            let contents = try ForeignReading.read(
+                ForeignReading.fixture(PasswordSafeTests.fixture), as: PasswordSafeFormat(), password: "pw one")
+            #expect(try contents.listing.contains { $0.hasSuffix("desc=attachment: news") })
+            return contents
+        },
         "1pif": {
             let text = OldOnePasswordTests.pif.replacing(
                 #""contentsHash":"x""#, with: #""contentsHash":"x","brandNew":{"deep":["x"]}"#)

@@ -4,12 +4,13 @@
 #include <gcrypt.h>
 #include <stdbool.h>
 
-/* libgcrypt as function pointers that are looked up on demand: only old KeePass files need it. The types are those of its
-   header. */
+/* libgcrypt as function pointers that are looked up on demand: only old KeePass files and Password Safe databases need
+   it. The types are those of its header. */
 
 #define CGCRYPT_FUNCTIONS(F) \
     F(gcry_check_version) \
     F(gcry_cipher_close) \
+    F(gcry_cipher_decrypt) \
     F(gcry_cipher_encrypt) \
     F(gcry_cipher_open) \
     F(gcry_cipher_setiv) \

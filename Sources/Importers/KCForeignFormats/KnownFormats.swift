@@ -25,6 +25,7 @@ package enum KnownFormats {
         PassageFormat(),
         CXFFormat(),
         KeePassFormat(),
+        PasswordSafeFormat(),
         AppleBackupFormat(),
         NetrcFormat(),
         OTPAuthFormat(),

@@ -1,0 +1,69 @@
+package import KCByteStreams
+internal import CKCGCrypt
+package import KCCryptography
+
+/// Decrypts with the block cipher Twofish and keys of 32 bytes, which Password Safe and some KeePass files use.
+@safe package struct Twofish: ~Copyable {
+    /// How the blocks are chained.
+    package enum Mode: Sendable {
+        /// Each block alone.
+        case ecb
+        /// Each block with the ciphertext before it, the first one with these 16 bytes.
+        case cbc(iv: [UInt8])
+    }
+
+    /// The size of a block in bytes.
+    package static let blockSize = 16
+
+    private let library: cgcrypt_functions
+    private let handle: gcry_cipher_hd_t
+
+    /// Sets the key, which has 32 bytes.
+    package init(key: borrowing SecretBytes, _ mode: Mode) throws(CryptographyFailure) {
+        guard key.count == 32 else { throw .unsupportedParameters("length of Twofish's key") }
+        let library = try LibGCrypt.load()
+        unsafe handle = try Self.keyed(library, key, mode)
+        self.library = library
+    }
+
+    private static func keyed(
+        _ library: cgcrypt_functions, _ key: borrowing SecretBytes, _ mode: Mode
+    ) throws(CryptographyFailure) -> gcry_cipher_hd_t {
+        let (number, iv): (Int32, [UInt8])
+        switch mode {
+        case .ecb: (number, iv) = (Int32(GCRY_CIPHER_MODE_ECB.rawValue), [])
+        case .cbc(let given): (number, iv) = (Int32(GCRY_CIPHER_MODE_CBC.rawValue), given)
+        }
+        guard iv.isEmpty || iv.count == blockSize else { throw .unsupportedParameters("length of Twofish's IV") }
+        var opened: gcry_cipher_hd_t?
+        let status = unsafe library.gcry_cipher_open(&opened, Int32(GCRY_CIPHER_TWOFISH.rawValue), number, 0)
+        guard status == 0, let handle = unsafe opened else { throw .library("Twofish") }
+        let keyed = key.withBytes { span in
+            unsafe span.withUnsafeBufferPointer { unsafe library.gcry_cipher_setkey(handle, $0.baseAddress, $0.count) }
+        }
+        guard keyed == 0, iv.isEmpty || (unsafe library.gcry_cipher_setiv(handle, iv, iv.count)) == 0 else {
+            unsafe library.gcry_cipher_close(handle)
+            throw .library("keying Twofish")
+        }
+        return unsafe handle
+    }
+
+    deinit {
+        unsafe library.gcry_cipher_close(handle)
+    }
+
+    /// Decrypts whole blocks, which continue those before.
+    package mutating func decrypt(inPlace bytes: inout SecretBytes) throws(CryptographyFailure) {
+        guard bytes.count.isMultiple(of: Self.blockSize) else {
+            throw .unsupportedParameters("length of Twofish's blocks")
+        }
+        if bytes.isEmpty { return }
+        let (library, handle) = unsafe (library, handle)
+        let status = bytes.withMutableBytes { span in
+            unsafe span.withUnsafeMutableBufferPointer { buffer in
+                unsafe library.gcry_cipher_decrypt(handle, buffer.baseAddress, buffer.count, nil, 0)
+            }
+        }
+        guard status == 0 else { throw .library("Twofish") }
+    }
+}
