@@ -86,7 +86,7 @@ let package = Package(
         library("KCConsole", in: "Base", ["KCByteStreams", "CKCSystem"]),
         library("KCCryptography", in: "Base", ["KCByteStreams", "CKCLibCrypto"]),
         library("KCArgon2", in: "Base", ["KCByteStreams", "KCCryptography", "CKCArgon2"]),
-        library("KCSalsa20", in: "Base", ["KCByteStreams", "KCCryptography", "CKCGCrypt"]),
+        library("KCGCryptCiphers", in: "Base", ["KCByteStreams", "KCCryptography", "CKCGCrypt"]),
         library("KCDeviceIdentity", in: "Device", ["KCByteStreams", "KCCryptography"]),
         library(
             "KCSecurityChip", in: "Device", ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "CKCTPM2"]),
@@ -125,7 +125,7 @@ let package = Package(
         library(
             "KCForeignFormats", in: "Importers",
             [
-                "KCByteStreams", "KCCryptography", "KCArgon2", "KCSalsa20", "KCTarArchive", "KCGzipStreams",
+                "KCByteStreams", "KCCryptography", "KCArgon2", "KCGCryptCiphers", "KCTarArchive", "KCGzipStreams",
                 "KCXMLDocuments",
                 "KCAgeEncryption", "KCKeychainModel", "KCKeychainStore", "KCCertificateItems", "KCItemSources",
             ]),
@@ -277,7 +277,7 @@ let package = Package(
         tests("KCByteStreams"),
         tests("KCCryptography"),
         tests("KCArgon2", ["KCByteStreams", "KCCryptography"]),
-        tests("KCSalsa20", ["KCByteStreams", "KCCryptography"]),
+        tests("KCGCryptCiphers", ["KCByteStreams", "KCCryptography"]),
         tests("KCXMLDocuments"),
         tests("KCDeviceIdentity"),
         tests("KCSecurityChip", ["KCByteStreams", "KCCryptography", "KCDeviceIdentity"]),

@@ -16,9 +16,6 @@ struct RefusedFormatTests {
             Array(sqlite.prefix(68)) + Array("kcbk".utf8) + Array("CREATE TABLE genp CREATE TABLE inet".utf8)
         ),
         ("keychain-2", sqlite + Array("CREATE TABLE genp(rowid) CREATE TABLE inet(rowid)".utf8)),
-        ("firefox-profile", sqlite + Array("CREATE TABLE nssPrivate (id)".utf8)),
-        ("firefox-profile", Array(#"{"nextId":2,"logins":[{"id":1,"encryptedPassword":"x"}]}"#.utf8)),
-        ("chromium-profile", sqlite + Array("CREATE TABLE logins (origin_url, password_value BLOB)".utf8)),
         ("keepass-1", [0x03, 0xd9, 0xa2, 0x9a, 0x65, 0xfb, 0x4b, 0xb5, 0x03, 0, 0, 0]),
         ("systemd-credential", Array("Whxqht+dQJax1aZeCGLxmgAAAAABAAAADAAAABAAAAA".utf8)),
         ("openpgp", Array("-----BEGIN PGP MESSAGE-----\n\nabc\n".utf8)),

@@ -232,6 +232,9 @@ struct UnknownMemberTests {
         "pass": "lines are text of the user", "passage": "lines are text of the user",
     ]
 
+    /// Formats for which the tests of the format try it.
+    private static let elsewhere = ["firefox", "chromium"]
+
     private static let other = CSVFormat(columns: [.title: "name", .password: "password"])
 
     @Test("What another format does not know is kept: as a secret, or as an attribute without a code")
@@ -248,7 +251,7 @@ struct UnknownMemberTests {
 
     @Test("Every format that can be read is tried here, or can have nothing unknown")
     func complete() {
-        let tried = Self.cases.map(\.0.name) + Self.others.keys + Self.closed.keys
+        let tried = Self.cases.map(\.0.name) + Self.others.keys + Self.closed.keys + Self.elsewhere
         #expect(tried.sorted() == KnownFormats.all.map(\.name).sorted())
     }
 }

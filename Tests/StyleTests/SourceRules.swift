@@ -21,7 +21,7 @@ enum SourceRule: String, CaseIterable, Sendable {
         "CKCSQLite": "KCKeychainStore",
         "CKCKeyUtils": "KCKernelKeyring", "CKCZxcvbn": "KCPasscodeStrength", "CKCSystem": "KCConsole",
         "CKCFiles": "KCByteStreams",
-        "CKCArgon2": "KCArgon2", "CKCGCrypt": "KCSalsa20", "CKCExpat": "KCXMLDocuments",
+        "CKCArgon2": "KCArgon2", "CKCGCrypt": "KCGCryptCiphers", "CKCExpat": "KCXMLDocuments",
         "CKCLibSecret": "KCSecretService", "CKCQRencode": "KCQRCodes", "CKCTPM2": "KCSecurityChip",
         "CKCFIDO2": "KCSecurityTokens",
         "ArgumentParser": "kcbackup",
@@ -37,7 +37,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     /// The targets that deal with memory, system calls or a C library.
     static let fenceTargets: Set = [
         "KCByteStreams", "KCCryptography", "KCTarArchive", "KCGzipStreams", "KCKernelKeyring", "KCPasscodeStrength",
-        "KCArgon2", "KCSalsa20", "KCXMLDocuments", "KCSecretService", "KCQRCodes", "KCSecurityChip",
+        "KCArgon2", "KCGCryptCiphers", "KCXMLDocuments", "KCSecretService", "KCQRCodes", "KCSecurityChip",
         "KCSecurityTokens",
     ]
     /// The files in other targets that call C, each for the reason given in its first comment.

@@ -27,6 +27,8 @@ package enum KnownFormats {
         KeePassFormat(),
         PasswordSafeFormat(),
         AppleBackupFormat(),
+        FirefoxFormat(),
+        ChromiumFormat(),
         NetrcFormat(),
         OTPAuthFormat(),
         QRPictureFormat(),

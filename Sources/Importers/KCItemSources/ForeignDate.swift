@@ -8,6 +8,12 @@ package enum ForeignDate {
     /// Milliseconds since 1970.
     package static func milliseconds(_ milliseconds: Int64?) -> Timestamp? { scaled(milliseconds, 1_000) }
 
+    /// Microseconds since 1601, as Windows and Chromium count; nil for 0, which stands for no date.
+    package static func microsecondsSince1601(_ microseconds: Int64?) -> Timestamp? {
+        guard let microseconds, microseconds > 0 else { return nil }
+        return Timestamp(microseconds: microseconds - 11_644_473_600_000_000)
+    }
+
     /// RFC 3339, such as `2026-03-01T09:30:00.5Z` or `2026-03-01T11:30:00+02:00`; without a zone it is UTC.
     package static func iso(_ text: String?) -> Timestamp? {
         guard let text, text.utf8.count <= 40 else { return nil }

@@ -30,6 +30,11 @@ package enum ForeignFailure: Error, Hashable, Sendable {
     case own(OwnFile)
     /// A file encrypted with age, whose content is unknown.
     case age(hasPassphrase: Bool)
+    /// A running program uses it, and may be changing it.
+    case inUse(String)
+    /// Its passwords are encrypted with a key that its browser keeps in the desktop keyring, and none that was found opens
+    /// them.
+    case noBrowserKey
     /// A program that is needed to open it failed or is missing.
     case needsProgram(String, problem: String)
     /// It is empty.

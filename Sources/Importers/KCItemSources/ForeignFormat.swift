@@ -54,6 +54,17 @@ package protocol ForeignSecrets {
     /// - Throws: `FileFailure`, `StreamFailure`.
     func keyFile() throws -> ForeignFile?
 
+    /// The key file with its place, for a key file that is itself a file of another program; nil if none was given.
+    ///
+    /// - Throws: as `keyFile`.
+    func keyInput() throws -> ForeignInput?
+
+    /// Passes the secrets of the items of the desktop keyring whose labels end with `ending` to `use`; none if there is
+    /// no keyring, or if it is locked.
+    ///
+    /// - Throws: what reading the keyring and `use` throw.
+    func keyringSecrets(labeled ending: String, _ use: (borrowing SecretBytes) throws -> Void) throws
+
     /// The content of a file, decrypted by `gpg` with the keys of the user; at most `limit` bytes.
     ///
     /// - Parameter count: the number of bytes before the message in the file.
@@ -69,6 +80,14 @@ package protocol ForeignSecrets {
 
 extension ForeignSecrets {
     package var isPasswordGiven: Bool { true }
+
+    /// The default for implementations whose key file has no place.
+    package func keyInput() throws -> ForeignInput? {
+        try keyFile().map { ForeignInput(path: InputFile.standardInputName, .file($0)) }
+    }
+
+    /// The default for implementations without a desktop.
+    package func keyringSecrets(labeled ending: String, _ use: (borrowing SecretBytes) throws -> Void) {}
 
     /// The default for implementations that do not run programs.
     package func decryptedByGPG(_ path: String, skipping count: Int, limit: Int) throws -> SecretBytes {

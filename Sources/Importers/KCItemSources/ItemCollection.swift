@@ -159,7 +159,7 @@ package final class CollectedItems: ItemSource, Sendable {
     }
 
     /// The secret of the `index`-th item; nil if it has none.
-    func secret(at index: Int) -> SecretBytes? {
+    package func secret(at index: Int) -> SecretBytes? {
         if item(at: index).secretSize == nil { return nil }
         return withSecret(at: index) { SecretBytes($0) }
     }

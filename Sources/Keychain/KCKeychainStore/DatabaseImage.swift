@@ -6,7 +6,7 @@ internal import CKCSQLite
 ///
 /// ```swift
 /// let image = try DatabaseImage(bytes)
-/// let rows = try image.blobs("SELECT file FROM Files WHERE fileID = ?", [id])
+/// let rows = try image.rows("SELECT file FROM Files WHERE fileID = ?", [id], limit: 1)
 /// ```
 @safe package final class DatabaseImage {
     private let pointer: OpaquePointer
@@ -17,6 +17,8 @@ internal import CKCSQLite
     package enum Failure: Error, Hashable, Sendable {
         /// It is not a database, or is damaged.
         case damaged
+        /// A statement returns more rows than are read.
+        case tooManyRows(limit: Int)
         /// Another failure of SQLite, such as insufficient memory.
         case library(Int32)
     }
@@ -67,12 +69,21 @@ internal import CKCSQLite
         try check(unsafe sqlite3_exec(pointer, "PRAGMA query_only = 1; PRAGMA cell_size_check = 1", nil, nil, nil))
     }
 
-    /// The first column of each row that a statement returns, as bytes; NULL is empty.
+    /// A value of a row.
+    package enum Value: Hashable, Sendable {
+        case null
+        case number(Int64)
+        /// A blob, or text in UTF-8.
+        case bytes([UInt8])
+    }
+
+    /// The rows that a statement returns.
     ///
     /// - Parameters:
     ///   - sql: a statement written in this program.
     ///   - texts: the values of its parameters.
-    package func blobs(_ sql: String, _ texts: [String] = []) throws(Failure) -> [[UInt8]] {
+    ///   - limit: the maximum number of rows; a small file can have any number of them.
+    package func rows(_ sql: String, _ texts: [String] = [], limit: Int) throws(Failure) -> [[Value]] {
         var prepared: OpaquePointer?
         try check(unsafe sqlite3_prepare_v2(pointer, sql, -1, &prepared, nil))
         guard let statement = unsafe prepared else { throw .library(SQLITE_MISUSE) }
@@ -81,17 +92,30 @@ internal import CKCSQLite
             let bytes = Array(text.utf8)
             try check(unsafe csqlite_bind_text_copy(statement, Int32(index + 1), bytes, Int32(bytes.count)))
         }
-        var rows: [[UInt8]] = []
+        let columns = unsafe sqlite3_column_count(statement)
+        var rows: [[Value]] = []
         while true {
             let code = unsafe sqlite3_step(statement)
             guard code == SQLITE_ROW else {
                 if code == SQLITE_DONE { return rows }
                 throw Self.failure(code)
             }
-            let start = unsafe sqlite3_column_blob(statement, 0)
-            let count = unsafe start == nil ? 0 : Int(sqlite3_column_bytes(statement, 0))
-            rows.append(unsafe Array(UnsafeRawBufferPointer(start: start, count: count)))
+            guard rows.count < limit else { throw .tooManyRows(limit: limit) }
+            rows.append((0..<columns).map { unsafe Self.value($0, of: statement) })
         }
+    }
+
+    private static func value(_ column: Int32, of statement: OpaquePointer) -> Value {
+        let start: UnsafeRawPointer?
+        switch unsafe sqlite3_column_type(statement, column) {
+        case SQLITE_NULL: return .null
+        case SQLITE_INTEGER: return .number(unsafe sqlite3_column_int64(statement, column))
+        case SQLITE_BLOB: unsafe start = sqlite3_column_blob(statement, column)
+        // In UTF-8, whatever the encoding of the database.
+        default: unsafe start = unsafe UnsafeRawPointer(sqlite3_column_text(statement, column))
+        }
+        let count = unsafe start == nil ? 0 : Int(sqlite3_column_bytes(statement, column))
+        return .bytes(unsafe Array(UnsafeRawBufferPointer(start: start, count: count)))
     }
 
     private func check(_ code: Int32) throws(Failure) {

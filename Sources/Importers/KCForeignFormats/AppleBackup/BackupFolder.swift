@@ -1,7 +1,6 @@
 internal import KCByteStreams
 internal import KCCryptography
 internal import KCItemSources
-internal import KCKeychainStore
 
 /// A backup of an iPhone or iPad in the layout of Finder, iTunes and idevicebackup2: a folder with a manifest.
 struct BackupFolder {
@@ -40,20 +39,12 @@ struct BackupFolder {
 
     /// The size of the keychain's file and its wrapped key, preceded by its class, as stated in the manifest.
     private func record(of database: consuming SecretBytes) throws -> (size: Int, key: [UInt8]) {
-        let rows: [[UInt8]]
-        do throws(DatabaseImage.Failure) {
-            let image = try DatabaseImage(Self.cut(database))
-            rows = try image.blobs(
-                "SELECT file FROM Files WHERE fileID = ? AND domain = ? AND relativePath = ?",
-                [Self.keychainID, "KeychainDomain", "keychain-backup.plist"])
-        } catch {
-            switch error {
-            case .damaged: throw ForeignFailure.damaged("Manifest.db is not a database")
-            case .library(let code): throw CryptographyFailure.library("SQLite, code \(code)")
-            }
+        let rows = try ForeignDatabase(Self.cut(database), "Manifest.db").rows(
+            "SELECT file FROM Files WHERE fileID = ? AND domain = ? AND relativePath = ?",
+            [Self.keychainID, "KeychainDomain", "keychain-backup.plist"], limit: 2)
+        guard rows.count == 1, let row = rows[0][0].bytes else {
+            throw ForeignFailure.damaged("the manifest has no keychain")
         }
-        guard rows.count == 1 else { throw ForeignFailure.damaged("the manifest has no keychain") }
-        let row = rows[0]
         let archive = try PropertyList(row.span)
         let objects = archive.values(archive.member("$objects", of: archive.root)) ?? []
         func object(_ reference: Int?) -> Int? {
@@ -86,14 +77,16 @@ struct BackupFolder {
     }
 
     /// Removes the padding after the database, which not all programs write.
-    private static func cut(_ database: consuming SecretBytes) throws(DatabaseImage.Failure) -> SecretBytes {
+    private static func cut(_ database: consuming SecretBytes) throws(ForeignFailure) -> SecretBytes {
         let size: UInt64? = database.withBytes { bytes in
             guard bytes.count >= 100, bytes.matches("SQLite format 3\0".utf8) else { return nil }
             let page = UInt64(bytes[16]) << 8 | UInt64(bytes[17])
             let pages = (28..<32).reduce(UInt64(0)) { $0 << 8 | UInt64(bytes[$1]) }
             return (page == 1 ? 65_536 : page) * pages
         }
-        guard let size, size >= 512, size <= UInt64(database.count) else { throw .damaged }
+        guard let size, size >= 512, size <= UInt64(database.count) else {
+            throw .damaged("Manifest.db is not a database")
+        }
         database.removeLast(database.count - Int(size))
         return database
     }

@@ -158,7 +158,8 @@ extension ForeignFailure {
         case .empty: "it is empty"
         // Reading a keyring throws none of these.
         case .wrongPasswordOrNoKeyFile, .noKeyOpens, .needsKeyFile, .damagedKeyFile, .needsFile, .refused, .own,
-            .age, .needsProgram, .folderOfFiles, .unknownFormat, .notUTF8, .unknownColumns, .noSuchColumn,
+            .age, .inUse, .noBrowserKey, .needsProgram, .folderOfFiles, .unknownFormat, .notUTF8, .unknownColumns,
+            .noSuchColumn,
             .columnTwice, .notOfFormat, .ambiguous:
             "it cannot be read"
         }

@@ -1,6 +1,6 @@
 internal import KCByteStreams
 internal import KCCryptography
-internal import KCSalsa20
+internal import KCGCryptCiphers
 
 /// The key stream for all protected values, which are encrypted in document order.
 final class KDBXStream {

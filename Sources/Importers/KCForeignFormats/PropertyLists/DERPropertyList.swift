@@ -24,7 +24,7 @@ struct DERPropertyList {
         guard depth <= PropertyList.depthLimit else {
             throw .limit("levels", found: UInt64(depth), allowed: UInt64(PropertyList.depthLimit))
         }
-        let (tag, content) = try element(&cursor, bytes)
+        let (tag, content) = try cursor.element(in: bytes)
         switch tag {
         case 0x31: return try dictionary(content, list, bytes)
         case 0x30:
@@ -63,7 +63,7 @@ struct DERPropertyList {
         var members: [(name: String, value: Int)] = []
         var seen: Set<[UInt8]> = []
         while cursor.left > 0 {
-            let (tag, pair) = try element(&cursor, bytes)
+            let (tag, pair) = try cursor.element(in: bytes)
             guard tag == 0x30 else { throw .damaged("an item has something other than a pair") }
             var inner = ByteCursor(pair)
             guard let name = list.text(try value(&inner, list, bytes)) else { throw .damaged("a name is not text") }
@@ -72,23 +72,6 @@ struct DERPropertyList {
             guard inner.left == 0 else { throw .damaged("an item has something other than a pair") }
         }
         return try list.add(.dictionary(members))
-    }
-
-    /// The tag and content of the next element, whose length must be in its shortest form.
-    private func element(
-        _ cursor: inout ByteCursor, _ bytes: borrowing Span<UInt8>
-    ) throws(ForeignFailure) -> (tag: UInt8, content: Range<Int>) {
-        let tag = bytes[try cursor.take(1).lowerBound]
-        let first = Int(bytes[try cursor.take(1).lowerBound])
-        if first < 0x80 { return (tag, try cursor.take(first)) }
-        let count = first - 0x80
-        guard (1...4).contains(count) else { throw .damaged("a length is wrong") }
-        let digits = try cursor.take(count)
-        let length = digits.reduce(0) { $0 << 8 | Int(bytes[$1]) }
-        guard length >= 0x80, bytes[digits.lowerBound] != 0 else {
-            throw .damaged("a length is not in its shortest form")
-        }
-        return (tag, try cursor.take(length))
     }
 
     /// Parses `YYYYMMDDhhmmss[.fraction]Z`, or the same with an offset from UTC; short dates have a two-digit year.

@@ -42,22 +42,20 @@ package struct RefusedFormat: ForeignFormat {
             $0.file?.starts(with: "kcbackup.json\0".utf8) == true
         },
         RefusedFormat(name: "kcbackup-keychain", own: .keychain) {
-            $0.isSQLite(["genp", "inet"], applicationID: "kcbk")
+            $0.file?.isDatabase(with: ["genp", "inet"], applicationID: "kcbk") == true
         },
         RefusedFormat(
             name: "keychain-2", title: "the keychain-2.db of macOS or iOS, whose keys are in the Secure Enclave",
             hint: "on the Mac, export the passwords from the Passwords app (File, Export) as CSV"
-        ) { $0.isSQLite(["genp", "inet"]) },
+        ) { $0.file?.isDatabase(with: ["genp", "inet"]) == true },
         RefusedFormat(
-            name: "firefox-profile", title: "a Firefox database",
-            hint: "in Firefox, export the passwords as CSV: about:logins, Export Passwords"
-        ) { input in
-            input.isSQLite(["nssPrivate"]) || input.isJSON(["nextId", "logins"]) || input.isJSON(["encryptedPassword"])
-        },
+            name: "mozilla-profiles", title: "a folder of profiles of Firefox or Thunderbird",
+            hint: "import one of the profiles in it: 'about:profiles' or profiles.ini name them"
+        ) { try $0.hasMember("profiles.ini") },
         RefusedFormat(
-            name: "chromium-profile", title: "a database of Chrome, Chromium or a browser like them",
-            hint: "in the browser, export the passwords as CSV: Settings, Passwords"
-        ) { $0.isSQLite(["password_value"]) },
+            name: "chromium-profiles", title: "a folder of profiles of Chrome, Chromium or a browser like them",
+            hint: "import one of the profiles in it, such as FILE/Default"
+        ) { try $0.hasMember("Local State") },
         RefusedFormat(
             name: "keepass-1", title: "a KeePass 1 database",
             hint: "KeePassXC imports it (Import, KeePass 1 Database) and saves it as KDBX, which is read"
@@ -96,20 +94,6 @@ package struct RefusedFormat: ForeignFormat {
 extension ForeignInput {
     /// True for a binary age file.
     fileprivate var isAge: Bool { file?.starts(with: "age-encryption.org/v1\n".utf8) == true }
-
-    /// The number of bytes of a database that are searched for names; the schema is at the beginning.
-    private static let schemaSize = 1 << 20
-
-    /// True for an SQLite database that contains these names in its schema.
-    fileprivate func isSQLite(_ names: [String], applicationID: String = "") -> Bool {
-        guard let file, file.starts(with: "SQLite format 3\0".utf8) else { return false }
-        return file.bytes.withBytes { bytes in
-            let head = bytes.extracting(0..<min(bytes.count, Self.schemaSize))
-            // The application ID is at offset 68.
-            guard head.matches(applicationID.utf8, at: 68) else { return false }
-            return names.allSatisfy { head.holds($0) }
-        }
-    }
 
     /// True for a JSON object that has members of these names near its beginning.
     fileprivate func isJSON(_ names: [String]) -> Bool {

@@ -55,6 +55,15 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
         return Explanation(
             .refused, "\(file) is a file encrypted with age, which kcbackup does not read",
             hint: "'\(command) | kcbackup import -' imports what is in it")
+    case .inUse(let program):
+        return Explanation(
+            .busy, "\(file) is in use by \(program), which may be changing it",
+            hint: "close the program, and try again")
+    case .noBrowserKey:
+        return Explanation(
+            .wrongKey, "the key of \(file), which its browser keeps in the desktop keyring, was not found",
+            hint: "run this in the session of its user, with the keyring unlocked",
+            "'\(OptionName.keyFile.spelling) login.keyring' takes the key from the file of that keyring")
     case .needsProgram(let program, let problem):
         return Explanation(
             .io, "\(file) needs '\(program)' to open it: \(problem)", hint: "check whether '\(program)' alone opens it")

@@ -188,13 +188,18 @@ struct ForeignReader {
             try QRScanner.text(in: path, environment: reader.session.world.environment, limit: limit)
         }
 
-        func keyFile() throws -> ForeignFile? {
+        func keyFile() throws -> ForeignFile? { try keyInput()?.file }
+
+        func keyInput() throws -> ForeignInput? {
             wasAskedForKeyFile = true
             guard let path = reader.options.keyFile else { return nil }
-            let input = try reader.session.world.foreignFile(
+            return try reader.session.world.foreignFile(
                 path == InputFile.standardInputName ? path : reader.session.world.resolve(path),
                 now: reader.session.now)
-            return input.file
+        }
+
+        func keyringSecrets(labeled ending: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
+            for secret in try KeyringSecrets.find(labeled: ending, in: reader.session) { try use(secret.password) }
         }
     }
 }

@@ -3,7 +3,7 @@ import KCCryptography
 import KCTestSupport
 import Testing
 
-@testable import KCSalsa20
+@testable import KCGCryptCiphers
 
 @Suite("Twofish")
 struct TwofishTests {
