@@ -50,7 +50,7 @@ struct ExportFolderTests {
         let input = try #require(ForeignReading.input(file).file)
         let database = try KDBXDatabase(KDBXOpening(input, header, key: key.bytes()), header, of: input)
         let records = KeePassRecords(database, RecordCollector(format: "keepass", date: .reference))
-        #expect(try records.read(version: 4).items.count == Self.folders.count)
+        #expect(try records.read(.kdbx4).items.count == Self.folders.count)
         let found = records.entries.map { entry in
             entry.value("Title").map { (database.text(of: $0), entry.folder) } ?? ("", "")
         }

@@ -110,6 +110,7 @@ struct FuzzTests {
         Sample("wallet", (try? wallet.file()) ?? [], password: wallet.password, isAuthenticated: true),
         Sample(
             "macOS keychain", fixture: "keychainbreaker/test.keychain-db", password: "keychainbreaker-test", cost: 2),
+        Sample("KeePass XML", KDBXForge.xml(KDBXForge.entry(1, [("Title", "A"), ("Password", "p"), ("Notes", "n")]))),
         Sample("KDBX 3.1", fixture: "KeePass/keepassxc-3.1.kdbx", password: "pw one", cost: 20),
         Sample(
             "keyring in plain text",

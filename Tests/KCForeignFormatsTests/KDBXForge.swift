@@ -62,15 +62,12 @@ struct KDBXForge {
             body = innerHeader + body
         }
         var payload = SecretBytes(copying: body)
-        if cipher == .aes256 {
+        if cipher.isOfBlocks {
             let padding = 16 - payload.count % 16
             for _ in 0..<padding { payload.append(UInt8(padding)) }
-            var aes = try BlockCipher(.aes256CBC, .encrypt, key: keys.payload, iv: iv.span)
-            try aes.process(inPlace: &payload)
-        } else {
-            var chaCha = try BlockCipher(.chaCha20, .encrypt, key: keys.payload, iv: ([0, 0, 0, 0] + iv).span)
-            try chaCha.process(inPlace: &payload)
         }
+        var encryption = try KDBXCipher(cipher, .encrypt, key: keys.payload, iv: iv)
+        try encryption.process(inPlace: &payload)
         let ciphertext = payload.withBytes { span in span.indices.map { span[$0] } }
         if major == 3 { return header + ciphertext }
         var file = try header + SHA256.hash(header.span).bytes + keys.code(ofHeader: header.span)

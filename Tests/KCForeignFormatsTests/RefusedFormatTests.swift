@@ -16,7 +16,6 @@ struct RefusedFormatTests {
             Array(sqlite.prefix(68)) + Array("kcbk".utf8) + Array("CREATE TABLE genp CREATE TABLE inet".utf8)
         ),
         ("keychain-2", sqlite + Array("CREATE TABLE genp(rowid) CREATE TABLE inet(rowid)".utf8)),
-        ("keepass-1", [0x03, 0xd9, 0xa2, 0x9a, 0x65, 0xfb, 0x4b, 0xb5, 0x03, 0, 0, 0]),
         ("systemd-credential", Array("Whxqht+dQJax1aZeCGLxmgAAAAABAAAADAAAABAAAAA".utf8)),
         ("openpgp", Array("-----BEGIN PGP MESSAGE-----\n\nabc\n".utf8)),
         ("age", Array("age-encryption.org/v1\n-> X25519".utf8)),

@@ -29,6 +29,25 @@ struct Salsa20Tests {
         #expect(try stream([1, 30, 0, 33]) == expected)
     }
 
+    @Test("Twofish matches the known answer for zeros with a key of 256 bits, in blocks of a chain")
+    func twofish() throws {
+        let key = SecretBytes(copying: [UInt8](repeating: 0, count: 32))
+        let zeros = [UInt8](repeating: 0, count: 16)
+        var encryption = try Twofish(.encrypt, key: key, .cbc(iv: zeros))
+        var bytes = SecretBytes(copying: zeros + zeros)
+        try encryption.process(inPlace: &bytes)
+        let first = bytes.withBytes { span in (0..<16).map { span[$0] } }
+        #expect(Hexadecimal.encode(first) == "57ff739d4dc92c1bd7fc01700cc8216f")
+        var decryption = try Twofish(.decrypt, key: key, .cbc(iv: zeros))
+        try decryption.process(inPlace: &bytes)
+        #expect(bytes.bytesForTest() == zeros + zeros)
+        #expect(throws: CryptographyFailure.self) {
+            var partial = SecretBytes(copying: [1])
+            try decryption.process(inPlace: &partial)
+        }
+        #expect(throws: CryptographyFailure.self) { _ = try Twofish(.decrypt, key: key, .cbc(iv: [1])) }
+    }
+
     @Test("A key or nonce of the wrong length is refused")
     func lengths() {
         #expect(throws: CryptographyFailure.self) {

@@ -19,12 +19,12 @@ struct TwofishTests {
             0x37, 0x52, 0x7b, 0xe0, 0x05, 0x23, 0x34, 0xb8, 0x9f, 0x0c, 0xfc, 0xca, 0xe8, 0x7c, 0xfa, 0x20,
         ]
         var bytes = SecretBytes(copying: block + block)
-        var cipher = try Twofish(key: key, .ecb)
-        try cipher.decrypt(inPlace: &bytes)
+        var cipher = try Twofish(.decrypt, key: key, .ecb)
+        try cipher.process(inPlace: &bytes)
         #expect(bytes.bytesForTest() == [UInt8](repeating: 0, count: 32))
         bytes = SecretBytes(copying: block + block)
-        var chained = try Twofish(key: key, .cbc(iv: [UInt8](repeating: 7, count: 16)))
-        try chained.decrypt(inPlace: &bytes)
+        var chained = try Twofish(.decrypt, key: key, .cbc(iv: [UInt8](repeating: 7, count: 16)))
+        try chained.process(inPlace: &bytes)
         #expect(bytes.bytesForTest() == [UInt8](repeating: 7, count: 16) + block)
     }
 
@@ -32,11 +32,11 @@ struct TwofishTests {
     func lengths() throws {
         let key = SecretBytes(copying: [UInt8](repeating: 1, count: 32))
         #expect(throws: CryptographyFailure.self) {
-            _ = try Twofish(key: SecretBytes(copying: [1, 2] as [UInt8]), .ecb)
+            _ = try Twofish(.decrypt, key: SecretBytes(copying: [1, 2] as [UInt8]), .ecb)
         }
-        #expect(throws: CryptographyFailure.self) { _ = try Twofish(key: key, .cbc(iv: [1])) }
+        #expect(throws: CryptographyFailure.self) { _ = try Twofish(.decrypt, key: key, .cbc(iv: [1])) }
         var bytes = SecretBytes(copying: [UInt8](repeating: 0, count: 17))
-        var cipher = try Twofish(key: key, .ecb)
-        #expect(throws: CryptographyFailure.self) { try cipher.decrypt(inPlace: &bytes) }
+        var cipher = try Twofish(.decrypt, key: key, .ecb)
+        #expect(throws: CryptographyFailure.self) { try cipher.process(inPlace: &bytes) }
     }
 }

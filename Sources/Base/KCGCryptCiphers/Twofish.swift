@@ -2,7 +2,8 @@ package import KCByteStreams
 internal import CKCGCrypt
 package import KCCryptography
 
-/// Decrypts with the block cipher Twofish and keys of 32 bytes, which Password Safe and some KeePass files use.
+/// The block cipher Twofish with a key of 32 bytes, which Password Safe and some KeePass files use; without padding and
+/// without authentication.
 @safe package struct Twofish: ~Copyable {
     /// How the blocks are chained.
     package enum Mode: Sendable {
@@ -17,13 +18,17 @@ package import KCCryptography
 
     private let library: cgcrypt_functions
     private let handle: gcry_cipher_hd_t
+    private let direction: BlockCipher.Direction
 
     /// Sets the key, which has 32 bytes.
-    package init(key: borrowing SecretBytes, _ mode: Mode) throws(CryptographyFailure) {
+    package init(
+        _ direction: BlockCipher.Direction, key: borrowing SecretBytes, _ mode: Mode
+    ) throws(CryptographyFailure) {
         guard key.count == 32 else { throw .unsupportedParameters("length of Twofish's key") }
         let library = try LibGCrypt.load()
         unsafe handle = try Self.keyed(library, key, mode)
         self.library = library
+        self.direction = direction
     }
 
     private static func keyed(
@@ -52,16 +57,21 @@ package import KCCryptography
         unsafe library.gcry_cipher_close(handle)
     }
 
-    /// Decrypts whole blocks, which continue those before.
-    package mutating func decrypt(inPlace bytes: inout SecretBytes) throws(CryptographyFailure) {
+    /// Encrypts or decrypts whole blocks, which continue those before.
+    ///
+    /// - Throws: `CryptographyFailure` (`unsupportedParameters` for a partial block, `library`).
+    package mutating func process(inPlace bytes: inout SecretBytes) throws(CryptographyFailure) {
+        if bytes.isEmpty { return }
         guard bytes.count.isMultiple(of: Self.blockSize) else {
             throw .unsupportedParameters("length of Twofish's blocks")
         }
-        if bytes.isEmpty { return }
-        let (library, handle) = unsafe (library, handle)
+        let (library, handle, direction) = unsafe (library, handle, direction)
         let status = bytes.withMutableBytes { span in
             unsafe span.withUnsafeMutableBufferPointer { buffer in
-                unsafe library.gcry_cipher_decrypt(handle, buffer.baseAddress, buffer.count, nil, 0)
+                switch direction {
+                case .encrypt: unsafe library.gcry_cipher_encrypt(handle, buffer.baseAddress, buffer.count, nil, 0)
+                case .decrypt: unsafe library.gcry_cipher_decrypt(handle, buffer.baseAddress, buffer.count, nil, 0)
+                }
             }
         }
         guard status == 0 else { throw .library("Twofish") }

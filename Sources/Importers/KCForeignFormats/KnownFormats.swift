@@ -25,6 +25,8 @@ package enum KnownFormats {
         PassageFormat(),
         CXFFormat(),
         KeePassFormat(),
+        KeePassXMLFormat(),
+        KeePass1Format(),
         PasswordSafeFormat(),
         AppleBackupFormat(),
         FirefoxFormat(),

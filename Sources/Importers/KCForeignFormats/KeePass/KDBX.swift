@@ -32,11 +32,13 @@ enum KDBX {
     enum Cipher: String {
         case aes256 = "31c1f2e6bf714350be5805216afc5aff"
         case chaCha20 = "d6038a2b8b6f4cb5a524339a31dbb59a"
+        case twofish = "ad68f29f576f4bb9a36ad47af965346c"
 
-        static let twofish = "ad68f29f576f4bb9a36ad47af965346c"
+        /// True for a cipher that encrypts blocks of 16 bytes, the last of which is padded.
+        var isOfBlocks: Bool { self != .chaCha20 }
 
         /// The size of an initialization vector in bytes.
-        var ivLength: Int { self == .aes256 ? 16 : 12 }
+        var ivLength: Int { isOfBlocks ? 16 : 12 }
     }
 
     /// The cipher that protects values in memory and in the XML.

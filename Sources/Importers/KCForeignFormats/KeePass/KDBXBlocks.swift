@@ -7,7 +7,7 @@ internal import KCItemSources
 struct KDBXBlocks: ~Copyable {
     private let file: ForeignFile
     private let keys: KDBXKeys
-    private var cipher: BlockCipher
+    private var cipher: KDBXCipher
     private let hasPadding: Bool
     private var cursor: ByteCursor
     private var number: UInt64 = 0
@@ -28,12 +28,12 @@ struct KDBXBlocks: ~Copyable {
     /// - Throws: `ForeignFailure` (`wrongPassword`, `damaged`), `CryptographyFailure`.
     init(_ file: ForeignFile, _ header: KDBXHeader, _ keys: consuming KDBXKeys) throws {
         let cursor = try Self.start(file, header, keys)
-        let cipher = try Self.cipher(header, keys)
+        let cipher = try KDBXCipher(header.cipher, .decrypt, key: keys.payload, iv: header.iv)
         self.file = file
         self.keys = keys
         self.cipher = cipher
         self.cursor = cursor
-        hasPadding = header.cipher == .aes256
+        hasPadding = header.cipher.isOfBlocks
     }
 
     /// Checks the header and returns the position behind its code.
@@ -113,14 +113,6 @@ struct KDBXBlocks: ~Copyable {
         }
         piece.removeAll()
         rest.withBytes { piece.append($0) }
-    }
-
-    static func cipher(_ header: KDBXHeader, _ keys: borrowing KDBXKeys) throws(CryptographyFailure) -> BlockCipher {
-        switch header.cipher {
-        case .aes256: try BlockCipher(.aes256CBC, .decrypt, key: keys.payload, iv: header.iv.span)
-        // A counter that starts at zero, and the nonce.
-        case .chaCha20: try BlockCipher(.chaCha20, .decrypt, key: keys.payload, iv: ([0, 0, 0, 0] + header.iv).span)
-        }
     }
 
     private mutating func removePadding() throws(ForeignFailure) {

@@ -44,17 +44,44 @@ final class KDBXDatabase {
         }
     }
 
+    /// Reads an export, whose values are in the clear.
+    ///
+    /// - Throws: as `init(_:_:of:)`.
+    init(export file: ForeignFile) throws {
+        secrets = SecretBytes(capacity: 4_096)
+        values = [:]
+        binaries = [:]
+        document = try Self.parsing(file) { reader in
+            try file.bytes.withBytes { bytes throws(XMLFailure) in try reader.read(bytes) }
+        }
+        guard document.root.name == "KeePassFile", !document.hasMixedContent else {
+            throw ForeignFailure.damaged("its XML is not that of a KeePass database")
+        }
+        guard !document.elements.contains(where: Self.isProtected) else {
+            throw ForeignFailure.unknownVariant("its values are encrypted with a key that is not in it")
+        }
+        done = Array(repeating: false, count: document.elements.count)
+        try readBinaries()
+    }
+
     /// Reads the XML while it is decrypted, so that it is in memory only once.
     private static func document(
         _ content: inout KDBXOpening, _ start: consuming SecretBytes, of file: ForeignFile
     ) throws -> XMLDocument {
         var piece = start
-        do {
-            let reader = try XMLReader()
+        return try parsing(file) { reader in
             repeat {
                 try piece.withBytes { bytes throws(XMLFailure) in try reader.read(bytes) }
                 piece.removeAll()
             } while try content.read(into: &piece)
+        }
+    }
+
+    /// The document that a reader has been given, with failures in terms of the file.
+    private static func parsing(_ file: ForeignFile, _ body: (XMLReader) throws -> Void) throws -> XMLDocument {
+        do {
+            let reader = try XMLReader()
+            try body(reader)
             return try XMLDocument(reader)
         } catch let failure as XMLFailure {
             switch failure {
@@ -101,12 +128,16 @@ final class KDBXDatabase {
 
     /// Decrypts all protected values with one stream, in document order; older versions of entries are included.
     private func unprotect(_ stream: KDBXStream) throws {
-        for element in document.elements where element.attributes["Protected"]?.lowercased() == "true" {
+        for element in document.elements where Self.isProtected(element) {
             var value = try base64(element)
             try stream.process(&value)
             values[element.index] = secrets.count..<secrets.count + value.count
             value.withBytes { secrets.append($0) }
         }
+    }
+
+    private static func isProtected(_ element: XMLDocument.Element) -> Bool {
+        element.attributes["Protected"]?.lowercased() == "true"
     }
 
     private func base64(_ element: XMLDocument.Element) throws(ForeignFailure) -> SecretBytes {

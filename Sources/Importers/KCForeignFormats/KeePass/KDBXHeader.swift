@@ -51,11 +51,6 @@ struct KDBXHeader {
             return value
         }
         let name = Hexadecimal.encode(try field(.cipher, 16))
-        if name == KDBX.Cipher.twofish {
-            throw .refused(
-                title: "a KeePass database encrypted with Twofish",
-                hint: "choose AES or ChaCha20 in its program ('Database settings', 'Security'), save, and try again")
-        }
         guard let cipher = KDBX.Cipher(rawValue: name) else { throw .unknownVariant("an unknown cipher") }
         self.cipher = cipher
         iv = try field(.iv, cipher.ivLength)

@@ -84,12 +84,12 @@ struct KDBXOpening: ~Copyable {
     private static func decrypted(
         _ ciphertext: consuming SecretBytes, _ header: KDBXHeader, _ keys: KDBXKeys
     ) throws -> SecretBytes {
-        var cipher = try KDBXBlocks.cipher(header, keys)
-        if header.cipher == .aes256, !ciphertext.count.isMultiple(of: 16) {
+        var cipher = try KDBXCipher(header.cipher, .decrypt, key: keys.payload, iv: header.iv)
+        if header.cipher.isOfBlocks, !ciphertext.count.isMultiple(of: 16) {
             throw ForeignFailure.damaged("it is truncated")
         }
         try cipher.process(inPlace: &ciphertext)
-        if header.cipher == .aes256, !ciphertext.removePadding(blockSize: 16) {
+        if header.cipher.isOfBlocks, !ciphertext.removePadding(blockSize: 16) {
             throw ForeignFailure.damaged("its end is malformed")
         }
         return ciphertext

@@ -20,7 +20,7 @@ package struct KeePassFormat: ForeignFormat {
         let header = try file.bytes.withBytes { bytes in try KDBXHeader(bytes) }
         let database = try KDBXDatabase(open(file, header, secrets), header, of: file)
         let collector = RecordCollector(format: name, date: file.modified)
-        return try KeePassRecords(database, collector).read(version: header.major)
+        return try KeePassRecords(database, collector).read(header.major == 3 ? .kdbx3 : .kdbx4)
     }
 
     private func open(_ file: ForeignFile, _ header: KDBXHeader, _ secrets: any ForeignSecrets) throws -> KDBXOpening {

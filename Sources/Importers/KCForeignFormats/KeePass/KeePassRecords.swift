@@ -27,13 +27,20 @@ final class KeePassRecords {
     /// What the visit of a value costs, in bytes.
     static let visitCost = 16
 
+    /// The form of a database, by its name in messages.
+    enum Form: String {
+        case kdbx3 = "KDBX 3"
+        case kdbx4 = "KDBX 4"
+        case xml = "XML"
+    }
+
     init(_ database: KDBXDatabase, _ collector: RecordCollector) {
         self.database = database
         self.collector = collector
     }
 
     /// - Throws: `ForeignFailure` (`damaged`, `limit`), `StreamFailure` (`interrupted`).
-    func read(version: Int) throws -> ForeignContents {
+    func read(_ form: Form) throws -> ForeignContents {
         let document = database.document
         let (roots, metas) = (
             document.children("Root", of: document.root), document.children("Meta", of: document.root)
@@ -73,11 +80,11 @@ final class KeePassRecords {
         collector.leaveOut("attachment of no current entry", database.untakenBinaries)
         collector.leaveOut(unknown: database.unread)
         unresolved.tell(collector)
-        if version == 3 {
+        if form == .kdbx3 {
             collector.remark("this version of KDBX does not protect the file against changes; KDBX 4 does")
         }
         return try collector.finish(
-            details: "KDBX \(version)" + (name.isEmpty ? "" : " '\(name)'"), isPlaintext: false)
+            details: form.rawValue + (name.isEmpty ? "" : " '\(name)'"), isPlaintext: form == .xml)
     }
 
     // What a database has beside its records.

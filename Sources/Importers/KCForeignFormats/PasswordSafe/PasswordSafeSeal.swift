@@ -73,12 +73,12 @@ struct PasswordSafeSeal {
         let hash = try HashFunction.sha256.hash(stretched)
         guard constantTimeEqual(hash, SecretBytes(copying: proof)) else { throw ForeignFailure.wrongPassword }
         var pair = SecretBytes(copying: keys)
-        var unwrapping = try Twofish(key: stretched, .ecb)
-        try unwrapping.decrypt(inPlace: &pair)
+        var unwrapping = try Twofish(.decrypt, key: stretched, .ecb)
+        try unwrapping.process(inPlace: &pair)
         let key = pair.withBytes { SecretBytes($0.extracting(0..<32)) }
         var plain = SecretBytes(bytes.extracting(blocks))
-        var cipher = try Twofish(key: key, .cbc(iv: iv))
-        try cipher.decrypt(inPlace: &plain)
+        var cipher = try Twofish(.decrypt, key: key, .cbc(iv: iv))
+        try cipher.process(inPlace: &plain)
         let groups = try plain.withBytes { bytes throws(ForeignFailure) in try Self.groups(bytes) }
         var hmac = try HMAC(key: pair.withBytes { SecretBytes($0.extracting(32..<64)) })
         try plain.withBytes { bytes throws(CryptographyFailure) in

@@ -57,10 +57,6 @@ package struct RefusedFormat: ForeignFormat {
             hint: "import one of the profiles in it, such as FILE/Default"
         ) { try $0.hasMember("Local State") },
         RefusedFormat(
-            name: "keepass-1", title: "a KeePass 1 database",
-            hint: "KeePassXC imports it (Import, KeePass 1 Database) and saves it as KDBX, which is read"
-        ) { $0.file?.starts(with: [0x03, 0xd9, 0xa2, 0x9a, 0x65, 0xfb, 0x4b, 0xb5]) == true },
-        RefusedFormat(
             name: "agilekeychain", title: "an agilekeychain of 1Password",
             hint: "1Password 4 to 7 open it, and export it as 1PIF, which is read"
         ) { try $0.hasMember("data/default/encryptionKeys.js") },
