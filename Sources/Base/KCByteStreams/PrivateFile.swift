@@ -103,11 +103,24 @@ package enum PrivateFile {
         } catch {
             throw FileFailure(path, .system(error.systemCode ?? EIO, doing: "writing"))
         }
-        let found = try contents(of: unnamed.file, limit: bytes.count)
-        guard found.withBytes({ $0.isEqual(to: bytes) }) else {
-            throw FileFailure(path, .system(EIO, doing: "reading back"))
-        }
+        guard try holds(unnamed.file, bytes) else { throw FileFailure(path, .system(EIO, doing: "reading back")) }
         return unnamed
+    }
+
+    /// True if a file has these bytes and no others.
+    private static func holds(_ file: OpenFile, _ bytes: borrowing Span<UInt8>) throws(FileFailure) -> Bool {
+        var piece = SecretBytes(capacity: min(bytes.count + 1, 65_536))
+        var offset = 0
+        while true {
+            piece.removeAll()
+            try append(from: file, at: offset, upTo: piece.capacity, to: &piece)
+            if piece.isEmpty { return offset == bytes.count }
+            let end = offset + piece.count
+            guard end <= bytes.count, piece.withBytes({ bytes.extracting(offset..<end).isEqual(to: $0) }) else {
+                return false
+            }
+            offset = end
+        }
     }
 
     private static func contents(of file: OpenFile, limit: Int) throws(FileFailure) -> SecretBytes {
@@ -115,15 +128,21 @@ package enum PrivateFile {
         var bytes = SecretBytes(capacity: min(limit, 4096))
         while true {
             let before = bytes.count
-            do {
-                try bytes.append(upTo: min(4096, limit + 1 - before)) { output throws(StreamFailure) in
-                    try file.read(at: UInt64(before), into: &output)
-                }
-            } catch {
-                throw FileFailure(file.path, .system(error.systemCode ?? EIO, doing: "reading"))
-            }
+            try append(from: file, at: before, upTo: min(4096, limit + 1 - before), to: &bytes)
             if bytes.count == before { return bytes }
             if bytes.count > limit { throw FileFailure(file.path, .tooLarge(limit: limit)) }
+        }
+    }
+
+    private static func append(
+        from file: OpenFile, at offset: Int, upTo limit: Int, to bytes: inout SecretBytes
+    ) throws(FileFailure) {
+        do {
+            try bytes.append(upTo: limit) { output throws(StreamFailure) in
+                try file.read(at: UInt64(offset), into: &output)
+            }
+        } catch {
+            throw FileFailure(file.path, .system(error.systemCode ?? EIO, doing: "reading"))
         }
     }
 }

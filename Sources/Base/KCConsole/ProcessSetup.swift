@@ -9,6 +9,9 @@ package enum ProcessSetup {
     private static let crashSignals = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGTRAP]
     private static let outputSignals = [SIGPIPE, SIGXFSZ]
 
+    // In bytes: lists of a million items are larger, and what is made often is smaller.
+    private static let largeBlock: Int32 = 1 << 20
+
     /// Prevents leaks of secrets through memory, files or the caller's mistakes.
     package static func run() {
         Inheritance.record(signals: crashSignals + Interruption.signals + outputSignals)
@@ -25,6 +28,7 @@ package enum ProcessSetup {
         }
         umask(0o077)
         csystem_hide_memory()
+        csystem_return_large_blocks(largeBlock)
         ignoreOutputSignals()
         Interruption.catchSignals()
     }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -106,6 +107,10 @@ static inline void csystem_hide_memory(void) {
     setrlimit(RLIMIT_CORE, &none);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
+
+/* Gives blocks of at least `size` bytes back to the system as soon as they are freed (mallopt(3), M_MMAP_THRESHOLD). By
+   itself, the C library does so only until the first of them was freed. */
+static inline void csystem_return_large_blocks(int size) { mallopt(M_MMAP_THRESHOLD, size); }
 
 /* Returns a descriptor that becomes readable when a process ends; -1 with errno set, like pidfd_open(2). */
 static inline int csystem_open_process(pid_t process) {

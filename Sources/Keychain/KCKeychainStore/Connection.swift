@@ -4,8 +4,8 @@ internal import KCByteStreams
 struct Connection {
     let database: Database
 
-    // KiB of page cache; holds the UUID index of a million items, which is written in random order.
-    private static let cacheSize = 65_536
+    // KiB of page cache; holds the UUID index of a million items, which has 27 MiB and is written in random order.
+    private static let cacheSize = 40_960
 
     /// Opens a file that has been checked.
     init(_ location: KeychainPath, lockWait: Duration) throws(KeychainStoreError) {
@@ -16,10 +16,10 @@ struct Connection {
             PRAGMA cell_size_check = ON;
             PRAGMA mmap_size = 0;
             PRAGMA temp_store = MEMORY;
-            PRAGMA cache_size = -\(Self.cacheSize);
             PRAGMA synchronous = FULL;
             PRAGMA secure_delete = ON;
             """)
+        try database.limitCache(toKiB: Self.cacheSize)
         try database.lockOutReadersLate(lockWait: lockWait)
         try Schema.verify(database)
     }

@@ -195,6 +195,9 @@ internal import KCKeychainModel
         _ = unsafe sqlite3_exec(pointer, "ROLLBACK", nil, nil, nil)
     }
 
+    /// Limits how much of the file is kept in memory; what does not fit is read again.
+    func limitCache(toKiB size: Int) throws(KeychainStoreError) { try execute("PRAGMA cache_size = -\(size)") }
+
     /// Lets transactions lock out readers only while they write the file itself, and not while they make the journal
     /// durable; called once, before the first transaction.
     ///

@@ -88,6 +88,14 @@ struct ItemRow {
         return "SELECT \(names),id,(\(found)) IS id FROM \(name)"
     }
 
+    /// Selects the live rows as `selection` does, with their rowids, in the order of these.
+    var storedSelection: String {
+        "SELECT \(names),id FROM \(itemClass.rawValue) NOT INDEXED WHERE \(Self.isLive) ORDER BY id"
+    }
+
+    /// The number of columns of `selection`.
+    var columnCount: Int { Self.firstAttribute + columns.count }
+
     /// The first row with a rowid at or above the parameter; its rowid is `number`.
     var rowFromNumber: String {
         "SELECT \(names),id FROM \(itemClass.rawValue) WHERE id>=? ORDER BY id LIMIT 1"
@@ -175,10 +183,20 @@ struct ItemRow {
     // MARK: Reading
 
     /// True if the current row of a `numberedSelection` is the one that the index finds by its UUID.
-    func isFoundByUUID(_ row: SQLStatement) -> Bool { row.integer(Self.firstAttribute + columns.count + 1) == 1 }
+    func isFoundByUUID(_ row: SQLStatement) -> Bool { row.integer(columnCount + 1) == 1 }
 
-    /// The rowid of the current row of `numberedSelection` or `rowFromNumber`.
-    func number(_ row: SQLStatement) -> Int64 { row.integer(Self.firstAttribute + columns.count) }
+    /// The rowid of the current row of `numberedSelection`, `storedSelection` or `rowFromNumber`.
+    func number(_ row: SQLStatement) -> Int64 { row.integer(columnCount) }
+
+    /// True if the current rows of two statements have the same in all columns of `selection`.
+    func isEqual(_ one: SQLStatement, _ other: SQLStatement) -> Bool {
+        (0..<columnCount).allSatisfy { column in
+            let type = one.type(column)
+            if type != other.type(column) { return false }
+            return type == .null
+                || one.withBytes(column) { bytes in other.withBytes(column) { bytes.isEqual(to: $0) } }
+        }
+    }
 
     /// The UUID of the current row, or nil if invalid.
     func uuid(_ row: SQLStatement) -> ItemUUID? {

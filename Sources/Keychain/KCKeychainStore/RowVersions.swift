@@ -25,11 +25,13 @@ package struct RowVersion: Hashable, Sendable {
 
     /// Hashes the current row of a statement.
     ///
-    /// - Parameter text: a scratch buffer.
-    fileprivate init(_ row: SQLStatement, of itemClass: ItemClass, text: inout [UInt8]) {
+    /// - Parameters:
+    ///   - columns: the number of columns that are hashed, from the first one on.
+    ///   - text: a scratch buffer.
+    fileprivate init(_ row: SQLStatement, _ columns: Int, of itemClass: ItemClass, text: inout [UInt8]) {
         text.removeAll(keepingCapacity: true)
         text.append(UInt8(itemClass.position))
-        for column in 0..<row.columnCount {
+        for column in 0..<columns {
             let type = row.type(column)
             text.append(UInt8(type.rawValue))
             // Most attributes are absent.
@@ -70,7 +72,7 @@ package struct VersionedItems: Sendable {
         var search = try ItemSearch(ItemQuery(), in: tables)
         var text: [UInt8] = []
         while let match = try search.next() {
-            let version = RowVersion(match.statement, of: match.row.itemClass, text: &text)
+            let version = RowVersion(match.statement, match.statement.columnCount, of: match.row.itemClass, text: &text)
             versions.insert(version)
             if let item = match.item { items.append((item, version)) }
         }
@@ -88,49 +90,76 @@ package struct WrittenRows: Sendable {
 extension KeychainReader {
     /// The rows that differ from those of `copy`, an earlier state of the same file, in more than their seals.
     ///
-    /// It reads both tables from start to end and keeps no items, so that a change of a large keychain stays small. A
-    /// secret that no key opens here counts as changed if its seal differs.
+    /// It reads both files from start to end, side by side, and keeps nothing of them, so that a change of a large
+    /// keychain stays small. A row that is written again has another number; one that has its number of before is
+    /// compared with what it was. A secret that no key opens here counts as changed if its seal differs.
     package func rowsWritten(since copy: Keychain) throws(KeychainStoreError) -> WrittenRows {
         try copy.withReadTransaction { database throws(KeychainStoreError) in
             let earlier = try KeychainReader(copy, database)
-            var builder = AttributesBuilder()
-            var old: Set<RowVersion> = []
-            try earlier.visitVersions { version, _, _ throws(KeychainStoreError) in old.insert(version) }
+            try database.limitCache(toKiB: Self.copyCacheSize)
             var written = WrittenRows()
-            var same = 0
-            try visitVersions { version, row, statement throws(KeychainStoreError) in
-                var isSame = old.contains(version)
-                if !isSame, !old.isEmpty {
-                    isSame = try isOnlySealedAnew(row.item(statement, &builder), since: earlier)
-                }
-                if isSame { same += 1 } else { version.append(to: &written.record) }
-            }
-            written.isNone = written.record.isEmpty && same == old.count
+            written.isNone = true
+            // An array that grows is copied, and in memory twice meanwhile.
+            written.record.reserveCapacity(RowVersion.size * Int(clamping: tables.database.changeCount))
+            for row in ItemRow.all { try add(row, since: earlier, to: &written) }
+            if !written.record.isEmpty { written.isNone = false }
             return written
         }
     }
 
-    /// Passes each live row to `body`, in the order in which it is stored.
-    private func visitVersions(
-        _ body: (RowVersion, ItemRow, SQLStatement) throws(KeychainStoreError) -> Void
+    // KiB of page cache for the copy, each page of which is needed once or twice.
+    private static let copyCacheSize = 4_096
+
+    /// Adds the rows of one class that were written.
+    private func add(
+        _ row: ItemRow, since earlier: KeychainReader, to written: inout WrittenRows
     ) throws(KeychainStoreError) {
+        var builder = AttributesBuilder()
         var text: [UInt8] = []
-        for row in ItemRow.all {
-            let statement = try SQLStatement(
-                "\(row.selection) NOT INDEXED WHERE \(ItemRow.isLive)", on: tables.database)
-            while try statement.step() {
-                try body(RowVersion(statement, of: row.itemClass, text: &text), row, statement)
+        let now = try SQLStatement(row.storedSelection, on: tables.database)
+        let before = try SQLStatement(row.storedSelection, on: earlier.tables.database)
+        var hasBefore = try before.step()
+        let wasEmpty = !hasBefore
+        var (same, gone) = (0, 0)
+        while try now.step() {
+            while hasBefore, row.number(before) < row.number(now) {
+                gone += 1
+                hasBefore = try before.step()
+            }
+            var isSame = false
+            if hasBefore, row.number(before) == row.number(now) {
+                isSame = row.isEqual(now, before)
+                if !isSame { gone += 1 }
+                hasBefore = try before.step()
+            }
+            if isSame { continue }
+            if !wasEmpty,
+                try row.withData(
+                    now,
+                    { blob throws(KeychainStoreError) in
+                        try isOnlySealedAnew(row.item(now, &builder), blob, since: earlier)
+                    })
+            {
+                same += 1
+            } else {
+                RowVersion(now, row.columnCount, of: row.itemClass, text: &text).append(to: &written.record)
             }
         }
+        while hasBefore {
+            gone += 1
+            hasBefore = try before.step()
+        }
+        if same != gone { written.isNone = false }
     }
 
     /// True if `earlier` has the same item with the same secret.
     private func isOnlySealedAnew(
-        _ item: Item?, since earlier: KeychainReader
+        _ item: Item?, _ blob: borrowing Span<UInt8>, since earlier: KeychainReader
     ) throws(KeychainStoreError) -> Bool {
         guard let item, let found = try earlier.tables.row(item.itemClass, item.uuid), !found.isTombstone,
             found.item == item
         else { return false }
+        if blob.isEqual(to: found.blob.span) { return true }
         return try holdsSecret(of: item, in: earlier)
     }
 }
