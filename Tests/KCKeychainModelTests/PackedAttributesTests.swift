@@ -28,6 +28,23 @@ import Testing
         }
     }
 
+    @Test(
+        "Those that are taken from others are as there, and all others as they were", arguments: 0..<10 as Range<UInt64>
+    )
+    func replaced(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var values = RandomItems(seed: seed)
+        var (one, other) = (Attributes(), Attributes())
+        for _ in 0..<20 {
+            one[AttributeCode.allCases.randomElement(using: &random) ?? .acct] = values.value(.string)
+            other[AttributeCode.allCases.randomElement(using: &random) ?? .acct] = values.value(.data)
+        }
+        let taken = Set(AttributeCode.allCases.filter { _ in Bool.random(using: &random) })
+        let result = one.replaced(by: other) { taken.contains($0) }
+        for code in AttributeCode.allCases { #expect(result[code] == (taken.contains(code) ? other : one)[code]) }
+        #expect(result.codes.count == result.entries.count)
+    }
+
     @Test("Attributes are equal if, and only if, codes, kinds and bytes are, however they were made")
     func equality() {
         var one = Attributes()

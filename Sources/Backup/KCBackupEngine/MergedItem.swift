@@ -7,17 +7,20 @@ extension Item {
     /// may read it, stays as it is.
     func merged(into old: Item) throws(ItemProblem) -> Item {
         guard old.itemClass == itemClass else { return self }
-        var merged = attributes
-        for entry in old.attributes.entries where merged[entry.code] == nil && !isComplete(entry.code, for: old) {
-            merged[entry.code] = entry.value
-        }
-        for code in [AttributeCode.agrp, .sync, .cdat] { merged[code] = old.attributes[code] }
         // A key that may not be extracted stays so.
-        if old.attributes.number(.extr) == 0 { merged[.extr] = old.attributes[.extr] }
+        let keepsBound = old.attributes.number(.extr) == 0
         // It keeps its accessibility; from another device's point of view it may only become stricter.
-        if !accessibility.isThisDeviceOnly || old.isSynchronizable { merged[.pdmn] = old.attributes[.pdmn] }
-        if likeness == old.likeness {
-            for code in [AttributeCode.svce, .sdmn, .musr] { merged[code] = old.attributes[code] }
+        let keepsAccessibility = !accessibility.isThisDeviceOnly || old.isSynchronizable
+        let isAlike = likeness == old.likeness
+        let (mine, theirs) = (attributes.codes, old.attributes.codes)
+        let merged = attributes.replaced(by: old.attributes) { code in
+            switch code {
+            case .agrp, .sync, .cdat: true
+            case .extr where keepsBound: true
+            case .pdmn where keepsAccessibility: true
+            case .svce where isAlike, .sdmn where isAlike, .musr where isAlike: true
+            default: !mine.contains(code) && theirs.contains(code) && !isComplete(code, for: old)
+            }
         }
         let kept = old.extra.filter { !replaces($0, of: old) }
         let all = (extra + kept).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
@@ -65,9 +68,6 @@ extension Item {
 
     /// The same item with the dates of another.
     func dated(as other: Item) throws(ItemProblem) -> Item {
-        var attributes = attributes
-        attributes[.cdat] = other.attributes[.cdat]
-        attributes[.mdat] = other.attributes[.mdat]
-        return try with(uuid: uuid, attributes: attributes)
+        try with(uuid: uuid, attributes: attributes.replaced(by: other.attributes) { $0 == .cdat || $0 == .mdat })
     }
 }

@@ -41,6 +41,14 @@ package struct AttributeCodes: Hashable, Sendable {
         if code.rawValue < 64 { low |= Self.bit(code) } else { high |= Self.bit(code) }
     }
 
+    /// The set with the attributes of `other`.
+    func union(_ other: AttributeCodes) -> AttributeCodes {
+        var result = self
+        result.low |= other.low
+        result.high |= other.high
+        return result
+    }
+
     /// The set with `code`.
     func inserting(_ code: AttributeCode) -> AttributeCodes {
         var result = self

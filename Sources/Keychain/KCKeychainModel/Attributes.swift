@@ -55,6 +55,16 @@ package struct Attributes: Hashable, Sendable {
         }
     }
 
+    /// The attributes with those of `other` in place of their own, wherever `isTaken` returns true: also without one that
+    /// `other` lacks.
+    package func replaced(by other: Attributes, where isTaken: (AttributeCode) -> Bool) -> Attributes {
+        var builder = AttributesBuilder(capacity: packed.count + other.packed.count)
+        for code in codes.union(other.codes) {
+            (isTaken(code) ? other : self).withMember(code) { form, bytes in builder.append(code, form, bytes) }
+        }
+        return builder.finish()
+    }
+
     /// The attributes, with these in place of missing ones.
     ///
     /// - Parameter defaults: in the order of their codes.

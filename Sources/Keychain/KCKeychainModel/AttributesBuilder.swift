@@ -34,6 +34,14 @@ package struct AttributesBuilder: ~Copyable {
         return true
     }
 
+    /// Adds text that is valid UTF-8 and needs no escape.
+    mutating func append(_ code: AttributeCode, plainText bytes: borrowing Span<UInt8>) {
+        begin(code, .text)
+        members.append(UInt8(ascii: "\""))
+        members.append(bytes)
+        members.append(UInt8(ascii: "\""))
+    }
+
     /// Adds bytes.
     package mutating func append(_ code: AttributeCode, data bytes: borrowing Span<UInt8>) {
         begin(code, .data)

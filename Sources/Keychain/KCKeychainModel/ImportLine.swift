@@ -73,7 +73,7 @@ extension ImportLine {
 private struct ImportParser: ~Copyable {
     var itemClass: ItemClass?
     var uuid: ItemUUID?
-    var attributes = Attributes()
+    private(set) var attributes = Attributes()
     var extra: [ExtraAttribute] = []
     private var secret: SecretBytes?
     /// Facts that `item find --json` prints with an item; they must match the item.
@@ -115,7 +115,7 @@ private struct ImportParser: ~Copyable {
                 }
                 parser.uuid = uuid
             case "attributes":
-                try parser.forEachMember(bytes) { parser, name, bytes throws in try parser.attribute(name, bytes) }
+                try parser.readAttributes(bytes)
             case "extra":
                 try parser.forEachMember(bytes) { parser, name, bytes throws in
                     parser.extra.append(ExtraAttribute(name: name, value: try parser.scanner.string(in: bytes)))
@@ -135,25 +135,45 @@ private struct ImportParser: ~Copyable {
         }
     }
 
-    private mutating func attribute(_ name: String, _ bytes: borrowing Span<UInt8>) throws {
-        guard let code = AttributeCode(code: name) else { throw ItemProblem.unknownAttribute(name) }
-        attributes[code] = try value(of: code, bytes)
+    private enum GivenValue {
+        /// Where there is text without escapes, which is packed as it is.
+        case plain(Range<Int>)
+        case value(AttributeValue)
     }
 
-    private mutating func value(of code: AttributeCode, _ bytes: borrowing Span<UInt8>) throws -> AttributeValue {
+    private mutating func readAttributes(_ bytes: borrowing Span<UInt8>) throws {
+        var given: [(code: AttributeCode, value: GivenValue)] = []
+        given.reserveCapacity(8)
+        try forEachMember(bytes) { parser, name, bytes throws in
+            guard let code = AttributeCode(code: name) else { throw ItemProblem.unknownAttribute(name) }
+            given.append((code, try parser.value(of: code, bytes)))
+        }
+        given.sort { $0.code < $1.code }
+        var builder = AttributesBuilder()
+        for (code, value) in given {
+            switch value {
+            case .plain(let range): builder.append(code, plainText: bytes.extracting(range))
+            case .value(let value): builder.append(code, value)
+            }
+        }
+        attributes = builder.finish()
+    }
+
+    private mutating func value(of code: AttributeCode, _ bytes: borrowing Span<UInt8>) throws -> GivenValue {
         switch scanner.peek(in: bytes) {
         case UInt8(ascii: "\""):
+            if code.kind != .date, let plain = try scanner.plainString(in: bytes) { return .plain(plain) }
             let text = try scanner.string(in: bytes)
-            guard code.kind == .date else { return .text(text) }
+            guard code.kind == .date else { return .value(.text(text)) }
             guard let date = Timestamp(text) else {
                 throw MalformedLine("a date is not like 2026-03-01T09:30:00.000000Z", at: scanner.position)
             }
-            return .date(date)
+            return .value(.date(date))
         case UInt8(ascii: "{"):
             var data = SecretBytes(capacity: 0)
             try base64Object(bytes, into: &data)
-            return .data(data.withBytes { span in span.indices.map { span[$0] } })
-        default: return .number(try scanner.integer(in: bytes))
+            return .value(.data(data.withBytes { span in span.indices.map { span[$0] } }))
+        default: return .value(.number(try scanner.integer(in: bytes)))
         }
     }
 

@@ -69,6 +69,18 @@ package struct JSONScanner {
         return text
     }
 
+    /// Reads a string without escapes, and returns what is between its quotation marks; nil, reading nothing, for any
+    /// other value.
+    mutating func plainString(in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> Range<Int>? {
+        guard peek(in: bytes) == UInt8(ascii: "\"") else { return nil }
+        let run = PlainRun(in: bytes, from: position + 1)
+        guard run.end < bytes.count, bytes[run.end] == UInt8(ascii: "\"") else { return nil }
+        let body = position + 1..<run.end
+        guard run.isASCII || bytes.extracting(body).isUTF8 else { throw Self.notUTF8(body) }
+        position = run.end + 1
+        return body
+    }
+
     /// Parses a string and appends its UTF-8 to wiped memory.
     mutating func string(in bytes: borrowing Span<UInt8>, into text: inout SecretBytes) throws(MalformedLine) {
         let body = try self.body(in: bytes)
@@ -84,7 +96,9 @@ package struct JSONScanner {
     package mutating func body(in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> Range<Int> {
         try punctuation("\"", in: bytes)
         let start = position
-        while position < bytes.count {
+        while true {
+            position = PlainRun(in: bytes, from: position).end
+            guard position < bytes.count else { break }
             switch bytes[position] {
             case UInt8(ascii: "\""):
                 position += 1
@@ -94,8 +108,7 @@ package struct JSONScanner {
                     throw MalformedLine("the escape is not one of JSON's", at: position)
                 }
                 position += length
-            case 0..<0x20: throw MalformedLine("a control character is not escaped", at: position)
-            default: position += 1
+            default: throw MalformedLine("a control character is not escaped", at: position)
             }
         }
         throw MalformedLine("the string does not end", at: start)
