@@ -35,7 +35,7 @@ extension AlikePlaces {
     init(of source: some ItemSource, in existing: any ExistingItems) throws {
         var survey = Survey()
         if try !existing.isEmpty { try source.visitItems(&survey) }
-        let uuids = ImportedUUIDs(survey.uuids)
+        let uuids = ImportedUUIDs(survey.takeUUIDs())
         try self.init(in: existing, imported: uuids)
         if uuids.isEmpty { return }
         var visitor = ImportedRecords(existing: existing, several: uuids.several, places: self)
@@ -73,7 +73,13 @@ private struct ArchivedRecords: RecordVisitor {
 
 /// Collects the UUIDs of the records of an import.
 private struct Survey: ItemVisitor {
-    private(set) var uuids: [ItemUUID] = []
+    private var uuids: [ItemUUID] = []
+
+    /// The UUIDs, which it has no longer then: one list of a million is enough.
+    mutating func takeUUIDs() -> [ItemUUID] {
+        defer { uuids = [] }
+        return uuids
+    }
 
     mutating func wants(_ item: Item) throws -> Bool {
         if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }

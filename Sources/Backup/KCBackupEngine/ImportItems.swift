@@ -138,7 +138,7 @@ private struct PlanVisitor: ItemVisitor {
     var failing: [(item: Item, problem: RestoreAction.Problem)] = []
     var skipped: [Item?] = []
     /// The items of the keychain that items of the source belong to; each is used once.
-    private var targets: Set<ItemUUID> = []
+    private var targets: UsedItems
 
     init(
         rules: RestoreRules, existing: any ExistingItems, isEmpty: Bool, places: AlikePlaces,
@@ -148,6 +148,7 @@ private struct PlanVisitor: ItemVisitor {
         self.existing = existing
         self.isEmpty = isEmpty
         self.places = places
+        targets = places.unused
         self.step = step
         self.observe = observe
     }
@@ -213,7 +214,7 @@ private struct PlanVisitor: ItemVisitor {
             }
         }
         let target = byUUID ?? byKey
-        if let target, !targets.insert(target.uuid).inserted { return .fail(.identityTaken) }
+        if let target, !targets.use(target.uuid) { return .fail(.identityTaken) }
         let action = try decide(row, target, byKey, byUUID, secret)
         switch action {
         case .create where change.uuid != item.uuid || change.isMarked:

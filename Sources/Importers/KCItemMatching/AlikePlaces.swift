@@ -51,6 +51,9 @@ package struct AlikePlaces {
         codes = try ItemCodes()
     }
 
+    /// The items that records are, of which none is used yet.
+    package var unused: UsedItems { UsedItems(imported ?? ImportedUUIDs([])) }
+
     /// Adds a record with a derived UUID.
     ///
     /// - Parameter secret: the code of its secret; nil if it is unknown.

@@ -7,8 +7,10 @@ package struct ImportedUUIDs: Sendable {
     package let several: Set<ItemUUID>
 
     /// Takes UUIDs in any order.
-    package init(_ uuids: [ItemUUID]) {
-        let sorted = uuids.sorted { ($0.high, $0.low) < ($1.high, $1.low) }
+    package init(_ uuids: consuming [ItemUUID]) {
+        // In place, since there may be a million.
+        var sorted = uuids
+        sorted.sort { ($0.high, $0.low) < ($1.high, $1.low) }
         // The ordinal is at the end, so those of one series are neighbours.
         several = Set(
             zip(sorted, sorted.dropFirst()).lazy.filter { $0.isAlike($1) }.map { $0.0.with(ordinal: 0) })
@@ -18,8 +20,14 @@ package struct ImportedUUIDs: Sendable {
     /// True if there is none.
     package var isEmpty: Bool { sorted.isEmpty }
 
+    /// The number of records.
+    package var count: Int { sorted.count }
+
     /// True if a record has this UUID.
-    package func contains(_ uuid: ItemUUID) -> Bool {
+    package func contains(_ uuid: ItemUUID) -> Bool { number(of: uuid) != nil }
+
+    /// The number of the record with this UUID among all, from 0; nil if there is none.
+    package func number(of uuid: ItemUUID) -> Int? {
         var (low, high) = (0, sorted.count)
         while low < high {
             let middle = (low + high) / 2
@@ -29,6 +37,27 @@ package struct ImportedUUIDs: Sendable {
                 high = middle
             }
         }
-        return low < sorted.count && sorted[low] == uuid
+        return low < sorted.count && sorted[low] == uuid ? low : nil
+    }
+}
+
+/// Items that are each used once; it takes one bit for each that is one of the records.
+package struct UsedItems {
+    private let imported: ImportedUUIDs
+    private var isUsed: [UInt64]
+    private var others: Set<ItemUUID> = []
+
+    /// Starts with none.
+    package init(_ imported: ImportedUUIDs) {
+        self.imported = imported
+        isUsed = Array(repeating: 0, count: (imported.count + 63) / 64)
+    }
+
+    /// Uses an item; false if it was used before.
+    package mutating func use(_ uuid: ItemUUID) -> Bool {
+        guard let number = imported.number(of: uuid) else { return others.insert(uuid).inserted }
+        let bit: UInt64 = 1 << UInt64(number % 64)
+        defer { isUsed[number / 64] |= bit }
+        return isUsed[number / 64] & bit == 0
     }
 }
