@@ -20,11 +20,9 @@ struct RoundTripTests {
         #expect(contents.refused == [])
         let altered = export.altered.map { (ExportedRecord($0.item).title, $0.lost.map(\.code)) }
         #expect(export.staying.isEmpty)
-        let before = try ExportSample.items(lines)
-        return (
-            (0..<before.count).map { before.item(at: $0) }, try contents.entries.map(\.item),
-            Dictionary(altered) { $0 + $1 }
-        )
+        var before = ListingVisitor()
+        try ExportSample.items(lines).visitItems(&before)
+        return (before.items, try contents.entries.map(\.item), Dictionary(altered) { $0 + $1 })
     }
 
     private static let names: [AttributeCode] = [.acct, .svce, .srvr, .ptcl, .port, .path, .sdmn, .labl]

@@ -113,6 +113,25 @@ struct ItemLinesTests {
         }
     }
 
+    @Test("A file that does not fit into memory is read as one that does, and a clash names both lines")
+    func large() throws {
+        let path = folder.path("large.jsonl")
+        let comment = String(repeating: "x", count: 60_000)
+        let lines = (0..<400).map { number in
+            #"{"class":"genp","attributes":{"svce":"s\#(number * 77 % 400)","icmt":"\#(comment)"},"secret":"\#(number)"}"#
+        }
+        try lines.joined(separator: "\n").write(toFile: path, atomically: false, encoding: .utf8)
+        var (held, spooled) = (ListingVisitor(), ListingVisitor())
+        try ItemLines(OpenFile.reading(path)).collected().visitItems(&held)
+        try ItemLines(OpenFile.reading(path)).collected(spoolingIn: folder.path).visitItems(&spooled)
+        #expect(spooled.items.count == 400)
+        #expect(spooled.items == held.items && spooled.secrets == held.secrets)
+        try (lines + [lines[3]]).joined(separator: "\n").write(toFile: path, atomically: false, encoding: .utf8)
+        #expect(throws: ItemLines.Failure(line: 401, problem: .sameKey(line: 4))) {
+            try ItemLines(OpenFile.reading(path)).collected(spoolingIn: folder.path)
+        }
+    }
+
     @Test("An item without dates gets the modification date of the file")
     func dates() throws {
         let path = folder.path("old.jsonl")

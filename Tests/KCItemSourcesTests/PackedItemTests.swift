@@ -42,15 +42,20 @@ struct PackedItemTests {
     func roundTrip() throws {
         for item in try Self.items() {
             var bytes = SecretBytes(capacity: 64)
-            PackedItem.encode(item, key: PackedItem.key(of: item), into: &bytes)
+            let secret = item.secretSize.map { SecretBytes(copying: [UInt8](repeating: 7, count: $0)) }
+            PackedItem.encode(item, number: 1 << 40, key: PackedItem.key(of: item), secret: secret, into: &bytes)
             let end = bytes.count
-            let (found, range, uuid) = bytes.withBytes { bytes in
-                let (item, range) = PackedItem.decode(bytes)
-                return (item, range, PackedItem.uuid(bytes))
+            bytes.append(9)
+            var builder = AttributesBuilder()
+            bytes.withBytes { bytes in
+                let (found, range) = PackedItem.decode(bytes, &builder)
+                #expect(found == item)
+                #expect(range == end - (item.secretSize ?? 0)..<end)
+                #expect(range.allSatisfy { bytes[$0] == 7 })
+                #expect(PackedItem.uuid(bytes) == item.uuid)
+                #expect(PackedItem.number(bytes) == 1 << 40)
+                #expect(PackedItem.size(bytes) == end)
             }
-            #expect(found == item)
-            #expect(range == end..<end + (item.secretSize ?? 0))
-            #expect(uuid == item.uuid)
         }
     }
 
@@ -79,11 +84,24 @@ struct PackedItemTests {
         }
         let items = try collection.finish()
         #expect(items.count == 1_000 + count - 2_001)
-        for index in 0..<items.count {
-            let number = items.item(at: index).attributes.text(.svce).flatMap { Int($0) } ?? -1
-            let secret = items.secret(at: index)?.withBytes { bytes in (bytes.count, bytes[0]) }
-            #expect(number < 1_000 || number > 2_000)
-            #expect(secret?.0 == 1_000 && secret?.1 == UInt8(number % 251))
-        }
+        var visitor = NumberedVisitor()
+        try items.visitItems(&visitor)
+        #expect(visitor.count == items.count)
     }
+}
+
+/// Expects each item to have the secret that belongs to its number.
+private struct NumberedVisitor: ItemVisitor {
+    private(set) var count = 0
+
+    func wants(_ item: Item) -> Bool { true }
+
+    mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {
+        count += 1
+        let number = item.attributes.text(.svce).flatMap { Int($0) } ?? -1
+        #expect(number < 1_000 || number > 2_000)
+        #expect(secret.withBytes { $0.count == 1_000 && $0[0] == UInt8(number % 251) })
+    }
+
+    func skip(damaged item: Item?) {}
 }

@@ -34,6 +34,20 @@ extension Span<UInt8> {
         }
     }
 
+    /// Compares bytes as unsigned numbers, a prefix before its extension; not for secrets, as `isEqual`.
+    ///
+    /// - Returns: a negative number, 0 or a positive one.
+    package func order(with other: borrowing Span<UInt8>) -> Int {
+        let shared = min(count, other.count)
+        let order = unsafe withUnsafeBufferPointer { one in
+            unsafe other.withUnsafeBufferPointer { two in
+                guard let first = one.baseAddress, let second = two.baseAddress else { return Int32(0) }
+                return unsafe memcmp(first, second, shared)
+            }
+        }
+        return order == 0 ? count - other.count : Int(order)
+    }
+
     /// True if `text` is somewhere in the bytes.
     package func holds(_ text: String) -> Bool {
         let text = Array(text.utf8)

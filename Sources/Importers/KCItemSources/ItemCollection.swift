@@ -19,7 +19,8 @@ package struct ItemCollection: ~Copyable {
     /// The places of the items, in the order of adding.
     private var places: [PackedItems.Place] = []
 
-    /// A conflict between two items that cannot be in one archive; items are numbered from 0 in the order of adding.
+    /// A conflict between two items that cannot be in one archive, by their numbers, the lower one first: those that
+    /// they were added with, or else from 0 in the order of adding.
     package enum Clash: Error, Hashable, Sendable {
         case sameKey(Int, Int)
         case sameUUID(Int, Int)
@@ -41,20 +42,25 @@ package struct ItemCollection: ~Copyable {
         append(item, key: PackedItem.key(of: item), secret: secret)
     }
 
+    /// The size of the items in bytes.
+    var size: Int { items.size }
+
     /// The item that `add` would add.
     func item(_ draft: ItemDraft, secret: borrowing SecretBytes?) throws(ItemProblem) -> Item {
         var draft = draft
         let isNamed = draft.uuid != nil
         // A random one would be replaced.
         if !isNamed { draft.uuid = ItemUUID(high: 0, low: 0) }
-        let item = try draft.completed(now: date, secretSize: size(secret))
+        let item = try draft.completed(now: date, secretSize: sizeOfSecret(secret))
         try item.requireMeaningfulFlag()
         return isNamed ? item : item.with(uuid: item.derivedUUID)
     }
 
     /// Adds an item that `item` returned, with the key that `PackedItem` makes of it.
-    mutating func append(_ item: Item, key: [UInt8], secret: borrowing SecretBytes?) {
-        places.append(items.append(item, key: key, secret: secret))
+    ///
+    /// - Parameter number: what an error calls it; nil for its number in the order of adding.
+    mutating func append(_ item: Item, number: Int? = nil, key: [UInt8], secret: borrowing SecretBytes?) {
+        places.append(items.append(item, number: number ?? places.count, key: key, secret: secret))
     }
 
     /// Removes all items but the first `count`.
@@ -83,7 +89,8 @@ package struct ItemCollection: ~Copyable {
     /// True if the item at `index` has this secret, or has none if `secret` is nil.
     func hasSecret(_ secret: borrowing SecretBytes?, at index: Int) -> Bool {
         items.withBytes(of: places[index]) { bytes in
-            let (item, range) = PackedItem.decode(bytes)
+            var builder = AttributesBuilder()
+            let (item, range) = PackedItem.decode(bytes, &builder)
             switch secret {
             case .none: return item.secretSize == nil
             case .some(let secret):
@@ -95,94 +102,39 @@ package struct ItemCollection: ~Copyable {
 
     /// Puts the items in archive order.
     package consuming func finish() throws(Clash) -> CollectedItems {
-        let places = places
-        let items = items.finish()
-        try Self.requireDifferentUUIDs(items, places)
-        var sorted = places
-        sorted.sort { items.precedes($0, $1) }
-        for (one, next) in zip(sorted, sorted.dropFirst()) where items.haveSameKey(one, next) {
-            let numbers = [one, next].map { place in
-                places.firstIndex { $0.chunk == place.chunk && $0.offset == place.offset } ?? 0
-            }
+        let run = sorted()
+        try Self.requireDifferentUUIDs(run)
+        let (items, places) = (run.items, run.places)
+        for (one, next) in zip(places, places.dropFirst()) where items.haveSameKey(one, next) {
+            let numbers = [one, next].map { place in items.withBytes(of: place) { PackedItem.number($0) } }
             throw .sameKey(min(numbers[0], numbers[1]), max(numbers[0], numbers[1]))
         }
-        return CollectedItems(items, sorted)
+        return CollectedItems([.held(run)], count: places.count)
     }
 
-    private static func requireDifferentUUIDs(
-        _ items: ReadablePackedItems, _ places: [PackedItems.Place]
-    ) throws(Clash) {
+    /// Puts the items in archive order, without a comparison of their UUIDs and unique keys.
+    consuming func sorted() -> HeldRun {
+        var places = places
+        let items = items.finish()
+        places.sort { items.precedes($0, $1) }
+        return HeldRun(items: items, places: places)
+    }
+
+    private static func requireDifferentUUIDs(_ run: HeldRun) throws(Clash) {
+        let items = run.items
         // Sorting one word of each takes a fraction of the memory of a set.
-        var words = places.map { place in
-            let uuid = items.withBytes(of: place) { PackedItem.uuid($0) }
-            return uuid.high ^ (uuid.low << 32 | uuid.low >> 32)
-        }
-        words.sort()
-        if !zip(words, words.dropFirst()).contains(where: { $0 == $1 }) { return }
-        words = []
-        var ordinals: [ItemUUID: Int] = [:]
-        for (ordinal, place) in places.enumerated() {
-            let uuid = items.withBytes(of: place) { PackedItem.uuid($0) }
-            if let other = ordinals.updateValue(ordinal, forKey: uuid) {
-                throw items.haveSameKey(places[other], place) ? .sameKey(other, ordinal) : .sameUUID(other, ordinal)
-            }
-        }
-    }
-}
-
-/// The items of a collection, in archive order.
-package final class CollectedItems: ItemSource, Sendable {
-    private let items: ReadablePackedItems
-    private let places: [PackedItems.Place]
-
-    init(_ items: ReadablePackedItems, _ places: [PackedItems.Place]) {
-        self.items = items
-        self.places = places
-    }
-
-    /// How many items there are.
-    package var count: Int { places.count }
-
-    /// The `index`-th item in archive order, from 0.
-    package func item(at index: Int) -> Item { items.item(at: places[index]) }
-
-    /// True if each item of `other` is here too, by its UUID, with the same secret.
-    package func hasAll(of other: CollectedItems) -> Bool {
-        var indices: [ItemUUID: Int] = [:]
-        for index in places.indices { indices[item(at: index).uuid] = index }
-        return other.places.indices.allSatisfy { index in
-            guard let mine = indices[other.item(at: index).uuid] else { return false }
-            return withSecret(at: mine) { mine in
-                other.withSecret(at: index) { theirs in mine.isEqual(to: theirs) }
-            }
-        }
-    }
-
-    /// The secret of the `index`-th item; nil if it has none.
-    package func secret(at index: Int) -> SecretBytes? {
-        if item(at: index).secretSize == nil { return nil }
-        return withSecret(at: index) { SecretBytes($0) }
-    }
-
-    /// Passes the secret of the `index`-th item to `body`; an absent one is empty.
-    private func withSecret<Result: ~Copyable>(
-        at index: Int, _ body: (borrowing Span<UInt8>) -> Result
-    ) -> Result {
-        items.withBytes(of: places[index]) { bytes in body(bytes.extracting(PackedItem.decode(bytes).secret)) }
-    }
-
-    /// Visits every item; see `ItemSource`.
-    package func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
-        var line = SecretBytes(capacity: 1_024)
-        var secret = SecretBytes(capacity: 1_024)
+        var words = WordList()
+        for place in run.places { words.append(items.withBytes(of: place) { PackedItem.uuid($0).word }) }
+        if words.repeated().isEmpty { return }
+        let places = run.places.sorted { one, other in run.number(one) < run.number(other) }
+        var earlier: [ItemUUID: PackedItems.Place] = [:]
         for place in places {
-            let (item, range) = items.withBytes(of: place) { PackedItem.decode($0) }
-            guard try visitor.wants(item) else { continue }
-            line.removeAll()
-            ItemLine.encode(item, into: &line)
-            secret.removeAll()
-            items.withBytes(of: place) { secret.append($0.extracting(range)) }
-            try line.withBytes { span in try visitor.take(item, line: span, secret: secret) }
+            let uuid = items.withBytes(of: place) { PackedItem.uuid($0) }
+            if let other = earlier.updateValue(place, forKey: uuid) {
+                let numbers = (run.number(other), run.number(place))
+                throw items.haveSameKey(other, place)
+                    ? .sameKey(numbers.0, numbers.1) : .sameUUID(numbers.0, numbers.1)
+            }
         }
     }
 }
@@ -196,14 +148,25 @@ extension Item {
         text.append(utf8: itemClass.rawValue)
         text.append(utf8: "\n")
         for code in itemClass.uniqueKey {
-            switch attributes[code] ?? Self.keyDefault(code) {
-            case .text(let value): Self.append(value.utf8.span, to: &text)
-            case .data(let bytes): Self.append(bytes.span, to: &text)
-            case .number(let number): Self.append(String(number).utf8.span, to: &text)
-            case .date(let date): Self.append(date.description.utf8.span, to: &text)
+            let isThere: Void? = attributes.withMember(code) { form, bytes in
+                if form == .text {
+                    Self.append(bytes.extracting(1..<bytes.count - 1), to: &text)
+                } else {
+                    Self.append(form.value(of: bytes), to: &text)
+                }
             }
+            if isThere == nil { Self.append(Self.keyDefault(code), to: &text) }
         }
         return ItemUUID(derivedFrom: SHA256.hash(text.span).bytes)
+    }
+
+    private static func append(_ value: AttributeValue, to text: inout [UInt8]) {
+        switch value {
+        case .text(let value): append(value.utf8.span, to: &text)
+        case .data(let bytes): append(bytes.span, to: &text)
+        case .number(let number): append(String(number).utf8.span, to: &text)
+        case .date(let date): append(date.description.utf8.span, to: &text)
+        }
     }
 
     private static func append(_ value: borrowing Span<UInt8>, to text: inout [UInt8]) {
@@ -225,7 +188,7 @@ extension ItemUUID {
 }
 
 /// The size of a secret in bytes; nil if there is none.
-private func size(_ secret: borrowing SecretBytes?) -> Int? {
+private func sizeOfSecret(_ secret: borrowing SecretBytes?) -> Int? {
     switch secret {
     case .some(let secret): secret.count
     case .none: nil

@@ -78,29 +78,28 @@ package struct ItemLines {
     ///
     /// Items without dates get the date of the file's last change.
     ///
-    /// - Parameter step: called for each item.
-    /// - Throws: as `forEach`; also `Failure` if two lines have the same unique key or UUID.
-    package func collected(step: () -> Void = {}) throws -> CollectedItems {
-        var collection = ItemCollection(date: date)
-        var numbers: [Int] = []
+    /// - Parameters:
+    ///   - folder: where an encrypted file is made if there are too many items for the memory; nil for none.
+    ///   - step: called for each item.
+    /// - Throws: as `forEach`; also `Failure` if two lines have the same unique key or UUID, and what writing the file
+    ///   throws.
+    package func collected(spoolingIn folder: String? = nil, step: () -> Void = {}) throws -> CollectedItems {
+        var sorter = ItemSorter(date: date, spoolingIn: folder)
         try forEach { number, line in
             step()
-            numbers.append(number)
             do throws(ItemProblem) {
-                try collection.add(line.draft, secret: line.secret)
+                try sorter.add(line.draft, number: number, secret: line.secret)
             } catch {
                 throw Failure(line: number, problem: .line(.item(error)))
             }
+            try sorter.makeRoom()
         }
-        do throws(ItemCollection.Clash) {
-            return try collection.finish()
-        } catch {
-            switch error {
-            case .sameKey(let first, let second):
-                throw Failure(line: numbers[second], problem: .sameKey(line: numbers[first]))
-            case .sameUUID(let first, let second):
-                throw Failure(line: numbers[second], problem: .sameUUID(line: numbers[first]))
-            }
+        do {
+            return try sorter.finish()
+        } catch ItemCollection.Clash.sameKey(let first, let second) {
+            throw Failure(line: second, problem: .sameKey(line: first))
+        } catch ItemCollection.Clash.sameUUID(let first, let second) {
+            throw Failure(line: second, problem: .sameUUID(line: first))
         }
     }
 

@@ -28,16 +28,17 @@ struct PackedItems: ~Copyable {
 
     init() {}
 
+    /// The size of all items in bytes.
+    private(set) var size = 0
+
     /// Adds an item.
     ///
-    /// - Parameter key: the result of `PackedItem.key(of:)`.
-    mutating func append(_ item: Item, key: [UInt8], secret: borrowing SecretBytes?) -> Place {
-        record.removeAll()
-        PackedItem.encode(item, key: key, into: &record)
-        switch secret {
-        case .some(let secret): secret.withBytes { record.append($0) }
-        case .none: break
-        }
+    /// - Parameters:
+    ///   - number: what an error calls it.
+    ///   - key: the result of `PackedItem.key(of:)`.
+    mutating func append(_ item: Item, number: Int, key: [UInt8], secret: borrowing SecretBytes?) -> Place {
+        PackedItem.encode(item, number: number, key: key, secret: secret, into: &record)
+        size += record.count
         if last.capacity - last.count < record.count { startChunk(of: record.count) }
         let offset = last.count
         record.withBytes { last.append($0) }
@@ -57,9 +58,12 @@ struct PackedItems: ~Copyable {
     mutating func removeAll(from place: Place) {
         let chunk = Int(place.chunk)
         if chunk == full.count {
+            size -= last.count - Int(place.offset)
             last.removeLast(last.count - Int(place.offset))
         } else {
-            // What else is in that chunk stays until all items go.
+            // What else is in that chunk stays, and counts, until all items go.
+            size -= last.count
+            for later in full[(chunk + 1)...] { size -= later.bytes.count }
             full.removeSubrange((chunk + 1)...)
             last.removeAll()
         }
@@ -93,9 +97,6 @@ struct ReadablePackedItems: Sendable {
         }
     }
 
-    /// The item at a place.
-    func item(at place: PackedItems.Place) -> Item { withBytes(of: place) { PackedItem.decode($0).item } }
-
     /// True if an item sorts before another.
     func precedes(_ one: PackedItems.Place, _ other: PackedItems.Place) -> Bool {
         if one.beginning != other.beginning { return one.beginning < other.beginning }
@@ -109,15 +110,6 @@ struct ReadablePackedItems: Sendable {
 
     /// Returns a negative number, 0 or a positive one.
     private func compareKeys(_ one: PackedItems.Place, _ other: PackedItems.Place) -> Int {
-        withBytes(of: one) { one in
-            withBytes(of: other) { other in
-                let mine = one.extracting(PackedItem.keyRange(in: one))
-                let theirs = other.extracting(PackedItem.keyRange(in: other))
-                for index in 0..<min(mine.count, theirs.count) where mine[index] != theirs[index] {
-                    return mine[index] < theirs[index] ? -1 : 1
-                }
-                return mine.count - theirs.count
-            }
-        }
+        withBytes(of: one) { one in withBytes(of: other) { other in PackedItem.compareKeys(one, other) } }
     }
 }

@@ -92,12 +92,13 @@ package final class RecordCollector {
     /// - Parameters:
     ///   - file: the name of the file; foreign text.
     ///   - kind: describes an item, for people.
-    /// - Throws: as `add`.
-    package func add(_ contents: ForeignContents, of file: String, kind: (Item) -> String) throws(ForeignFailure) {
-        for index in 0..<contents.items.count {
-            let item = contents.items.item(at: index)
-            let secret = contents.items.secret(at: index)
+    /// - Throws: as `add`, and what visiting the items throws.
+    package func add(
+        _ contents: ForeignContents, of file: String, kind: @escaping (Item) -> String
+    ) throws {
+        var visitor = AddingVisitor { [self] item, secret in
             try requireRoom()
+            let secret = item.secretSize == nil ? nil : secret.copy()
             let key = PackedItem.key(of: item)
             if let other = indices[item.uuid] ?? places.first(key, where: { collection.hasKey(key, at: $0) }) {
                 if collection.hasSecret(secret, at: other) {
@@ -105,13 +106,14 @@ package final class RecordCollector {
                 } else {
                     refuse("\(file): \(item.attributes.text(.labl) ?? "")", .sameKey)
                 }
-                continue
+                return
             }
             indices[item.uuid] = collection.count
             places.add(collection.count, key)
             collection.append(item, key: key, secret: secret)
             parts.add(kind(item))
         }
+        try contents.items.visitItems(&visitor)
         for (kind, count) in contents.leftOut { leaveOut(kind, count) }
         for item in contents.refused { refuse("\(file): \(item.name)", item.problem) }
         staying += contents.staying
@@ -222,6 +224,19 @@ package final class RecordCollector {
         text.append(UInt8(ascii: "\n"))
         text.append(utf8: piece)
     }
+}
+
+/// Passes each item with its secret on.
+private struct AddingVisitor: ItemVisitor {
+    let add: (Item, borrowing SecretBytes) throws -> Void
+
+    init(_ add: @escaping (Item, borrowing SecretBytes) throws -> Void) { self.add = add }
+
+    func wants(_ item: Item) -> Bool { true }
+
+    func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws { try add(item, secret) }
+
+    func skip(damaged item: Item?) {}
 }
 
 /// Counts by kind, in the order of first appearance.

@@ -133,11 +133,11 @@ private struct Reading {
         let ordered = files.sorted { ($0.name.utf8.count, $0.name) < ($1.name.utf8.count, $1.name) }
         var earlier: [[UInt8]: [ForeignContents]] = [:]
         for (name, keyring) in ordered {
-            guard let found = contents[name.exact], let label = KeyringMapping.keyring(of: found.items) else {
+            guard let found = contents[name.exact], let label = try KeyringMapping.keyring(of: found.items) else {
                 continue
             }
             let others = earlier[label, default: []]
-            if others.contains(where: { $0.items.hasAll(of: found.items) }) { continue }
+            if try others.contains(where: { try $0.items.hasAll(of: found.items) }) { continue }
             earlier[label, default: []].append(found)
             if others.isEmpty { continue }
             contents[name.exact] = try GnomeKeyringFormat.read(keyring, secrets, number: others.count)

@@ -55,13 +55,28 @@ enum KeyringMapping {
     }
 
     /// The bytes of the label of the keyring that items come from; nil if there is no item.
-    static func keyring(of items: CollectedItems) -> [UInt8]? {
-        guard items.count > 0,
-            let found = items.item(at: 0).extra.first(where: { $0.name.exact == KeyringExtra.collection.exact })
-        else {
-            return nil
+    static func keyring(of items: CollectedItems) throws -> [UInt8]? {
+        var visitor = LabelVisitor()
+        try items.visitItems(&visitor)
+        return visitor.label
+    }
+
+    /// Finds the label of a keyring in its first item.
+    private struct LabelVisitor: ItemVisitor {
+        private var isFirst = true
+        private(set) var label: [UInt8]?
+
+        mutating func wants(_ item: Item) -> Bool {
+            if isFirst {
+                label = item.extra.first { $0.name.exact == KeyringExtra.collection.exact }.map { Array($0.value.utf8) }
+            }
+            isFirst = false
+            return false
         }
-        return Array(found.value.utf8)
+
+        func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {}
+
+        func skip(damaged item: Item?) {}
     }
 
     private static func text(_ label: AttributeValue) -> String? {

@@ -52,7 +52,9 @@ struct ForeignReader {
         let lines = try FileOfItems.open(path, in: session)
         let progress = Progress("reading items", in: session, reading: lines)
         defer { progress.finish() }
-        let items = try lines.collected(step: progress.step)
+        let items = try session.world.blamingTemporaryFolder {
+            try lines.collected(spoolingIn: session.world.temporaryFolder, step: progress.step)
+        }
         if items.count == 0 { return nil }
         return Reading(
             format: ItemLinesFormat(), contents: ItemLinesFormat.contents(items), fileDate: lines.date, remains: true)

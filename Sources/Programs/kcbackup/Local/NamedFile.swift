@@ -24,7 +24,10 @@ struct NamedFile: NamedStore {
         try foreign.check(with: path)
         let reader = ForeignReader(path, foreign, passwordName, in: session)
         if foreign.firstGiven == nil, try reader.isFileOfItems() {
-            let items = try FileOfItems.open(path, in: session).collected()
+            let lines = try FileOfItems.open(path, in: session)
+            let items = try session.world.blamingTemporaryFolder {
+                try lines.collected(spoolingIn: session.world.temporaryFolder)
+            }
             return OpenStore(
                 items: FileItems(
                     ForeignContents(items: items, kind: "item", isPlaintext: true), identity: identity))
