@@ -23,16 +23,13 @@ struct ItemSorterTests {
         draft.attributes[index % 2 == 0 ? .svce : .srvr] = .text(service)
         draft.extra = [ExtraAttribute(name: "number", value: "\(index)")]
         let secret = String(repeating: "secret of \(index) ", count: index % 3 == 0 ? 10_000 : 1)
-        if index % 5 == 0 {
-            try sorter.add(draft, number: index, secret: nil)
-        } else {
-            try sorter.add(draft, number: index, secret: SecretBytes(copying: secret.utf8))
-        }
-        try sorter.makeRoom()
+        var records = PackedRecords(date: .reference)
+        try records.add(draft, number: index, secret: index % 5 == 0 ? nil : SecretBytes(copying: secret.utf8))
+        try sorter.add(records)
     }
 
     private func sorted(_ services: [String], limit: Int, in folder: String?) throws -> ListingVisitor {
-        var sorter = ItemSorter(date: .reference, spoolingIn: folder, limit: limit)
+        var sorter = ItemSorter(spoolingIn: folder, limit: limit)
         for (index, service) in services.enumerated() { try Self.add(index, service, to: &sorter) }
         let items = try sorter.finish()
         #expect(items.count == services.count)
@@ -62,7 +59,7 @@ struct ItemSorterTests {
     func clashes(limit: Int) throws {
         let uuid = try #require(ItemUUID("0b1b25a8-d837-4f51-a693-4442d2b04834"))
         func sort(with service: String, uuid other: ItemUUID? = nil) throws {
-            var sorter = ItemSorter(date: .reference, spoolingIn: folder.path, limit: limit)
+            var sorter = ItemSorter(spoolingIn: folder.path, limit: limit)
             for index in 0..<20 { try Self.add(index, "\(index)", uuid: index == 4 ? uuid : nil, to: &sorter) }
             try Self.add(22, service, uuid: other, to: &sorter)
             _ = try sorter.finish()
@@ -74,7 +71,7 @@ struct ItemSorterTests {
 
     @Test("A folder that is not there is named")
     func noFolder() throws {
-        var sorter = ItemSorter(date: .reference, spoolingIn: folder.path("none"), limit: 0)
+        var sorter = ItemSorter(spoolingIn: folder.path("none"), limit: 0)
         #expect(throws: FileFailure.self) { try Self.add(0, "a", to: &sorter) }
     }
 

@@ -18,19 +18,11 @@ package final class CollectedItems: ItemSource, Sendable {
     /// - Throws: what the visitor throws, and, if there were too many items for the memory, `FileFailure`,
     ///   `StreamFailure` and `CryptographyFailure`.
     package func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
-        var builder = AttributesBuilder()
-        var line = SecretBytes(capacity: 1_024)
-        var secret = SecretBytes(capacity: 1_024)
-        try forEachRecord { bytes in
-            let (item, range) = PackedItem.decode(bytes, &builder)
-            guard try visitor.wants(item) else { return }
-            line.removeAll()
-            ItemLine.encode(item, into: &line)
-            secret.removeAll()
-            secret.append(bytes.extracting(range))
-            try line.withBytes { span in try visitor.take(item, line: span, secret: secret) }
-        }
+        try ItemReadAhead(runs, inBackground: count > Self.few).visit(&visitor)
     }
+
+    // The number of items that are decoded in less time than a thread is worth.
+    private static let few = 500
 
     /// Passes each packed item to `body`, in archive order.
     func forEachRecord(_ body: (borrowing Span<UInt8>) throws -> Void) throws {

@@ -47,6 +47,15 @@ package struct ItemCollection: ~Copyable {
 
     /// The item that `add` would add.
     func item(_ draft: ItemDraft, secret: borrowing SecretBytes?) throws(ItemProblem) -> Item {
+        try Self.item(draft, secret: secret, date: date)
+    }
+
+    /// The item of a draft, with Apple's defaults for missing attributes.
+    ///
+    /// - Parameter date: the dates of an item without.
+    static func item(
+        _ draft: ItemDraft, secret: borrowing SecretBytes?, date: Timestamp
+    ) throws(ItemProblem) -> Item {
         var draft = draft
         let isNamed = draft.uuid != nil
         // A random one would be replaced.
@@ -57,10 +66,13 @@ package struct ItemCollection: ~Copyable {
     }
 
     /// Adds an item that `item` returned, with the key that `PackedItem` makes of it.
-    ///
-    /// - Parameter number: what an error calls it; nil for its number in the order of adding.
-    mutating func append(_ item: Item, number: Int? = nil, key: [UInt8], secret: borrowing SecretBytes?) {
-        places.append(items.append(item, number: number ?? places.count, key: key, secret: secret))
+    mutating func append(_ item: Item, key: [UInt8], secret: borrowing SecretBytes?) {
+        places.append(items.append(item, number: places.count, key: key, secret: secret))
+    }
+
+    /// Adds an item that is packed already.
+    mutating func append(_ packed: borrowing Span<UInt8>, _ entry: PackedRecords.Entry) {
+        places.append(items.append(packed, beginning: entry.beginning))
     }
 
     /// Removes all items but the first `count`.

@@ -53,27 +53,6 @@ package struct ItemLines {
         self.size = size
     }
 
-    /// Passes each item to `body` with the number of its line; a line may hold several items, and blank lines are
-    /// skipped.
-    ///
-    /// - Throws: `Failure`, `StreamFailure` (also `limitExceeded` beyond `ItemLimits.itemCount` items), `FileFailure`,
-    ///   and what `body` throws.
-    package func forEach(_ body: (Int, borrowing ImportLine) throws -> Void) throws {
-        var lines = LineReader(AnySource(source: source))
-        var count = 0
-        while try Self.advance(&lines) {
-            if lines.withLine(isBlank) { continue }
-            let number = lines.number
-            for range in try Self.items(lines) {
-                count += 1
-                if count > ItemLimits.itemCount {
-                    throw StreamFailure(.reading, .limitExceeded("items", found: nil, allowed: ItemLimits.itemCount))
-                }
-                try body(number, Self.parse(lines, range))
-            }
-        }
-    }
-
     /// The items in archive order, as the source of a backup.
     ///
     /// Items without dates get the date of the file's last change.
@@ -81,18 +60,17 @@ package struct ItemLines {
     /// - Parameters:
     ///   - folder: where an encrypted file is made if there are too many items for the memory; nil for none.
     ///   - step: called for each item.
-    /// - Throws: as `forEach`; also `Failure` if two lines have the same unique key or UUID, and what writing the file
-    ///   throws.
+    /// - Throws: `Failure` (also if two lines have the same unique key or UUID), `StreamFailure` (also `limitExceeded` beyond
+    ///   `ItemLimits.itemCount` items), `FileFailure`, `CryptographyFailure`.
     package func collected(spoolingIn folder: String? = nil, step: () -> Void = {}) throws -> CollectedItems {
-        var sorter = ItemSorter(date: date, spoolingIn: folder)
-        try forEach { number, line in
-            step()
-            do throws(ItemProblem) {
-                try sorter.add(line.draft, number: number, secret: line.secret)
-            } catch {
-                throw Failure(line: number, problem: .line(.item(error)))
+        var sorter = ItemSorter(spoolingIn: folder)
+        try forEachBlock { block in
+            for _ in block.records.entries { step() }
+            try sorter.add(block.records)
+            guard sorter.count <= ItemLimits.itemCount else {
+                throw StreamFailure(.reading, .limitExceeded("items", found: nil, allowed: ItemLimits.itemCount))
             }
-            try sorter.makeRoom()
+            try block.requireWhole()
         }
         do {
             return try sorter.finish()
@@ -100,6 +78,28 @@ package struct ItemLines {
             throw Failure(line: second, problem: .sameKey(line: first))
         } catch ItemCollection.Clash.sameUUID(let first, let second) {
             throw Failure(line: second, problem: .sameUUID(line: first))
+        }
+    }
+
+    /// Passes blocks of parsed lines to `body`, in order; two of them are parsed at the same time.
+    private func forEachBlock(_ body: (ItemLineBlock) throws -> Void) throws {
+        var lines = LineReader(AnySource(source: source))
+        let blocks = [ItemLineBlock(date: date), ItemLineBlock(date: date)]
+        var hasNext = blocks[0].fill(from: &lines, Self.advance)
+        // A file of one block needs no threads.
+        let workers = blocks.map { _ in Worker<ItemLineBlock>(inBackground: hasNext) { $0.parse() } }
+        workers[0].start(blocks[0])
+        var turn = 0
+        while true {
+            let isLast = !hasNext
+            if !isLast {
+                hasNext = blocks[1 - turn].fill(from: &lines, Self.advance)
+                workers[1 - turn].start(blocks[1 - turn])
+            }
+            workers[turn].wait()
+            try body(blocks[turn])
+            if isLast { return }
+            turn = 1 - turn
         }
     }
 
@@ -113,29 +113,6 @@ package struct ItemLines {
             }
         }
     }
-
-    private static func items(_ lines: borrowing LineReader<AnySource>) throws(Failure) -> [Range<Int>] {
-        do throws(ImportLine.Problem) {
-            return try lines.withLine { bytes throws(ImportLine.Problem) in try ImportLine.items(in: bytes) }
-        } catch {
-            throw Failure(line: lines.number, problem: .line(error))
-        }
-    }
-
-    private static func parse(
-        _ lines: borrowing LineReader<AnySource>, _ range: Range<Int>
-    ) throws(Failure) -> ImportLine {
-        do throws(ImportLine.Problem) {
-            return try lines.withLine { bytes throws(ImportLine.Problem) in try ImportLine(bytes.extracting(range)) }
-        } catch {
-            throw Failure(line: lines.number, problem: .line(error))
-        }
-    }
-}
-
-/// True if a line contains only white space.
-private func isBlank(_ line: borrowing Span<UInt8>) -> Bool {
-    line.indices.allSatisfy { [0x20, 0x09, 0x0d].contains(line[$0]) }
 }
 
 /// A byte source of any type.

@@ -6,13 +6,13 @@ internal import KCKeychainModel
 /// What exceeds a limit waits in an encrypted file, as runs of sorted items, which are merged whenever the items are
 /// visited.
 struct ItemSorter: ~Copyable {
-    private let date: Timestamp
     private let folder: String?
     private let limit: Int
     private var held: ItemCollection
     private var spool: SealedSpool?
     private var runs: [SortedRun] = []
-    private var count = 0
+    /// How many items there are.
+    private(set) var count = 0
     /// One word of each UUID, and one of each unique key.
     private var words = (uuids: WordList(), keys: WordList())
 
@@ -23,33 +23,32 @@ struct ItemSorter: ~Copyable {
     /// Starts without items.
     ///
     /// - Parameters:
-    ///   - date: the creation and modification date of items without dates.
     ///   - folder: where the encrypted file is made, if one is needed; nil to have everything in memory.
-    init(date: Timestamp, spoolingIn folder: String?, limit: Int = limit) {
-        self.date = date
+    init(spoolingIn folder: String?, limit: Int = limit) {
         self.folder = folder
         self.limit = limit
-        held = ItemCollection(date: date)
+        held = Self.emptyCollection
     }
 
-    /// Adds an item, with Apple's defaults for missing attributes.
-    ///
-    /// - Parameter number: what an error calls it; higher than all before it.
-    mutating func add(_ draft: ItemDraft, number: Int, secret: borrowing SecretBytes?) throws(ItemProblem) {
-        let item = try held.item(draft, secret: secret)
-        let key = PackedItem.key(of: item)
-        held.append(item, number: number, key: key, secret: secret)
-        words.uuids.append(item.uuid.word)
-        words.keys.append(HashedBytes(key).word)
-        count += 1
-    }
+    // Its date is that of items that it makes itself.
+    private static var emptyCollection: ItemCollection { ItemCollection(date: .reference) }
 
-    /// Moves the items to the file if there are too many for the memory.
+    /// Adds items, and moves those that there are to the file if they are too many for the memory.
     ///
+    /// - Parameter records: items with higher numbers than all before.
     /// - Throws: `FileFailure`, `StreamFailure`, `CryptographyFailure`.
-    mutating func makeRoom() throws {
-        guard held.size > limit, let folder else { return }
-        var full = ItemCollection(date: date)
+    mutating func add(_ records: borrowing PackedRecords) throws {
+        count += records.entries.count
+        records.forEach { packed, entry in
+            held.append(packed, entry)
+            words.uuids.append(entry.words.uuid)
+            words.keys.append(entry.words.key)
+        }
+        if held.size > limit, let folder { try spool(in: folder) }
+    }
+
+    private mutating func spool(in folder: String) throws {
+        var full = Self.emptyCollection
         swap(&full, &held)
         let run = full.sorted()
         let spool = try self.spool ?? SealedSpool(inFolder: folder)

@@ -101,6 +101,12 @@ enum PackedItem {
         }
     }
 
+    /// The first bytes of a key as a number that sorts as they do.
+    static func beginning(of key: [UInt8]) -> UInt64 {
+        let beginning = key.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return key.count < 8 ? beginning << (8 * (8 - key.count)) : beginning
+    }
+
     /// Appends a number whose bytes sort as numbers do.
     private static func append(sorted number: Int64, to key: inout [UInt8]) {
         let bits = UInt64(bitPattern: number) ^ 1 << 63

@@ -173,10 +173,10 @@ extension PackedItem {
                 place += 1
                 return start..<cursor.position
             }
-            while !(bytes[cursor.position] == 0 && bytes[cursor.position + 1] == 0) {
-                cursor.position += bytes[cursor.position] == 0 ? 2 : 1
+            while let zero = bytes.firstIndex(of: 0, from: cursor.position) {
+                cursor.position = zero + 2
+                if bytes[zero + 1] == 0 { break }
             }
-            cursor.position += 2
             place += 1
             return start..<cursor.position - 2
         }

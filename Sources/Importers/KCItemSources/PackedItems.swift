@@ -38,14 +38,22 @@ struct PackedItems: ~Copyable {
     ///   - key: the result of `PackedItem.key(of:)`.
     mutating func append(_ item: Item, number: Int, key: [UInt8], secret: borrowing SecretBytes?) -> Place {
         PackedItem.encode(item, number: number, key: key, secret: secret, into: &record)
-        size += record.count
-        if last.capacity - last.count < record.count { startChunk(of: record.count) }
+        let beginning = PackedItem.beginning(of: key)
+        var packed = SecretBytes(capacity: 0)
+        swap(&packed, &record)
+        defer { swap(&packed, &record) }
+        return packed.withBytes { append($0, beginning: beginning) }
+    }
+
+    /// Adds an item that is packed already.
+    ///
+    /// - Parameter beginning: the result of `PackedItem.beginning(of:)`.
+    mutating func append(_ packed: borrowing Span<UInt8>, beginning: UInt64) -> Place {
+        size += packed.count
+        if last.capacity - last.count < packed.count { startChunk(of: packed.count) }
         let offset = last.count
-        record.withBytes { last.append($0) }
-        let beginning = key.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        return Place(
-            beginning: key.count < 8 ? beginning << (8 * (8 - key.count)) : beginning, chunk: UInt32(full.count),
-            offset: UInt32(offset))
+        last.append(packed)
+        return Place(beginning: beginning, chunk: UInt32(full.count), offset: UInt32(offset))
     }
 
     private mutating func startChunk(of size: Int) {
