@@ -36,7 +36,7 @@ final class ChromiumKeys {
     private let secrets: any ForeignSecrets
 
     // The end of the label of the password's item: "Chrome Safe Storage", "Chromium Safe Storage".
-    private static let labelEnding = "Safe Storage"
+    fileprivate static let labelEnding = "Safe Storage"
     private static let roundsOnMac = 1_003
     private static let iv = [UInt8](repeating: 0x20, count: 16)
 
@@ -91,7 +91,7 @@ final class ChromiumKeys {
         }
     }
 
-    private func add(_ password: borrowing SecretBytes) throws {
+    fileprivate func add(_ password: borrowing SecretBytes) throws {
         found.append(try Key(password))
         foundOnMac.append(try Key(password, rounds: Self.roundsOnMac))
     }
@@ -101,19 +101,24 @@ final class ChromiumKeys {
         guard let format = try formats.first(where: { try $0.recognises(input) }) else {
             throw ForeignFailure.damagedKeyFile("it is not a keyring, a wallet or a macOS keychain")
         }
-        let items = try format.read(input, WithoutKeyFile(secrets)).items
-        for index in 0..<items.count {
-            let attributes = items.item(at: index).attributes
-            let names = [AttributeCode.labl, .acct, .svce].compactMap { attributes.text($0) }
-            guard names.contains(where: { $0.exact.hasSuffix(Self.labelEnding) }) else { continue }
-            let secret = items.secret(at: index)
-            switch secret {
-            case .some(let secret): try add(secret)
-            case .none: continue
-            }
-        }
+        var visitor = StorageKeys(keys: self)
+        try format.read(input, WithoutKeyFile(secrets)).items.visitItems(&visitor)
         if found.isEmpty { throw ForeignFailure.damagedKeyFile("it has no item '… \(Self.labelEnding)'") }
     }
+}
+
+/// Adds the passwords of browsers among the items of a keyring.
+private struct StorageKeys: ItemVisitor {
+    let keys: ChromiumKeys
+
+    func wants(_ item: Item) -> Bool {
+        let names = [AttributeCode.labl, .acct, .svce].compactMap { item.attributes.text($0) }
+        return item.secretSize != nil && names.contains { $0.exact.hasSuffix(ChromiumKeys.labelEnding) }
+    }
+
+    func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws { try keys.add(secret) }
+
+    func skip(damaged item: Item?) {}
 }
 
 /// The secrets for a keyring that is itself a key file.
