@@ -15,6 +15,16 @@ package enum Path {
         case file
         case link
         case other
+
+        init(mode: mode_t) {
+            self =
+                switch mode & S_IFMT {
+                case S_IFDIR: .folder
+                case S_IFREG: .file
+                case S_IFLNK: .link
+                default: .other
+                }
+        }
     }
 
     /// The type of the entry at `path`; nil if there is none.
@@ -24,12 +34,7 @@ package enum Path {
             if errno == ENOENT || errno == ENOTDIR { return nil }
             throw FileFailure(path, .system(errno, doing: "examining"))
         }
-        switch status.st_mode & S_IFMT {
-        case S_IFDIR: return .folder
-        case S_IFREG: return .file
-        case S_IFLNK: return .link
-        default: return .other
-        }
+        return Kind(mode: status.st_mode)
     }
 
     /// True if a file is in a folder of the system, whose permissions are not the user's to change.
@@ -181,6 +186,13 @@ package enum Path {
             throw FileFailure(folder, .system(errno, doing: "listing"))
         }
         defer { unsafe closedir(stream) }
+        return unsafe try names(of: stream, folder, unreadable: &unreadable)
+    }
+
+    /// The same for an open folder.
+    static func names(
+        of stream: OpaquePointer, _ folder: String, unreadable: inout [String]
+    ) throws(FileFailure) -> [String] {
         var names: [String] = []
         while true {
             // Only errno distinguishes the end from a failure.

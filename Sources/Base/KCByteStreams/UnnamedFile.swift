@@ -25,17 +25,29 @@ package final class UnnamedFile {
     ///
     /// - Throws: `FileFailure` (`notFound` if the folder is missing, `system`).
     package convenience init(inFolder folderPath: String) throws(FileFailure) {
+        try self.init(inFolder: folderPath, way: Self.bestWay)
+    }
+
+    /// Creates the file in an open folder.
+    convenience init(in folder: OpenFile) throws(FileFailure) { try self.init(in: folder, way: Self.bestWay) }
+
+    /// The best way that this process can use.
+    private static var bestWay: Way {
         // Naming an O_TMPFILE file needs the descriptor's path in /proc, which some sandboxes lack.
-        let hasDescriptorPaths = unsafe access("/proc/self/fd", X_OK) == 0
-        try self.init(inFolder: folderPath, way: hasDescriptorPaths ? .withoutName : .renaming)
+        unsafe access("/proc/self/fd", X_OK) == 0 ? .withoutName : .renaming
     }
 
     /// Creates the file in the best supported way, starting with `way`.
-    init(inFolder folderPath: String, way: Way) throws(FileFailure) {
-        self.way = way
+    convenience init(inFolder folderPath: String, way: Way) throws(FileFailure) {
         let folderDescriptor = System.retrying { unsafe open(folderPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard folderDescriptor >= 0 else { throw .opening(folderPath, errno) }
-        folder = OpenFile(owning: folderDescriptor, path: folderPath)
+        try self.init(in: OpenFile(owning: folderDescriptor, path: folderPath), way: way)
+    }
+
+    private init(in folder: OpenFile, way: Way) throws(FileFailure) {
+        self.way = way
+        self.folder = folder
+        let (folderPath, folderDescriptor) = (folder.path, folder.descriptor)
         // Also where files have no names: a process that was killed in `replace` left one with a temporary name.
         Self.sweep(folderPath)
 

@@ -1,0 +1,182 @@
+internal import Glibc
+
+/// An open folder, in which names are looked up without following a symbolic link.
+///
+/// A path is walked name by name. A link that is put in place of a folder on the way is met, and not followed.
+///
+/// ```swift
+/// let home = try OpenFolder("/home/ada")
+/// let file = try home.folder(".ssh").file("config")
+/// ```
+package final class OpenFolder: Sendable {
+    private let file: OpenFile
+
+    /// The path that it was opened under, for messages.
+    package var path: String { file.path }
+
+    private init(_ file: OpenFile) { self.file = file }
+
+    /// Opens a folder that the user means; links that lead to it are followed.
+    package convenience init(_ path: String) throws(FileFailure) {
+        let descriptor = System.retrying { unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        guard descriptor >= 0 else { throw .opening(path, errno) }
+        self.init(OpenFile(owning: descriptor, path: path))
+    }
+
+    /// Opens a folder in it.
+    ///
+    /// - Throws: `FileFailure` (`notFound` also for what is no folder, such as a symbolic link to one).
+    package func folder(_ name: String) throws(FileFailure) -> OpenFolder {
+        OpenFolder(try opening(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
+    }
+
+    /// Opens a regular file in it for reading.
+    package func file(_ name: String) throws(FileFailure) -> OpenFile {
+        // O_NONBLOCK: opening a FIFO must not wait for a writer.
+        let file = try opening(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        guard try file.status().st_mode & S_IFMT == S_IFREG else { throw FileFailure(file.path, .notRegular) }
+        return file
+    }
+
+    private func opening(_ name: String, _ flags: Int32) throws(FileFailure) -> OpenFile {
+        let path = try self.path(of: name)
+        let folder = file.descriptor
+        let descriptor = System.retrying { unsafe openat(folder, name, flags | O_CLOEXEC) }
+        guard descriptor >= 0 else { throw .opening(path, errno) }
+        return OpenFile(owning: descriptor, path: path)
+    }
+
+    /// The path of a name in it.
+    private func path(of name: String) throws(FileFailure) -> String {
+        precondition(!name.utf8.contains(UInt8(ascii: "/")) && name != "..", "a name is one component")
+        return path + "/" + name
+    }
+
+    /// What has a name in it; nil if nothing has.
+    package func status(of name: String) throws(FileFailure) -> EntryStatus? {
+        var status = stat()
+        if unsafe fstatat(file.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return EntryStatus(status) }
+        if errno == ENOENT { return nil }
+        throw FileFailure(try path(of: name), .system(errno, doing: "examining"))
+    }
+
+    /// What the folder itself is.
+    package func status() throws(FileFailure) -> EntryStatus { EntryStatus(try file.status()) }
+
+    /// The names in it, without `.` and `..`, unordered.
+    ///
+    /// - Parameter unreadable: receives the names that are not UTF-8, with a sign in place of each part that is not.
+    package func names(unreadable: inout [String]) throws(FileFailure) -> [String] {
+        // A descriptor of its own: the position in a list belongs to the open file.
+        let folder = file.descriptor
+        let descriptor = System.retrying { unsafe openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        guard descriptor >= 0, let stream = unsafe fdopendir(descriptor) else {
+            let code = errno
+            if descriptor >= 0 { close(descriptor) }
+            throw FileFailure(path, .system(code, doing: "listing"))
+        }
+        defer { unsafe closedir(stream) }
+        return unsafe try Path.names(of: stream, path, unreadable: &unreadable)
+    }
+
+    /// Creates a folder in it with mode 0700, durably, and opens it.
+    package func makeFolder(_ name: String) throws(FileFailure) -> OpenFolder {
+        guard unsafe mkdirat(file.descriptor, name, 0o700) == 0 else {
+            let path = try path(of: name)
+            throw errno == EEXIST
+                ? FileFailure(path, .exists) : FileFailure(path, .system(errno, doing: "creating the folder"))
+        }
+        Path.synchronizeFolder(file)
+        return try folder(name)
+    }
+
+    /// Creates a file in it that has no name yet.
+    package func unnamedFile() throws(FileFailure) -> UnnamedFile { try UnnamedFile(in: file) }
+
+    /// Removes a file in it, durably, if it exists.
+    package func remove(_ name: String) throws(FileFailure) {
+        guard unsafe unlinkat(file.descriptor, name, 0) == 0 || errno == ENOENT else {
+            throw FileFailure(try path(of: name), .system(errno, doing: "removing"))
+        }
+        Path.synchronizeFolder(file)
+    }
+
+    /// Gives the folder to a user, as root.
+    package func setOwner(user: UInt32, group: UInt32) throws(FileFailure) {
+        try file.setOwner(user: user, group: group)
+    }
+}
+
+/// What is known of an entry of a folder; equal for an entry that has not changed.
+package struct EntryStatus: Hashable, Sendable {
+    package let kind: Path.Kind
+    /// In bytes.
+    package let size: UInt64
+    /// The lowest twelve bits of its mode.
+    package let permissions: UInt32
+    /// The IDs of its user and its group.
+    package let owner: UInt32
+    package let group: UInt32
+    private let device: UInt64
+    private let number: UInt64
+    private let modifiedAt: Moment
+    private let changedAt: Moment
+
+    private struct Moment: Hashable {
+        let seconds: Int64
+        let nanoseconds: Int64
+
+        init(_ time: timespec) {
+            seconds = Int64(time.tv_sec)
+            nanoseconds = Int64(time.tv_nsec)
+        }
+    }
+
+    package init(_ file: OpenFile) throws(FileFailure) { self.init(try file.status()) }
+
+    init(_ status: stat) {
+        kind = Path.Kind(mode: status.st_mode)
+        size = UInt64(max(0, status.st_size))
+        permissions = status.st_mode & 0o7777
+        owner = status.st_uid
+        group = status.st_gid
+        device = UInt64(status.st_dev)
+        number = UInt64(status.st_ino)
+        modifiedAt = Moment(status.st_mtim)
+        changedAt = Moment(status.st_ctim)
+    }
+
+    /// When its content was last changed, in microseconds since 1970; nil if that is out of the range of the type.
+    package var modifiedInMicroseconds: Int64? {
+        let (whole, isTooLarge) = modifiedAt.seconds.multipliedReportingOverflow(by: 1_000_000)
+        let (sum, overflow) = whole.addingReportingOverflow(modifiedAt.nanoseconds / 1_000)
+        return isTooLarge || overflow ? nil : sum
+    }
+}
+
+extension OpenFile {
+    /// Sets the lowest twelve bits of the mode.
+    package func setPermissions(_ permissions: UInt32) throws(FileFailure) {
+        guard fchmod(descriptor, permissions) == 0 else {
+            throw FileFailure(path, .system(errno, doing: "setting the permissions of"))
+        }
+    }
+
+    /// Sets the time when its content was last changed.
+    package func setModified(microseconds: Int64) throws(FileFailure) {
+        let second: Int64 = 1_000_000
+        let fraction = (microseconds % second + second) % second
+        let time = timespec(tv_sec: Int((microseconds - fraction) / second), tv_nsec: Int(fraction * 1_000))
+        let times = [time, time]
+        guard unsafe futimens(descriptor, times) == 0 else {
+            throw FileFailure(path, .system(errno, doing: "setting the time of"))
+        }
+    }
+
+    /// Gives the file to a user, as root.
+    package func setOwner(user: UInt32, group: UInt32) throws(FileFailure) {
+        guard fchown(descriptor, user, group) == 0 else {
+            throw FileFailure(path, .system(errno, doing: "setting the owner of"))
+        }
+    }
+}
