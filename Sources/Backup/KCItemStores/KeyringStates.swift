@@ -13,13 +13,13 @@ package import KCSecretService
 /// The keyring has no transactions: one run at a time writes to it, and records what it is about to write.
 package struct KeyringStates: StateKeeping {
     private let client: SecretServiceClient
-    private let folder: KeyringStateFolder
+    private let folder: ArchivedStateFolder
     private let setting: StateSetting
 
     package init(_ client: SecretServiceClient, _ setting: StateSetting) {
         self.client = client
         self.setting = setting
-        folder = KeyringStateFolder(setting)
+        folder = ArchivedStateFolder(setting, of: ArchiveSource.desktopKeyring)
     }
 
     /// Changes items, one run at a time, after keeping the state.
@@ -48,7 +48,7 @@ package struct KeyringStates: StateKeeping {
         /// What identifies a restore that was broken off; nil for the ID of the archive.
         var identity: [UInt8]?
         /// A state that is no longer needed after the restore.
-        var used: KeyringStateName?
+        var used: ArchivedStateName?
     }
 
     /// Restores into the keyring, one run at a time.
@@ -110,13 +110,13 @@ package struct KeyringStates: StateKeeping {
         }
     }
 
-    private func keep(before change: KeptStates.Change) throws(StateFailure) -> KeyringStateName {
+    private func keep(before change: KeptStates.Change) throws(StateFailure) -> ArchivedStateName {
         do {
             // Locked items cannot be changed, so they need not be kept.
             let source = ServiceSource(try client.read(.all, needsAll: false), keepsAll: true)
             if let label = source.unkept.first { throw StateFailure.unkeepable(label: label) }
             let (device, _) = try setting.device.keyOrFirst()
-            var name = KeyringStateName(at: setting.now, after: try folder.names().first, before: change)
+            var name = ArchivedStateName(at: setting.now, after: try folder.names().first, before: change)
             let first = name
             let backup = CreateBackup(
                 of: try ArchiveSource(kind: ArchiveSource.desktopKeyring, name: ""), device: device,

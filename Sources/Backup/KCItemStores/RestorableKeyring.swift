@@ -10,7 +10,7 @@ package final class RestorableKeyring: RestorableStore {
     private let scope: ServiceScope
     private let making: ServiceTarget.Making
     private let setting: StateSetting
-    private let folder: KeyringStateFolder
+    private let folder: ArchivedStateFolder
     private let connect: () throws -> SecretServiceClient
     private var connected: SecretServiceClient?
 
@@ -26,7 +26,7 @@ package final class RestorableKeyring: RestorableStore {
         self.making = making
         self.setting = setting
         self.connect = connect
-        folder = KeyringStateFolder(setting)
+        folder = ArchivedStateFolder(setting, of: ArchiveSource.desktopKeyring)
     }
 
     private func client() throws -> SecretServiceClient {

@@ -11,7 +11,7 @@ internal import KCSecretService
 /// it wrote are newer now, and undo goes back to the state before it.
 struct RestoreRecord {
     /// The state that was kept before it; nil if none was.
-    let state: KeyringStateName?
+    let state: ArchivedStateName?
     let planned: UnfinishedRestore
 
     // A line has at most 109 bytes, and an archive at most ten million items.
@@ -34,7 +34,7 @@ struct RestoreRecord {
         StateFile("\(folder)/\(name)", kind, about: name, of: device)
     }
 
-    init(state: KeyringStateName?, planned: UnfinishedRestore) {
+    init(state: ArchivedStateName?, planned: UnfinishedRestore) {
         self.state = state
         self.planned = planned
     }
@@ -45,7 +45,7 @@ struct RestoreRecord {
     init?(in file: StateFile) throws(StateFileFailure) {
         guard let body = try file.read() else { return nil }
         guard let fields = StateFields(parsing: body) else { throw .altered(path: file.path) }
-        state = fields.values("state").first.flatMap { KeyringStateName(file: $0) }
+        state = fields.values("state").first.flatMap { ArchivedStateName(file: $0) }
         var planned = UnfinishedRestore()
         for word in fields.values("create") {
             guard let uuid = ItemUUID(word) else { throw .altered(path: file.path) }

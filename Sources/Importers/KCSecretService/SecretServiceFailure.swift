@@ -72,11 +72,3 @@ package enum SecretServiceFailure: Error, Hashable, Sendable {
         case deleting = "deleting an item"
     }
 }
-
-/// A write to a Secret Service failed after something may have changed, which stays.
-package struct BrokenOffWrite: Error {
-    /// At least this many items were written or removed.
-    package let written: Int
-    /// Why it ended.
-    package let cause: any Error
-}

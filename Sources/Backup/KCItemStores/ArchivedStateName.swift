@@ -2,9 +2,9 @@ internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCLocalKeychains
 
-/// The name of a kept state of the desktop keyring: the time when it was kept, a number if that is not enough, and what
+/// The name of a kept state that is an archive: the time when it was kept, a number if that is not enough, and what
 /// was done next.
-struct KeyringStateName: Hashable, Comparable {
+struct ArchivedStateName: Hashable, Comparable {
     /// The time when it was kept, in whole seconds.
     let date: Timestamp
     /// From 1.
@@ -34,20 +34,20 @@ struct KeyringStateName: Hashable, Comparable {
     }
 
     /// Names a state that is kept now; it comes after the newest one even if the clock was set back.
-    init(at now: Timestamp, after newest: KeyringStateName?, before change: KeptStates.Change) {
+    init(at now: Timestamp, after newest: ArchivedStateName?, before change: KeptStates.Change) {
         let date = Timestamp(microseconds: now.seconds * 1_000_000) ?? now
-        let first = KeyringStateName(date: date, number: 1, before: change)
+        let first = ArchivedStateName(date: date, number: 1, before: change)
         self = newest.map { $0 < first ? first : first.following($0) } ?? first
     }
 
     /// The next name after `other`.
-    private func following(_ other: KeyringStateName) -> KeyringStateName {
-        KeyringStateName(date: other.date, number: other.number + 1, before: before)
+    private func following(_ other: ArchivedStateName) -> ArchivedStateName {
+        ArchivedStateName(date: other.date, number: other.number + 1, before: before)
     }
 
     /// The name that many numbers later.
-    func next(_ count: Int) -> KeyringStateName {
-        KeyringStateName(date: date, number: number + count, before: before)
+    func next(_ count: Int) -> ArchivedStateName {
+        ArchivedStateName(date: date, number: number + count, before: before)
     }
 
     /// The name that users see.
@@ -56,7 +56,7 @@ struct KeyringStateName: Hashable, Comparable {
     /// The name of the file.
     var file: String { text + (before.map { "-" + $0.rawValue } ?? "") + Self.ending }
 
-    static func < (left: KeyringStateName, right: KeyringStateName) -> Bool {
+    static func < (left: ArchivedStateName, right: ArchivedStateName) -> Bool {
         (left.date, left.number) < (right.date, right.number)
     }
 }
