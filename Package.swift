@@ -123,6 +123,8 @@ let package = Package(
             "KCItemMatching", in: "Importers",
             ["KCByteStreams", "KCCryptography", "KCKeychainModel", "KCItemSources"]),
         library(
+            "KCHomeFiles", in: "Importers", ["KCByteStreams", "KCKeychainModel", "KCItemSources"]),
+        library(
             "KCForeignFormats", in: "Importers",
             [
                 "KCByteStreams", "KCCryptography", "KCArgon2", "KCGCryptCiphers", "KCTarArchive", "KCGzipStreams",
@@ -171,7 +173,7 @@ let package = Package(
             [
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCKeychainKeys",
                 "KCKeychainStore", "KCLocalKeychains", "KCItemSources", "KCItemMatching",
-                "KCSecretService", "KCBackupArchive",
+                "KCSecretService", "KCHomeFiles", "KCBackupArchive",
                 "KCBackupEngine",
             ]),
         library("KCRemotes", in: "Backup", ["KCByteStreams", "KCCryptography"]),
@@ -188,7 +190,7 @@ let package = Package(
             "KCReportText", in: "Programs",
             [
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCItemSources",
-                "KCSecretService",
+                "KCSecretService", "KCHomeFiles",
                 "KCBackupArchive", "KCBackupEngine", "KCBackupCatalogue", "KCBackupJobs", "KCItemStores",
                 "KCConsole",
             ]),
@@ -217,8 +219,8 @@ let package = Package(
                 "KCReportText", "KCReportPages", "KCQRCodes", "KCSecretShares",
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
                 "KCKeychainKeys",
-                "KCKeychainStore", "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains",
-                "KCKernelKeyring",
+                "KCKeychainStore", "KCItemSources", "KCForeignFormats", "KCSecretService", "KCHomeFiles",
+                "KCLocalKeychains", "KCKernelKeyring",
                 "KCPasscodeStrength", "KCGzipStreams", "KCBackupArchive", "KCBackupEngine", "KCBackupCatalogue",
                 "KCConsole", "KCSecurityChip", "KCSecurityTokens", argumentParser,
             ],
@@ -295,6 +297,7 @@ let package = Package(
         tests("KCItemSources", ["KCByteStreams", "KCCryptography", "KCKeychainModel"]),
         tests("KCItemMatching", ["KCByteStreams", "KCItemSources", "KCKeychainModel"]),
         tests("KCSecretService", ["KCKeychainModel"]),
+        tests("KCHomeFiles", ["KCByteStreams", "KCItemSources", "KCKeychainModel"]),
         tests(
             "KCForeignFormats",
             [
@@ -372,8 +375,8 @@ let package = Package(
             [
                 "KCArchiveForgery", "KCBackupJobs", "KCByteStreams", "KCCryptography", "KCDeviceIdentity",
                 "KCAgeEncryption", "KCKeychainModel", "KCKeychainStore",
-                "KCItemSources", "KCForeignFormats", "KCSecretService", "KCLocalKeychains", "KCKernelKeyring",
-                "KCBackupArchive",
+                "KCItemSources", "KCForeignFormats", "KCSecretService", "KCHomeFiles", "KCLocalKeychains",
+                "KCKernelKeyring", "KCBackupArchive",
                 "KCBackupEngine", "KCBackupCatalogue", "KCConsole", "KCRemotes", "KCFleet", "KCFleetIndex",
                 "KCReportText", "KCReportPages", "KCQRCodes", "KCSecurityTokens",
                 argumentParser,

@@ -18,6 +18,9 @@ package struct ArchiveSource: Hashable, Sendable {
     /// The keyring of the desktop.
     package static let desktopKeyring = "secret-service"
 
+    /// The files of a home that hold secrets.
+    package static let homeFiles = "home-files"
+
     /// What the items are, for the rules about items that are bound to this device.
     package var items: Passage.Source {
         switch kind {

@@ -33,6 +33,10 @@ package enum RestoreAction: Hashable, Sendable {
         case broken
         /// The target cannot store items of its class.
         case noPlace = "no-place"
+        /// It is no file that may be written into a home.
+        case notAHomeFile = "not-a-home-file"
+        /// Where it goes, or on the way there, is something that is not written over.
+        case inTheWay = "in-the-way"
         /// Its accessibility needs a passcode, and the keychain has none.
         case noPasscode = "no-passcode"
         /// With what stays of the keychain's own version it would be over a limit.
@@ -44,6 +48,8 @@ package enum RestoreAction: Hashable, Sendable {
                 switch obstacle {
                 case .noPasscode: .noPasscode
                 case .noPlace: .noPlace
+                case .notAHomeFile: .notAHomeFile
+                case .inTheWay: .inTheWay
                 }
         }
     }

@@ -87,6 +87,10 @@ package enum ItemObstacle: Hashable, Sendable {
     case noPasscode
     /// The target has no items of its class.
     case noPlace
+    /// It is no file that may be written into a home.
+    case notAHomeFile
+    /// Where it goes, or on the way there, is something that is not written over.
+    case inTheWay
 }
 
 /// Looks up existing items.

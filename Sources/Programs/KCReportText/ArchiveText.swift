@@ -4,6 +4,7 @@ package import KCBackupEngine
 internal import KCByteStreams
 internal import KCCryptography
 internal import KCDeviceIdentity
+internal import KCHomeFiles
 package import KCKeychainModel
 
 // Descriptions of archives and their contents, as text and in JSON (docs/json.md, "Parts").
@@ -60,6 +61,7 @@ extension ArchiveSource {
         case Self.keychainFile: "keychain file \(quoted(name))"
         case Self.items: "the file of items \(quoted(name))"
         case Self.desktopKeyring: desktopWords(collection: name)
+        case Self.homeFiles: homeWords
         default: "\(kind) \(quoted(name))"
         }
     }
@@ -104,6 +106,9 @@ extension RestoreAction.Problem {
             "its name belongs to an item of the keychain that is another one of the backup, and stays as it is"
         case .noKey: "no key opens its secret"
         case .noPlace: "items of its class have no place there"
+        case .notAHomeFile: "it is none of the files of a home that kcbackup writes"
+        case .inTheWay:
+            "a link, a folder, or something that is not yours or that all can write to, is in its place or on the way"
         case .noPasscode:
             "it needs a keychain with a passcode: 'kcbackup keychain set-passcode'"
         case .overLimit: "together with what the keychain has beside it, it is over a limit"
@@ -145,6 +150,7 @@ extension Verdict {
 extension Item {
     /// A name for the item in messages: class, service or server, account.
     package var words: String {
+        if let file = HomeItem.path(of: self) { return "file \(quoted(file.shown))" }
         let place = attributes.text(.svce) ?? attributes.text(.srvr) ?? attributes.text(.labl) ?? uuid.description
         let account = attributes.text(.acct).flatMap { $0.isEmpty ? nil : ", account \(quoted($0))" } ?? ""
         return "\(itemClass.name) \(quoted(place))\(account)"

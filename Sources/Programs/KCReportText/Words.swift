@@ -44,6 +44,9 @@ package func desktopWords(collection label: String) -> String {
     label.isEmpty ? "the Secret Service" : "collection \(quoted(label)) of the Secret Service"
 }
 
+/// The files of the home that hold secrets, for use in a sentence.
+package let homeWords = "the files of the home"
+
 /// Returns how long ago a time was, as in "7 h" and "3 days".
 package func age(_ time: Timestamp, at now: Timestamp) -> String {
     let seconds = now.seconds - time.seconds

@@ -9,6 +9,7 @@ import KCCryptography
 import KCDeviceIdentity
 import KCFleet
 import KCFleetIndex
+import KCHomeFiles
 import KCItemSources
 import KCKernelKeyring
 import KCKeychainKeys
@@ -33,6 +34,7 @@ enum FailureExamples {
         ("Kind", "Base/KCByteStreams/StreamFailure.swift"),
         ("LocalKeychainFailure", "Keychain/KCLocalKeychains/LocalKeychainFailure.swift"),
         ("SecretServiceFailure", "Importers/KCSecretService/SecretServiceFailure.swift"),
+        ("HomeFailure", "Importers/KCHomeFiles/HomeContents.swift"),
         ("KeychainStoreError", "Keychain/KCKeychainStore/KeychainStoreError.swift"),
         ("EscrowProblem", "Keychain/KCKeychainKeys/EscrowKey.swift"),
         ("TokenProblem", "Keychain/KCKeychainKeys/TokenKey.swift"),
@@ -109,6 +111,9 @@ enum FailureExamples {
         + cryptography.map { .cryptography($0) } + remotes.map { .remote($0) }
         + fleets.map { .fleet($0) } + indexes.map { .index($0) }
         + kits.map { .kit($0) }
+        + [
+            .home(.tooManyFiles(100_000)), .home(.tooLarge(256 << 20)), .home(.changedMeanwhile("~/.netrc")),
+        ]
 
     private static let kits: [KitProblem] = [
         .unattended, .mistyped(times: 20), .comment, .tooMany(limit: 100), .otherKey(kits: 2), .unknown,
@@ -222,7 +227,8 @@ enum FailureExamples {
     private static let usage: [UsageProblem] = [
         .empty(.output), .together(.passcode, .noPasscode), .onlyForChip(.confirm), .needs(.json, .output),
         .malformed(.set, form: "NAME=VALUE or NAME:base64=VALUE"), .needsFile(.password), .notAKeychain,
-        .desktopKeyring, .needsDesktop(.skipLocked), .notOfDesktop(.escrow), .attributeTwice(.svce), .noCondition,
+        .desktopKeyring, .homeIsFiles, .notOfHome(.passcode), .needsDesktop(.skipLocked), .notOfDesktop(.escrow),
+        .attributeTwice(.svce), .noCondition,
         .severalSecrets(2, ofEveryCollection: true), .severalSecrets(2, ofEveryCollection: false), .deviceID,
         .noRestoreKey, .emptyArchive, .noSetting(use: "'--lock-after TIME'"), .comparesOne, .needsFolder,
         .notUnattended(.passphrase), .notUnattended(.change), .fileForFolder("laptop.kcb"), .undoOfItems(.undo),

@@ -44,7 +44,7 @@ struct RestoreText {
     func tell(_ session: Session) throws {
         var list = ChangeList(isDryRun: report.isDryRun, in: session)
         tellChanges(&list, session)
-        if policy == .newer, report.counts.keep > 0,
+        if policy == .newer || target.kind == .home, report.counts.keep > 0,
             isOfSome || report.counts.create + report.counts.update == 0
         {
             session.note("'\(OptionName.onConflict.spelling) overwrite' takes the \(source.word)'s version")

@@ -70,8 +70,9 @@ struct RestoreCommand: Verb {
     @Option(
         name: OptionName.onConflict.name,
         help: ArgumentHelp(
-            "What wins where an item is there already: newer, keep, overwrite or fail.", valueName: "policy"))
-    var onConflict: ConflictPolicy = .newer
+            "What wins where an item is there already: newer, keep, overwrite or fail. (default: newer; for files keep)",
+            valueName: "policy"))
+    var onConflict: ConflictPolicy?
 
     @Flag(name: OptionName.replace.name, help: "Remove local items that are not synchronizable first.")
     var replace = false
@@ -123,6 +124,7 @@ struct RestoreCommand: Verb {
     /// The options about the store.
     private func store() -> StoreOptions {
         var options = StoreOptions(passcodeOption, unlocking)
+        options.replace = replace
         options.replaceUnarchived = replaceUnarchived
         options.giveUpDeviceBinding = giveUpDeviceBinding
         return options
@@ -151,6 +153,7 @@ struct RestoreCommand: Verb {
         try Self.acceptOrigin(of: proven, &options, session)
         let target = try RestorePlace(
             restoringInto: keychainName, from: { try source(of: proven, session) }, store(), in: session)
+        options.conflictPolicy = onConflict ?? target.kind.conflictPolicy
         return try restore(proven, at: found.path, options, outline, into: target, session)
     }
 
@@ -189,7 +192,7 @@ struct RestoreCommand: Verb {
         progress.finish()
         try RestoreText(
             report: report, changes: changes, source: .archive(outline, path: archive, proven.origin), target: target,
-            policy: onConflict, isOfSome: options.filter != nil,
+            policy: options.conflictPolicy, isOfSome: options.filter != nil,
             isMade: new == nil || report.makesKeychain, unmapped: unmapped
         ).tell(session)
         if new != nil, !dryRun, report.writesSomething {
@@ -203,7 +206,6 @@ struct RestoreCommand: Verb {
     /// Returns the options for the engine.
     private func options() throws -> RestoreOptions {
         var options = RestoreOptions()
-        options.conflictPolicy = onConflict
         if replace { options.replacing = replaceUnarchived ? .all : .archived }
         options.requiresAll = requireAll
         options.givesUpBinding = giveUpDeviceBinding
@@ -235,7 +237,7 @@ struct RestoreCommand: Verb {
             (undo && listUndo, .listUndo), (replace, .replace), (requireAll, .requireAll),
             (listUndo && noUndo, .noUndo),
             (replaceUnarchived, .replaceUnarchived), (giveUpDeviceBinding, .giveUpDeviceBinding),
-            (onConflict != .newer, .onConflict),
+            (onConflict != nil, .onConflict),
             (acceptOrigin != nil, .acceptOrigin), (opening.passphrase != nil, .passphrase),
             (!opening.identity.isEmpty, .identity),
             (opening.identityPassphrase != nil, .identityPassphrase),

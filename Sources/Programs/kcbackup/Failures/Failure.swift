@@ -8,6 +8,7 @@ internal import KCConsole
 internal import KCCryptography
 internal import KCDeviceIdentity
 internal import KCFleetIndex
+internal import KCHomeFiles
 internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel
@@ -34,7 +35,8 @@ enum Failure: Error, Hashable, Sendable {
     case output(StreamFailure)
     case local(LocalKeychainFailure)
     case secretService(SecretServiceFailure)
-    /// A write to the desktop keyring failed after at least this many items.
+    case home(HomeFailure)
+    /// A write to the desktop keyring or the home failed after at least this many items.
     indirect case brokenOff(Failure, written: Int)
     case keychain(KeychainStoreError, name: String?)
     /// There is no keychain, but perhaps a desktop with a keyring was meant.
@@ -101,6 +103,7 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as StreamFailure: .stream(failure, path: subjects.path)
             case let failure as LocalKeychainFailure: .local(failure)
             case let failure as SecretServiceFailure: .secretService(failure)
+            case let failure as HomeFailure: .home(failure)
             case let failure as StateFailure: Failure(failure, of: subjects.keychain ?? "")
             case let failure as BrokenOffWrite:
                 .brokenOff(Failure(failure.cause, subjects), written: failure.written)
@@ -170,6 +173,7 @@ enum Failure: Error, Hashable, Sendable {
         case .output(let failure): explainOutput(failure)
         case .local(let failure): explainLocalKeychain(failure)
         case .secretService(let failure): explainSecretService(failure)
+        case .home(let failure): explainHome(failure)
         case .brokenOff(let failure, let written): explainBrokenOff(failure, written: written)
         case .keychain(let error, let name): explainKeychain(error, keychain: name)
         case .noKeychain(let name, let hint):

@@ -133,7 +133,7 @@ private func locked(_ labels: [String]) -> Explanation {
         "'\(OptionName.passcode.spelling) SOURCE' opens it with its password, in GNOME Keyring")
 }
 
-/// Explains a failure after something may have been written to the desktop keyring, at least `written` items.
+/// Explains a failure after something may have been written to the desktop keyring or the home, at least `written` items.
 func explainBrokenOff(_ failure: Failure, written: Int) -> Explanation {
     let when = written == 0 ? "while the first items were written" : "after at least \(counted(written, "item"))"
     guard failure == .secretService(.interrupted) else {
@@ -143,4 +143,4 @@ func explainBrokenOff(_ failure: Failure, written: Int) -> Explanation {
 }
 
 private let staying =
-    "what was written stays, since the Secret Service has no transactions: run the command again to finish it"
+    "what was written stays, since there are no transactions there: run the command again to finish it"

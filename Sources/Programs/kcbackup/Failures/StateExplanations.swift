@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
@@ -47,13 +48,15 @@ extension Failure {
 ///
 /// - Parameter name: the store as named by the user.
 func storeWords(_ name: String) -> String {
+    if name.exact == HomeName.name.exact { return homeWords }
     guard let keyring = DesktopKeyring(name) else { return "keychain \(quoted(name))" }
     return keyring.isAll ? "the desktop keyring" : keyring.words
 }
 
 /// Returns the option that names a store in a hint; empty for a keychain.
 func keyringOption(_ name: String) -> String {
-    DesktopKeyring(name) == nil ? "" : " \(OptionName.keychain.spelling) \(shellWord(name))"
+    DesktopKeyring(name) == nil && name.exact != HomeName.name.exact
+        ? "" : " \(OptionName.keychain.spelling) \(shellWord(name))"
 }
 
 /// Explains why a kept state cannot be read.

@@ -65,6 +65,13 @@ extension UsageProblem {
             hint: "'secret-service:' names it, in place of a keychain or an archive")
     }
 
+    /// The option means nothing for the files of the home.
+    static func notOfHome(_ option: OptionName) -> UsageProblem {
+        UsageProblem(
+            "'\(option.spelling)' has no meaning for the files of the home",
+            hint: "leave out '\(option.spelling)'")
+    }
+
     /// The option opens another program's file, but none is named.
     static func needsFile(_ option: OptionName) -> UsageProblem {
         UsageProblem(
@@ -110,6 +117,11 @@ extension UsageProblem {
         "'file:…' names a file of items, not a keychain",
         hint: "'kcbackup import' adds its items to a keychain",
         "'kcbackup create \(OptionName.keychain.spelling) file:…' makes an archive of it")
+
+    /// The files of the home are no items that can be changed.
+    static let homeIsFiles = UsageProblem(
+        "'home:' names the files of the home, which are changed as files",
+        hint: "'create', 'restore', 'undo', 'diff', 'item list' and 'item find' take it")
 
     /// The desktop keyring is not a keychain.
     static let desktopKeyring = UsageProblem(

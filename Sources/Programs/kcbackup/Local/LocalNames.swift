@@ -16,6 +16,7 @@ extension LocalKeychain {
     init(_ given: String?, in world: World) throws {
         if let given, FileOfItems.path(given) != nil { throw UsageProblem.notAKeychain }
         if DesktopKeyring(given) != nil { throw UsageProblem.desktopKeyring }
+        if given?.exact == HomeName.name.exact { throw UsageProblem.homeIsFiles }
         let expanded = given.map { $0.exact.hasPrefix("~/") ? world.resolve($0) : $0 }
         try self.init(expanded, in: world.dataFolder, workingFolder: world.workingFolder)
     }

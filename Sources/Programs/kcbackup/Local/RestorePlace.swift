@@ -6,6 +6,7 @@ internal import KCLocalKeychains
 /// A store that is restored into, or in which a change is taken back, as the user named it.
 struct RestorePlace {
     let place: any RestorableStore
+    let kind: StoreKind
     /// The name, as results give it.
     let name: String
     /// The name as `--keychain` takes it in hints; nil for the default keychain.
@@ -19,7 +20,7 @@ struct RestorePlace {
     init(_ store: any NamedStore, given: String?, _ options: StoreOptions, in session: Session) throws {
         try store.kind.check(options.given)
         place = try store.restorable(options, in: session)
-        (name, words) = (store.name, store.words)
+        (kind, name, words) = (store.kind, store.name, store.words)
         let isDefault = try LocalKeychain(nil, in: session.world).name.exact == store.name.exact
         option = store.option(given: isDefault ? given : store.name)
     }

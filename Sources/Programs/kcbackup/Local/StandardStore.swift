@@ -38,7 +38,9 @@ enum StandardStore {
             self = .desktop
             return
         }
-        if DesktopKeyring(given) != nil || FileOfItems.path(given) != nil { return nil }
+        if DesktopKeyring(given) != nil || FileOfItems.path(given) != nil || given.exact == HomeName.name.exact {
+            return nil
+        }
         let named = given.exact.contains("/") ? session.absolute(given) : given
         self = .keychain(try LocalKeychain(named, in: session.world))
     }

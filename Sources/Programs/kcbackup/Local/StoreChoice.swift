@@ -12,6 +12,7 @@ enum StoreChoice {
     /// Returns the store that a name with the prefix of a kind means; nil for any other name.
     static func prefixed(_ given: String) throws(UsageProblem) -> (any NamedStore)? {
         if let keyring = DesktopKeyring(given) { return keyring }
+        if given.exact == HomeName.name.exact { return NamedHome() }
         guard let path = FileOfItems.path(given) else { return nil }
         if path.isEmpty { throw UsageProblem.empty(.keychain) }
         return NamedFile(path: path)
@@ -29,6 +30,7 @@ enum StoreChoice {
     /// - Throws: `Refusal` for a keychain that was named by its path.
     static func archived(_ source: ArchiveSource, in world: World) throws -> (any NamedStore)? {
         if let keyring = DesktopKeyring(archived: source) { return keyring }
+        if source.kind.exact == ArchiveSource.homeFiles.exact { return NamedHome() }
         return try ArchiveSource.keychainName(source).map { try LocalKeychain($0, in: world) }
     }
 

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KCBackupEngine
 internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainKeys
@@ -8,14 +9,19 @@ internal import KCReportText
 
 /// The kinds of stores.
 enum StoreKind {
-    case keychain, keyring, file
+    case keychain, keyring, file, home
 
     /// The options that some kinds lack, and the kinds that have them.
     private static let kinds: [OptionName: [StoreKind]] = [
         .escrow: [.keychain], .skipLocked: [.keyring], .unlock: [.keyring], .from: [.file], .password: [.file],
-        .keyFile: [.file], .passcode: [.keychain, .keyring], .unencrypted: [.keychain, .keyring],
-        .replaceUnarchived: [.keychain], .giveUpDeviceBinding: [.keyring],
+        .keyFile: [.file], .passcode: [.keychain, .keyring], .unencrypted: [.keychain, .keyring, .home],
+        .replace: [.keychain, .keyring, .file], .replaceUnarchived: [.keychain], .giveUpDeviceBinding: [.keyring],
     ]
+
+    /// What wins where an item is there already, unless the user says it.
+    ///
+    /// The date of a file says when it was copied or touched, and not which one is right.
+    var conflictPolicy: ConflictPolicy { self == .home ? .keep : .newer }
 
     /// Refuses options that this kind lacks.
     func check(_ given: [OptionName]) throws(UsageProblem) {
@@ -28,6 +34,7 @@ enum StoreKind {
                 throw UsageProblem(
                     "'\(option.spelling)' needs a keychain, and 'file:…' names a file of items",
                     hint: "leave out '\(option.spelling)', or import the file first: 'kcbackup import'")
+            case (_, .home): throw .notOfHome(option)
             case (_, .keyring), (_, .keychain): throw .notOfDesktop(option)
             }
         }
@@ -44,6 +51,7 @@ struct StoreOptions {
     /// True to leave out what is locked; nil for a command that cannot.
     var skipLocked: Bool?
     var unencrypted = false
+    var replace = false
     var replaceUnarchived = false
     var giveUpDeviceBinding = false
     /// True if an archive is made.
@@ -61,7 +69,7 @@ struct StoreOptions {
             (escrow != nil, .escrow), (skipLocked == true, .skipLocked), (unlocking.unlock, .unlock),
             (foreign?.from != nil, .from), (foreign?.password != nil, .password), (foreign?.keyFile != nil, .keyFile),
             (foreign != nil && passcodeOption.passcode != nil, .passcode), (unencrypted, .unencrypted),
-            (replaceUnarchived, .replaceUnarchived), (giveUpDeviceBinding, .giveUpDeviceBinding),
+            (replace, .replace), (replaceUnarchived, .replaceUnarchived), (giveUpDeviceBinding, .giveUpDeviceBinding),
         ]
         return given.compactMap { $0 ? $1 : nil }
     }

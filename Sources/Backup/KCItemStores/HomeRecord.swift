@@ -1,0 +1,62 @@
+internal import KCByteStreams
+internal import KCCryptography
+internal import KCDeviceIdentity
+internal import KCHomeFiles
+
+/// Which files a change of a home writes, and what they are after it.
+///
+/// It is beside the state that was kept before the change. Undo takes back these files alone, and knows by the codes
+/// which of them were changed again.
+struct HomeRecord {
+    /// For each file the code of what is there after the change; nil if nothing is.
+    var files: [HomePath: [UInt8]?] = [:]
+
+    // A line has a code and the path, at most 4,096 bytes in hexadecimal; see `HomeReader.countLimit`.
+    private static let kind = StateFile.Kind("changed files", version: 1, sizeLimit: 1 << 30)
+    private static let ending = ".files"
+
+    private static func file(of state: KeptState, _ device: DeviceKey) -> StateFile {
+        StateFile(path(of: state), kind, about: state.name, of: device)
+    }
+
+    /// The path of the record of a state.
+    static func path(of state: KeptState) -> String { state.path + ending }
+
+    /// The name of the state whose record has this name; nil if it is no record.
+    static func state(ofRecord name: String) -> ArchivedStateName? {
+        name.exact.removingSuffix(ending).flatMap { ArchivedStateName(file: $0) }
+    }
+
+    init() {}
+
+    /// Reads the record of a state; nil if there is none.
+    ///
+    /// - Throws: `StateFileFailure` (`altered` also for lines that no record has).
+    init?(of state: KeptState, _ device: DeviceKey) throws(StateFileFailure) {
+        let file = Self.file(of: state, device)
+        guard let body = try file.read() else { return nil }
+        guard let fields = StateFields(parsing: body) else { throw .altered(path: file.path) }
+        for field in fields.fields {
+            let words = field.value.exact.split(separator: " ")
+            guard field.name.exact == "file", words.count == 2, let bytes = Hexadecimal.decode(words[1]),
+                let path = String(validating: bytes, as: UTF8.self).flatMap({ HomePath($0) })
+            else { throw .altered(path: file.path) }
+            if words[0].exact == "-" {
+                files[path] = .some(nil)
+            } else {
+                guard let code = Hexadecimal.decode(words[0]) else { throw .altered(path: file.path) }
+                files[path] = code
+            }
+        }
+    }
+
+    func write(of state: KeptState, _ device: DeviceKey) throws(StateFileFailure) {
+        var fields = StateFields()
+        for (path, code) in files.sorted(by: { $0.key < $1.key }) {
+            fields.add(
+                "file",
+                "\(code.map { Hexadecimal.encode($0) } ?? "-") \(Hexadecimal.encode(Array(path.text.string.utf8)))")
+        }
+        try Self.file(of: state, device).create(fields.encoded)
+    }
+}

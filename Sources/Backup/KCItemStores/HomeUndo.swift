@@ -1,0 +1,104 @@
+internal import KCByteStreams
+internal import KCHomeFiles
+internal import KCKeychainModel
+internal import KCLocalKeychains
+
+/// Takes changes of a home back, the newest first.
+struct HomeUndo {
+    private let home: WritableHome
+    private let states: HomeStates
+    /// What was at a path before the oldest change that is taken back; nil for nothing.
+    private var before: [HomePath: KeptFile?] = [:]
+    /// The code of what the newest change left there; nil for nothing.
+    private var after: [HomePath: [UInt8]?] = [:]
+
+    init(_ home: WritableHome, _ states: HomeStates) {
+        self.home = home
+        self.states = states
+    }
+
+    /// Takes back the change after a state, too, which is older than those before.
+    mutating func add(_ state: KeptState) throws {
+        let (files, record) = try states.contents(of: state)
+        for (path, code) in record.files {
+            before[path] = .some(files[path])
+            if after[path] == nil { after[path] = .some(code) }
+        }
+    }
+
+    /// What happens to one file.
+    struct Step {
+        let path: HomePath
+        let rule: HomeFileRule
+        /// What is there now; nil for nothing.
+        let present: EntryStatus?
+        /// What will be there; nil for nothing.
+        let kept: KeptFile?
+    }
+
+    struct Plan {
+        var steps: [Step] = []
+        var changes = UndoneChanges()
+        var itemsAfter = 0
+    }
+
+    /// - Throws: `FileFailure` (`notRegular`) if something is in the way.
+    func plan() throws -> Plan {
+        var plan = Plan()
+        let code = try states.coding()
+        var (added, changed): ([Item], [Item]) = ([], [])
+        for (path, kept) in before.sorted(by: { $0.key < $1.key }) {
+            guard let rule = HomeTable.rule(for: path) else { continue }
+            if kept != nil { plan.itemsAfter += 1 }
+            let entry = try home.entry(at: path, rule)
+            switch (entry, kept) {
+            case (.inTheWay, _): throw FileFailure(path.shown, .notRegular)
+            case (.missing, nil): continue
+            case (.missing, let kept?):
+                plan.changes.returning.append(kept.item)
+                plan.steps.append(Step(path: path, rule: rule, present: nil, kept: kept))
+            case (.file(let file), let kept):
+                plan.changes.itemsBefore += 1
+                let own = HomeItem(path, file)
+                let present = try code(own.permissions, file.bytes)
+                if let kept, try code(kept.file.restoredPermissions(rule), kept.bytes) == present { continue }
+                let item = try own.draft.completed(now: own.modified, secretSize: file.bytes.count)
+                let isAsLeft = after[path] == .some(present)
+                if kept == nil {
+                    plan.changes.vanishing.append(item)
+                    if !isAsLeft { added.append(item) }
+                } else {
+                    plan.changes.changing.append(item)
+                    if !isAsLeft { changed.append(item) }
+                }
+                plan.steps.append(Step(path: path, rule: rule, present: file.status, kept: kept))
+            }
+        }
+        plan.changes.since = UndoneChanges.Since(added: added, changed: changed)
+        return plan
+    }
+
+    /// Carries a plan out, if every file is still as it was planned for.
+    ///
+    /// - Throws: `StateFailure.notKept`, `HomeFailure.changedMeanwhile`, `FileFailure`, `StreamFailure`.
+    func apply(_ plan: Plan, keepsState: Bool) throws {
+        if keepsState {
+            let code = try states.coding()
+            var record = HomeRecord()
+            var present: [HomePath: EntryStatus] = [:]
+            for step in plan.steps {
+                record.files[step.path] = .some(
+                    try step.kept.map { try code($0.file.restoredPermissions(step.rule), $0.bytes) })
+                present[step.path] = step.present
+            }
+            _ = try states.keep(before: .undo, record, in: home) { present[$0] }
+        }
+        for step in plan.steps {
+            if let kept = step.kept {
+                try home.write(kept.file, step.rule, kept.bytes, replacing: step.present)
+            } else if let present = step.present {
+                try home.remove(step.path, present)
+            }
+        }
+    }
+}

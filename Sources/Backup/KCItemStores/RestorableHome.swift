@@ -1,0 +1,97 @@
+internal import KCBackupArchive
+package import KCBackupEngine
+internal import KCByteStreams
+internal import KCHomeFiles
+package import KCKeychainModel
+internal import KCLocalKeychains
+
+/// A home as archives of its files are restored into it.
+package final class RestorableHome: RestorableStore {
+    private let path: String
+    private let kept: HomeStates
+    private let setting: StateSetting
+    private var isOpen = false
+
+    /// - Parameter path: the path of the home.
+    package init(_ path: String, _ setting: StateSetting) {
+        self.path = path
+        self.setting = setting
+        kept = HomeStates(setting)
+    }
+
+    /// Nil: a home is there.
+    package func newStore(for archive: ProvenArchive) -> NewStore? { nil }
+
+    /// See `RestorableStore`; running a restore again finishes one that was broken off.
+    ///
+    /// - Throws: `HomeFailure.changedMeanwhile`, `BrokenOffWrite` after files were written.
+    package func restore(_ request: RestoreRequest, _ observer: RestoreObserver) throws -> RestoreReport {
+        let backup = try RestoreBackup(request.archive, options: request.options)
+        if !isOpen { try request.openArchive(true) }
+        isOpen = true
+        let home = try WritableHome(path)
+        let code = try kept.coding()
+        let target = HomeTarget(home) { file, rule, bytes in try code(file.restoredPermissions(rule), bytes) }
+        if request.options.isDryRun {
+            return try backup.run(into: target, step: observer.step, observe: observer.observe)
+        }
+        return try kept.folder.alone {
+            var written: [HomePath: HomeTarget.Place] = [:]
+            let keep = { [kept] in
+                guard request.keepsState else { return }
+                var record = HomeRecord()
+                for (path, place) in written { record.files[path] = place.code }
+                _ = try kept.keep(before: .restore, record, in: home) { written[$0]?.status }
+            }
+            let report = try backup.run(into: target, keep: keep, step: observer.step) { item, action in
+                if action == .create || action == .update, let place = target.place(of: item) {
+                    written[place.file.path] = place
+                }
+                observer.observe(item, action)
+            }
+            kept.tidy()
+            return report
+        }
+    }
+
+    /// Nil: a file is restored with all that its item has.
+    package func loss(of item: Item) -> ItemLoss? { nil }
+
+    package func states() throws -> StateList {
+        StateList(
+            states: try kept.folder.names().map { name in
+                let state = kept.folder.state(name)
+                return (state, try state.contents { try kept.contents(of: state).record.files.count })
+            })
+    }
+
+    package func planUndo(to name: String?) throws -> UndoPlan {
+        let known = try kept.folder.names()
+        if known.isEmpty { throw StateFailure.none(named: nil) }
+        var undo = HomeUndo(try WritableHome(path), kept)
+        for (index, candidate) in known.enumerated() {
+            try undo.add(kept.folder.state(candidate))
+            guard name == nil || name?.exact == candidate.text.exact else { continue }
+            let plan = try undo.plan()
+            if plan.steps.isEmpty {
+                if name != nil { throw StateFailure.present(name: candidate.text) }
+                continue
+            }
+            return UndoPlan(
+                state: kept.folder.state(candidate), isOlder: name != nil && index > 0,
+                effect: .changes(plan.changes), itemsAfter: plan.itemsAfter
+            ) { [kept] keepsState in
+                try kept.folder.alone {
+                    guard try kept.folder.names() == known else { throw HomeFailure.changedMeanwhile("~") }
+                    try undo.apply(plan, keepsState: keepsState)
+                    kept.tidy(used: Array(known[...index]))
+                }
+                return nil
+            }
+        }
+        throw StateFailure.none(named: name)
+    }
+
+    /// Nil: a state has only the files that one change replaced.
+    package func planRepair(after error: any Error, to name: String?) -> UndoPlan? { nil }
+}

@@ -1,0 +1,36 @@
+package import KCItemSources
+
+/// What a home holds of what `HomeTable` names: the files as items, and what is not among them.
+package struct HomeContents: Sendable {
+    package let items: CollectedItems
+    /// What became of the files of each source that has any, in the order of the table.
+    package let sources: [Summary]
+    /// What stays where it is, by a rule.
+    package let left: [(path: String, reason: HomeReason)]
+    /// What should be here and could not be read.
+    package let unread: [(path: String, problem: HomeFile.Failure)]
+
+    /// The numbers of one source.
+    package struct Summary: Hashable, Sendable {
+        package let title: String
+        package internal(set) var taken = 0
+        package internal(set) var left = 0
+        package internal(set) var unread = 0
+        /// The size of the files that were taken, in bytes.
+        package internal(set) var size: UInt64 = 0
+
+        init(title: String) { self.title = title }
+
+        package var isEmpty: Bool { taken + left + unread == 0 }
+    }
+}
+
+/// Why a home cannot be read or written at all.
+package enum HomeFailure: Error, Hashable, Sendable {
+    /// It has more files of secrets than any user keeps; the value is the limit.
+    case tooManyFiles(Int)
+    /// The files are larger together than what fits in memory; the value is the limit in bytes.
+    case tooLarge(Int)
+    /// The file at this path below the home was changed since the plan was made.
+    case changedMeanwhile(String)
+}

@@ -1,0 +1,190 @@
+internal import KCByteStreams
+internal import KCItemSources
+internal import KCKeychainModel
+
+/// Reads the files of a home that `HomeTable` names; follows no link, and reads what belongs to the home's user alone.
+package struct HomeReader: ~Copyable {
+    private let home: OpenFolder
+    private let owner: UInt32
+    private var items = ItemCollection(date: .reference)
+    private var summaries: [HomeContents.Summary] = []
+    private var left: [(path: String, reason: HomeReason)] = []
+    private var unread: [(path: String, problem: HomeFile.Failure)] = []
+    private var seen: Set<HomePath> = []
+    private var size = 0
+
+    /// The maximum number of files: far above any store of passwords.
+    package static let countLimit = 100_000
+    /// The maximum size of all files together in bytes, since they are in memory at once.
+    static let sizeLimit = 256 << 20
+
+    /// Reads a home.
+    ///
+    /// - Throws: `FileFailure` for the home itself, `HomeFailure`, `StreamFailure` if interrupted.
+    package static func read(_ home: String) throws -> HomeContents {
+        let folder = try OpenFolder(home)
+        var reader = HomeReader(folder, owner: try folder.status().owner)
+        for source in HomeTable.sources {
+            reader.summaries.append(HomeContents.Summary(title: source.title))
+            for rule in source.rules { try reader.expand(rule, 0, reader.home, []) }
+        }
+        return try reader.finish()
+    }
+
+    private init(_ home: OpenFolder, owner: UInt32) {
+        self.home = home
+        self.owner = owner
+    }
+
+    private consuming func finish() throws -> HomeContents {
+        let (summaries, left, unread) = (summaries.filter { !$0.isEmpty }, left, unread)
+        do throws(ItemCollection.Clash) {
+            return HomeContents(items: try items.finish(), sources: summaries, left: left, unread: unread)
+        } catch {
+            preconditionFailure("each file has a path of its own")
+        }
+    }
+
+    /// Finds what has the form of a rule, from its part at `index` on.
+    private mutating func expand(_ rule: HomeRule, _ index: Int, _ folder: OpenFolder, _ way: [String]) throws {
+        if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
+        guard index < rule.pattern.parts.count else { return try walk(rule, folder, way) }
+        let part = rule.pattern.parts[index]
+        let isLast = index == rule.pattern.parts.count - 1 && !rule.pattern.isDeep
+        for name in names(part, in: folder, way) {
+            guard let path = HomePath((way + [name]).joined(separator: "/")) else { continue }
+            guard let status = status(of: name, in: folder, path) else { continue }
+            if isLast {
+                try take(rule, path, status, folder)
+            } else if let next = self.folder(name, status, in: folder, path) {
+                try expand(rule, index + 1, next, way + [name])
+            }
+        }
+    }
+
+    /// Takes everything in a folder.
+    private mutating func walk(_ rule: HomeRule, _ folder: OpenFolder, _ way: [String]) throws {
+        var strange: [String] = []
+        for name in list(folder, way, unreadable: &strange) {
+            if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
+            let text = (way + [name]).joined(separator: "/")
+            guard let path = HomePath(text) else {
+                add(unread: text, .name)
+                continue
+            }
+            guard !seen.contains(path), let status = status(of: name, in: folder, path) else { continue }
+            if status.kind == .folder {
+                if let next = self.folder(name, status, in: folder, path) { try walk(rule, next, way + [name]) }
+            } else {
+                try take(rule, path, status, folder)
+            }
+        }
+        for name in strange { add(unread: (way + [name]).joined(separator: "/"), .name) }
+    }
+
+    /// The names in a folder that a part of a pattern means.
+    private mutating func names(_ part: HomePattern.Part, in folder: OpenFolder, _ way: [String]) -> [String] {
+        if case .name(let name) = part { return [name] }
+        // A name that is not UTF-8 is told by the rule for everything in the folder.
+        var strange: [String] = []
+        return list(folder, way, unreadable: &strange).filter(part.matches)
+    }
+
+    private mutating func list(_ folder: OpenFolder, _ way: [String], unreadable: inout [String]) -> [String] {
+        do throws(FileFailure) {
+            return try folder.names(unreadable: &unreadable).sorted { $0.exact < $1.exact }
+        } catch {
+            add(unread: way, .file(error))
+            return []
+        }
+    }
+
+    private mutating func status(of name: String, in folder: OpenFolder, _ path: HomePath) -> EntryStatus? {
+        do throws(FileFailure) {
+            return try folder.status(of: name)
+        } catch {
+            add(unread: path.names, .file(error))
+            return nil
+        }
+    }
+
+    /// Opens a folder on the way; nil if it is none, or none of the user's.
+    private mutating func folder(
+        _ name: String, _ status: EntryStatus, in folder: OpenFolder, _ path: HomePath
+    ) -> OpenFolder? {
+        switch status.kind {
+        case .folder: break
+        case .link:
+            add(left: path, .link)
+            return nil
+        case .file, .other: return nil
+        }
+        guard status.owner == owner else {
+            add(left: path, .otherOwner)
+            return nil
+        }
+        do throws(FileFailure) {
+            return try folder.folder(name)
+        } catch {
+            add(unread: path.names, .file(error))
+            return nil
+        }
+    }
+
+    private mutating func take(
+        _ rule: HomeRule, _ path: HomePath, _ status: EntryStatus, _ folder: OpenFolder
+    ) throws {
+        switch rule.treatment {
+        case .left(let reason): add(left: path, reason)
+        case .taken(let file):
+            // A later rule may be for what is in it.
+            if status.kind == .folder { return }
+            guard !seen.contains(path), let name = path.names.last else { return }
+            if HomeTable.isPassing(name) { return add(left: path, .passing) }
+            if status.kind != .file { return add(left: path, status.kind == .link ? .link : .special) }
+            try read(name, path, file, folder)
+        }
+    }
+
+    private mutating func read(
+        _ name: String, _ path: HomePath, _ rule: HomeFileRule, _ folder: OpenFolder
+    ) throws {
+        do throws(HomeFile.Failure) {
+            let file = try HomeFile.read(name, in: folder, owner: owner, limit: rule.limitInBytes)
+            try failing(as: HomeFile.Failure.item, items.add(HomeItem(path, file).draft, secret: file.bytes.copy()))
+            seen.insert(path)
+            size += file.bytes.count
+            summaries[summaries.count - 1].taken += 1
+            summaries[summaries.count - 1].size += UInt64(file.bytes.count)
+        } catch {
+            switch error {
+            case .otherOwner: add(left: path, .otherOwner)
+            case .tooLarge: add(left: path, .tooLarge)
+            // It was there a moment ago, and is gone or something else now.
+            case .file(let failure) where failure.problem == .notFound: return
+            case .file(let failure) where failure.problem == .notRegular: add(left: path, .special)
+            case .stream(let failure) where failure.kind == .interrupted: throw failure
+            default: add(unread: path.names, error)
+            }
+        }
+        if items.count > Self.countLimit { throw HomeFailure.tooManyFiles(Self.countLimit) }
+        if size > Self.sizeLimit { throw HomeFailure.tooLarge(Self.sizeLimit) }
+    }
+
+    private mutating func add(left path: HomePath, _ reason: HomeReason) {
+        guard seen.insert(path).inserted else { return }
+        left.append((path.shown, reason))
+        summaries[summaries.count - 1].left += 1
+    }
+
+    private mutating func add(unread names: [String], _ problem: HomeFile.Failure) {
+        // Several rules may meet the same folder.
+        if let path = HomePath(names.joined(separator: "/")), !seen.insert(path).inserted { return }
+        add(unread: names.joined(separator: "/"), problem)
+    }
+
+    private mutating func add(unread text: String, _ problem: HomeFile.Failure) {
+        unread.append(("~/" + text, problem))
+        summaries[summaries.count - 1].unread += 1
+    }
+}

@@ -1,0 +1,108 @@
+internal import Glibc
+package import KCByteStreams
+internal import KCKeychainModel
+
+/// A home in which files are looked up and written one by one, by paths that `HomeTable` names.
+///
+/// No symbolic link below the home is followed, and nothing is written into a folder of another user or one that
+/// everybody can write to.
+package final class WritableHome {
+    private let home: OpenFolder
+    private let owner: EntryStatus
+
+    /// What has a path in a home.
+    package enum Entry {
+        case missing
+        case file(HomeFile)
+        /// Something else has it, or a name on the way, and nothing can be written there.
+        case inTheWay
+    }
+
+    /// - Parameter path: the path of the home; links that lead to it are followed.
+    package init(_ path: String) throws(FileFailure) {
+        home = try OpenFolder(path)
+        owner = try home.status()
+    }
+
+    /// What has a path.
+    ///
+    /// - Throws: `FileFailure`, `StreamFailure`.
+    package func entry(at path: HomePath, _ rule: HomeFileRule) throws -> Entry {
+        guard let name = path.names.last else { preconditionFailure("a path has a name") }
+        var folder = home
+        for part in path.names.dropLast() {
+            guard let status = try folder.status(of: part) else { return .missing }
+            guard status.kind == .folder, isSafe(status) else { return .inTheWay }
+            folder = try folder.folder(part)
+        }
+        guard let status = try folder.status(of: name) else { return .missing }
+        guard status.kind == .file else { return .inTheWay }
+        do throws(HomeFile.Failure) {
+            return .file(try HomeFile.read(name, in: folder, owner: owner.owner, limit: rule.limitInBytes))
+        } catch {
+            switch error {
+            case .otherOwner, .tooLarge, .changed, .name, .item: return .inTheWay
+            case .file(let failure): throw failure
+            case .stream(let failure): throw failure
+            }
+        }
+    }
+
+    private func isSafe(_ status: EntryStatus) -> Bool {
+        status.owner == owner.owner && status.permissions & 0o002 == 0
+    }
+
+    /// Writes a file, and makes the folders that it needs, with mode 0700; it has its name only once it is complete.
+    ///
+    /// - Parameter replacing: the file that it replaces; nil if there must be none.
+    /// - Throws: `HomeFailure.changedMeanwhile` if another one is there, `FileFailure`, `StreamFailure`.
+    package func write(
+        _ item: HomeItem, _ rule: HomeFileRule, _ bytes: borrowing SecretBytes, replacing: EntryStatus?
+    ) throws {
+        guard let name = item.path.names.last else { preconditionFailure("a path has a name") }
+        let folder = try folder(of: item.path)
+        let unnamed = try folder.unnamedFile()
+        try bytes.withBytes { span throws(StreamFailure) in try unnamed.file.write(span) }
+        try unnamed.file.setPermissions(item.restoredPermissions(rule))
+        if geteuid() != owner.owner { try unnamed.file.setOwner(user: owner.owner, group: owner.group) }
+        try unnamed.file.setModified(microseconds: item.modified.microseconds)
+        try unnamed.synchronize()
+        try requireWritten(bytes, in: unnamed.file, at: item.path)
+        guard try folder.status(of: name) == replacing else { throw HomeFailure.changedMeanwhile(item.path.shown) }
+        if replacing == nil { try unnamed.publish(as: name) } else { try unnamed.replace(name) }
+    }
+
+    /// Removes a file that is still as it was.
+    ///
+    /// - Throws: `HomeFailure.changedMeanwhile`, `FileFailure`.
+    package func remove(_ path: HomePath, _ status: EntryStatus) throws {
+        guard let name = path.names.last else { preconditionFailure("a path has a name") }
+        let folder = try folder(of: path)
+        guard try folder.status(of: name) == status else { throw HomeFailure.changedMeanwhile(path.shown) }
+        try folder.remove(name)
+    }
+
+    /// Opens the folder of a file, and makes it if it does not exist.
+    private func folder(of path: HomePath) throws -> OpenFolder {
+        var folder = home
+        for (index, part) in path.names.dropLast().enumerated() {
+            if let status = try folder.status(of: part) {
+                guard status.kind == .folder, isSafe(status) else {
+                    throw HomeFailure.changedMeanwhile(path.prefix(index + 1).shown)
+                }
+                folder = try folder.folder(part)
+            } else {
+                folder = try folder.makeFolder(part)
+                if geteuid() != owner.owner { try folder.setOwner(user: owner.owner, group: owner.group) }
+            }
+        }
+        return folder
+    }
+
+    private func requireWritten(_ bytes: borrowing SecretBytes, in file: OpenFile, at path: HomePath) throws {
+        var found = SecretBytes(capacity: max(1, bytes.count))
+        try found.append(upTo: bytes.count + 1) { output throws(StreamFailure) in try file.read(at: 0, into: &output) }
+        let isSame = bytes.withBytes { written in found.withBytes { $0.isEqual(to: written) } }
+        guard isSame else { throw FileFailure(path.shown, .system(EIO, doing: "reading back")) }
+    }
+}

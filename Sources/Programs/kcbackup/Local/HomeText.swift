@@ -1,0 +1,92 @@
+internal import KCBackupCatalogue
+internal import KCHomeFiles
+internal import KCKeychainModel
+internal import KCReportText
+
+/// What a home holds of the files that hold secrets, as text and in JSON.
+struct HomeText {
+    let contents: HomeContents
+    let calendar: LocalCalendar
+
+    /// Says what a backup takes and leaves; to a user who is watching, all but what could not be read.
+    func tellContents(in session: Session) {
+        for line in lines { session.note(line) }
+        // As many as fit a screen, unless all are asked for.
+        let limit = session.style.isVerbose ? Int.max : 20
+        for (path, reason) in contents.left.prefix(limit) { session.note("left: \(quoted(path)): \(reason.words)") }
+        if contents.left.count > limit { session.note("… and \(contents.left.count - limit) more (-v shows all)") }
+        warnOfUnread(in: session)
+    }
+
+    func warnOfUnread(in session: Session) {
+        for (path, problem) in contents.unread { session.warn("left out: \(quoted(path)): \(problem.words)") }
+    }
+
+    /// A table of the sources that have any files.
+    var lines: [String] {
+        var table = Table([
+            Table.Column(title: "FILES OF"), Table.Column(title: "TAKEN", alignment: .right),
+            Table.Column(title: "SIZE", alignment: .right), Table.Column(title: "LEFT", alignment: .right),
+            Table.Column(title: "UNREADABLE", alignment: .right),
+        ])
+        for source in contents.sources {
+            table.append([
+                source.title, String(source.taken), byteCount(source.size), String(source.left),
+                String(source.unread),
+            ])
+        }
+        if table.isEmpty { return ["the home has no files of secrets that kcbackup knows"] }
+        return table.lines(width: nil).map { String($0.dropLast()) }
+    }
+
+    /// The JSON object "home".
+    var json: JSONValue {
+        [
+            "sources": .list(
+                contents.sources.map { source in
+                    [
+                        "title": .text(source.title), "taken": .number(source.taken), "size": .number(Int(source.size)),
+                        "left": .number(source.left), "unreadable": .number(source.unread),
+                    ]
+                }),
+            "left": .list(
+                contents.left.map { path, reason in ["path": .text(path), "reason": .text(reason.rawValue)] }),
+            "unreadable": .list(
+                contents.unread.map { path, problem in ["path": .text(path), "problem": .text(problem.words)] }),
+        ]
+    }
+}
+
+extension HomeReason {
+    /// The reason, to follow "left: ".
+    var words: String {
+        switch self {
+        case .link: "a symbolic link, which is not followed"
+        case .special: "a socket, a pipe or a device"
+        case .otherOwner: "it belongs to another user"
+        case .tooLarge: "it is larger than files of its kind are"
+        case .passing: "a lock, a temporary file or an editor's copy"
+        case .made: "its program makes it anew"
+        case .shortLived: "what is in it is valid for hours only"
+        case .history: "the history of a store; a remote of the store keeps it"
+        case .code: "programs run it when they find it"
+        case .keyring: "a keyring of the desktop, which '\(OptionName.keychain.spelling) secret-service:' backs up"
+        case .database: "the database of a running program; 'gpg --export' writes the public keys in it"
+        }
+    }
+}
+
+extension HomeFile.Failure {
+    /// The problem, to follow "left out: ".
+    var words: String {
+        switch self {
+        case .file(let failure): explainFile(failure).message
+        case .stream(let failure): explainStream(failure, nil).message
+        case .changed: "it was changed while it was read, three times"
+        case .tooLarge: HomeReason.tooLarge.words
+        case .otherOwner: HomeReason.otherOwner.words
+        case .name: "its name is not UTF-8, or too long, or it is nested too deeply"
+        case .item(let problem): problem.rule
+        }
+    }
+}

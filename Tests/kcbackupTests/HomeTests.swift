@@ -1,0 +1,165 @@
+import Foundation
+import KCTestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("The files of a home: backup, restore, undo")
+struct HomeTests {
+    private let home: TestHome
+
+    init() throws {
+        home = try TestHome()
+        try home.write("pass", "correct horse\n")
+    }
+
+    private func file(_ name: String, _ text: String, mode: Int = 0o600) throws {
+        try home.write("../home/" + name, text, mode: mode)
+    }
+
+    private func text(_ name: String) -> String? {
+        (FileManager.default.contents(atPath: home.home + "/" + name)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: home.home + "/" + name) }
+
+    /// Makes an archive of three files.
+    private func back() throws {
+        try file(".ssh/id_rsa", "key")
+        try file(".ssh/config", "Host a\n", mode: 0o644)
+        try file(".netrc", "machine a")
+        #expect(home.run("create --keychain home: -o h.kcb --passphrase file:pass").status == .ok)
+    }
+
+    private func restore(_ options: String = "") -> TestHome.Outcome {
+        home.run("restore h.kcb --passphrase file:pass\(options.isEmpty ? "" : " " + options)")
+    }
+
+    @Test("Lost files come back with their bytes and permissions, and a second restore changes nothing")
+    func roundTrip() throws {
+        try back()
+        for name in [".ssh", ".netrc"] { try remove(name) }
+        let plan = restore("--dry-run")
+        #expect(plan.text.contains("would be created: file '~/.ssh/id_rsa'\n"))
+        #expect(text(".netrc") == nil)
+        #expect(restore().status == .ok)
+        #expect(text(".ssh/id_rsa") == "key")
+        #expect(text(".netrc") == "machine a")
+        let attributes = try FileManager.default.attributesOfItem(atPath: home.home + "/.ssh/config")
+        #expect(attributes[.posixPermissions] as? Int == 0o644)
+        #expect(restore("--dry-run").text == "would restore nothing into the files of the home: 3 the same\n")
+    }
+
+    @Test("A file that differs is kept and named, and replaced only on request; undo takes it back")
+    func conflict() throws {
+        try back()
+        try file(".netrc", "machine b")
+        let kept = restore()
+        #expect(kept.status == .ok)
+        #expect(kept.messages.contains("kept: file '~/.netrc'\n"))
+        #expect(text(".netrc") == "machine b")
+        #expect(restore("--on-conflict fail").status == .exists)
+        #expect(restore("--on-conflict overwrite").status == .ok)
+        #expect(text(".netrc") == "machine a")
+        #expect(home.run("undo --keychain home:").status == .ok)
+        #expect(text(".netrc") == "machine b")
+        #expect(home.run("undo --keychain home:").status == .ok)
+        #expect(text(".netrc") == "machine a")
+    }
+
+    @Test("Undo removes only what the restore wrote, and asks about what was changed since")
+    func undo() throws {
+        try back()
+        try remove(".ssh")
+        #expect(restore().status == .ok)
+        try file(".ssh/id_new", "of the user")
+        #expect(home.run("undo --keychain home: --dry-run").text.contains("2 removed"))
+        try file(".ssh/config", "Host b\n")
+        let asked = home.run("undo --keychain home:")
+        #expect(asked.status == .refused)
+        #expect(asked.messages.contains("would be removed: file '~/.ssh/config'"))
+        #expect(text(".ssh/config") == "Host b\n")
+        #expect(home.run("undo --keychain home: --yes").status == .ok)
+        #expect(text(".ssh/config") == nil)
+        #expect(text(".ssh/id_rsa") == nil)
+        #expect(text(".ssh/id_new") == "of the user")
+        #expect(home.run("undo --keychain home: --list").text.contains("undo"))
+        #expect(home.run("undo --keychain home:").status == .ok)
+        #expect(text(".ssh/config") == "Host b\n")
+    }
+
+    @Test("Two restores are taken back together, to the state before the first")
+    func undoOfTwo() throws {
+        try back()
+        for name in [".ssh", ".netrc"] { try remove(name) }
+        #expect(restore("netrc").status == .ok)
+        #expect(restore().status == .ok)
+        let states = home.run("undo --keychain home: --list --json").text
+        let names = states.matches(of: /"name":"([^"]+)"/).map { String($0.1) }
+        #expect(names.count == 2)
+        #expect(home.run(["undo", try #require(names.last), "--keychain", "home:"]).status == .ok)
+        #expect(text(".netrc") == nil)
+        #expect(text(".ssh/config") == nil)
+    }
+
+    @Test("An archive that names other files, or the same one twice, writes none of them")
+    func hostileArchive() throws {
+        func line(_ path: String, group: String = "kcbackup", mode: String = "0777", more: String = "") -> String {
+            #"{"class":"genp","attributes":{"svce":"kcbackup.home-file","acct":"\#(path)","agrp":"\#(group)"\#(more)},"#
+                + #""extra":{"home.mode":"\#(mode)"},"secret":"evil"}"#
+        }
+        let paths = [
+            ".bashrc", "../outside", "/etc/cron.d/x", ".ssh/../.profile", ".ssh/rc", ".config/autostart/x.desktop",
+            ".password-store/.git/hooks/post-commit", ".ssh//x", ".ssh/agent/x", "~/.netrc",
+        ]
+        let lines =
+            paths.map { line($0) } + [
+                line(".netrc", group: "a"), line(".netrc", group: "b"), line(".ssh/a"), line(".ssh/a/b"),
+                line(".ssh/bound", more: #","pdmn":"aku""#), line(".ssh/mode", mode: "4777"),
+                #"{"class":"genp","attributes":{"svce":"Bank","acct":"ada"},"secret":"x"}"#,
+            ]
+        try home.write("evil.jsonl", lines.joined(separator: "\n") + "\n")
+        let made = home.run("create --keychain file:evil.jsonl -o evil.kcb --passphrase file:pass")
+        #expect(made.status == .ok, "\(made.messages)")
+        let outcome = home.run("restore evil.kcb --keychain home: --passphrase file:pass --json")
+        #expect(outcome.status == .incomplete)
+        let files = try home.folder.list().filter { $0.hasPrefix("home/") && !$0.contains(".local") }
+        #expect(files == ["home/.netrc", "home/.ssh", "home/.ssh/a"], "\(outcome.text)")
+        let attributes = try FileManager.default.attributesOfItem(atPath: home.home + "/.netrc")
+        #expect(attributes[.posixPermissions] as? Int == 0o700)
+        #expect(outcome.text.contains(#""problem":"not-a-home-file""#))
+    }
+
+    @Test("What is in the way stays as it is")
+    func inTheWay() throws {
+        try back()
+        for name in [".ssh", ".netrc"] { try remove(name) }
+        try FileManager.default.createSymbolicLink(
+            atPath: home.home + "/.ssh", withDestinationPath: home.workingFolder)
+        try FileManager.default.createDirectory(atPath: home.home + "/.netrc", withIntermediateDirectories: true)
+        let outcome = restore("--json")
+        #expect(outcome.status == .incomplete)
+        #expect(outcome.text.contains(#""problem":"in-the-way""#))
+        #expect(!FileManager.default.fileExists(atPath: home.path("id_rsa")))
+    }
+
+    @Test("A file that cannot be read makes the backup incomplete, and is named")
+    func unreadable() throws {
+        try back()
+        let name = (home.home + "/.ssh/").utf8CString.dropLast() + [CChar(bitPattern: 0xff), 0]
+        #expect(unsafe mkfifo(Array(name), 0o600) == 0)
+        let outcome = home.run("create --keychain home: -o i.kcb --passphrase file:pass")
+        #expect(outcome.status == .incomplete)
+        #expect(outcome.messages.contains("left out: '~/.ssh/"))
+    }
+
+    @Test("Options that mean nothing for files are refused, and so are commands that change items")
+    func refusals() throws {
+        try back()
+        #expect(restore("--replace").status == .usage)
+        #expect(home.run("create --keychain home: -o x.kcb --passcode file:pass").status == .usage)
+        #expect(home.run("item add --keychain home: --service a --generate").status == .usage)
+        #expect(home.run("keychain info home:").status == .usage)
+        #expect(home.run("undo --keychain home:").status == .notFound)
+    }
+}
