@@ -10,6 +10,22 @@ package struct HomeContents: Sendable {
     /// What should be here and could not be read.
     package let unread: [(path: String, problem: HomeFile.Failure)]
 
+    /// The files whose secrets whoever reads them can use.
+    package let clear: [Clear]
+
+    /// A file with secrets in the clear.
+    package struct Clear: Hashable, Sendable {
+        package let path: HomePath
+        package let kind: Kind
+
+        package enum Kind: Hashable, Sendable {
+            case privateKey
+            /// In a form from which they can be imported.
+            case passwords
+            case secret
+        }
+    }
+
     /// The numbers of one source.
     package struct Summary: Hashable, Sendable {
         package let title: String

@@ -10,6 +10,7 @@ package struct HomeReader: ~Copyable {
     private var summaries: [HomeContents.Summary] = []
     private var left: [(path: String, reason: HomeReason)] = []
     private var unread: [(path: String, problem: HomeFile.Failure)] = []
+    private var clear: [HomeContents.Clear] = []
     private var seen: Set<HomePath> = []
     private var size = 0
 
@@ -37,9 +38,9 @@ package struct HomeReader: ~Copyable {
     }
 
     private consuming func finish() throws -> HomeContents {
-        let (summaries, left, unread) = (summaries.filter { !$0.isEmpty }, left, unread)
+        let (summaries, left, unread, clear) = (summaries.filter { !$0.isEmpty }, left, unread, clear)
         do throws(ItemCollection.Clash) {
-            return HomeContents(items: try items.finish(), sources: summaries, left: left, unread: unread)
+            return HomeContents(items: try items.finish(), sources: summaries, left: left, unread: unread, clear: clear)
         } catch {
             preconditionFailure("each file has a path of its own")
         }
@@ -153,6 +154,7 @@ package struct HomeReader: ~Copyable {
             let file = try HomeFile.read(name, in: folder, owner: owner, limit: rule.limitInBytes)
             try failing(as: HomeFile.Failure.item, items.add(HomeItem(path, file).draft, secret: file.bytes.copy()))
             seen.insert(path)
+            if let kind = rule.clearText.kind(of: file.bytes) { clear.append(.init(path: path, kind: kind)) }
             size += file.bytes.count
             summaries[summaries.count - 1].taken += 1
             summaries[summaries.count - 1].size += UInt64(file.bytes.count)

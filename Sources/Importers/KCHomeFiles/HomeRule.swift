@@ -42,17 +42,6 @@ package struct HomeFileRule: Hashable, Sendable {
     static let ringLimit = 16 << 20
 }
 
-/// Whether a file holds secrets that whoever reads it can use.
-package enum ClearText: Hashable, Sendable {
-    /// No: they are encrypted, or there are none.
-    case none
-    case always
-    /// If it is a private key without a passphrase.
-    case privateKey
-    /// If any of these words is in it.
-    case words([String])
-}
-
 /// Why an entry of a home is left where it is, by a rule.
 package enum HomeReason: String, CaseIterable, Hashable, Sendable {
     /// A symbolic link, which is not followed.

@@ -24,9 +24,13 @@ package enum HomeTable {
             HomeSource("SSH", ssh), HomeSource("GnuPG", gnuPG), HomeSource("pass", passwordStores),
             HomeSource("age and SOPS", age),
         ] + [
-            HomeSource("netrc", [".netrc", ".authinfo"].map { .take($0, clear: .always) } + [.take(".authinfo.gpg")]),
             HomeSource(
-                "Git", [".git-credentials", ".config/git/credentials"].map { .take($0, clear: .always) }),
+                "netrc",
+                [
+                    .take(".netrc", clear: .passwords), .take(".authinfo", clear: .passwords), .take(".authinfo.gpg"),
+                ]),
+            HomeSource(
+                "Git", [".git-credentials", ".config/git/credentials"].map { .take($0, clear: .passwords) }),
             HomeSource(
                 "databases", [.take(".pgpass", clear: .always), .take(".my.cnf", clear: .words(["password"]))]),
             HomeSource("containers", containers), HomeSource("clouds", clouds), HomeSource("code hosts", codeHosts),

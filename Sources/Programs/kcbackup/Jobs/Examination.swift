@@ -62,6 +62,7 @@ struct Examination {
         lookAtChip()
         lookAtKits()
         lookAtKeyringFiles()
+        lookAtHome()
         guard let state else { return }
         if !state.jobs.isEmpty { lookForDesktop(state) }
         for keychain in state.stores {
@@ -168,6 +169,13 @@ struct Examination {
         notes += found.notes.map { (nil, $0) }
     }
 
+    /// Warns of files of the home that hold secrets in the clear.
+    private mutating func lookAtHome() {
+        var found: [String] = []
+        check { session in found = try HomeExamination(of: session.world.home).warnings }
+        warnings += found.map { (nil, $0) }
+    }
+
     /// Warns of recovery kits that nobody has tried lately.
     private mutating func lookAtKits() {
         var kits: [RecoveryKit] = []
@@ -262,7 +270,7 @@ struct Examination {
         let names: [String?]
         do {
             let named = [options.keychain.keychain]
-            names = try options.folder.all ? LocalKeychain.names(in: session.world.dataFolder) : named
+            names = try options.folder.isOfSeveral ? LocalKeychain.names(in: session.world.dataFolder) : named
         } catch {
             return report(Failure(error, session.subjects).explanation)
         }

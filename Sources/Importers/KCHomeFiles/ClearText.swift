@@ -1,0 +1,36 @@
+internal import KCByteStreams
+
+/// Whether a file holds secrets that whoever reads it can use.
+package enum ClearText: Hashable, Sendable {
+    /// No: they are encrypted, or there are none.
+    case none
+    case always
+    /// Always, in a form from which they can be imported.
+    case passwords
+    /// If it is a private key without a passphrase.
+    case privateKey
+    /// If any of these words is in it.
+    case words([String])
+
+    // How an unencrypted key of OpenSSH begins in base64: the magic word and the cipher "none" (PROTOCOL.key of OpenSSH).
+    private static let openSSHWithoutCipher = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmU"
+
+    /// What bytes are in the clear; nil if nothing is.
+    func kind(of bytes: borrowing SecretBytes) -> HomeContents.Clear.Kind? {
+        if bytes.isEmpty { return nil }
+        return bytes.withBytes { span in
+            switch self {
+            case .none: nil
+            case .always: .secret
+            case .passwords: .passwords
+            case .privateKey: Self.isOpenKey(span) ? .privateKey : nil
+            case .words(let words): words.contains { span.holds($0) } ? .secret : nil
+            }
+        }
+    }
+
+    private static func isOpenKey(_ bytes: borrowing Span<UInt8>) -> Bool {
+        guard bytes.holds("PRIVATE KEY-----") else { return false }
+        return bytes.holds("BEGIN OPENSSH") ? bytes.holds(openSSHWithoutCipher) : !bytes.holds("ENCRYPTED")
+    }
+}
