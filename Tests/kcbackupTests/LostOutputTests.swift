@@ -29,6 +29,8 @@ struct LostOutputTests {
     static let cases = [
         Case("create a.kcb --unencrypted"),
         Case("create --to backups --unencrypted"),
+        Case("create --home --to backups --unencrypted"),
+        Case(["create --home --to backups --unencrypted", "item delete --service a"], "restore --home backups"),
         Case(["create a.kcb --unencrypted", "item delete --service a"], "restore a.kcb"),
         Case(["create a.kcb --unencrypted"], "restore a.kcb --keychain new"),
         Case(["item delete --service a"], "undo"),

@@ -17,6 +17,7 @@ struct ManualTests {
             (
                 "docs/unattended.md", ["create", "doctor", "keygen", "prune", "run", "schedule", "status"]
             ),
+            ("docs/home.md", ["create", "inspect", "item", "restore", "undo", "schedule"]),
             ("docs/keys.md", ["create", "keychain", "keygen", "verify"]), ("docs/scripts.md", ["exec"]),
         ])
     func commandLinesParse(name: String, expected: [String]) throws {

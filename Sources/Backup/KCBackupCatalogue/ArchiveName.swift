@@ -80,6 +80,9 @@ package struct ArchiveName: Hashable, Sendable {
         return series.isEmpty ? "_" : series
     }
 
+    /// True if archives of this source have its series.
+    package func isSeries(of source: ArchiveSource) -> Bool { Self.isSeries(series, of: source) }
+
     /// True if archives of this source have this series.
     package static func isSeries(_ series: String, of source: ArchiveSource) -> Bool {
         let labelled = source.kind + (source.name.isEmpty ? "" : "-" + source.name)

@@ -46,6 +46,7 @@ package struct Job: Hashable, Sendable {
     package enum Option {
         package static let folder = "--to"
         package static let all = "--all"
+        package static let home = "--home"
         package static let keychain = "--keychain"
         package static let metadataReadable = "--metadata-readable"
     }

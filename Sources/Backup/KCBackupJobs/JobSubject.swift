@@ -10,7 +10,7 @@ internal import KCRemotes
 extension Job {
     /// True if the job backs up a keychain.
     package func covers(_ keychain: LocalKeychain) -> Bool {
-        if create.contains(where: { $0.exact == Option.all.exact }) { return true }
+        if isOfHome || create.contains(where: { $0.exact == Option.all.exact }) { return true }
         return [keychain.name.exact, keychain.path.exact].contains(self.keychain?.exact)
     }
 
@@ -22,7 +22,10 @@ extension Job {
     }
 
     /// True if the job backs up the desktop keyring, which is reached over the session bus of its user.
-    package var isOfDesktop: Bool { DesktopKeyring(keychain) != nil }
+    package var isOfDesktop: Bool { DesktopKeyring(keychain) != nil || isOfHome }
+
+    /// True if the job backs up everything in the home.
+    package var isOfHome: Bool { create.contains { $0.exact == Option.home.exact } }
 
     /// True if remotes may have unencrypted archives.
     package var copiesReadable: Bool { create.contains { $0.exact == Option.metadataReadable.exact } }

@@ -41,7 +41,7 @@ package final class RestorableHome: RestorableStore {
                 guard request.keepsState else { return }
                 var record = HomeRecord()
                 for (path, place) in written { record.files[path] = place.code }
-                _ = try kept.keep(before: .restore, record, in: home) { written[$0]?.status }
+                _ = try kept.keep(before: request.change, record, in: home) { written[$0]?.status }
             }
             let report = try backup.run(into: target, keep: keep, step: observer.step) { item, action in
                 if action == .create || action == .update, let place = target.place(of: item) {

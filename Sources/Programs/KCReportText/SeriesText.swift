@@ -18,7 +18,7 @@ extension SeriesDestination.Outcome {
             ("id", .text(Hexadecimal.encode(entry.archiveID))), ("size", .number(Int(entry.file.size))),
             ("contents", report.contents.json), ("boundToThisDevice", .number(report.boundToThisDevice)),
             ("notOpened", .number(report.notOpened)), ("omitted", .list(report.omitted.map { .item($0) })),
-            ("damaged", .list(report.damaged.map { $0.map { .item($0) } ?? [:] })),
+            ("damaged", .list(report.damaged.compactMap { $0.map { .item($0) } })),
         ])
     }
 }

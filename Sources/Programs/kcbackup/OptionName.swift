@@ -38,6 +38,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case giveUpDeviceBinding = "give-up-device-binding"
     case group
     case heldBy = "held-by"
+    case home
     case hookTimeout = "hook-timeout"
     case html
     case identity

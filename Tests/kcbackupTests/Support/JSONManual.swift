@@ -41,6 +41,7 @@ struct JSONManual {
         "jobCopies": "job copies", "jobReceipt": "job receipt", "machines": "machine", "runs": "machine run",
         "rejected": "rejected file", "found": "found item",
         "kit": "kit", "kits": "kit", "archives": "opened archive",
+        "home": "home", "sources": "home source", "leftFiles": "left file", "unreadFiles": "unread file",
         "removed": "item", "changed": "change", "before": "item", "after": "item",
     ]
 
@@ -122,6 +123,10 @@ struct JSONHome {
 
     init() throws {
         home = try TestHome()
+        try home.write("../home/.netrc", "machine example.org login ada password tulip\n")
+        try home.write("../home/.gnupg/random_seed", "made anew")
+        // A name that is too long for a file, but not for a folder on the way, is none that can be backed up.
+        try home.write("../home/.ssh/" + String(repeating: "deep/", count: 31) + "key", "x")
         try home.write("passcode", "walnut lantern\n")
         try home.write("new", "other lantern\n")
         try home.write("passphrase", "correct horse\n")
@@ -249,6 +254,10 @@ struct JSONHome {
                 "create -o keys.kcb \(passcode) -r \(try Self.recipient(of: "far-key", in: home)) --inspect-recipient \(inspector)"
             ),
             step("create --to", "create --unencrypted --to backups"),
+            step("create of the files of the home", "create --keychain home: --unencrypted -o files.kcb", 3),
+            step("inspect of the files of the home", "inspect home:", 3),
+            step("create --to", "create --unencrypted --home --to everything", 3),
+            step("restore --home", "restore --home everything --dry-run", 3),
             step("recovery make", "recovery make -o kit --comment safe"),
             step("recovery make", "recovery make -o shares --shares 2of3"),
             step("recovery list", "recovery list"),

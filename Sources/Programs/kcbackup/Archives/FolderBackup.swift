@@ -89,7 +89,7 @@ struct FolderBackup {
         private var failures: [Explanation] {
             results.compactMap { name, result in
                 guard case .failed(let failure) = result else { return nil }
-                return failure.explanation.prefixed(results.count == 1 ? "" : "keychain \(quoted(name)): ")
+                return failure.explanation.prefixed(results.count == 1 ? "" : "\(storeWords(name)): ")
             }
         }
 
@@ -127,9 +127,9 @@ struct FolderBackup {
         let rules = options.folder
         let wait = try rules.lock.wait()
         let single =
-            try rules.all
+            try rules.isOfSeveral
             ? nil : StoreChoice.chosen(options.keychain.keychain, for: rules, at: path, in: session)
-        let names = try rules.all ? LocalKeychain.names(in: session.world.dataFolder) : []
+        let names = try rules.isOfSeveral ? names(rules) : []
         if rules.all, names.isEmpty {
             throw Refusal.noKeychains(isDesktopRunning: try session.world.desktopKeyring() == .running)
         }
@@ -141,9 +141,9 @@ struct FolderBackup {
         _ = try folder.emptyTrash(now: session.now)
         try warnOfUnlisted(in: folder)
         let given = try options.unencrypted ? nil : options.keys.recipients(in: session)
-        if rules.all { try setAsideReplaced(&parts, &results, in: folder) }
+        if rules.isOfSeveral { try setAsideReplaced(&parts, &results, in: folder) }
         let pin = BackupPin(
-            isOfAll: rules.all, mode: options.unencrypted ? .unencrypted : .encrypted,
+            isOfAll: rules.isOfSeveral, mode: options.unencrypted ? .unencrypted : .encrypted,
             keys: given.map { options.keys.names($0) } ?? [],
             kits: given?.knownKits ?? [],
             subjects: Dictionary(uniqueKeysWithValues: parts.map { ($0.series.exact, $0.source.identity) }))
@@ -161,7 +161,7 @@ struct FolderBackup {
                 results.append((part.subject.name, result))
                 if case .done(_, let report, _) = result { unread += try part.unread(report) }
             } catch {
-                guard rules.all else { throw error }
+                guard rules.isOfSeveral else { throw error }
                 results.append((part.subject.name, .failed(Failure(error, session.subjects))))
             }
         }
@@ -171,7 +171,20 @@ struct FolderBackup {
             unread: unread)
     }
 
-    /// Opens what is backed up; of several keychains, one that cannot be opened is a result.
+    /// The names of the stores of a backup of several.
+    private func names(_ rules: FolderOptions) throws -> [String] {
+        let keychains = try LocalKeychain.names(in: session.world.dataFolder)
+        guard rules.home else { return keychains }
+        try StoreChoice.makeDeviceKey(in: session)
+        switch try session.world.desktopKeyring() {
+        case .running: return keychains + [DesktopKeyring.all.name, HomeName.name]
+        case .absent, .unreachable:
+            session.warn("no desktop keyring runs here, and none is backed up")
+            return keychains + [HomeName.name]
+        }
+    }
+
+    /// Opens what is backed up; of several stores, one that cannot be opened is a result.
     private func parts(
         _ single: (any NamedStore)?, _ names: [String]
     ) throws -> ([Part], [(name: String, result: Result)]) {
@@ -180,9 +193,7 @@ struct FolderBackup {
         var results: [(name: String, result: Result)] = []
         for name in names {
             do {
-                var named = options
-                named.keychain.keychain = name
-                parts.append(try part(StoreChoice.named(name, in: session.world), named))
+                parts.append(try part(StoreChoice.named(name, in: session.world), options.of(name)))
             } catch {
                 results.append((name, .failed(Failure(error, session.subjects))))
             }
@@ -206,7 +217,8 @@ struct FolderBackup {
     ) throws {
         let rules = options.folder
         guard let pin = folder.catalogue.pin, pin.isOfAll else { return }
-        var found = Set(results.map { ArchiveName.series(of: $0.name).exact })
+        var found = Set(
+            try results.map { ArchiveName.series(of: try StoreChoice.prefixed($0.name)?.stem ?? $0.name).exact })
         var staying: [Part] = []
         for part in parts {
             found.insert(part.series.exact)
@@ -279,7 +291,7 @@ struct FolderBackup {
                 json.append(outcome.json(of: name, report))
             case .same(let entry): tellSame(entry, of: name)
             case .failed(let failure):
-                let explanation = failure.explanation.prefixed("keychain \(quoted(name)): ")
+                let explanation = failure.explanation.prefixed("\(storeWords(name)): ")
                 session.message(explanation.lines)
                 json.append(JSONValue.members([("keychain", .text(name))]).adding([("error", explanation.jsonBody)]))
             }
@@ -307,5 +319,19 @@ struct FolderBackup {
 
     private func tellSame(_ entry: CatalogueEntry, of name: String) {
         session.note("\(displayed(name)): nothing has changed since \(displayed(entry.name))")
+    }
+}
+
+extension CreateOptions {
+    /// The options for one of several stores; what opens keychains is for these alone.
+    fileprivate func of(_ name: String) throws -> CreateOptions {
+        var options = self
+        options.keychain.keychain = name
+        if try StoreChoice.prefixed(name) != nil {
+            options.keychain.passcodeOption.passcode = nil
+            options.escrow = nil
+        }
+        if DesktopKeyring(name) == nil { options.skipLocked = skipLocked && !folder.home }
+        return options
     }
 }

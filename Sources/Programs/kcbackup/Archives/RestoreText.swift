@@ -41,7 +41,10 @@ struct RestoreText {
         }
     }
 
-    func tell(_ session: Session) throws {
+    func tell(_ session: Session) throws { try tell(session) { json, lines in try session.result(json, lines) } }
+
+    /// - Parameter result: receives the result, as `Session.result` does.
+    func tell(_ session: Session, _ result: (JSONValue, [String]) throws -> Void) throws {
         var list = ChangeList(isDryRun: report.isDryRun, in: session)
         tellChanges(&list, session)
         if policy == .newer || target.kind == .home, report.counts.keep > 0,
@@ -74,7 +77,7 @@ struct RestoreText {
         unmapped.tell(session)
         if !report.isDryRun { session.done = summary }
         if report.isDryRun || session.style.isJSON {
-            try session.result(json, list.lines + [summary + "\n"])
+            try result(json, list.lines + [summary + "\n"])
         } else if report.counts.update + report.counts.keep > 0, !session.style.isQuiet {
             // What was changed, and what was not although the archive differs, is said even if no user is watching.
             session.message(summary + "\n")

@@ -40,6 +40,7 @@ struct CreateCommand: Verb {
               kcbackup create -r age1… -o - | ssh backup@host 'cat > laptop.kcb'
               kcbackup create --keychain file:items.jsonl -o items.kcb
               kcbackup create --all -r age1… --to ~/backups --if-changed
+              kcbackup create --home -r age1… --to ~/backups
               kcbackup create -r age1… --to nas:backups
             """)
 
@@ -125,7 +126,7 @@ struct CreateCommand: Verb {
         }
         guard style.json, let path = target.path else { return }
         // With what a file holds, they are listed with their names as refused.
-        let damaged = open.holds == nil ? report.damaged[...] : report.damaged.dropFirst(told)
+        let damaged = open.holds == nil && open.home == nil ? report.damaged[...] : report.damaged.dropFirst(told)
         try session.result(
             .members([
                 ("archive", outline(of: target, path, session)),
@@ -133,7 +134,7 @@ struct CreateCommand: Verb {
                 ("notOpened", .number(report.notOpened)),
                 ("omitted", .list(report.omitted.map { .item($0) })),
                 ("damaged", .list(damaged.map { $0.map { .item($0) } ?? [:] })),
-            ]).adding([("holds", open.holds)]), [])
+            ]).adding([("holds", open.holds), ("home", open.home)]), [])
     }
 
     /// Describes the new archive, which exists even if it cannot be read again.

@@ -2,6 +2,7 @@ internal import KCItemStores
 internal import KCConsole
 internal import ArgumentParser
 internal import KCBackupArchive
+internal import KCBackupCatalogue
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCDeviceIdentity
@@ -34,6 +35,7 @@ struct RestoreCommand: Verb {
               kcbackup restore laptop.kcb --on-conflict overwrite
               kcbackup restore laptop.kcb wi-fi
               kcbackup restore laptop.kcb --server example.com --account ada
+              kcbackup restore --home ~/backups --dry-run
             """)
 
     @Argument(
@@ -60,6 +62,11 @@ struct RestoreCommand: Verb {
             valueName: "name|path"),
         completion: KnownNames.keychains)
     var keychainName: String?
+
+    @Flag(
+        name: OptionName.home.name,
+        help: "Restore the newest archive of each store in a folder that 'create --home --to' has made.")
+    var home = false
 
     @OptionGroup
     var passcodeOption: PasscodeOption
@@ -145,21 +152,38 @@ struct RestoreCommand: Verb {
         }
         try requireSources()
         if replaceUnarchived, !replace { throw UsageProblem.needs(.replaceUnarchived, .replace) }
+        let opener = ArchiveOpener(opening, in: session)
+        if home { return try HomeRestore(command: self, opener: opener, session: session).run(archive) }
+        return try restore(archive, opener, session) { json, lines in try session.result(json, lines) }
+    }
+
+    /// Restores one archive.
+    ///
+    /// - Parameters:
+    ///   - name: the name that says what it must be; nil if the user named it.
+    ///   - result: receives the result, as `Session.result` does.
+    func restore(
+        _ archive: String, as name: ArchiveName? = nil, _ opener: ArchiveOpener, _ session: Session,
+        result: (JSONValue, [String]) throws -> Void
+    ) throws -> ExitStatus {
         let found = try opening.open(archive, in: session)
         let outline = try ArchiveOutline(found.file)
-        let proven = try ArchiveOpener(opening, in: session).prove(found.file, at: found.path)
+        let proven = try opener.prove(found.file, at: found.path)
         if let chosen = found.chosen { try chosen.require(source(of: proven, session)) }
+        if let name, try !name.isName(of: proven.header) || !name.isSeries(of: source(of: proven, session)) {
+            throw Refusal.renamedCopy(path: archive)
+        }
         var options = try options()
         try Self.acceptOrigin(of: proven, &options, session)
         let target = try RestorePlace(
             restoringInto: keychainName, from: { try source(of: proven, session) }, store(), in: session)
         options.conflictPolicy = onConflict ?? target.kind.conflictPolicy
-        return try restore(proven, at: found.path, options, outline, into: target, session)
+        return try restore(proven, at: found.path, options, outline, into: target, session, result)
     }
 
     private func restore(
         _ proven: ProvenArchive, at archive: String, _ options: RestoreOptions, _ outline: ArchiveOutline,
-        into target: RestorePlace, _ session: Session
+        into target: RestorePlace, _ session: Session, _ result: (JSONValue, [String]) throws -> Void
     ) throws -> ExitStatus {
         // Refuses what may not be restored, before anything is asked for.
         _ = try RestoreBackup(proven, options: options)
@@ -194,7 +218,7 @@ struct RestoreCommand: Verb {
             report: report, changes: changes, source: .archive(outline, path: archive, proven.origin), target: target,
             policy: options.conflictPolicy, isOfSome: options.filter != nil,
             isMade: new == nil || report.makesKeychain, unmapped: unmapped
-        ).tell(session)
+        ).tell(session, result)
         if new != nil, !dryRun, report.writesSomething {
             session.note("'kcbackup keychain delete \(shellWord(target.name))' takes that back")
         } else {
@@ -234,7 +258,7 @@ struct RestoreCommand: Verb {
     private func requireNothingElse() throws {
         let given: OptionName = undo ? .undo : .listUndo
         let others: [(Bool, OptionName)] = [
-            (undo && listUndo, .listUndo), (replace, .replace), (requireAll, .requireAll),
+            (undo && listUndo, .listUndo), (home, .home), (replace, .replace), (requireAll, .requireAll),
             (listUndo && noUndo, .noUndo),
             (replaceUnarchived, .replaceUnarchived), (giveUpDeviceBinding, .giveUpDeviceBinding),
             (onConflict != nil, .onConflict),
@@ -281,13 +305,13 @@ struct RestoreCommand: Verb {
     /// A dry run only warns of what would be refused.
     private func confirm(_ new: NewStore, _ target: RestorePlace, _ session: Session) throws {
         if session.world.terminal.isAttended {
-            if keychainName != nil || dryRun { return }
+            if keychainName != nil || home || dryRun { return }
             guard try session.world.terminal.confirms("Make \(target.words), and restore into it?") else {
                 throw Refusal.declined
             }
             return
         }
-        let isUnnamed = keychainName == nil
+        let isUnnamed = keychainName == nil && !home
         if isUnnamed, !dryRun { throw Refusal.noKeychainNamed(target.name, needsPasscode: new.needsPasscode) }
         guard dryRun, isUnnamed || new.needsPasscode else { return }
         let options = [

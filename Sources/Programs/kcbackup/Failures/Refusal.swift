@@ -108,6 +108,21 @@ extension Refusal {
                     ? ["the desktop keyring is backed up with \(option) instead of '\(OptionName.all.spelling)'"] : []))
     }
 
+    /// There is no archive in a folder from which a home is to be restored.
+    static func noArchives(in folder: String) -> Refusal {
+        Refusal(
+            .notFound, "there is no archive in \(quoted(folder))",
+            hint: "'kcbackup create \(OptionName.home.spelling) \(OptionName.to.spelling) FOLDER' makes them")
+    }
+
+    /// The archives in a folder from which a home is to be restored are of several devices.
+    static func severalDevices(in folder: String, _ devices: [String]) -> Refusal {
+        Refusal(
+            .refused,
+            "\(quoted(folder)) has archives of several devices: \(devices.joined(separator: ", "))",
+            hint: "restore those of one device, one by one: 'kcbackup list \(shellWord(folder))' shows them")
+    }
+
     /// A keychain without a passcode cannot be locked.
     static func nothingToLock(keychain: String) -> Refusal {
         Refusal(

@@ -26,6 +26,7 @@ extension CreateOptions {
         if folder.acceptShrink { throw UsageProblem.notUnattended(.acceptShrink) }
         var words: [String] = []
         if folder.all { words.append(OptionName.all.spelling) }
+        if folder.home { words.append(OptionName.home.spelling) }
         if folder.ifChanged { words.append(OptionName.ifChanged.spelling) }
         if skipLocked { words.append(OptionName.skipLocked.spelling) }
         if unencrypted { words.append(OptionName.unencrypted.spelling) }
@@ -78,9 +79,11 @@ extension CreateOptions {
     /// Warns of keychains with a passcode that the job does not have: it fails while they are locked.
     func warnOfLocks(of job: String, in session: Session) {
         do {
-            if !folder.all, try StoreChoice.named(keychain.keychain, in: session.world).kind != .keychain { return }
+            if !folder.isOfSeveral, try StoreChoice.named(keychain.keychain, in: session.world).kind != .keychain {
+                return
+            }
             let names: [String?] =
-                folder.all ? try LocalKeychain.names(in: session.world.dataFolder) : [keychain.keychain]
+                folder.isOfSeveral ? try LocalKeychain.names(in: session.world.dataFolder) : [keychain.keychain]
             for name in names {
                 let local = try LocalKeychain(name, in: session.world)
                 // It may be made later.

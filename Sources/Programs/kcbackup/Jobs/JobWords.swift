@@ -7,7 +7,7 @@ struct JobWords {
     private var entries: [(option: OptionName, value: String?)] = []
 
     /// The options of a job that have no value.
-    private static let flags: Set<OptionName> = [.all, .ifChanged, .metadataReadable, .skipLocked, .unencrypted]
+    private static let flags: Set<OptionName> = [.all, .home, .ifChanged, .metadataReadable, .skipLocked, .unencrypted]
     private static let keys: [OptionName] = [
         .passphrase, .recipient, .recipientsFile, .recipientsPassphrase, .inspectRecipient,
     ]
@@ -67,8 +67,9 @@ struct JobWords {
         for option in Set(others.entries.map(\.option)) {
             let gone: [OptionName] =
                 switch option {
-                case .all: [.keychain]
-                case .keychain: [.all]
+                case .all: [.keychain, .home]
+                case .home: [.keychain, .all]
+                case .keychain: [.all, .home]
                 case .unencrypted: Self.keys
                 case let key where Self.keys.contains(key): [.unencrypted]
                 default: []

@@ -46,12 +46,12 @@ struct HomeText {
                 contents.sources.map { source in
                     [
                         "title": .text(source.title), "taken": .number(source.taken), "size": .number(Int(source.size)),
-                        "left": .number(source.left), "unreadable": .number(source.unread),
+                        "left": .number(source.left), "unread": .number(source.unread),
                     ]
                 }),
-            "left": .list(
+            "leftFiles": .list(
                 contents.left.map { path, reason in ["path": .text(path), "reason": .text(reason.rawValue)] }),
-            "unreadable": .list(
+            "unreadFiles": .list(
                 contents.unread.map { path, problem in ["path": .text(path), "problem": .text(problem.words)] }),
         ]
     }

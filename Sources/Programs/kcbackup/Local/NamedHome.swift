@@ -21,7 +21,7 @@ struct NamedHome: NamedStore {
         if options.isForArchive { text.tellContents(in: session) } else { text.warnOfUnread(in: session) }
         return OpenStore(
             items: HomeItemStore(text.contents, identity: "\(name)\(Path.real(home) ?? home)"), title: text.lines,
-            members: [("home", text.json)], holds: text.json)
+            members: [("home", text.json)], home: text.json)
     }
 
     func restorable(_ options: StoreOptions, in session: Session) throws -> any RestorableStore {

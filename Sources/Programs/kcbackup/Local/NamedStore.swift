@@ -46,6 +46,8 @@ struct OpenStore {
     var members: [(String, JSONValue)] = []
     /// What a file of another program has, if its items were told.
     var holds: JSONValue?
+    /// What the home has, if its files were told.
+    var home: JSONValue?
     /// True for all collections of the desktop keyring, of which the user could have named one.
     var isEveryCollection = false
 }

@@ -40,6 +40,8 @@ struct CreateOptions: ParsableArguments {
     /// - Throws: `UsageProblem`, `Refusal` for a clock that an archive cannot tell.
     func check(in session: Session) throws {
         if folder.all, keychain.keychain != nil { throw UsageProblem.together(.all, .keychain) }
+        if folder.home, keychain.keychain != nil { throw UsageProblem.together(.home, .keychain) }
+        if folder.all, folder.home { throw UsageProblem.together(.all, .home) }
         if let escrow {
             if keychain.passcode != nil { throw UsageProblem.together(.escrow, .passcode) }
             if escrow.source == nil { throw UsageProblem.malformed(.escrow, form: EscrowSource.forms) }

@@ -14,6 +14,11 @@ struct FolderOptions: ParsableArguments {
     @Flag(name: OptionName.all.name, help: "Back up every keychain, one archive each.")
     var all = false
 
+    @Flag(
+        name: OptionName.home.name,
+        help: "Back up the desktop keyring, every keychain, and the files of the home, one archive each.")
+    var home = false
+
     @Flag(name: OptionName.ifChanged.name, help: "Keep no new archive if nothing has changed since the last one.")
     var ifChanged = false
 
@@ -34,9 +39,13 @@ struct FolderOptions: ParsableArguments {
     @OptionGroup
     var lock: LockWaitOption
 
+    /// True if several stores are backed up in one run.
+    var isOfSeveral: Bool { all || home }
+
     /// The first option given that requires a folder of this machine.
     var firstGiven: OptionName? {
         if all { return .all }
+        if home { return .home }
         if ifChanged { return .ifChanged }
         if acceptShrink { return .acceptShrink }
         if change { return .change }

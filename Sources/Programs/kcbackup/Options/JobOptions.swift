@@ -75,7 +75,7 @@ struct JobOptions: ParsableArguments {
                 hint: "use '\(OptionName.to.spelling) FOLDER \(OptionName.copyTo.spelling) \(shellWord(to))'",
                 "a folder here with a colon in its name is './NAME'")
         }
-        if !create.folder.all {
+        if !create.folder.isOfSeveral {
             let found = try StoreChoice.chosen(
                 create.keychain.keychain, for: create.folder, at: session.absolute(to), in: session)
             if create.keychain.keychain == nil { create.keychain.keychain = found.name }
@@ -96,8 +96,9 @@ struct JobOptions: ParsableArguments {
         (job.copyTo, job.fleet) = try remotes(in: session)
         try job.requireTime(in: session)
         try create.requireSources(in: session)
+        let everything = create.folder.home ? "everything in the home" : "every keychain"
         guard job.hasOnlyLines else { throw JobFailure.severalLines }
-        return CheckedJob(job: job, create: create, subject: subject ?? "every keychain", switches: switches != nil)
+        return CheckedJob(job: job, create: create, subject: subject ?? everything, switches: switches != nil)
     }
 
     /// The folders of remotes, and that of the fleet, each in one spelling.
@@ -174,7 +175,7 @@ extension CreateOptions {
         }
         try session.requireOutsideOfData(folder)
         let run = BackupPin(
-            isOfAll: self.folder.all, mode: unencrypted ? .unencrypted : .encrypted, keys: keys, kits: kits,
+            isOfAll: self.folder.isOfSeveral, mode: unencrypted ? .unencrypted : .encrypted, keys: keys, kits: kits,
             subjects: [:])
         return try session.catalogueIfAny(of: folder)?.pin?.difference(from: run)
     }

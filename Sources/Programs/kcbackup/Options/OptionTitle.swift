@@ -22,7 +22,7 @@ extension OptionName {
     /// The title that lists the option, unless a verb has it among its main options or means something else by it.
     var title: OptionTitle {
         switch self {
-        case .all, .archive, .from, .in, .into, .keychain, .output, .skipLocked:
+        case .all, .archive, .from, .home, .in, .into, .keychain, .output, .skipLocked:
             .keychain
         case .access, .accessible, .account, .attribute, .class, .group, .label, .server, .service, .synchronizable,
             .uuid:

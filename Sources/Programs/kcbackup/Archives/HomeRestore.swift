@@ -1,0 +1,66 @@
+internal import KCBackupCatalogue
+internal import KCByteStreams
+internal import KCKeychainModel
+internal import KCReportText
+
+/// `restore --home`: restores the newest archive of each store in a folder.
+struct HomeRestore {
+    let command: RestoreCommand
+    let opener: ArchiveOpener
+    let session: Session
+
+    /// Restores all of them; one that cannot be restored keeps no other from it.
+    func run(_ folder: String) throws -> ExitStatus {
+        if command.keychainName != nil { throw UsageProblem.together(.home, .keychain) }
+        if command.replace { throw UsageProblem.together(.home, .replace) }
+        let names = try newest(in: folder)
+        var results: [JSONValue] = []
+        var statuses: [ExitStatus] = []
+        for name in names {
+            let path = "\(folder)/\(name.fileName)"
+            session.note("\(displayed(path)):")
+            do {
+                statuses.append(
+                    try command.restore(path, as: name, opener, session) { json, lines in
+                        if session.style.isJSON { results.append(json) } else { try session.result([:], lines) }
+                    })
+            } catch {
+                if Interruption.isRequested { throw error }
+                let failure = Failure(error, session.subjects)
+                if failure.isOfOutput { throw failure }
+                let explanation = failure.explanation.prefixed("\(quoted(path)): ")
+                session.message(explanation.lines)
+                results.append(["path": .text(path), "error": explanation.jsonBody])
+                statuses.append(explanation.status)
+            }
+        }
+        if session.style.isJSON { try session.result(["folder": .text(folder), "results": .list(results)], []) }
+        // A failure says more than an archive that was incomplete.
+        return statuses.first { $0 != .ok && $0 != .incomplete } ?? statuses.first { $0 != .ok } ?? .ok
+    }
+
+    /// The newest archive of each store, by the names, which opening compares with what the device has signed.
+    ///
+    /// - Throws: `Refusal` if there is none, or if archives of several devices are there; `FileFailure`.
+    private func newest(in folder: String) throws -> [ArchiveName] {
+        session.subjects.path = folder
+        let resolved = session.world.resolve(folder)
+        guard Path.isFolder(resolved) else {
+            if try Path.exists(resolved) { throw UsageProblem.fileForFolder(folder) }
+            throw FileFailure(folder, .notFound)
+        }
+        let names = try Path.names(in: resolved).compactMap { ArchiveName($0) }
+        let devices = Set(names.map(\.device.exact)).sorted()
+        if devices.isEmpty { throw Refusal.noArchives(in: folder) }
+        if devices.count > 1 { throw Refusal.severalDevices(in: folder, devices.map(\.string)) }
+        var newest: [ExactText: ArchiveName] = [:]
+        for name in names {
+            guard let other = newest[name.series.exact] else {
+                newest[name.series.exact] = name
+                continue
+            }
+            if other.precedes(name, now: session.now) { newest[name.series.exact] = name }
+        }
+        return newest.values.sorted { $0.series.exact < $1.series.exact }
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import KCTestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("Everything in a home: one command to back it up, and one to restore it", .waitsForPrograms)
+struct HomeFolderTests {
+    private let home: TestHome
+
+    init() throws {
+        home = try TestHome()
+        try home.write("pass", "correct horse\n")
+        try home.write("tulip", "tulip\n")
+        try home.write("../home/.netrc", "machine example.org login ada password tulip\n")
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        #expect(home.run("item add --service Bank --account ada --secret file:tulip").status == .ok)
+    }
+
+    private func text(_ name: String) -> String? {
+        FileManager.default.contents(atPath: home.home + "/" + name).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private func archives() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: home.path("backups")).filter { $0.hasSuffix(".kcb") }
+            .sorted()
+    }
+
+    @Test("What one command backed up comes back with one command, and nothing is written twice")
+    func roundTrip() throws {
+        let made = home.run("create --home --to backups --passphrase file:pass")
+        #expect(made.status == .ok, "\(made.messages)")
+        #expect(made.messages.contains("no desktop keyring runs here"))
+        #expect(try archives().map { $0.prefix { $0 != "K" } } == ["home-files-", "login-"])
+
+        try FileManager.default.removeItem(atPath: home.home + "/.netrc")
+        #expect(home.run("keychain delete --confirm login").status == .ok)
+        let command = "restore --home backups --passphrase file:pass --passcode file:pass"
+        let plan = home.run(command + " --dry-run")
+        #expect(plan.status == .ok, "\(plan.messages)")
+        #expect(plan.text.contains("would be created: file '~/.netrc'\n"))
+        #expect(plan.text.contains("would be created: generic password 'Bank', account 'ada'\n"))
+        #expect(text(".netrc") == nil)
+
+        let restored = home.run(command)
+        #expect(restored.status == .ok, "\(restored.messages)")
+        #expect(text(".netrc") == "machine example.org login ada password tulip\n")
+        #expect(home.run("item find --service Bank --reveal --passcode file:pass").text == "tulip")
+        let again = home.run(command + " --dry-run")
+        #expect(again.text.matches(of: /would restore nothing/).count == 2)
+    }
+
+    @Test("The newest archive of each store is taken, and one that is damaged keeps no other back")
+    func newest() throws {
+        for text in ["old", "new"] {
+            try home.write("../home/.netrc", text)
+            #expect(home.run("create --home --to backups --passphrase file:pass").status == .ok)
+        }
+        try FileManager.default.removeItem(atPath: home.home + "/.netrc")
+        let damaged = home.path("backups/" + (try #require(try archives().last { $0.hasPrefix("login-") })))
+        try Data("x".utf8).write(to: URL(filePath: damaged))
+        let outcome = home.run("restore --home backups --passphrase file:pass")
+        #expect(outcome.status == .damaged)
+        #expect(outcome.messages.contains("is not a kcbackup archive"))
+        #expect(text(".netrc") == "new")
+    }
+
+    @Test("A folder without archives, or with those of several devices, is refused, and so are contradictions")
+    func refusals() throws {
+        try FileManager.default.createDirectory(atPath: home.path("empty"), withIntermediateDirectories: true)
+        #expect(home.run("restore --home empty").status == .notFound)
+        #expect(home.run("restore --home missing").status == .notFound)
+        #expect(home.run("restore --home pass").status == .usage)
+        #expect(home.run("create --home --to backups --unencrypted").status == .ok)
+        let name = try #require(try archives().first)
+        let other = name.replacing(/KC-[A-Z2-7]{8}/, with: "KC-AAAAAAAA")
+        try FileManager.default.copyItem(atPath: home.path("backups/" + name), toPath: home.path("backups/" + other))
+        #expect(home.run("restore --home backups").status == .refused)
+        for line in [
+            "create --home --unencrypted -o a.kcb", "create --home --all --to backups --unencrypted",
+            "create --home --keychain login --to backups --unencrypted", "restore --home backups --keychain login",
+            "restore --home backups --replace",
+        ] {
+            #expect(home.run(line).status == .usage, "\(line)")
+        }
+    }
+
+    @Test("A copy under another name is not taken for the newest archive")
+    func renamed() throws {
+        #expect(home.run("create --home --to backups --unencrypted").status == .ok)
+        let name = try #require(try archives().first { $0.hasPrefix("home-files-") })
+        let later = name.replacing(/\d{8}T/, with: "20260302T")
+        try FileManager.default.copyItem(atPath: home.path("backups/" + name), toPath: home.path("backups/" + later))
+        #expect(home.run("restore --home backups --dry-run").status == .damaged)
+    }
+
+    @Test("A job backs up everything, and can be edited")
+    func job() throws {
+        #expect(home.run("schedule add all --home --to backups --unencrypted").status == .ok)
+        #expect(home.run("run all").status == .ok)
+        #expect(try archives().count == 2)
+        #expect(home.run("schedule install all --system").status == .usage)
+        #expect(home.run("schedule edit all --all").status == .ok)
+        #expect(!home.run("schedule show all").text.contains("--home"))
+    }
+
+    @Test("Secrets in the clear are warned of, with what mends it, and encrypted ones are not")
+    func doctor() throws {
+        let shell = try ProgramShell()(
+            """
+            mkdir -p "$HOME/.ssh"
+            ssh-keygen -q -t ed25519 -N '' -f "$HOME/.ssh/open"
+            ssh-keygen -q -t ed25519 -N 'secret' -f "$HOME/.ssh/closed"
+            ssh-keygen -q -t rsa -m PEM -N '' -f "$HOME/.ssh/pem"
+            ssh-keygen -q -t rsa -m PEM -N 'secret' -f "$HOME/.ssh/closed-pem"
+            printf 'machine example.org login ada password tulip\\n' > "$HOME/.netrc"
+            printf 'tulip' > "$HOME/.vault-token"
+            "$KCBACKUP" doctor 2>&1 | grep -o "~/[^']*' holds.*: 'kcbackup [a-z]*\\|~/[^']*' holds.*: 'ssh-keygen -p"
+            """)
+        #expect(
+            shell.text == """
+                ~/.ssh/open' holds a private key without a passphrase: 'ssh-keygen -p
+                ~/.ssh/pem' holds a private key without a passphrase: 'ssh-keygen -p
+                ~/.netrc' holds passwords in the clear: 'kcbackup import
+                ~/.vault-token' holds a secret in the clear: 'kcbackup item
+
+                """, "\(shell.text)\(shell.errorText)")
+    }
+}
