@@ -6,17 +6,37 @@ import Testing
 
 @Suite("Recipients on a token")
 struct P256TagTests {
-    /// The recipient and the stanza that C2SP's age.md shows.
+    /// The recipient and the share of the stanza that C2SP's age.md shows.
+    ///
+    /// The tag there is that of an older draft; the one below was calculated by the formula of age.md, with Python.
     private static let example = "age1tag1qt8lw0ual6avlwmwatk888yqnmdamm7xfd0wak53ut6elz5c4swx2yqdj4e"
     private static let share =
         "BOqTylUtZFwkMTxd6UENg8kopiMhRJBOUXMv5w2xVOmJu7eezoALGXiNtq5Vka+UQvaYbQvAdwjIJEDaoBaq7So"
 
-    @Test("The tag of a stanza is the one of the specification's example")
+    @Test("The tag of a stanza follows the formula of the specification")
     func tag() throws {
         let recipient = try #require(P256TagRecipient(Self.example))
         let share = try #require(Base64.decode(Self.share, padded: false))
-        #expect(Base64.encode(try recipient.tag(share), padded: false) == "CXBuUw")
+        #expect(Base64.encode(try recipient.tag(share), padded: false) == "Dajdvw")
         #expect(recipient.description == Self.example)
+    }
+
+    @Test("A file key that another program wrapped is unwrapped")
+    func foreign() throws {
+        // The stanza is of rage, by pyrage 1.4.0; the key is 04 ‖ X ‖ Y ‖ K, by openssl.
+        let key = try #require(
+            Hexadecimal.decode(
+                "04cffd2c9e65b14a6bd2570f1cdd52b032bb331b10ecfac771638836fb11d2c114"
+                    + "46178930215a6f6ce19ea6c211f262d0b6a98ee036d6a2a5f57e8083a29afd95"
+                    + "faa3b4155a9a7bce0fe4a601640f85c62b49b18afcf211b21dbcdb33575ce97e"))
+        let share = "BGcwsr+dTz8U8AL19W71FrY6e1LmrIOdOqeco9PHYA/Ut1vjuTQjCMXoh/poa0vkumsQQtPFpvDMTkS5uOKh56s"
+        let body = try #require(Base64.decode("Va/APC0f7IeX+phgVEoCICE1NlPhmO2i9lKWh3GgBYc", padded: false))
+        let recipient = try #require(
+            P256TagRecipient("age1tag1q08l6ty7vkc5567j2u83eh2jkqetkvcmzrk043m3vwyrd7c36tq3gv9sm9e"))
+        let count = try recipient.unwrap(
+            Stanza(type: "p256tag", arguments: ["OWJmDw", share], body: body),
+            with: PrivateKey(externalRepresentation: SecretBytes(copying: key), kind: .ec))?.count
+        #expect(count == 16)
     }
 
     @Test("A file key wrapped for a token is unwrapped with its private key, and with no other")
@@ -48,8 +68,8 @@ struct P256TagTests {
         "What is no point of the curve, or not written as age writes it, is no recipient",
         arguments: [
             [UInt8](repeating: 2, count: 32), [UInt8](repeating: 2, count: 34), [0] + [UInt8](repeating: 1, count: 32),
-            // x = 5 has no point, and x must be below p.
-            [2] + [UInt8](repeating: 0, count: 31) + [5], [2] + [UInt8](repeating: 0xff, count: 32),
+            // x = 1 has no point, and x must be below p.
+            [2] + [UInt8](repeating: 0, count: 31) + [1], [2] + [UInt8](repeating: 0xff, count: 32),
             [4] + [UInt8](repeating: 1, count: 64), [],
         ])
     func malformed(point: [UInt8]) {

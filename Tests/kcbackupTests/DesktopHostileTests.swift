@@ -112,7 +112,7 @@ struct DesktopHostileTests {
             text == """
                 130
                 kcbackup: error: interrupted while the first items were written
-                kcbackup: hint: what was written stays, since the Secret Service has no transactions: run the command again to finish it
+                kcbackup: hint: what was written stays, since there are no transactions there: run the command again to finish it
 
                 """)
     }

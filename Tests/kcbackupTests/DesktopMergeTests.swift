@@ -138,7 +138,7 @@ struct DesktopMergeTests {
             echo $status; grep -c "stays behind: 'bound'" messages
             status=0; $KCBACKUP diff $old $new --password file:pw 2>messages || status=$?
             echo $status; grep -c "not compared: 1 item" messages
-            try $KCBACKUP merge $folder --password file:pw | cut -c1-40
+            try $KCBACKUP merge $folder --password file:pw | cut -c1-32
             # The label does not depend on how the file is named.
             cd $folder/v1
             $KCBACKUP merge ./login.keyring --password file:$HOME/pw --dry-run 2>/dev/null || echo $?
@@ -151,8 +151,8 @@ struct DesktopMergeTests {
                 1 the same
                 3
                 1
-                64 error: 'merge' takes one file, and '
-                would merge nothing into desktop keyring: 1 the same
+                64 error: 'merge' takes one file
+                would merge nothing into the Secret Service: 1 the same
                 3
                 1
 

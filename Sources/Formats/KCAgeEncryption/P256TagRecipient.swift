@@ -37,8 +37,6 @@ package struct P256TagRecipient: Recipient, Hashable, LosslessStringConvertible 
     }
 
     /// Encrypts the file key to the point.
-    ///
-    /// - Throws: `AgeFailure.cryptography`.
     package func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
         do {
             let sealed = try HPKE.seal(fileKey, to: key, info: Self.label)

@@ -50,6 +50,7 @@ struct ThrownMessages {
         "Commands/KeychainLockCommand.swift": [
             "refusal.reason": "this process may not use the kernel's key service, as in many containers"
         ],
+        "Commands/MergeCommand.swift": ["quoted(file)": "'keyrings'"],
         "Commands/StatusCommand.swift": [
             "displayed(maxAge)": "26h", #"stale.joined(separator: ", ")"#: "job 'nightly'",
         ],

@@ -57,7 +57,7 @@ func explainArchive(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
             hint:
                 "give another identity file with '\(OptionName.identity.spelling) FILE'; an inspect recipient's identity "
                 + "opens the metadata alone",
-            kinds.contains("p256tag")
+            kinds.contains { $0.exact == "p256tag".exact }
                 ? "a key in a token opens it with age and the plugin of the token: see keys.md in the documentation"
                 : "if the archive has a passphrase, give that instead, with '\(OptionName.passphrase.spelling) SOURCE'")
     case .keyNeeded(let passphraseOpens):
