@@ -159,6 +159,25 @@ struct DesktopMergeTests {
                 """)
     }
 
+    @Test("A record without a date is not newer than anything, however new its file is")
+    func undated() throws {
+        let text = try shell.run(
+            #"""
+            keyring
+            printf 'name,url,username,password,note\na,https://a.example,ada,before,\n' >table.csv; chmod 600 table.csv
+            $KCBACKUP merge table.csv 2>/dev/null
+            $DESKTOP secret login/1 after
+            tick; touch table.csv
+            $KCBACKUP merge table.csv --on-conflict newer --json 2>/dev/null | jq -c '.plan.update, .plan.keep'
+            """#)
+        #expect(
+            text == """
+                0
+                1
+
+                """)
+    }
+
     @Test("A merge that is killed is finished by the same merge, and one undo takes back both")
     func killed() throws {
         let text = try shell.run(

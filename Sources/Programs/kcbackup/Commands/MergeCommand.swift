@@ -84,7 +84,13 @@ struct MergeCommand: Verb {
         let reading = try read(in: session)
         let contents = ImportText(path: file, reading: reading, use: .source, session: session)
         try contents.tellContents()
-        let (archive, identity) = try archive(of: FileItems(reading.contents, identity: file), in: session)
+        let items = FileItems(reading.contents, identity: file)
+        let (archive, identity) =
+            if let date = reading.fileDate {
+                try archive(of: items.undated(date), in: session)
+            } else {
+                try archive(of: items, in: session)
+            }
         let status = try merge(archive, identity, reading, into: target, in: session)
         if reading.contents.exposesSecrets, reading.remains, !dryRun {
             session.warn("\(quoted(file)) still holds the secrets in the clear; delete it when it is no longer needed")
@@ -118,7 +124,7 @@ struct MergeCommand: Verb {
 
     /// An archive of the items, so that a restore merges them, and what identifies this restore.
     private func archive(
-        of items: FileItems, in session: Session
+        of items: some ItemSource, in session: Session
     ) throws -> (archive: ProvenArchive, fingerprint: [UInt8]) {
         let device: DeviceKey
         if dryRun {
