@@ -48,7 +48,8 @@ private struct DatingVisitor<Visitor: ItemVisitor>: ItemVisitor {
     let date: Timestamp
 
     private func dated(_ item: Item) throws(ItemProblem) -> Item {
-        if item.modified != date { return item }
+        // A record with a date of its own rarely has that of the file in both places.
+        guard item.created == date, item.modified == date else { return item }
         var attributes = item.attributes
         attributes[.mdat] = .date(.reference)
         return try Item(

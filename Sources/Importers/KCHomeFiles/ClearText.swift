@@ -1,6 +1,6 @@
 internal import KCByteStreams
 
-/// Whether a file holds secrets that whoever reads it can use.
+/// Whether a file holds secrets that anyone who can read it can use.
 package enum ClearText: Hashable, Sendable {
     /// No: they are encrypted, or there are none.
     case none

@@ -10,7 +10,7 @@ package struct HomeContents: Sendable {
     /// What should be here and could not be read.
     package let unread: [(path: String, problem: HomeFile.Failure)]
 
-    /// The files whose secrets whoever reads them can use.
+    /// The files with secrets that anyone who can read them can use.
     package let clear: [Clear]
 
     /// A file with secrets in the clear.

@@ -13,7 +13,7 @@ package struct HomeRule: Sendable {
     /// Takes files.
     ///
     /// - Parameters:
-    ///   - isSecret: true to restore them for their owner alone, whoever could read them before.
+    ///   - isSecret: true to restore them readable by their owner only, whatever their permissions were.
     ///   - limit: their maximum size in bytes.
     static func take(
         _ pattern: String, isSecret: Bool = true, limit: Int = HomeFileRule.usualLimit, clear: ClearText = .none

@@ -150,23 +150,15 @@ struct MergeCommand: Verb {
         var request = RestoreRequest(archive, options, keepsState: !noUndo) { _ in }
         request.change = .merge
         request.identity = identity
-        var changes = RestoreChanges(namesCreated: true, namesSame: style.verbose, limit: .max)
-        var unmapped = UnmappedAttributes()
+        let watch = RestoreWatch(RestoreChanges(namesCreated: true, namesSame: style.verbose, limit: .max))
         let progress = Progress("merging items", in: session, reading: archive.opened, dryRun ? 1 : 2)
         defer { progress.finish() }
-        var observer = RestoreObserver()
-        observer.step = progress.step
-        observer.observe = { item, action in
-            changes.add(item, action)
-            if action == .create || action == .update, let loss = target.place.loss(of: item) {
-                unmapped.add(item, loss)
-            }
-        }
-        let report = try target.place.restore(request, observer)
+        let report = try target.place.restore(request, watch.observer(of: target.place, progress.step))
         progress.finish()
         try RestoreText(
-            report: report, changes: changes, source: .file(path: file, format: reading.format.name), target: target,
-            policy: onConflict, isOfSome: false, isMade: true, unmapped: unmapped, done: .merged
+            report: report, changes: watch.changes, source: .file(path: file, format: reading.format.name),
+            target: target,
+            policy: onConflict, isOfSome: false, isMade: true, unmapped: watch.unmapped, done: .merged
         ).tell(session)
         session.noteUndo(target.option)
         let isUndecided = onConflict == .keep && report.counts.keep > 0

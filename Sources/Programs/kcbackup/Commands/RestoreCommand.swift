@@ -197,27 +197,20 @@ struct RestoreCommand: Verb {
         // A user who selects items wants to see which ones were restored.
         let namesAll = style.verbose || options.filter != nil
         // One more than are shown shows that there are more.
-        var changes = RestoreChanges(
-            namesCreated: dryRun || namesAll || style.json, namesSame: namesAll,
-            limit: namesAll || style.json ? .max : ChangeList.limit + 1)
-        var unmapped = UnmappedAttributes()
+        let watch = RestoreWatch(
+            RestoreChanges(
+                namesCreated: dryRun || namesAll || style.json, namesSame: namesAll,
+                limit: namesAll || style.json ? .max : ChangeList.limit + 1))
         // The archive is read once for the plan and once for writing.
         let progress = Progress("restoring items", in: session, reading: proven.opened, dryRun ? 1 : 2)
         defer { progress.finish() }
-        var observer = RestoreObserver()
-        observer.step = progress.step
-        observer.observe = { item, action in
-            changes.add(item, action)
-            if action == .create || action == .update, let loss = target.place.loss(of: item) {
-                unmapped.add(item, loss)
-            }
-        }
-        let report = try target.place.restore(request, observer)
+        let report = try target.place.restore(request, watch.observer(of: target.place, progress.step))
         progress.finish()
         try RestoreText(
-            report: report, changes: changes, source: .archive(outline, path: archive, proven.origin), target: target,
+            report: report, changes: watch.changes, source: .archive(outline, path: archive, proven.origin),
+            target: target,
             policy: options.conflictPolicy, isOfSome: options.filter != nil,
-            isMade: new == nil || report.makesKeychain, unmapped: unmapped
+            isMade: new == nil || report.makesKeychain, unmapped: watch.unmapped
         ).tell(session, result)
         if new != nil, !dryRun, report.writesSomething {
             session.note("'kcbackup keychain delete \(shellWord(target.name))' takes that back")

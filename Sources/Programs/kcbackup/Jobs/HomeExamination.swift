@@ -2,7 +2,7 @@ internal import KCByteStreams
 internal import KCHomeFiles
 internal import KCReportText
 
-/// Finds the files of a home that hold secrets which whoever reads them can use.
+/// Finds the files of a home with secrets that anyone who can read them can use.
 struct HomeExamination {
     /// What is warned of, with the command that mends it.
     private(set) var warnings: [String] = []

@@ -1,0 +1,24 @@
+internal import KCBackupEngine
+internal import KCItemStores
+
+/// Collects, while a restore plans, what its report names.
+final class RestoreWatch {
+    private(set) var changes: RestoreChanges
+    /// What the store does not hold of the items that it gets.
+    private(set) var unmapped = UnmappedAttributes()
+
+    init(_ changes: RestoreChanges) {
+        self.changes = changes
+    }
+
+    /// The observer of a restore into a store; `step` is called for each item.
+    func observer(of place: any RestorableStore, _ step: @escaping () -> Void) -> RestoreObserver {
+        var observer = RestoreObserver()
+        observer.step = step
+        observer.observe = { [self] item, action in
+            changes.add(item, action)
+            if action == .create || action == .update, let loss = place.loss(of: item) { unmapped.add(item, loss) }
+        }
+        return observer
+    }
+}
