@@ -4,8 +4,9 @@ internal import KCKeychainModel
 /// Consecutive items of merged runs, decoded, with their lines and secrets.
 final class ItemBatch {
     private var items: [Item] = []
-    private var lines = SecretBytes(capacity: sizeInBytes)
-    private var secrets = SecretBytes(capacity: 16_384)
+    // From the one page that a secret has at least: sources of a single item are visited for every record of an export.
+    private var lines = SecretBytes(capacity: 4_096)
+    private var secrets = SecretBytes(capacity: 4_096)
     /// Where the line and the secret of each item end.
     private var ends: [(line: Int, secret: Int)] = []
     /// Why the items after these cannot be read.
@@ -82,9 +83,11 @@ struct ItemReadAhead {
     /// Passes all items to a visitor.
     func visit<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
         var secret = SecretBytes(capacity: 1_024)
-        var (current, next) = (ItemBatch(), ItemBatch())
+        var current = ItemBatch()
         worker.start(current)
         worker.wait()
+        if current.isLast { return try current.visit(&visitor, &secret) }
+        var next = ItemBatch()
         while !current.isLast {
             worker.start(next)
             try current.visit(&visitor, &secret)
