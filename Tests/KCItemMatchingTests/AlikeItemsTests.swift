@@ -26,7 +26,7 @@ struct AlikeItemsTests {
             ("A:1", "B:2", [0]), ("A:?", "B:2", [0]),
             // It is unclear which of them was changed, so nothing is overwritten.
             ("x:1 x:2", "x:9", [nil, nil]), ("x:1", "x:8 x:9", [nil]), ("x:1 x:2", "", [nil, nil]),
-            ("x:1 x:2", "x:2 x:9", [nil, 0]),
+            ("x:1 x:2", "x:2 x:9", [nil, 0]), ("x:3 x:4 x:5", "x:1 x:2 x:3", [2, nil, nil]),
             // An item that has the secret of a record was renamed; nothing of another one is overwritten.
             ("A:1", "A:2 B:1", [1]), ("A:1 B:2", "A:2 B:1", [1, 0]),
             // One was deleted, and another one was added.

@@ -8,17 +8,18 @@ struct MatchingLawTests {
     /// What a side of a random series may have.
     private struct World {
         var hasUnknownSecrets = true
+        var secrets = 4
         var hasWhole: Bool
 
         func side(_ random: inout SeededRandom) -> [AlikeItem] {
             let count = Int.random(in: 0...6, using: &random)
             return (0..<9).shuffled(using: &random).prefix(count).map { position in
                 let label = ["A", "B", ""].randomElement(using: &random) ?? ""
-                let secret = Int.random(in: 0..<(hasUnknownSecrets ? 5 : 4), using: &random)
+                let secret = Int.random(in: 0..<(hasUnknownSecrets ? secrets + 1 : secrets), using: &random)
                 let second = Int64.random(in: 0..<2, using: &random)
                 let rest = UInt8.random(in: 0..<2, using: &random)
                 return AlikeItem(
-                    position: position, label: label, secret: secret == 4 ? nil : ItemCode([UInt8(secret)]),
+                    position: position, label: label, secret: secret == secrets ? nil : ItemCode([UInt8(secret)]),
                     created: hasWhole ? Timestamp(microseconds: second * 1_000_000) : nil,
                     whole: hasWhole ? ItemCode(Array(label.utf8) + [UInt8(second), rest]) : nil)
             }
@@ -28,10 +29,12 @@ struct MatchingLawTests {
     private typealias Series = (records: [AlikeItem], items: [AlikeItem])
 
     /// Runs a test with random series.
-    private func each(hasUnknownSecrets: Bool = true, _ body: (Series, inout SeededRandom) throws -> Void) rethrows {
+    private func each(
+        hasUnknownSecrets: Bool = true, secrets: Int = 4, _ body: (Series, inout SeededRandom) throws -> Void
+    ) rethrows {
         var random = SeededRandom(seed: 2_023)
         for round in 0..<3_000 {
-            let world = World(hasUnknownSecrets: hasUnknownSecrets, hasWhole: round.isMultiple(of: 2))
+            let world = World(hasUnknownSecrets: hasUnknownSecrets, secrets: secrets, hasWhole: round.isMultiple(of: 2))
             let records = world.side(&random)
             try body((records, world.side(&random)), &random)
         }
@@ -110,6 +113,23 @@ struct MatchingLawTests {
                 #expect(item == record)
             }
         }
+    }
+
+    @Test("A second restore that keeps what is there adds nothing, where no two records have the same secret")
+    func keptTwice() {
+        var count = 0
+        each(hasUnknownSecrets: false, secrets: 12) { series, _ in
+            guard Set(series.records.map(\.secret)).count == series.records.count else { return }
+            count += 1
+            let pairs = AlikeItems.pairs(of: series.records, with: series.items)
+            let added = zip(series.records, pairs).filter { $0.1 == nil }.enumerated().map { index, record in
+                var item = record.0
+                item.position = 100 + index
+                return item
+            }
+            #expect(!AlikeItems.pairs(of: series.records, with: series.items + added).contains(nil), "\(series)")
+        }
+        #expect(count > 1_000)
     }
 
     @Test("What is matched while it is read is matched as if all were known")

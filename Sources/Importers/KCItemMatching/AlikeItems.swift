@@ -126,8 +126,9 @@ private struct Pairing {
         }
     }
 
-    /// Matches those that are left, share a value, and are at the same place among all that share it, if there are as
-    /// many of these on both sides.
+    /// Matches those that are left, share a value, and are at the same place among all that share it.
+    ///
+    /// Places say nothing if there are not as many of these on both sides, or if one of them is matched elsewhere.
     mutating func matchInPlace<Key: Hashable>(by key: (AlikeItem) -> Key?) {
         if !isTaken.contains(false) { return }
         var shared: [Key: (records: [Int], items: [Int])] = [:]
@@ -138,9 +139,12 @@ private struct Pairing {
             if let key = key(items[item]) { shared[key]?.items.append(item) }
         }
         for (records, items) in shared.values where records.count == items.count {
-            for (record, item) in zip(records, items) where pairs[record] == nil && !isTaken[item] {
-                pair(record, item)
-            }
+            if zip(records, items).contains(where: { isMatchedElsewhere($0, $1) }) { continue }
+            for (record, item) in zip(records, items) { pair(record, item) }
         }
+    }
+
+    private func isMatchedElsewhere(_ record: Int, _ item: Int) -> Bool {
+        pairs[record].map { $0 != item } ?? isTaken[item]
     }
 }
