@@ -35,6 +35,25 @@ func tests(
         swiftSettings: settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))])
 }
 
+/// The decoders that `make fuzz-coverage` drives, as a program for libFuzzer, or as tests that run them a few times.
+let fuzzing: Target = {
+    let dependencies: [Target.Dependency] = [
+        "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCGzipStreams", "KCTarArchive", "KCAgeEncryption",
+        "KCKeychainModel", "KCKeychainKeys", "KCKeychainStore", "KCCertificateItems", "KCBackupArchive",
+        "KCBackupCatalogue", "KCBackupJobs", "KCRecoveryKits", "KCItemSources", "KCForeignFormats", "KCTestSupport",
+    ]
+    let path = "Tests/KCFuzzingTests"
+    if Context.environment["FUZZER"] == nil {
+        return .testTarget(
+            name: "KCFuzzingTests", dependencies: dependencies, exclude: ["Fuzzer", "Regressions"],
+            swiftSettings: settings)
+    }
+    // libFuzzer has the entry point.
+    return .executableTarget(
+        name: "KCFuzzer", dependencies: dependencies, path: path, exclude: ["Regressions"],
+        sources: ["Fuzzer", "Targets"], swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])])
+}()
+
 let package = Package(
     name: "kcbackup",
     products: [
@@ -259,6 +278,7 @@ let package = Package(
             name: "KCTerminalProgram", dependencies: ["KCByteStreams", "KCConsole"], path: "Tests/KCTerminalProgram",
             swiftSettings: clientSettings),
 
+        fuzzing,
         .target(name: "CKCTestSupport", path: "Tests/CKCTestSupport"),
         .target(
             name: "KCTestSupport",

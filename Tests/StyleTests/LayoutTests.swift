@@ -57,7 +57,7 @@ struct LayoutTests {
     @Test("Each test folder mirrors a source folder, and each target has tests")
     func testsMirrorSources() {
         let others = [
-            "KCArchiveForgery", "CKCTestSupport", "KCTestSupport", "KCTestSupportTests", "StyleTests", "FaultTests",
+            "KCArchiveForgery", "KCFuzzingTests", "CKCTestSupport", "KCTestSupport", "KCTestSupportTests", "StyleTests", "FaultTests",
             "KCConcurrentProgram", "KCSealingProgram", "KCTerminalProgram", "KCTrustProgram",
         ]
         let subjects = Repository.names(in: "Tests").filter { !others.contains($0) }
