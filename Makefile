@@ -23,7 +23,7 @@ DOCUMENTATION := share/doc/kcbackup
 PACKAGES := .build/packages
 SOURCES := Package.swift $(shell find Sources -type f)
 
-.PHONY: help build test test-debug test-packages wrappers faults proof fuzz fleet fleet-index judges remotes desktop bench demo install uninstall deb tarball test-deb test-html docs format
+.PHONY: help build test test-debug test-packages wrappers faults proof fuzz fuzz-coverage fleet fleet-index judges remotes desktop bench demo install uninstall deb tarball test-deb test-html docs format
 .PHONY: clean
 .PHONY: packages-build packages-test packages-desktop packages-judges packages-bench packages-remotes packages-fleet-index packages-test-html packages-deb packages-test-deb
 # Half a file must not look up to date.
@@ -44,6 +44,7 @@ help:
 	@echo 'make judges     install Python programs that judge files of ours, in .build/judges'
 	@echo 'make remotes    copies on real servers of this machine: S3, SFTP, WebDAV, each RACES=5 times at once'
 	@echo 'make fuzz       files of other programs, changed at random, FUZZ_ROUNDS=20000 times from FUZZ_SEED='
+	@echo 'make fuzz-coverage  every decoder of foreign bytes under libFuzzer, FUZZ_SECONDS=60 for each, or for FUZZ_TARGETS='
 	@echo 'make fleet      fleet status of 10,000 machines, with an rclone that it installs in .build/rclone'
 	@echo 'make fleet-index  fleet index and fleet search of FLEET_MACHINES=10000 machines with FLEET_ITEMS=400 items each'
 	@echo 'make demo       backup and restore of the sample keychain, in a temporary folder'
@@ -97,6 +98,14 @@ fuzz: packages-test
 	@echo 'FUZZ_SEED=$(FUZZ_SEED)'
 	FUZZ_ROUNDS=$(FUZZ_ROUNDS) FUZZ_SEED=$(FUZZ_SEED) LIMIT=24h TESTS=$(TESTS) \
 	    .ci/run-tests --filter KCForeignFormatsTests.FuzzTests
+
+# Guided by coverage; what broke a decoder is in .build/fuzz/crashes, and becomes a file of KCFuzzingTests/Regressions.
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?=
+fuzz-coverage: packages-test
+	FUZZER=1 swift build --configuration release --scratch-path .build/fuzz -Xswiftc -enable-testing \
+	    -Xswiftc -assert-config -Xswiftc Debug -Xswiftc -sanitize=fuzzer --product KCFuzzer
+	SECONDS_EACH=$(FUZZ_SECONDS) TARGETS='$(FUZZ_TARGETS)' .ci/fuzz
 
 FLEET_MACHINES ?= 10000
 FLEET_NIGHTS ?= 1

@@ -193,6 +193,11 @@ class Bench:
             self.add(f".backup | {packer} | age, compared", f"{pack}; {back}", prepare=removing(copy, out), needs=needs)
         self.add("age -d | zstd -d", f"age -d -i '{key}' '{folder}/copy.zstd.age' | zstd -d",
                  needs=["sqlite3", "zstd", "age"])
+        # What `verify` reads, without looking at it.
+        streams = " ".join(f"{stream}.jsonl.gz.age" for stream in ["metadata", "secrets"])
+        self.add("age -d | gzip -d of the archive",
+                 f"for stream in {streams}; do tar -xOf '{folder}/archive.kcb' $stream | age -d -i '{key}' | gzip -d; done",
+                 needs=["tar", "gzip", "age"])
         if self.files:
             out = folder / "files.age"
             pack = f"tar -C '{folder}' -c files | gzip | age -r {self.recipient} -o '{out}'"

@@ -39,6 +39,7 @@ RATIOS = [
     ("create", [".backup | gzip | age"], 0.5, None),
     ("create --if-changed", ["kcbackup create"], 0.15, None),
     ("verify", ["age -d | zstd -d"], 1.5, None),
+    ("verify", ["age -d | gzip -d of the archive"], 1.5, None),
     ("inspect", ["kcbackup verify"], 1.5, None),
     ("inspect --json", ["kcbackup verify"], 1.3, None),
     ("restore", ["kcbackup verify", "sqlite3 insert"], 1.3, None),
