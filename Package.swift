@@ -48,10 +48,9 @@ let fuzzing: Target = {
             name: "KCFuzzingTests", dependencies: dependencies, exclude: ["Fuzzer", "Regressions"],
             swiftSettings: settings)
     }
-    // libFuzzer has the entry point.
     return .executableTarget(
         name: "KCFuzzer", dependencies: dependencies, path: path, exclude: ["Regressions"],
-        sources: ["Fuzzer", "Targets"], swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])])
+        sources: ["Fuzzer", "Targets"], swiftSettings: settings)
 }()
 
 let package = Package(

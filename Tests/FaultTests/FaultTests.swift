@@ -33,8 +33,20 @@ struct FaultTests {
         let bench = try FaultBench(scenario)
         try #require(bench.calls.count > 2, "\(bench.calls)")
         let faults = bench.calls.flatMap { call in call.errors.map { (call, FaultBench.Action.error($0)) } }
-        for (call, action) in chosen(bench.calls.map { ($0, .kill) }, scenario) + chosen(faults, scenario) {
-            for violation in try bench.violations(of: call, action) { Issue.record("\(violation)") }
+        let kills = ProofCount("`\(scenario.rawValue)` killed before a call", seed: Self.isWhole ? nil : Self.seed)
+        try attempt(chosen(bench.calls.map { ($0, .kill) }, scenario), bench, kills)
+        let errors = ProofCount("`\(scenario.rawValue)` with a call that fails", seed: Self.isWhole ? nil : Self.seed)
+        try attempt(chosen(faults, scenario), bench, errors)
+    }
+
+    private func attempt(
+        _ trials: [(SystemCall, FaultBench.Action)], _ bench: FaultBench, _ proof: ProofCount
+    ) throws {
+        for (call, action) in trials {
+            let violations = try bench.violations(of: call, action)
+            for violation in violations { Issue.record("\(violation)") }
+            proof.add(violations.count)
         }
+        try proof.record()
     }
 }

@@ -170,10 +170,13 @@ struct FuzzTests {
         let original = try KnownFormats.recognise(ForeignReading.input(sample.file(sample.bytes)))
         let secrets = try Self.secrets(of: sample, as: original)
         var random = SeededRandom(seed: Self.seed)
+        let proof = ProofCount("\(sample.name), changed at random", seed: Self.seed)
         for round in 0..<max(1, Self.rounds / sample.cost) {
             let bytes = sample.file(Self.changed(sample.bytes, &random))
-            Self.attempt(bytes, as: original, sample.password, secrets, "round \(round) of seed \(Self.seed)")
+            let place = "round \(round) of seed \(Self.seed)"
+            proof.add(Self.attempt(bytes, as: original, sample.password, secrets, place) ? 0 : 1)
         }
+        try proof.record()
     }
 
     @Test(
@@ -204,26 +207,33 @@ struct FuzzTests {
     /// Reads a file in its original format, and in the format that it is now recognized as.
     ///
     /// - Parameter secrets: the only secrets that it may have in its original format; nil for any.
+    /// - Returns: false if it broke a rule.
+    @discardableResult
     private static func attempt(
         _ bytes: [UInt8], as original: any ForeignFormat, _ password: String?, _ secrets: Set<[UInt8]>?,
         _ place: String
-    ) {
-        refusing(place) {
+    ) -> Bool {
+        var isRight = true
+        let isReadOrRefused = refusing(place) {
             let entries = try ForeignReading.read(bytes, as: original, password: password).entries
             guard let secrets else { return }
             for (item, secret) in entries {
-                #expect(secret.map { secrets.contains($0) } ?? true, "\(place): a wrong secret of \(item)")
+                let isKnown = secret.map { secrets.contains($0) } ?? true
+                #expect(isKnown, "\(place): a wrong secret of \(item)")
+                if !isKnown { isRight = false }
             }
         }
-        refusing(place) {
+        let isRecognized = refusing(place) {
             let format = try KnownFormats.recognise(ForeignReading.input(bytes))
             if format.name == original.name { return }
             _ = try ForeignReading.read(bytes, as: format, password: password).listing
         }
+        return isRight && isReadOrRefused && isRecognized
     }
 
-    /// Records every error other than those that readers may throw.
-    private static func refusing(_ place: String, _ body: () throws -> Void) {
+    /// Records every error other than those that readers may throw, and returns false for it.
+    @discardableResult
+    private static func refusing(_ place: String, _ body: () throws -> Void) -> Bool {
         do {
             try body()
         } catch is ForeignFailure {
@@ -232,7 +242,9 @@ struct FuzzTests {
         } catch is GivenSecrets.Unexpected {
         } catch {
             Issue.record("\(place): \(error)")
+            return false
         }
+        return true
     }
 
     @Test("A password store file with any contents is read or refused")
