@@ -88,7 +88,8 @@ struct ForeignReader {
         return try world.foreignFile(resolved, now: session.now)
     }
 
-    /// Returns the format of a regular file, detected from its content; nil if it is unknown or not a regular file.
+    /// Returns the format of a regular file, detected from its content; nil if it is unknown, that of an archive, or not
+    /// a regular file.
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
     func formatOfFile() throws -> (any ForeignFormat)? {
@@ -96,6 +97,8 @@ struct ForeignReader {
         guard path != InputFile.standardInputName, InputFile.descriptor(path) == nil, Path.isFile(resolved),
             case .file(let file) = try InputFile.open(resolved)
         else { return nil }
+        // What begins like an archive is one, or a damaged one.
+        if try file.startsAsArchive() { return nil }
         // A file of items may be large, but its first line is enough to recognize it.
         if try file.startsAsItems() { return ItemLinesFormat() }
         do {

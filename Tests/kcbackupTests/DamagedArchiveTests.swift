@@ -1,0 +1,27 @@
+import KCTestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("Archives whose header is damaged")
+struct DamagedArchiveTests {
+    @Test(
+        "They are damaged, and not refused as what another program may not read",
+        arguments: [
+            "inspect a.kcb -i key", "inspect a.kcb", "verify a.kcb", "restore a.kcb -i key", "diff a.kcb b.kcb -i key",
+        ])
+    func header(line: String) throws {
+        let home = try TestHome()
+        for line in ["keychain create --no-passcode", "keygen -o key"] { #expect(home.run(line).status == .ok) }
+        let key = String(decoding: try home.folder.read("work/key"), as: UTF8.self)
+        let recipient = try #require(key.firstMatch(of: /age1\w+/)).0
+        for name in ["a", "b"] { #expect(home.run("create -r \(recipient) -o \(name).kcb").status == .ok) }
+        // The file still begins like an archive: the first block is that of the container.
+        var bytes = try home.folder.read("work/a.kcb")
+        bytes[514] ^= 1
+        try home.folder.write("work/a.kcb", bytes)
+        let outcome = home.run(line)
+        #expect(outcome.status == .damaged)
+        #expect(outcome.messages.contains("'a.kcb' is not a kcbackup archive"))
+    }
+}
