@@ -23,7 +23,7 @@ DOCUMENTATION := share/doc/kcbackup
 PACKAGES := .build/packages
 SOURCES := Package.swift $(shell find Sources -type f)
 
-.PHONY: help build test test-debug test-packages wrappers faults proof fuzz fuzz-coverage fleet fleet-index judges remotes desktop bench demo install uninstall deb tarball test-deb test-html docs format
+.PHONY: help build test test-debug test-packages wrappers faults proof seeded-defects fuzz fuzz-coverage fleet fleet-index judges remotes desktop bench demo install uninstall deb tarball test-deb test-html docs format
 .PHONY: clean
 .PHONY: packages-build packages-test packages-desktop packages-judges packages-bench packages-remotes packages-fleet-index packages-test-html packages-deb packages-test-deb
 # Half a file must not look up to date.
@@ -38,6 +38,7 @@ help:
 	@echo 'make test-html  the pages of --html in a browser, which is installed for it'
 	@echo 'make faults     kill and disturb the program at every system call that changes a file'
 	@echo 'make proof      make faults, and every other test that `make test` takes a sample of'
+	@echo 'make seeded-defects  make each defect of Tests/SeededDefects in a copy, and see which test finds it'
 	@echo 'make desktop    back up and restore a desktop keyring with 2,000 items, KeePassXC, KWallet'
 	@echo 'make bench      time kcbackup beside other programs, with BENCH="15000 100000 1000000" items; --write in it'
 	@echo '                writes the figures into docs/performance.md'
@@ -79,10 +80,17 @@ faults: packages-test
 	swift build $(OPTIMIZED) --build-tests
 	FAULTS=all LIMIT=4h TESTS=$(TESTS) .ci/run-tests --filter FaultTests
 
-# Everything of which `make test` takes a sample.
+# Everything of which `make test` takes a sample. A run of the second reader that was stopped goes on with the same seed.
+PROOF_SEED ?= 1
 proof: faults
 	FLIPS=all LIMIT=4h TESTS=$(TESTS) .ci/run-tests --filter FlipTests
 	CALLS=all LIMIT=4h TESTS=$(TESTS) .ci/run-tests --filter RemoteBytesTests
+	SECOND_READER=all SECOND_READER_SEED=$(PROOF_SEED) SECOND_READER_COMMIT=$$(git rev-parse --short HEAD) LIMIT=4h \
+	    TESTS=$(TESTS) .ci/run-tests --filter SecondReaderTests
+
+# Whether the tests find each of forty defects; an hour. DEFECTS="07 12" chooses some.
+seeded-defects: packages-test
+	Tests/SeededDefects/run.py $(DEFECTS)
 
 # The desktop keyring with as many items as its daemon can bear, which takes minutes, and those of KeePassXC and
 # KWallet, which `make test` leaves out.
