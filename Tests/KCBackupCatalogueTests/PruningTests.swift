@@ -124,6 +124,16 @@ struct PruningTests {
         try home.backUp(items: 10, rules: rules)
     }
 
+    @Test("The archive that was made last stays, though the clock was set back before it was made")
+    func clockSetBack() throws {
+        let entries = try (0..<3).map { _ in try home.backUp() }
+        home.pass(days: -10)
+        let last = try home.backUp()
+        home.pass(days: 20)
+        #expect(Set(try home.prune(last: 1).removed) == Set(entries.prefix(2).map(\.name)))
+        #expect(try home.names() == [entries[2].name, last.name].sorted())
+    }
+
     @Test("A file in the trash that is not the expired archive stays", arguments: [true, false])
     func trashedFileReplaced(isArchive: Bool) throws {
         let entries = try (0..<3).map { _ in try home.backUp() }

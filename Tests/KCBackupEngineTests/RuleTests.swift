@@ -202,6 +202,22 @@ struct ConflictTests {
         #expect(try keychain.contents() == ["local": "old", "shared": "new"])
     }
 
+    @Test("'--replace' does not name an item as removed if the archive has another one under its unique key")
+    func replaceUnderOtherUUID() throws {
+        let machine = try Machine()
+        let (old, keychain) = (try machine.makeKeychain("old"), try machine.makeKeychain())
+        try old.add("name", "tulip")
+        try keychain.add("name", "rose")
+        try keychain.add("other", "violet")
+        let identity = try X25519Identity.generate()
+        try machine.backUp(old, as: "a.kcb", to: [identity.recipient])
+        let report = try machine.restore(machine.open(machine.folder.path("a.kcb"), with: identity), into: keychain) {
+            $0.replacing = .archived
+        }
+        #expect(report.vanishing.map { $0.attributes.text(.acct) } == ["other"])
+        #expect(try keychain.contents() == ["name": "tulip"])
+    }
+
     @Test("'--replace' restores an item that has become local since, and keeps one that has become synchronizable")
     func replaceAcrossSynchronizable() throws {
         let machine = try Machine()

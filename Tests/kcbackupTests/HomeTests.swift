@@ -102,6 +102,19 @@ struct HomeTests {
         #expect(text(".ssh/config") == nil)
     }
 
+    @Test("Two restores of one file are taken back together, to what was there before the first")
+    func undoOfTwoInOnePlace() throws {
+        try back()
+        for word in ["b", "c"] {
+            try file(".netrc", "machine \(word)")
+            #expect(restore("netrc --on-conflict overwrite").status == .ok)
+        }
+        let states = home.run("undo --keychain home: --list --json").text
+        let names = states.matches(of: /"name":"([^"]+)"/).map { String($0.1) }
+        #expect(home.run(["undo", try #require(names.last), "--keychain", "home:", "--yes"]).status == .ok)
+        #expect(text(".netrc") == "machine b")
+    }
+
     @Test("An archive that names other files, or the same one twice, writes none of them")
     func hostileArchive() throws {
         func line(_ path: String, group: String = "kcbackup", mode: String = "0777", more: String = "") -> String {
