@@ -28,9 +28,10 @@ struct HomeFolderTests {
 
     @Test("What one command backed up comes back with one command, and nothing is written twice")
     func roundTrip() throws {
-        let made = home.run("create --home --to backups --passphrase file:pass")
+        let made = home.run("create --home --to backups --passphrase file:pass -v")
         #expect(made.status == .ok, "\(made.messages)")
         #expect(made.messages.contains("no desktop keyring runs here"))
+        #expect(made.messages.contains("home: saved and verified 1 item"))
         #expect(try archives().map { $0.prefix { $0 != "K" } } == ["home-files-", "login-"])
 
         try FileManager.default.removeItem(atPath: home.home + "/.netrc")

@@ -77,7 +77,8 @@ struct HomeTests {
         try file(".ssh/config", "Host b\n")
         let asked = home.run("undo --keychain home:")
         #expect(asked.status == .refused)
-        #expect(asked.messages.contains("would be removed: file '~/.ssh/config'"))
+        #expect(asked.messages.contains("would be removed: file '~/.ssh/config' (changed here since)"))
+        #expect(asked.messages.contains("without 1 item that was changed since"))
         #expect(text(".ssh/config") == "Host b\n")
         #expect(home.run("undo --keychain home: --yes").status == .ok)
         #expect(text(".ssh/config") == nil)
@@ -113,6 +114,26 @@ struct HomeTests {
         let names = states.matches(of: /"name":"([^"]+)"/).map { String($0.1) }
         #expect(home.run(["undo", try #require(names.last), "--keychain", "home:", "--yes"]).status == .ok)
         #expect(text(".netrc") == "machine b")
+    }
+
+    @Test("Undo removes the folders that the restore made, unless something else is in them")
+    func undoneFolders() throws {
+        for name in [".config/age/a.key", ".config/borg/keys/b", ".ssh/id_rsa"] { try file(name, "key") }
+        #expect(home.run("create --keychain home: -o h.kcb --passphrase file:pass").status == .ok)
+        for name in [".config", ".ssh"] { try remove(name) }
+        #expect(restore().status == .ok)
+        try file(".config/borg/mine", "x")
+        #expect(home.run("undo --keychain home:").status == .ok)
+        func folders() throws -> [String] {
+            try home.folder.list().filter { $0.hasPrefix("home/") && !$0.contains(".local") }
+        }
+        let left = ["home/.config", "home/.config/borg", "home/.config/borg/mine"]
+        #expect(try folders() == left)
+        // Taken back in turn, and once more.
+        #expect(home.run("undo --keychain home:").status == .ok)
+        #expect(text(".config/age/a.key") == "key")
+        #expect(home.run("undo --keychain home:").status == .ok)
+        #expect(try folders() == left)
     }
 
     @Test("An archive that names other files, or the same one twice, writes none of them")

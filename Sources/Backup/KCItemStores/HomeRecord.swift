@@ -10,6 +10,8 @@ internal import KCHomeFiles
 struct HomeRecord {
     /// For each file the code of what is there after the change; nil if nothing is.
     var files: [HomePath: [UInt8]?] = [:]
+    /// The folders that it makes.
+    var folders: Set<HomePath> = []
 
     // A line has a code and the path, at most 4,096 bytes in hexadecimal; see `HomeReader.countLimit`.
     private static let kind = StateFile.Kind("changed files", version: 1, sizeLimit: 1 << 30)
@@ -38,14 +40,16 @@ struct HomeRecord {
         guard let fields = StateFields(parsing: body) else { throw .altered(path: file.path) }
         for field in fields.fields {
             let words = field.value.exact.split(separator: " ")
-            guard field.name.exact == "file", words.count == 2, let bytes = Hexadecimal.decode(words[1]),
+            guard let last = words.last, let bytes = Hexadecimal.decode(last),
                 let path = String(validating: bytes, as: UTF8.self).flatMap({ HomePath($0) })
             else { throw .altered(path: file.path) }
-            if words[0].exact == "-" {
-                files[path] = .some(nil)
-            } else {
+            switch (field.name.exact, words.count) {
+            case ("folder", 1): folders.insert(path)
+            case ("file", 2) where words[0].exact == "-": files[path] = .some(nil)
+            case ("file", 2):
                 guard let code = Hexadecimal.decode(words[0]) else { throw .altered(path: file.path) }
                 files[path] = code
+            default: throw .altered(path: file.path)
             }
         }
     }
@@ -53,10 +57,11 @@ struct HomeRecord {
     func write(of state: KeptState, _ device: DeviceKey) throws(StateFileFailure) {
         var fields = StateFields()
         for (path, code) in files.sorted(by: { $0.key < $1.key }) {
-            fields.add(
-                "file",
-                "\(code.map { Hexadecimal.encode($0) } ?? "-") \(Hexadecimal.encode(Array(path.text.string.utf8)))")
+            fields.add("file", "\(code.map { Hexadecimal.encode($0) } ?? "-") \(Self.encoded(path))")
         }
+        for path in folders.sorted() { fields.add("folder", Self.encoded(path)) }
         try Self.file(of: state, device).create(fields.encoded)
     }
+
+    private static func encoded(_ path: HomePath) -> String { Hexadecimal.encode(Array(path.text.string.utf8)) }
 }

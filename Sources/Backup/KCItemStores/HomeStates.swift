@@ -33,24 +33,27 @@ struct HomeStates {
         }
     }
 
-    /// Keeps what is at the paths of a record, before it changes.
+    /// Keeps what is at the paths of a record, and which folders are missing, before that changes.
     ///
     /// - Parameter planned: what was at a path when the change was planned; nil for nothing.
     /// - Throws: `StateFailure.notKept`, also if a file is no longer as planned.
     func keep(
-        before change: KeptStates.Change, _ record: HomeRecord, in home: WritableHome,
+        before change: KeptStates.Change, _ files: [HomePath: [UInt8]?], in home: WritableHome,
         planned: (HomePath) -> EntryStatus?
     ) throws(StateFailure) -> ArchivedStateName {
         do {
             let (device, _) = try setting.device.keyOrFirst()
             var name = ArchivedStateName(at: setting.now, after: try folder.names().first, before: change)
             let first = name
-            var files = ItemCollection(date: .reference)
-            for path in record.files.keys {
+            var record = HomeRecord()
+            record.files = files
+            var items = ItemCollection(date: .reference)
+            for (path, code) in files {
                 guard let rule = HomeTable.rule(for: path) else { continue }
+                if code != nil { record.folders.formUnion(try home.missingFolders(of: path)) }
                 switch try home.entry(at: path, rule) {
                 case .file(let file) where file.status == planned(path):
-                    try files.add(HomeItem(path, file).draft, secret: file.bytes.copy())
+                    try items.add(HomeItem(path, file).draft, secret: file.bytes.copy())
                 case .missing where planned(path) == nil: continue
                 case .file, .missing, .inTheWay: throw HomeFailure.changedMeanwhile(path.shown)
                 }
@@ -61,7 +64,7 @@ struct HomeStates {
                     name = first.next(number - 1)
                     return name.file
                 }, now: setting.now)
-            _ = try backup.unencrypted(SealedSource(try files.finish(), deviceKey: device))
+            _ = try backup.unencrypted(SealedSource(try items.finish(), deviceKey: device))
             try record.write(of: folder.state(name), device)
             setting.didKeep()
             return name

@@ -49,6 +49,7 @@ final class HomeTarget: ItemTarget, ItemWriter {
     func readItems<Result>(_ body: (any ExistingItems) throws -> Result) throws -> Result { try body(self) }
 
     func writeItems<Result>(_ body: (any ItemWriter) throws -> Result) throws -> Result {
+        defer { home.synchronize() }
         do {
             return try body(self)
         } catch  where written > 0 {

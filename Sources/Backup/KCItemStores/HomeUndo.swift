@@ -11,6 +11,8 @@ struct HomeUndo {
     private var before: [HomePath: KeptFile?] = [:]
     /// The code of what the newest change left there; nil for nothing.
     private var after: [HomePath: [UInt8]?] = [:]
+    /// The folders that the changes made.
+    private var made: Set<HomePath> = []
 
     init(_ home: WritableHome, _ states: HomeStates) {
         self.home = home
@@ -20,6 +22,7 @@ struct HomeUndo {
     /// Takes back the change after a state, too, which is older than those before.
     mutating func add(_ state: KeptState) throws {
         let (files, record) = try states.contents(of: state)
+        made.formUnion(record.folders)
         for (path, code) in record.files {
             before[path] = .some(files[path])
             if after[path] == nil { after[path] = .some(code) }
@@ -46,7 +49,7 @@ struct HomeUndo {
     func plan() throws -> Plan {
         var plan = Plan()
         let code = try states.coding()
-        var (added, changed): ([Item], [Item]) = ([], [])
+        var since = UndoneChanges.Since(added: [], changed: [])
         for (path, kept) in before.sorted(by: { $0.key < $1.key }) {
             guard let rule = HomeTable.rule(for: path) else { continue }
             if kept != nil { plan.itemsAfter += 1 }
@@ -66,15 +69,20 @@ struct HomeUndo {
                 let isAsLeft = after[path] == .some(present)
                 if kept == nil {
                     plan.changes.vanishing.append(item)
-                    if !isAsLeft { added.append(item) }
+                    // Without a code of it, the newest change had removed it.
+                    if case .some(.some(_)) = after[path], !isAsLeft {
+                        since.rewritten.append(item)
+                    } else if !isAsLeft {
+                        since.added.append(item)
+                    }
                 } else {
                     plan.changes.changing.append(item)
-                    if !isAsLeft { changed.append(item) }
+                    if !isAsLeft { since.changed.append(item) }
                 }
                 plan.steps.append(Step(path: path, rule: rule, present: file.status, kept: kept))
             }
         }
-        plan.changes.since = UndoneChanges.Since(added: added, changed: changed)
+        plan.changes.since = since
         return plan
     }
 
@@ -84,15 +92,16 @@ struct HomeUndo {
     func apply(_ plan: Plan, keepsState: Bool) throws {
         if keepsState {
             let code = try states.coding()
-            var record = HomeRecord()
+            var files: [HomePath: [UInt8]?] = [:]
             var present: [HomePath: EntryStatus] = [:]
             for step in plan.steps {
-                record.files[step.path] = .some(
+                files[step.path] = .some(
                     try step.kept.map { try code($0.file.restoredPermissions(step.rule), $0.bytes) })
                 present[step.path] = step.present
             }
-            _ = try states.keep(before: .undo, record, in: home) { present[$0] }
+            _ = try states.keep(before: .undo, files, in: home) { present[$0] }
         }
+        defer { home.synchronize() }
         for step in plan.steps {
             if let kept = step.kept {
                 try home.write(kept.file, step.rule, kept.bytes, replacing: step.present)
@@ -100,5 +109,7 @@ struct HomeUndo {
                 try home.remove(step.path, present)
             }
         }
+        // The innermost first: a folder is greater than the one that it is in.
+        for folder in made.sorted(by: >) { try home.removeEmptyFolder(folder) }
     }
 }

@@ -39,9 +39,9 @@ package final class RestorableHome: RestorableStore {
             var written: [HomePath: HomeTarget.Place] = [:]
             let keep = { [kept] in
                 guard request.keepsState else { return }
-                var record = HomeRecord()
-                for (path, place) in written { record.files[path] = place.code }
-                _ = try kept.keep(before: request.change, record, in: home) { written[$0]?.status }
+                _ = try kept.keep(before: request.change, written.mapValues { $0.code }, in: home) {
+                    written[$0]?.status
+                }
             }
             let report = try backup.run(into: target, keep: keep, step: observer.step) { item, action in
                 if action == .create || action == .update, let place = target.place(of: item) {

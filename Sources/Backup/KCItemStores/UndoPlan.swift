@@ -39,8 +39,12 @@ package struct UndoneChanges {
     package var since: Since?
 
     package struct Since {
-        package let added: [Item]
-        package let changed: [Item]
+        /// Those of `vanishing` that the undone command did not write.
+        package var added: [Item]
+        /// Those of `changing` that were changed again.
+        package var changed: [Item]
+        /// Those of `vanishing` that were changed again.
+        package var rewritten: [Item] = []
     }
 
     /// The items that go although the undone command did not write them, as far as that is known.
@@ -48,4 +52,7 @@ package struct UndoneChanges {
 
     /// The items that are set back although the undone command did not write them, as far as that is known.
     package var changedSince: [Item] { since?.changed ?? changing }
+
+    /// The items that go although they were changed after the undone command wrote them, as far as that is known.
+    package var rewrittenSince: [Item] { since?.rewritten ?? [] }
 }

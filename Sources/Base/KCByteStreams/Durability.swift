@@ -14,7 +14,8 @@ package enum Durability {
         }
     }
 
-    static func doubt(_ failure: FileFailure) {
+    /// Records a failure.
+    package static func doubt(_ failure: FileFailure) {
         collected.withLock { doubts in
             if !doubts.contains(failure) { doubts.append(failure) }
         }

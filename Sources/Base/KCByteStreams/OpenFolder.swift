@@ -79,27 +79,41 @@ package final class OpenFolder: Sendable {
         return unsafe try Path.names(of: stream, path, unreadable: &unreadable)
     }
 
-    /// Creates a folder in it with mode 0700, durably, and opens it.
+    /// Creates a folder in it with mode 0700, and opens it; `synchronize` makes it durable.
     package func makeFolder(_ name: String) throws(FileFailure) -> OpenFolder {
         guard unsafe mkdirat(file.descriptor, name, 0o700) == 0 else {
             let path = try path(of: name)
             throw errno == EEXIST
                 ? FileFailure(path, .exists) : FileFailure(path, .system(errno, doing: "creating the folder"))
         }
-        Path.synchronizeFolder(file)
         return try folder(name)
     }
 
     /// Creates a file in it that has no name yet.
-    package func unnamedFile() throws(FileFailure) -> UnnamedFile { try UnnamedFile(in: file) }
+    ///
+    /// - Parameter sweeps: true to remove first what a killed process left in it, for which all of its names are read.
+    package func unnamedFile(sweeps: Bool) throws(FileFailure) -> UnnamedFile {
+        try UnnamedFile(in: file, sweeps: sweeps)
+    }
 
-    /// Removes a file in it, durably, if it exists.
+    /// Removes a file in it, if it exists; `synchronize` makes that durable.
     package func remove(_ name: String) throws(FileFailure) {
         guard unsafe unlinkat(file.descriptor, name, 0) == 0 || errno == ENOENT else {
             throw FileFailure(try path(of: name), .system(errno, doing: "removing"))
         }
-        Path.synchronizeFolder(file)
     }
+
+    /// Removes a folder in it, if it is one and empty; `synchronize` makes that durable.
+    package func removeEmptyFolder(_ name: String) throws(FileFailure) {
+        guard unsafe unlinkat(file.descriptor, name, AT_REMOVEDIR) != 0 else { return }
+        // A folder that is mounted there is in use.
+        guard [ENOTEMPTY, EEXIST, ENOENT, ENOTDIR, EBUSY].contains(errno) else {
+            throw FileFailure(try path(of: name), .system(errno, doing: "removing"))
+        }
+    }
+
+    /// Makes the names in it durable; a failure is recorded in `Durability`.
+    package func synchronize() { Path.synchronizeFolder(file) }
 
     /// Gives the folder to a user, as root.
     package func setOwner(user: UInt32, group: UInt32) throws(FileFailure) {

@@ -29,7 +29,11 @@ package final class UnnamedFile {
     }
 
     /// Creates the file in an open folder.
-    convenience init(in folder: OpenFile) throws(FileFailure) { try self.init(in: folder, way: Self.bestWay) }
+    ///
+    /// - Parameter sweeps: false to leave what a killed process left in the folder, for the second file of a batch.
+    convenience init(in folder: OpenFile, sweeps: Bool) throws(FileFailure) {
+        try self.init(in: folder, way: Self.bestWay, sweeps: sweeps)
+    }
 
     /// The best way that this process can use.
     private static var bestWay: Way {
@@ -41,15 +45,15 @@ package final class UnnamedFile {
     convenience init(inFolder folderPath: String, way: Way) throws(FileFailure) {
         let folderDescriptor = System.retrying { unsafe open(folderPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard folderDescriptor >= 0 else { throw .opening(folderPath, errno) }
-        try self.init(in: OpenFile(owning: folderDescriptor, path: folderPath), way: way)
+        try self.init(in: OpenFile(owning: folderDescriptor, path: folderPath), way: way, sweeps: true)
     }
 
-    private init(in folder: OpenFile, way: Way) throws(FileFailure) {
+    private init(in folder: OpenFile, way: Way, sweeps: Bool) throws(FileFailure) {
         self.way = way
         self.folder = folder
         let (folderPath, folderDescriptor) = (folder.path, folder.descriptor)
         // Also where files have no names: a process that was killed in `replace` left one with a temporary name.
-        Self.sweep(folderPath)
+        if sweeps { Self.sweep(folderPath) }
 
         var descriptor: Int32 = -1
         if way == .withoutName {
@@ -118,9 +122,10 @@ package final class UnnamedFile {
     /// The contents are durable by then. If the folder cannot be synced afterwards, the file keeps its name, and the
     /// failure is recorded in `Durability`.
     ///
+    /// - Parameter syncsFolder: false if the caller does, after a batch of files.
     /// - Throws: `FileFailure` (`exists`, `noSafeNaming`, `system`); the name then does not exist or belongs to another
     ///   file.
-    package func publish(as name: String) throws(FileFailure) {
+    package func publish(as name: String, syncsFolder: Bool = true) throws(FileFailure) {
         precondition(!name.utf8.contains(UInt8(ascii: "/")), "a name is one component")
         let path = folder.path == "." ? name : folder.path + "/" + name
         guard System.retrying({ fsync(file.descriptor) }) == 0 else {
@@ -128,26 +133,27 @@ package final class UnnamedFile {
         }
         let code = link(as: name)
         guard code == 0 else { throw Naming.failure(path, code) }
-        Path.synchronizeFolder(folder)
+        if syncsFolder { Path.synchronizeFolder(folder) }
     }
 
     /// Names the file, replacing any file of that name; readers see either the old file or the new one.
     ///
     /// The contents are durable by then; if the folder cannot be synced, the failure is recorded in `Durability`.
     ///
+    /// - Parameter syncsFolder: false if the caller does, after a batch of files.
     /// - Throws: `FileFailure` (`noSafeNaming`, `system`); the name is then unchanged.
-    package func replace(_ name: String) throws(FileFailure) {
+    package func replace(_ name: String, syncsFolder: Bool = true) throws(FileFailure) {
         precondition(!name.utf8.contains(UInt8(ascii: "/")), "a name is one component")
         // linkat cannot replace, so the complete file gets a temporary name first.
         let passing = try Self.temporaryName(in: folder.path)
-        try publish(as: passing)
+        try publish(as: passing, syncsFolder: syncsFolder)
         guard unsafe renameat(folder.descriptor, passing, folder.descriptor, name) == 0 else {
             let code = errno
             unsafe unlinkat(folder.descriptor, passing, 0)
             throw FileFailure(
                 folder.path == "." ? name : folder.path + "/" + name, .system(code, doing: "replacing"))
         }
-        Path.synchronizeFolder(folder)
+        if syncsFolder { Path.synchronizeFolder(folder) }
     }
 
     /// Names the file; returns 0 or the `errno`.

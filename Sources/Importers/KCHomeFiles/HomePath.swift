@@ -25,6 +25,12 @@ package struct HomePath: Hashable, Comparable, Sendable {
         text = names.joined(separator: "/").exact
     }
 
+    /// The last name.
+    package var name: String { names[names.count - 1] }
+
+    /// The names of the folders on the way, the outermost first.
+    package var folderNames: [String] { Array(names.dropLast()) }
+
     /// The path of the folder with this many names.
     func prefix(_ count: Int) -> HomePath { HomePath(names: Array(names.prefix(count))) }
 

@@ -9,6 +9,10 @@ internal import KCKeychainModel
 package final class WritableHome {
     private let home: OpenFolder
     private let owner: EntryStatus
+    /// The folders, as names below the home, whose names are not durable yet.
+    private var unsynced: Set<[String]> = []
+    /// The folders in which nothing of a killed process is left.
+    private var swept: Set<[String]> = []
 
     /// What has a path in a home.
     package enum Entry {
@@ -28,13 +32,13 @@ package final class WritableHome {
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
     package func entry(at path: HomePath, _ rule: HomeFileRule) throws -> Entry {
-        guard let name = path.names.last else { preconditionFailure("a path has a name") }
-        var folder = home
-        for part in path.names.dropLast() {
-            guard let status = try folder.status(of: part) else { return .missing }
-            guard status.kind == .folder, isSafe(status) else { return .inTheWay }
-            folder = try folder.folder(part)
+        let folder: OpenFolder
+        switch try lookUp(path.folderNames) {
+        case .missing: return .missing
+        case .inTheWay: return .inTheWay
+        case .folder(let found): folder = found
         }
+        let name = path.name
         guard let status = try folder.status(of: name) else { return .missing }
         guard status.kind == .file else { return .inTheWay }
         do throws(HomeFile.Failure) {
@@ -48,50 +52,105 @@ package final class WritableHome {
         }
     }
 
+    private enum Place {
+        case missing
+        case folder(OpenFolder)
+        case inTheWay
+    }
+
+    /// Opens the folder with these names below the home.
+    private func lookUp(_ names: [String]) throws(FileFailure) -> Place {
+        var folder = home
+        for name in names {
+            guard let status = try folder.status(of: name) else { return .missing }
+            guard status.kind == .folder, isSafe(status) else { return .inTheWay }
+            folder = try folder.folder(name)
+        }
+        return .folder(folder)
+    }
+
     private func isSafe(_ status: EntryStatus) -> Bool {
         status.owner == owner.owner && status.permissions & 0o002 == 0
     }
 
     /// Writes a file, and makes the folders that it needs, with mode 0700; it has its name only once it is complete.
     ///
+    /// The file is durable then, and its name after `synchronize`.
+    ///
     /// - Parameter replacing: the file that it replaces; nil if there must be none.
     /// - Throws: `HomeFailure.changedMeanwhile` if another one is there, `FileFailure`, `StreamFailure`.
     package func write(
         _ item: HomeItem, _ rule: HomeFileRule, _ bytes: borrowing SecretBytes, replacing: EntryStatus?
     ) throws {
-        guard let name = item.path.names.last else { preconditionFailure("a path has a name") }
+        let (name, names) = (item.path.name, item.path.folderNames)
         let folder = try folder(of: item.path)
-        let unnamed = try folder.unnamedFile()
+        let unnamed = try folder.unnamedFile(sweeps: swept.insert(names).inserted)
         try bytes.withBytes { span throws(StreamFailure) in try unnamed.file.write(span) }
         try unnamed.file.setPermissions(item.restoredPermissions(rule))
         if geteuid() != owner.owner { try unnamed.file.setOwner(user: owner.owner, group: owner.group) }
         try unnamed.file.setModified(microseconds: item.modified.microseconds)
-        try unnamed.synchronize()
         try requireWritten(bytes, in: unnamed.file, at: item.path)
         guard try folder.status(of: name) == replacing else { throw HomeFailure.changedMeanwhile(item.path.shown) }
-        if replacing == nil { try unnamed.publish(as: name) } else { try unnamed.replace(name) }
+        unsynced.insert(names)
+        if replacing == nil {
+            try unnamed.publish(as: name, syncsFolder: false)
+        } else {
+            try unnamed.replace(name, syncsFolder: false)
+        }
     }
 
-    /// Removes a file that is still as it was.
+    /// Removes a file that is still as it was; durable after `synchronize`.
     ///
     /// - Throws: `HomeFailure.changedMeanwhile`, `FileFailure`.
     package func remove(_ path: HomePath, _ status: EntryStatus) throws {
-        guard let name = path.names.last else { preconditionFailure("a path has a name") }
-        let folder = try folder(of: path)
-        guard try folder.status(of: name) == status else { throw HomeFailure.changedMeanwhile(path.shown) }
-        try folder.remove(name)
+        guard case .folder(let folder) = try lookUp(path.folderNames), try folder.status(of: path.name) == status else {
+            throw HomeFailure.changedMeanwhile(path.shown)
+        }
+        unsynced.insert(path.folderNames)
+        try folder.remove(path.name)
+    }
+
+    /// Removes a folder if it is empty; durable after `synchronize`.
+    package func removeEmptyFolder(_ path: HomePath) throws(FileFailure) {
+        guard case .folder(let folder) = try lookUp(path.folderNames) else { return }
+        unsynced.insert(path.folderNames)
+        try folder.removeEmptyFolder(path.name)
+    }
+
+    /// The folders on the way to a file that `write` would make.
+    package func missingFolders(of path: HomePath) throws(FileFailure) -> [HomePath] {
+        var missing: [HomePath] = []
+        for folder in path.folders.reversed() {
+            guard case .missing = try lookUp(folder.names) else { break }
+            missing.append(folder)
+        }
+        return missing
+    }
+
+    /// Makes the names of all files durable that were written or removed; a failure is recorded in `Durability`.
+    package func synchronize() {
+        for names in unsynced {
+            do throws(FileFailure) {
+                // What has gone since is not ours to keep.
+                if case .folder(let folder) = try lookUp(names) { folder.synchronize() }
+            } catch {
+                Durability.doubt(error)
+            }
+        }
+        unsynced = []
     }
 
     /// Opens the folder of a file, and makes it if it does not exist.
     private func folder(of path: HomePath) throws -> OpenFolder {
         var folder = home
-        for (index, part) in path.names.dropLast().enumerated() {
+        for (index, part) in path.folderNames.enumerated() {
             if let status = try folder.status(of: part) {
                 guard status.kind == .folder, isSafe(status) else {
                     throw HomeFailure.changedMeanwhile(path.prefix(index + 1).shown)
                 }
                 folder = try folder.folder(part)
             } else {
+                unsynced.insert(Array(path.folderNames.prefix(index)))
                 folder = try folder.makeFolder(part)
                 if geteuid() != owner.owner { try folder.setOwner(user: owner.owner, group: owner.group) }
             }

@@ -33,7 +33,7 @@ package struct UndoText {
             return "Replace the file of \(store.words) by its state of \(calendar.moment(plan.state.date)), "
                 + "\(counted(plan.itemsAfter, "item"))?"
         }
-        let (added, changed) = (changes.addedSince, changes.changedSince)
+        let (added, changed, rewritten) = (changes.addedSince, changes.changedSince, changes.rewrittenSince)
         func since(_ items: [Item], _ change: String) -> String {
             changes.since == nil ? "" : " that \(items.count == 1 ? "was" : "were") \(change) since"
         }
@@ -42,6 +42,8 @@ package struct UndoText {
                 ? nil
                 : "\(changes.since == nil ? "removing" : "without") \(counted(added.count, "item"))"
                     + since(added, "added"),
+            rewritten.isEmpty
+                ? nil : "without \(counted(rewritten.count, "item"))" + since(rewritten, "changed"),
             changed.isEmpty ? nil : "setting back \(counted(changed.count, "item"))" + since(changed, "changed"),
         ].compactMap { $0 }
         return losses.isEmpty ? nil : "Take back \(undone), \(listed(losses))?"
@@ -78,7 +80,8 @@ package struct UndoText {
             ("command", plan.state.command.map { .text($0) }), ("dryRun", .flag(isDryRun)),
             ("items", .number(plan.itemsAfter)), ("itemsBefore", changes.map { .number($0.itemsBefore) }),
             ("vanishing", items(changes?.vanishing)), ("changing", items(changes?.changing)),
-            ("returning", items(changes?.returning)), ("changedSince", items(changes?.changedSince)),
+            ("returning", items(changes?.returning)),
+            ("changedSince", items(changes.map { $0.changedSince + $0.rewrittenSince })),
             ("oldFile", oldFile.map { .text($0) }),
         ])
     }

@@ -306,7 +306,7 @@ struct FolderBackup {
         switch outcome {
         case .saved(let entry):
             session.note(
-                "\(displayed(name)): saved and verified \(counted(report.contents.counts.total, "item")) as "
+                "\(label(name)) saved and verified \(counted(report.contents.counts.total, "item")) as "
                     + "\(displayed(entry.name)), \(byteCount(report.size))")
             session.note(options.travelWords(report))
             if report.notOpened > 0 {
@@ -317,8 +317,11 @@ struct FolderBackup {
         }
     }
 
+    /// The name before what is said of it; some names end with a colon themselves.
+    private func label(_ name: String) -> String { displayed(name) + (name.exact.hasSuffix(":") ? "" : ":") }
+
     private func tellSame(_ entry: CatalogueEntry, of name: String) {
-        session.note("\(displayed(name)): nothing has changed since \(displayed(entry.name))")
+        session.note("\(label(name)) nothing has changed since \(displayed(entry.name))")
     }
 }
 

@@ -10,8 +10,11 @@ extension UndoText {
     func tell(isDone: Bool, all: Bool, in list: inout ChangeList) {
         guard let changes else { return }
         let since = Set((changes.since?.changed ?? []).map(\.uuid))
-        list.add(all ? changes.vanishing : changes.addedSince) { _, words in
-            "\(isDone ? "removed" : "would be removed"): \(words)"
+        let rewritten = Set(changes.rewrittenSince.map(\.uuid))
+        let vanishing = all ? changes.vanishing : changes.addedSince + changes.rewrittenSince
+        list.add(vanishing) { index, words in
+            let mark = rewritten.contains(vanishing[index].uuid) ? " (changed here since)" : ""
+            return "\(isDone ? "removed" : "would be removed"): \(words)\(mark)"
         }
         let changing = all ? changes.changing : changes.changedSince
         list.add(changing) { index, words in
