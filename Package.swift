@@ -95,6 +95,7 @@ let package = Package(
         ),
         .systemLibrary(name: "CKCSystem", path: "Sources/Fences/CKCSystem"),
         .systemLibrary(name: "CKCTPM2", path: "Sources/Fences/CKCTPM2"),
+        .systemLibrary(name: "CKCYAML", path: "Sources/Fences/CKCYAML", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(
             name: "CKCZlib", path: "Sources/Fences/CKCZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CKCZxcvbn", path: "Sources/Fences/CKCZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
@@ -112,6 +113,7 @@ let package = Package(
         library("KCTarArchive", in: "Formats", ["KCByteStreams", "CKCLibArchive"]),
         library("KCGzipStreams", in: "Formats", ["KCByteStreams", "CKCDeflate", "CKCZlib"]),
         library("KCXMLDocuments", in: "Formats", ["KCByteStreams", "CKCExpat"]),
+        library("KCYAMLDocuments", in: "Formats", ["KCByteStreams", "CKCYAML"]),
         library("KCAgeEncryption", in: "Formats", ["KCByteStreams", "KCCryptography"]),
         library("KCQRCodes", in: "Formats", ["KCByteStreams", "CKCQRencode"]),
         library("KCSecretShares", in: "Formats", ["KCByteStreams", "KCCryptography"]),
@@ -146,7 +148,7 @@ let package = Package(
             "KCForeignFormats", in: "Importers",
             [
                 "KCByteStreams", "KCCryptography", "KCArgon2", "KCGCryptCiphers", "KCTarArchive", "KCGzipStreams",
-                "KCXMLDocuments",
+                "KCXMLDocuments", "KCYAMLDocuments",
                 "KCAgeEncryption", "KCKeychainModel", "KCKeychainStore", "KCCertificateItems", "KCItemSources",
             ]),
         library(
@@ -300,6 +302,7 @@ let package = Package(
         tests("KCArgon2", ["KCByteStreams", "KCCryptography"]),
         tests("KCGCryptCiphers", ["KCByteStreams", "KCCryptography"]),
         tests("KCXMLDocuments"),
+        tests("KCYAMLDocuments", ["KCByteStreams"]),
         tests("KCDeviceIdentity"),
         tests("KCSecurityChip", ["KCByteStreams", "KCCryptography", "KCDeviceIdentity"]),
         tests("KCSecurityTokens", ["KCByteStreams", "KCCryptography"]),

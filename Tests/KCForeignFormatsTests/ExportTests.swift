@@ -48,6 +48,7 @@ enum ExportSample {
             (.bitwarden, BitwardenWriter(rounds: 5_000)), (.csv, AppleCSVWriter()),
             (.cxf, CXFWriter(date: .reference)),
             (.kdbx, try KDBXWriter(date: .reference, memoryInKiB: 64)),
+            (.kubernetesJSON, KubernetesWriter(.json)), (.kubernetesYAML, KubernetesWriter(.yaml)),
         ]
     }
 
@@ -88,7 +89,8 @@ struct ExportTests {
             .csv: [
                 "Key": .noPlace, "None": .nameNotText, "mail.example.org": .secretNotText, "example.com": .zeroByte,
                 "Empty": .emptySecret,
-            ], .cxf: [:], .kdbx: [:],
+            ], .cxf: [:], .kdbx: [:], .kubernetesJSON: ["Key": .noPlace, "None": .nameNotText],
+            .kubernetesYAML: ["Key": .noPlace, "None": .nameNotText],
         ]
         for (format, writer) in try ExportSample.writers() {
             let (_, export) = try ExportSample.export(ExportSample.lines, to: writer)

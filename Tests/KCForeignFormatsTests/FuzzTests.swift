@@ -101,6 +101,8 @@ struct FuzzTests {
         Sample("KWalletManager's export", KWalletExportTests.export),
         Sample("Keeper", KeeperEnpassTests.keeper),
         Sample("Enpass", KeeperEnpassTests.enpass),
+        Sample("Kubernetes", KubernetesSample.list),
+        Sample("Kubernetes, YAML", KubernetesSample.yaml),
         Sample("Keeper, table", RaggedTableTests.keeper),
         Sample("Enpass, table", RaggedTableTests.enpass),
         Sample("Zoho Vault", RaggedTableTests.zoho),

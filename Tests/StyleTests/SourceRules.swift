@@ -22,6 +22,7 @@ enum SourceRule: String, CaseIterable, Sendable {
         "CKCKeyUtils": "KCKernelKeyring", "CKCZxcvbn": "KCPasscodeStrength", "CKCSystem": "KCConsole",
         "CKCFiles": "KCByteStreams",
         "CKCArgon2": "KCArgon2", "CKCGCrypt": "KCGCryptCiphers", "CKCExpat": "KCXMLDocuments",
+        "CKCYAML": "KCYAMLDocuments",
         "CKCLibSecret": "KCSecretService", "CKCQRencode": "KCQRCodes", "CKCTPM2": "KCSecurityChip",
         "CKCFIDO2": "KCSecurityTokens",
         "ArgumentParser": "kcbackup",
@@ -37,8 +38,8 @@ enum SourceRule: String, CaseIterable, Sendable {
     /// The targets that deal with memory, system calls or a C library.
     static let fenceTargets: Set = [
         "KCByteStreams", "KCCryptography", "KCTarArchive", "KCGzipStreams", "KCKernelKeyring", "KCPasscodeStrength",
-        "KCArgon2", "KCGCryptCiphers", "KCXMLDocuments", "KCSecretService", "KCQRCodes", "KCSecurityChip",
-        "KCSecurityTokens",
+        "KCArgon2", "KCGCryptCiphers", "KCXMLDocuments", "KCYAMLDocuments", "KCSecretService", "KCQRCodes",
+        "KCSecurityChip", "KCSecurityTokens",
     ]
     /// The files in other targets that call C, each for the reason given in its first comment.
     static let fenceFiles: Set = [

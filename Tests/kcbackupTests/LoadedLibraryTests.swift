@@ -20,11 +20,11 @@ struct LoadedLibraryTests {
 
         """
 
-    @Test("A run that needs neither libarchive nor zxcvbn nor libgcrypt loads none of them")
+    @Test("A run that needs neither libarchive nor zxcvbn nor libgcrypt nor libyaml loads none of them")
     func unneeded() throws {
         let outcome = try shell(
             Self.broken + """
-                without() { broken libarchive.so.13 libzxcvbn.so.0 libgcrypt.so.20 -- "$KCBACKUP" "$@"; }
+                without() { broken libarchive.so.13 libzxcvbn.so.0 libgcrypt.so.20 libyaml-0.so.2 -- "$KCBACKUP" "$@"; }
                 set -e
                 without --version >/dev/null
                 without keychain create --no-passcode 2>/dev/null
@@ -52,6 +52,9 @@ struct LoadedLibraryTests {
                 echo $?
                 "$KCBACKUP" keychain info other >/dev/null 2>&1
                 echo $?
+                printf 'apiVersion: v1\\nkind: Secret\\n' >a.yaml
+                broken libyaml-0.so.2 -- "$KCBACKUP" inspect a.yaml 2>&1
+                echo $?
                 ls
                 """)
         #expect(
@@ -64,6 +67,10 @@ struct LoadedLibraryTests {
                 kcbackup: hint: install it, unless memory is short; on Debian: 'apt-get install libzxcvbn0'
                 74
                 10
+                kcbackup: error: the library 'libyaml-0.so.2' cannot be loaded
+                kcbackup: hint: install it, unless memory is short; on Debian: 'apt-get install libyaml-0-2'
+                74
+                a.yaml
                 libraries
                 passcode
 

@@ -144,7 +144,7 @@ struct PackageTests {
         let expected = """
             Version: \(CommandLineTool.version)
             Maintainer: Ada L. <ada@example.org>
-            Depends: libc6 (>= …), libjq1 (>= …), libarchive13, libgcrypt20, libzxcvbn0
+            Depends: libc6 (>= …), libjq1 (>= …), libarchive13, libgcrypt20, libyaml-0-2, libzxcvbn0
             out/kcbackup_\(CommandLineTool.version)_\(architecture).deb
             \(architecture)
             kcbackup (\(CommandLineTool.version)) unstable; urgency=medium

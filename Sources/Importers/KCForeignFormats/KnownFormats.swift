@@ -40,6 +40,7 @@ package enum KnownFormats {
         FreeOTPPlusFormat(),
         StratumFormat(),
         EnteFormat(),
+        KubernetesFormat(),
     ]
 
     /// The format with the given name, as used by `--from`.

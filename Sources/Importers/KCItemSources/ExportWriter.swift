@@ -14,11 +14,15 @@ package protocol ExportWriter: AnyObject {
 
     /// The number of cells that a spreadsheet would interpret as formulas.
     var formulas: Int { get }
+
+    /// What the user should know of the file once it is complete; one sentence each, without a period.
+    var remarks: [String] { get }
 }
 
 extension ExportWriter {
     package func lost(of item: Item) -> [AttributeCode] { [] }
     package var formulas: Int { 0 }
+    package var remarks: [String] { [] }
 }
 
 /// A writer of a format that is not encrypted.
@@ -68,6 +72,12 @@ package enum ExportProblem: String, Error, CaseIterable, Hashable, Sendable {
     case tooLong = "too-long"
     /// The item is a passkey, which the format stores in another way.
     case passkey
+    /// The format has rules for names, and the item's name violates one.
+    case noName = "no-name"
+    /// Another item has the same name in the file, or says otherwise what the two have in common.
+    case sameName = "same-name"
+    /// It is larger than the format allows, alone or with others.
+    case tooLarge = "too-large"
 
     /// The reason, to follow "not exported: ".
     package var words: String {
@@ -80,6 +90,9 @@ package enum ExportProblem: String, Error, CaseIterable, Hashable, Sendable {
         case .zeroByte: "it has a zero byte, which the format cannot hold"
         case .tooLong: "it has a longer text than an import of the file accepts"
         case .passkey: "the format has no place for a passkey"
+        case .noName: "its name is none that the format allows"
+        case .sameName: "another item has its name, or differs in what the two have in common"
+        case .tooLarge: "it would be larger than the format allows"
         }
     }
 }

@@ -17,8 +17,9 @@ struct ExportCommand: Verb {
         abstract: "Write items to a file for another program.",
         discussion: """
             FORMAT is 'bitwarden' (password-protected JSON), 'kdbx' (a KeePass database), 'cxf' (Credential Exchange \
-            Format, JSON) or 'csv' (the columns of Apple's Passwords). The last two are plain text and need \
-            '--plaintext'; with '-r', CXF is written into an age file instead.
+            Format, JSON), 'csv' (the columns of Apple's Passwords), 'kubernetes-json' or 'kubernetes-yaml' (Secrets \
+            for 'kubectl apply -f'). All but the first two are plain text and need '--plaintext'; with '-r', all of \
+            these but CSV are written into an age file instead.
 
             ThisDeviceOnly items and keys that are not extractable are never exported; no option changes that. They \
             are listed, and so is what the format cannot hold. To move everything to another machine, make an archive: \
@@ -31,6 +32,7 @@ struct ExportCommand: Verb {
               kcbackup export --archive laptop.kcb --to kdbx -o passwords.kdbx
               kcbackup export --to cxf -r age1… -o passwords.json.age
               kcbackup export --to csv --plaintext -o passwords.csv
+              kcbackup export kubernetes/ --to kubernetes-yaml --plaintext -o secrets.yaml
             """)
 
     @Argument(help: "Only items whose label, service, server, account or kind contains this text, in any case.")
@@ -41,7 +43,7 @@ struct ExportCommand: Verb {
 
     @Option(
         name: OptionName.to.name,
-        help: ArgumentHelp("The form of the file: bitwarden, csv, cxf or kdbx.", valueName: "format"))
+        help: ArgumentHelp("The form of the file: bitwarden, csv, cxf, kdbx, kubernetes-json or kubernetes-yaml.", valueName: "format"))
     var format: ExportFormat
 
     @Option(
@@ -128,7 +130,7 @@ struct ExportCommand: Verb {
             }
         let text = ExportText(
             export: export, format: format, path: output, isEncrypted: format.takesPassword || !age.isEmpty, size: size,
-            formulas: started.writer.formulas)
+            formulas: started.writer.formulas, remarks: started.writer.remarks)
         try text.tell(session)
         return export.damaged.isEmpty && export.unreadCount == 0 ? .ok : .incomplete
     }
@@ -143,7 +145,7 @@ struct ExportCommand: Verb {
         for (source, option) in sources where source == .unknown { throw SecretProblem.notASource(option) }
         if password != nil, !format.takesPassword { throw UsageProblem.notOfFormat(.password, format.rawValue) }
         if let given = recipients.firstGiven {
-            if format != .cxf { throw UsageProblem.notOfFormat(given, format.rawValue) }
+            if !format.takesRecipients { throw UsageProblem.notOfFormat(given, format.rawValue) }
             if plaintext { throw UsageProblem.together(.plaintext, given) }
         } else if !format.takesPassword, !plaintext {
             throw UsageProblem(

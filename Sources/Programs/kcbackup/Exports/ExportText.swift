@@ -13,6 +13,8 @@ struct ExportText {
     let size: UInt64
     /// The number of cells that a spreadsheet would interpret as formulas.
     let formulas: Int
+    /// What the writer says of the file.
+    let remarks: [String]
 
     /// Lists the items that are not in the file, even without a terminal.
     ///
@@ -61,6 +63,7 @@ struct ExportText {
                 "\(counted(formulas, "cell")) of \(quoted(path)) \(formulas == 1 ? "begins" : "begin") with '=', '+', '-' or "
                     + "'@', which a spreadsheet takes for a formula: do not open it in one")
         }
+        for remark in remarks { session.warn(displayed(remark, limit: 400)) }
         guard session.style.isJSON else { return }
         try session.result(
             export.json(path: path, format: format.rawValue, isEncrypted: isEncrypted, size: size), [])

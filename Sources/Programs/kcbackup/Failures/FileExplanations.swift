@@ -107,10 +107,13 @@ func explainStream(_ failure: StreamFailure, _ path: String?) -> Explanation {
 /// Explains that a library cannot be loaded; Debian names packages by name and version, as in "libarchive13".
 private func explainMissing(library name: String) -> Explanation {
     let parts = name.exact.split(separator: ".").map { String($0) }
-    let package = parts.prefix(1) + parts.suffix(1)
+    let stem = parts.first ?? name
+    // Debian's names of packages keep two numbers apart (`libyaml-0-2`).
+    let isNumbered = stem.utf8.last.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
+    let package = stem + (isNumbered ? "-" : "") + (parts.count > 1 ? parts[parts.count - 1] : "")
     return Explanation(
         .io, "the library \(quoted(name)) cannot be loaded",
-        hint: "install it, unless memory is short; on Debian: 'apt-get install \(package.joined())'")
+        hint: "install it, unless memory is short; on Debian: 'apt-get install \(package)'")
 }
 
 /// Explains that standard output cannot be written to.

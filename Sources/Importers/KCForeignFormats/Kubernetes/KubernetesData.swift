@@ -1,0 +1,83 @@
+internal import KCByteStreams
+internal import KCItemSources
+
+/// The values of a Secret by key, in wiped memory.
+final class KubernetesData {
+    /// The keys, in the order of their bytes.
+    private(set) var keys: [String] = []
+    private var bytes = SecretBytes(capacity: 1_024)
+    private var ranges: [ExactText: Range<Int>] = [:]
+    /// The texts by which a copy of a value is recognized: the values, and their encodings.
+    private var texts: [Range<Int>] = []
+
+    // The size in bytes from which text that equals a value is taken for a copy of it.
+    private static let shortest = 8
+    // The number of bytes that are compared for one annotation: a thousand times what real Secrets take.
+    private static let effort = 1 << 28
+
+    /// Decodes `data`, and what `stringData` has instead.
+    init(_ object: ForeignJSON.Value, of json: ForeignJSON) throws(ForeignFailure) {
+        for member in try json.object(object["data"])?.members ?? [] {
+            let text = try json.optionalSecret(member.value) ?? SecretBytes(capacity: 0)
+            texts.append(append(text))
+            var value = SecretBytes(capacity: text.count)
+            guard Self.decode(text, into: &value) else { throw .damaged("a value of its data is not base64") }
+            try set(member.name, value)
+        }
+        for member in try json.object(object["stringData"])?.members ?? [] {
+            try set(member.name, try json.optionalSecret(member.value) ?? SecretBytes(capacity: 0))
+        }
+        keys = ranges.keys.sorted().map(\.string)
+    }
+
+    private func set(_ key: String, _ value: borrowing SecretBytes) throws(ForeignFailure) {
+        guard KubernetesName.isKey(key) else { throw .damaged("a key of its data is none that Kubernetes has") }
+        let range = append(value)
+        ranges[key.exact] = range
+        texts.append(range)
+    }
+
+    private func append(_ value: borrowing SecretBytes) -> Range<Int> {
+        let start = bytes.count
+        value.withBytes { bytes.append($0) }
+        return start..<bytes.count
+    }
+
+    /// Decodes base64, which may have line ends, as in Kubernetes.
+    private static func decode(_ text: borrowing SecretBytes, into value: inout SecretBytes) -> Bool {
+        var packed = SecretBytes(capacity: text.count)
+        text.withBytes { span in
+            for index in span.indices where span[index] != 0x0a && span[index] != 0x0d { packed.append(span[index]) }
+        }
+        return packed.withBytes { Base64.decode($0, into: &value) }
+    }
+
+    /// The value of a key.
+    func value(_ key: String) -> SecretBytes {
+        guard let range = ranges[key.exact] else { preconditionFailure("the key is one of `keys`") }
+        return bytes.withBytes { SecretBytes($0.extracting(range)) }
+    }
+
+    /// True if a text holds one of the values; also if it cannot be told with reasonable effort.
+    func isRepeated(in text: borrowing SecretBytes) -> Bool {
+        var effort = Self.effort
+        return texts.contains { range in
+            guard range.count >= Self.shortest, range.count <= text.count else { return false }
+            return bytes.withBytes { bytes in
+                text.withBytes { text in Self.holds(text, bytes.extracting(range), &effort) }
+            }
+        }
+    }
+
+    private static func holds(
+        _ text: borrowing Span<UInt8>, _ part: borrowing Span<UInt8>, _ effort: inout Int
+    ) -> Bool {
+        var start = 0
+        while let found = text.firstIndex(of: part[0], from: start), found + part.count <= text.count {
+            effort -= part.count + found - start
+            if effort < 0 || text.extracting(found..<found + part.count).isEqual(to: part) { return true }
+            start = found + 1
+        }
+        return false
+    }
+}

@@ -1,0 +1,164 @@
+internal import KCByteStreams
+internal import KCItemSources
+internal import KCKeychainModel
+
+/// Reads the Secrets among objects of Kubernetes.
+struct KubernetesReader: JSONRecords {
+    let json: ForeignJSON
+    let collector: RecordCollector
+    private var paths: Set<ExactText> = []
+    private var lists = 0
+    private var secrets = 0
+    private var sealed = 0
+    private var others = 0
+
+    init(_ json: ForeignJSON, _ collector: RecordCollector) {
+        self.json = json
+        self.collector = collector
+    }
+
+    /// Reads an object or a list.
+    ///
+    /// - Parameter implied: the kind of an object in a list of one kind, which need not say it.
+    mutating func add(_ object: ForeignJSON.Value, implied: String? = nil) throws(ForeignFailure) {
+        // An empty document.
+        if object.isNull { return }
+        guard object.isObject else { throw .damaged("an object of Kubernetes is not an object") }
+        let kind = try text(object["kind"]) ?? implied ?? ""
+        let version = try text(object["apiVersion"]) ?? (implied == nil ? "" : "v1")
+        if object["sops"]?.isObject ?? false {
+            throw .refused(
+                title: "encrypted with SOPS", hint: "'sops -d FILE' writes what is in it; import that, and delete it")
+        }
+        if kind.isEmpty || kind.exact.hasSuffix("List"), let items = object["items"] {
+            lists += 1
+            json.skip("metadata", of: object)
+            let each = kind.exact.removingSuffix("List").flatMap { $0.isEmpty ? nil : $0 }
+            for item in try json.list(items) { try add(item, implied: each) }
+        } else if kind.exact == "Secret", version.exact == "v1" {
+            secrets += 1
+            try addSecret(object)
+        } else {
+            leaveOut(object, kind)
+        }
+    }
+
+    /// - Throws: `ForeignFailure.refused` if there is something, and no Secret.
+    func requireSecrets() throws(ForeignFailure) {
+        guard secrets == 0, lists == 0 || sealed + others > 0 else { return }
+        if sealed > 0 {
+            throw .refused(
+                title: "a file of SealedSecrets, for the controller of their cluster",
+                hint: "'kubectl get secret -A -o json' writes the Secrets that it made of them")
+        }
+        throw .refused(
+            title: "a file of Kubernetes objects without a Secret",
+            hint: "'kubectl get secret -A -o json' writes the Secrets of a cluster")
+    }
+
+    private mutating func leaveOut(_ object: ForeignJSON.Value, _ kind: String) {
+        json.skip(object)
+        if kind.exact == "SealedSecret" {
+            sealed += 1
+            collector.remark("SealedSecrets open only in the controller of their cluster")
+            return collector.leaveOut("SealedSecret object")
+        }
+        others += 1
+        let isName = (1...63).contains(kind.utf8.count) && kind.exact.isASCIILettersAndDigits()
+        collector.leaveOut(isName ? "\(kind) object" : "object of an unknown kind")
+    }
+
+    private mutating func addSecret(_ object: ForeignJSON.Value) throws(ForeignFailure) {
+        let metadata = object["metadata"]
+        let names = [json.text(metadata?["namespace"]), json.text(metadata?["name"])].compactMap { $0 }
+        let title = names.isEmpty ? "Secret \(secrets)" : names.joined(separator: "/")
+        let isRead = try collector.record(title) { () throws(ForeignFailure) in try read(object) }
+        if !isRead { json.skip(object) }
+    }
+
+    private mutating func read(_ object: ForeignJSON.Value) throws(ForeignFailure) {
+        guard let metadata = try json.object(object["metadata"]), let name = try text(metadata["name"]) else {
+            throw .damaged("it has no name")
+        }
+        let namespace = try text(metadata["namespace"]).flatMap { $0.isEmpty ? nil : $0 }
+        guard var secret = KubernetesSecret(namespace: namespace, name: name) else {
+            throw .damaged("its name, or that of its namespace, is none that Kubernetes has")
+        }
+        guard paths.insert(secret.path.exact).inserted else { throw .damaged("another Secret has the same name") }
+        if let type = try text(object["type"]), !type.isEmpty { secret.type = type }
+        secret.isImmutable = try flag(object["immutable"])
+        let data = try KubernetesData(object, of: json)
+        secret.labels = try pairs(metadata["labels"])
+        secret.annotations = try annotations(metadata["annotations"], of: data)
+        let (created, modified) = try dates(of: metadata)
+        try leaveOut("owner of a Secret", each: metadata["ownerReferences"])
+        try leaveOut("finalizer", each: metadata["finalizers"])
+        // What the cluster sets.
+        json.skip(
+            "uid", "resourceVersion", "generation", "selfLink", "managedFields", "deletionTimestamp",
+            "deletionGracePeriodSeconds", "generateName", of: metadata)
+        func part(_ key: String?) -> RecordPart {
+            RecordPart(
+                key == nil ? "Secret without data" : "value of a Secret",
+                secret.draft(key, created: created, modified: modified), secret: key.map { data.value($0) } ?? nil,
+                record: secret.path, part: key ?? "", name: secret.title(key))
+        }
+        if data.keys.isEmpty { try collector.add(part(nil)) }
+        for key in data.keys { try collector.add(part(key)) }
+    }
+
+    /// When a Secret was made and, if the file says it, last changed.
+    private func dates(
+        of metadata: ForeignJSON.Value
+    ) throws(ForeignFailure) -> (created: Timestamp?, modified: Timestamp?) {
+        var modified: Timestamp?
+        for change in try json.list(metadata["managedFields"]) {
+            guard let date = ForeignDate.iso(try text(change["time"])) else { continue }
+            modified = modified.map { max($0, date) } ?? date
+        }
+        return (ForeignDate.iso(try text(metadata["creationTimestamp"])), modified)
+    }
+
+    /// A flag, which a YAML file has as text.
+    private func flag(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> Bool {
+        guard let value, !value.isNull else { return false }
+        if let flag = json.flag(value) { return flag }
+        switch try text(value)?.exact {
+        case "true": return true
+        case "false": return false
+        default: throw .damaged("a flag is neither true nor false")
+        }
+    }
+
+    private func pairs(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> [ExtraAttribute] {
+        var pairs: [ExtraAttribute] = []
+        for member in try json.object(value)?.members ?? [] {
+            pairs.append(ExtraAttribute(name: member.name, value: try text(member.value) ?? ""))
+        }
+        return pairs
+    }
+
+    // Annotations in which programs that apply objects keep a copy of them, with the data.
+    private static let copies = [
+        "kubectl.kubernetes.io/last-applied-configuration", "kapp.k14s.io/original",
+        "objectset.rio.cattle.io/applied", "banzaicloud.com/last-applied",
+    ]
+
+    /// The annotations that may be attributes, which are readable while a keychain is locked.
+    private func annotations(
+        _ value: ForeignJSON.Value?, of data: borrowing KubernetesData
+    ) throws(ForeignFailure) -> [ExtraAttribute] {
+        var annotations: [ExtraAttribute] = []
+        for member in try json.object(value)?.members ?? [] {
+            guard let text = try secret(member.value) else { continue }
+            if Self.copies.contains(where: { $0.exact == member.name.exact }) || data.isRepeated(in: text) {
+                collector.leaveOut("annotation that repeats the secret")
+            } else if text.count > ItemLimits.attributeSize {
+                collector.leaveOut("annotation of more than \(ItemLimits.attributeSize >> 10) KiB")
+            } else {
+                annotations.append(ExtraAttribute(name: member.name, value: try self.text(member.value) ?? ""))
+            }
+        }
+        return annotations
+    }
+}

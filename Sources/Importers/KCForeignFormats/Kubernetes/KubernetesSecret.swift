@@ -1,0 +1,92 @@
+internal import KCByteStreams
+internal import KCItemSources
+internal import KCKeychainModel
+
+/// A Secret of Kubernetes without its data: what each item that is one of its values has as attributes.
+///
+/// The items of a Secret are generic passwords with the service `kubernetes/NAMESPACE/NAME`, and the keys as accounts.
+struct KubernetesSecret: Hashable {
+    /// Nil if the file does not say it.
+    let namespace: String?
+    let name: String
+    var type = defaultType
+    var isImmutable = false
+    var labels: [ExtraAttribute] = []
+    var annotations: [ExtraAttribute] = []
+
+    /// The type of a Secret that states none.
+    static let defaultType = "Opaque"
+    /// The maximum size of all values together in bytes (`MaxSecretSize` of Kubernetes' API).
+    static let dataLimit = 1 << 20
+    private static let start = "kubernetes/"
+    private static let (typeName, immutableName) = ("kubernetes.type", "kubernetes.immutable")
+    private static let (labelStart, annotationStart) = ("kubernetes.label.", "kubernetes.annotation.")
+
+    /// The namespace, if there is one, and the name.
+    var path: String { namespace.map { "\($0)/\(name)" } ?? name }
+
+    /// - Returns: nil if a name is not one of Kubernetes.
+    init?(namespace: String?, name: String) {
+        guard KubernetesName.isObject(name), namespace.map(KubernetesName.isNamespace) ?? true else { return nil }
+        self.namespace = namespace
+        self.name = name
+    }
+
+    /// The Secret of which an item is a value; nil for any other item.
+    init?(_ item: Item) {
+        guard item.itemClass == .genericPassword,
+            let rest = item.attributes.text(.svce)?.exact.removingPrefix(Self.start)
+        else { return nil }
+        let names = rest.exact.split(separator: "/", omittingEmptySubsequences: false)
+        guard names.count <= 2, let name = names.last else { return nil }
+        self.init(namespace: names.count == 2 ? names[0] : nil, name: name)
+        for attribute in item.extra {
+            if attribute.name.exact == Self.typeName.exact {
+                type = attribute.value
+            } else if attribute.name.exact == Self.immutableName.exact {
+                isImmutable = attribute.value.exact == "true"
+            } else if let label = attribute.name.exact.removingPrefix(Self.labelStart) {
+                labels.append(ExtraAttribute(name: label, value: attribute.value))
+            } else if let annotation = attribute.name.exact.removingPrefix(Self.annotationStart) {
+                annotations.append(ExtraAttribute(name: annotation, value: attribute.value))
+            }
+        }
+        labels.sort { $0.name.exact < $1.name.exact }
+        annotations.sort { $0.name.exact < $1.name.exact }
+    }
+
+    /// The item of a value.
+    ///
+    /// - Parameter key: the key; nil for a Secret without data.
+    func draft(_ key: String?, created: Timestamp?, modified: Timestamp?) -> ItemDraft {
+        var draft = ItemDraft(itemClass: .genericPassword)
+        draft.attributes[.svce] = .text(Self.start + path)
+        draft.attributes[.labl] = .text(title(key))
+        draft.attributes[.desc] = .text("Kubernetes Secret")
+        if let key { draft.attributes[.acct] = .text(key) }
+        if let created { draft.attributes[.cdat] = .date(created) }
+        if let modified { draft.attributes[.mdat] = .date(modified) }
+        draft.extra.append(ExtraAttribute(name: Self.typeName, value: type))
+        if isImmutable { draft.extra.append(ExtraAttribute(name: Self.immutableName, value: "true")) }
+        draft.extra += labels.map { ExtraAttribute(name: Self.labelStart + $0.name, value: $0.value) }
+        draft.extra += annotations.map { ExtraAttribute(name: Self.annotationStart + $0.name, value: $0.value) }
+        draft.extra.append(ExtraAttribute(name: "source.format", value: KubernetesFormat().name))
+        if let namespace { draft.extra.append(ExtraAttribute(name: "source.folder", value: namespace)) }
+        return draft
+    }
+
+    /// The name of a value, for people.
+    func title(_ key: String?) -> String { key.map { "\(path): \($0)" } ?? path }
+
+    /// A key of which each Secret of this type must have one; none if the API asks for nothing.
+    var requiredKeys: [[String]] {
+        switch type.exact {
+        case "kubernetes.io/tls": [["tls.crt"], ["tls.key"]]
+        case "kubernetes.io/dockerconfigjson": [[".dockerconfigjson"]]
+        case "kubernetes.io/dockercfg": [[".dockercfg"]]
+        case "kubernetes.io/ssh-auth": [["ssh-privatekey"]]
+        case "kubernetes.io/basic-auth": [["username", "password"]]
+        default: []
+        }
+    }
+}

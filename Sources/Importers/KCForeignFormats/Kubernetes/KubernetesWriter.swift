@@ -1,0 +1,211 @@
+package import KCByteStreams
+package import KCItemSources
+package import KCKeychainModel
+
+/// Secrets of Kubernetes, for `kubectl apply -f`, in the clear.
+///
+/// Items that were imported from Kubernetes become the Secrets that they were; any other password becomes a Secret of its
+/// own. What a cluster sets itself, such as the UID and the owner, is not in the file.
+package final class KubernetesWriter: PlainExportWriter {
+    /// How the objects are written.
+    package enum Form: Sendable {
+        /// A list.
+        case json
+        /// Documents.
+        case yaml
+    }
+
+    private let form: Form
+    private var secrets: [ExactText: WrittenSecret] = [:]
+
+    /// Starts a file.
+    package init(_ form: Form) { self.form = form }
+
+    package func add(_ item: Item, secret: borrowing SecretBytes) -> ExportProblem? {
+        if let description = KubernetesSecret(item) {
+            let key = item.attributes.text(.acct)
+            let isBytes = item.attributes[.acct] != nil && key == nil
+            if isBytes { return .nameNotText }
+            return add(description, key, item, secret)
+        }
+        let record = ExportedRecord(item)
+        if record.kind == .other { return .noPlace }
+        if record.hasAccountOfBytes { return .nameNotText }
+        let ending = String(
+            decoding: "\(item.uuid)".lowercased().utf8.filter { $0 != UInt8(ascii: "-") }.prefix(12), as: UTF8.self)
+        guard
+            let description = KubernetesSecret(
+                namespace: nil, name: KubernetesName.object(record.title, ending: ending))
+        else { return .noName }
+        let written = WrittenSecret(description)
+        if let account = record.account, !account.isEmpty {
+            written.add("username", SecretBytes(copying: account.utf8))
+        }
+        if let address = record.addresses.first { written.add("url", SecretBytes(copying: address.utf8)) }
+        if item.secretSize != nil { written.add(Self.key(of: record.kind), secret) }
+        guard written.size <= KubernetesSecret.dataLimit else { return .tooLarge }
+        // The same UUID twice is the same item, as that of a keychain and of its archive.
+        if secrets.updateValue(written, forKey: description.path.exact) != nil { return .sameName }
+        return nil
+    }
+
+    private static func key(of kind: ExportedRecord.Kind) -> String {
+        switch kind {
+        case .password, .wifi, .other: "password"
+        case .note: "note"
+        case .oneTimePassword: "otpauth"
+        case .passkey: "passkey"
+        }
+    }
+
+    /// Adds a value of a Secret that was imported.
+    private func add(
+        _ description: KubernetesSecret, _ key: String?, _ item: Item, _ secret: borrowing SecretBytes
+    ) -> ExportProblem? {
+        let known = secrets[description.path.exact]
+        if let known, known.description != description { return .sameName }
+        let written = known ?? WrittenSecret(description)
+        if let key {
+            guard KubernetesName.isKey(key) else { return .noName }
+            guard !written.has(key) else { return .sameName }
+            guard written.size + secret.count <= KubernetesSecret.dataLimit else { return .tooLarge }
+            written.add(key, secret)
+        } else if item.secretSize != nil {
+            return .noName
+        }
+        secrets[description.path.exact] = written
+        return nil
+    }
+
+    package var remarks: [String] {
+        secrets.sorted { $0.key < $1.key }.compactMap { path, secret in
+            let missing = secret.description.requiredKeys.filter { !$0.contains(where: secret.has) }
+            if missing.isEmpty { return nil }
+            let keys = missing.map { $0.joined(separator: " or ") }.joined(separator: " and ")
+            return "Kubernetes refuses the Secret '\(path)', whose type asks for the key \(keys)"
+        }
+    }
+
+    package func finish() -> SecretBytes {
+        var file = SecretBytes(capacity: secrets.values.reduce(256) { $0 + 2 * $1.size + 512 })
+        let sorted = secrets.sorted { $0.key < $1.key }.map(\.value)
+        switch form {
+        case .json:
+            CanonicalJSON.literal("{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[", into: &file)
+            for (index, secret) in sorted.enumerated() {
+                CanonicalJSON.literal(index == 0 ? "\n" : ",\n", into: &file)
+                secret.writeJSON(into: &file)
+            }
+            CanonicalJSON.literal("\n]}\n", into: &file)
+        case .yaml:
+            for secret in sorted {
+                CanonicalJSON.literal("---\n", into: &file)
+                secret.writeYAML(into: &file)
+            }
+        }
+        return file
+    }
+}
+
+/// A Secret with its data in base64.
+private final class WrittenSecret {
+    let description: KubernetesSecret
+    private var text = SecretBytes(capacity: 256)
+    private var ranges: [ExactText: Range<Int>] = [:]
+    /// The size of all values in bytes.
+    private(set) var size = 0
+
+    init(_ description: KubernetesSecret) { self.description = description }
+
+    func has(_ key: String) -> Bool { ranges[key.exact] != nil }
+
+    func add(_ key: String, _ value: borrowing SecretBytes) {
+        let start = text.count
+        value.withBytes { Base64.encode($0, into: &text) }
+        ranges[key.exact] = start..<text.count
+        size += value.count
+    }
+
+    func writeJSON(into file: inout SecretBytes) {
+        CanonicalJSON.literal("{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":", into: &file)
+        CanonicalJSON.string(description.name, into: &file)
+        if let namespace = description.namespace {
+            CanonicalJSON.literal(",\"namespace\":", into: &file)
+            CanonicalJSON.string(namespace, into: &file)
+        }
+        for (title, pairs) in [("labels", description.labels), ("annotations", description.annotations)]
+        where !pairs.isEmpty {
+            CanonicalJSON.literal(",\"\(title)\":{", into: &file)
+            for (index, pair) in pairs.enumerated() {
+                if index > 0 { CanonicalJSON.literal(",", into: &file) }
+                CanonicalJSON.string(pair.name, into: &file)
+                CanonicalJSON.literal(":", into: &file)
+                CanonicalJSON.string(pair.value, into: &file)
+            }
+            CanonicalJSON.literal("}", into: &file)
+        }
+        CanonicalJSON.literal("},\"type\":", into: &file)
+        CanonicalJSON.string(description.type, into: &file)
+        if description.isImmutable { CanonicalJSON.literal(",\"immutable\":true", into: &file) }
+        CanonicalJSON.literal(",\"data\":{", into: &file)
+        let start = file.count
+        for (key, range) in ranges.sorted(by: { $0.key < $1.key }) {
+            if file.count > start { CanonicalJSON.literal(",", into: &file) }
+            CanonicalJSON.string(key.string, into: &file)
+            CanonicalJSON.literal(":\"", into: &file)
+            text.withBytes { file.append($0.extracting(range)) }
+            CanonicalJSON.literal("\"", into: &file)
+        }
+        CanonicalJSON.literal("}}", into: &file)
+    }
+
+    func writeYAML(into file: inout SecretBytes) {
+        CanonicalJSON.literal("apiVersion: v1\nkind: Secret\nmetadata:\n  name: ", into: &file)
+        Self.yaml(description.name, into: &file)
+        if let namespace = description.namespace {
+            CanonicalJSON.literal("\n  namespace: ", into: &file)
+            Self.yaml(namespace, into: &file)
+        }
+        for (title, pairs) in [("labels", description.labels), ("annotations", description.annotations)]
+        where !pairs.isEmpty {
+            CanonicalJSON.literal("\n  \(title):", into: &file)
+            for pair in pairs {
+                CanonicalJSON.literal("\n    ", into: &file)
+                Self.yaml(pair.name, into: &file)
+                CanonicalJSON.literal(": ", into: &file)
+                Self.yaml(pair.value, into: &file)
+            }
+        }
+        CanonicalJSON.literal("\ntype: ", into: &file)
+        Self.yaml(description.type, into: &file)
+        if description.isImmutable { CanonicalJSON.literal("\nimmutable: true", into: &file) }
+        if !ranges.isEmpty { CanonicalJSON.literal("\ndata:", into: &file) }
+        for (key, range) in ranges.sorted(by: { $0.key < $1.key }) {
+            CanonicalJSON.literal("\n  ", into: &file)
+            Self.yaml(key.string, into: &file)
+            CanonicalJSON.literal(": \"", into: &file)
+            text.withBytes { file.append($0.extracting(range)) }
+            CanonicalJSON.literal("\"", into: &file)
+        }
+        CanonicalJSON.literal("\n", into: &file)
+    }
+
+    /// A string in quotation marks, in which everything beyond printable ASCII is escaped: no reader takes it for another
+    /// type, or for the end of a line.
+    private static func yaml(_ text: String, into file: inout SecretBytes) {
+        file.append(UInt8(ascii: "\""))
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\":
+                file.append(UInt8(ascii: "\\"))
+                file.append(UInt8(ascii: scalar))
+            case " "..."~": file.append(UInt8(ascii: scalar))
+            default:
+                let digits = String(scalar.value, radix: 16)
+                CanonicalJSON.literal(
+                    "\\U" + String(repeating: "0", count: 8 - digits.utf8.count) + digits, into: &file)
+            }
+        }
+        file.append(UInt8(ascii: "\""))
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import KCByteStreams
+import KCItemSources
+import KCKeychainModel
+import KCTestSupport
+import Testing
+
+@testable import KCForeignFormats
+
+@Suite("Exporting Secrets of Kubernetes", .waitsForPrograms)
+struct KubernetesExportTests {
+    private func export(
+        _ contents: some ItemSource, _ form: KubernetesWriter.Form
+    ) throws -> (text: String, export: ItemExport, writer: KubernetesWriter) {
+        let writer = KubernetesWriter(form)
+        var export = ItemExport(to: writer, filter: nil)
+        try contents.visitItems(&export)
+        return (String(decoding: writer.finish().bytesForTest(), as: UTF8.self), export, writer)
+    }
+
+    @Test("What came from Kubernetes goes back as it was: names, types, labels, annotations, and data byte for byte")
+    func roundTrip() throws {
+        for source in [KubernetesSample.list, KubernetesSample.yaml] {
+            let contents = try ForeignReading.read(source, as: KubernetesFormat())
+            for form in [KubernetesWriter.Form.json, .yaml] {
+                let (text, export, writer) = try export(contents.items, form)
+                #expect(export.isComplete)
+                #expect(writer.remarks == [])
+                let again = try ForeignReading.read(text, as: KubernetesFormat())
+                #expect(again.refused == [])
+                #expect(again.leftOut.isEmpty)
+                let (before, after) = (try contents.entries, try again.entries)
+                #expect(before.map(\.secret) == after.map(\.secret))
+                #expect(before.map(\.item.uuid) == after.map(\.item.uuid))
+                #expect(before.map(\.item.extra) == after.map(\.item.extra))
+                #expect(before.map { $0.item.attributes.text(.svce) } == after.map { $0.item.attributes.text(.svce) })
+                #expect(try self.export(again.items, form).text == text)
+            }
+        }
+    }
+
+    @Test("What a cluster sets itself is not in the file")
+    func dropped() throws {
+        let contents = try ForeignReading.read(KubernetesSample.list, as: KubernetesFormat())
+        let (text, _, _) = try export(contents.items, .json)
+        for member in [
+            "uid", "resourceVersion", "managedFields", "ownerReferences", "creationTimestamp", "last-applied",
+        ] {
+            #expect(!text.contains(member), "\(member)")
+        }
+    }
+
+    @Test("Other items become Secrets with names and keys that Kubernetes allows")
+    func others() throws {
+        let (text, export, _) = try export(try ExportSample.items(ExportSample.lines), .yaml)
+        let unheld = export.unheld.map { (ExportedRecord($0.item).title, $0.problem) }
+        #expect(
+            Dictionary(uniqueKeysWithValues: unheld) == ["Key": .noPlace, "None": .nameNotText])
+        let again = try ForeignReading.read(text, as: KubernetesFormat())
+        #expect(again.refused == [])
+        let listing = try again.listing
+        #expect(
+            listing.contains(
+                "genp svce=kubernetes/home-wi-fi-000000000000 acct=username desc=Kubernetes Secret: ada"), "\(listing)")
+        #expect(listing.contains { $0.contains("acct=otpauth") && $0.contains("JBSWY3DPEHPK3PXP") })
+        #expect(listing.contains { $0.hasSuffix("acct=note desc=Kubernetes Secret: line1\nline2") })
+    }
+
+    @Test("An item that would make a Secret invalid is named and left out")
+    func invalid() throws {
+        func line(_ service: String, _ account: String, _ secret: String = "v", _ extra: String = "") -> String {
+            #"{"class":"genp","attributes":{"svce":"\#(service)","acct":"\#(account)"},"extra":{\#(extra)},"secret":"\#(secret)"}"#
+        }
+        let half = String(repeating: "x", count: 600_000)
+        let lines = [
+            line("kubernetes/n/a", "a key"), line("kubernetes/n/b", "one", half), line("kubernetes/n/b", "two", half),
+            line("kubernetes/n/c", "one"), line("kubernetes/n/c", "two", "v", #""kubernetes.type":"x""#),
+        ]
+        let (_, export, _) = try export(try ExportSample.items(lines.joined(separator: "\n")), .json)
+        let problems = export.unheld.map { "\($0.item.attributes.text(.svce) ?? ""): \($0.problem)" }.sorted()
+        #expect(problems == ["kubernetes/n/a: noName", "kubernetes/n/b: tooLarge", "kubernetes/n/c: sameName"])
+    }
+
+    @Test("A Secret without a key that its type asks for is named")
+    func incomplete() throws {
+        let text =
+            #"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"},"type":"kubernetes.io/tls","data":{"tls.crt":"dg=="}}"#
+        let contents = try ForeignReading.read(text, as: KubernetesFormat())
+        let (_, _, writer) = try export(contents.items, .json)
+        #expect(writer.remarks == ["Kubernetes refuses the Secret 'a', whose type asks for the key tls.key"])
+    }
+}

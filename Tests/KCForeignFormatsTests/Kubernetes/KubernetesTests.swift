@@ -1,0 +1,208 @@
+import KCItemSources
+import KCKeychainModel
+import KCTestSupport
+import Testing
+
+@testable import KCForeignFormats
+
+/// Files as `kubectl` writes them.
+enum KubernetesSample {
+    static let list =
+        #"{"apiVersion":"v1","items":[{"apiVersion":"v1","data":{"password":"cGFzcwBcbg==","username":"YWRh"},"#
+        + #""kind":"Secret","metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"#
+        + #""{\"stringData\":{\"password\":\"x\"}}","team":"core","copy":"has cGFzcwBcbg== in it"},"#
+        + #""creationTimestamp":"2026-01-02T03:04:05Z","labels":{"app":"db"},"managedFields":[{"manager":"kubectl","#
+        + #""operation":"Update","time":"2026-02-03T04:05:06Z","fieldsV1":{"f:data":{}}}],"name":"db","#
+        + #""namespace":"shop","ownerReferences":[{"kind":"App","name":"a","uid":"u"}],"resourceVersion":"7","#
+        + #""uid":"u"},"type":"Opaque"},{"apiVersion":"v1","data":{"tls.crt":"Y3J0","tls.key":"a2V5"},"immutable":true,"#
+        + #""kind":"Secret","metadata":{"name":"web-tls","namespace":"shop"},"type":"kubernetes.io/tls"},"#
+        + #"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"empty","namespace":"kube-system"},"type":"Opaque"},"#
+        + #"{"apiVersion":"v1","kind":"ConfigMap","data":{"a":"b"},"metadata":{"name":"c"}},"#
+        + #"{"apiVersion":"bitnami.com/v1alpha1","kind":"SealedSecret","metadata":{"name":"s"},"#
+        + #""spec":{"encryptedData":{"a":"AgB"}}}],"kind":"List","metadata":{"resourceVersion":""}}"#
+
+    static let yaml = """
+        # as written by hand
+        apiVersion: v1
+        kind: Secret
+        metadata:
+          name: db
+          namespace: shop
+          labels: {app: db, version: 1.10}
+        type: Opaque
+        stringData:
+          answer: yes
+          port: 0600
+          text: |
+            two
+            lines
+          empty:
+        ---
+        apiVersion: v1
+        kind: Secret
+        immutable: true
+        metadata:
+          name: web-tls
+        type: kubernetes.io/tls
+        data:
+          tls.crt: &cert |
+            Y3J0
+            Y3J0
+          tls.key: *cert
+        """
+}
+
+@Suite("Secrets of Kubernetes")
+struct KubernetesTests {
+    private func read(_ text: String) throws -> ForeignContents {
+        let format = KubernetesFormat()
+        #expect(try KnownFormats.recognise(ForeignReading.input(Array(text.utf8))).name == "kubernetes")
+        return try ForeignReading.read(text, as: format)
+    }
+
+    @Test("Each value of each Secret is an item; what repeats it, and other kinds of object, are left out and counted")
+    func list() throws {
+        let contents = try read(KubernetesSample.list)
+        #expect(
+            try contents.listing == [
+                "genp svce=kubernetes/kube-system/empty desc=Kubernetes Secret: no secret",
+                "genp svce=kubernetes/shop/db acct=password desc=Kubernetes Secret: pass\0\\n",
+                "genp svce=kubernetes/shop/db acct=username desc=Kubernetes Secret: ada",
+                "genp svce=kubernetes/shop/web-tls acct=tls.crt desc=Kubernetes Secret: crt",
+                "genp svce=kubernetes/shop/web-tls acct=tls.key desc=Kubernetes Secret: key",
+            ])
+        #expect(contents.refused == [])
+        #expect(
+            contents.leftOut.map { "\($0.count) \($0.kind)" } == [
+                "2 annotation that repeats the secret", "1 owner of a Secret", "1 ConfigMap object",
+                "1 SealedSecret object",
+            ])
+        #expect(contents.remarks == ["SealedSecrets open only in the controller of their cluster"])
+        let item = try #require(try contents.entries.first { $0.item.attributes.text(.acct) == "username" }).item
+        #expect(item.extraValue("kubernetes.label.app") == "db")
+        #expect(item.extraValue("kubernetes.annotation.team") == "core")
+        #expect(item.extraValue("kubernetes.annotation.copy") == nil)
+        #expect(item.created.description.hasPrefix("2026-01-02T03:04:05"))
+        #expect(item.modified.description.hasPrefix("2026-02-03T04:05:06"))
+        #expect(try read(KubernetesSample.list).uuids == contents.uuids)
+    }
+
+    @Test("YAML is read by its text: no value becomes a flag or a number, and an alias is what it stands for")
+    func yaml() throws {
+        let contents = try read(KubernetesSample.yaml)
+        #expect(
+            try contents.listing == [
+                "genp svce=kubernetes/shop/db acct=answer desc=Kubernetes Secret: yes",
+                "genp svce=kubernetes/shop/db acct=empty desc=Kubernetes Secret: ",
+                "genp svce=kubernetes/shop/db acct=port desc=Kubernetes Secret: 0600",
+                "genp svce=kubernetes/shop/db acct=text desc=Kubernetes Secret: two\nlines\n",
+                "genp svce=kubernetes/web-tls acct=tls.crt desc=Kubernetes Secret: crtcrt",
+                "genp svce=kubernetes/web-tls acct=tls.key desc=Kubernetes Secret: crtcrt",
+            ])
+        let item = try #require(try contents.entries.first { $0.item.attributes.text(.acct) == "port" }).item
+        #expect(item.extraValue("kubernetes.label.version") == "1.10")
+        let tls = try #require(try contents.entries.last).item
+        #expect(tls.extraValue("kubernetes.immutable") == "true")
+    }
+
+    @Test("A list of one kind need not say the kind of its members")
+    func secretList() throws {
+        let text = #"{"kind":"SecretList","apiVersion":"v1","items":[{"metadata":{"name":"a"},"data":{"k":"dg=="}}]}"#
+        #expect(try read(text).listing == ["genp svce=kubernetes/a acct=k desc=Kubernetes Secret: v"])
+    }
+
+    @Test(
+        "One Secret that is damaged is named, and the others are read",
+        arguments: [
+            (#""data":{"k":"%"}"#, "base64"), (#""data":{"a b":"dg=="}"#, "key"),
+            (#""data":["dg=="]"#, "not an object"),
+            (#""data":{"k":7}"#, "not a string"), (#""metadata":{"name":"A"}"#, "its name"),
+            (#""metadata":{"name":"a/b"}"#, "its name"), (#""metadata":{}"#, "no name"),
+            (#""immutable":"maybe""#, "flag"),
+            (#""metadata":{"name":"good"}"#, "same name"), (#""data":{"..":"dg=="}"#, "key"),
+        ])
+    func damaged(member: String, rule: String) throws {
+        let metadata = member.hasPrefix(#""metadata"#) ? "" : #","metadata":{"name":"bad"}"#
+        let text =
+            #"{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Secret","metadata":{"name":"good"},"#
+            + #""data":{"k":"dg=="}},{"apiVersion":"v1","kind":"Secret",\#(member)\#(metadata)}]}"#
+        let contents = try read(text)
+        #expect(try contents.listing == ["genp svce=kubernetes/good acct=k desc=Kubernetes Secret: v"])
+        #expect(contents.refused.count == 1)
+        guard case .damaged(let found) = contents.refused.first?.problem else {
+            Issue.record("another problem")
+            return
+        }
+        #expect(found.contains(rule), "\(found)")
+    }
+
+    @Test(
+        "A file without a Secret says what it is and where Secrets come from",
+        arguments: [
+            (#"{"apiVersion":"bitnami.com/v1alpha1","kind":"SealedSecret","spec":{}}"#, "SealedSecrets"),
+            (#"{"apiVersion":"v1","kind":"ConfigMap","data":{}}"#, "without a Secret"),
+            ("apiVersion: v1\nkind: Config\nclusters: []\n", "without a Secret"),
+            (
+                "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata: {k: 'ENC[AES256_GCM,data:x]'}\nsops: {mac: x}\n",
+                "SOPS"
+            ),
+        ])
+    func refused(text: String, title: String) throws {
+        let failure = #expect(throws: ForeignFailure.self) { try read(text) }
+        guard case .refused(let found, _) = failure else {
+            Issue.record("another failure: \(String(describing: failure))")
+            return
+        }
+        #expect(found.contains(title))
+    }
+
+    @Test("An empty list has no items, and is no error")
+    func empty() throws {
+        #expect(try read(#"{"apiVersion":"v1","kind":"List","items":[]}"#).items.count == 0)
+        #expect(try read("apiVersion: v1\nitems: []\nkind: List\n").items.count == 0)
+    }
+
+    @Test(
+        "YAML that could mean something else is refused with its line",
+        arguments: [
+            ("data: {k: dg==, k: dg==}", "twice"), ("data: {k: !!int 7}", "tag"), ("data: {k: !x y}", "tag"),
+            ("data: {k: *none}", "no anchor"), ("data: &d {k: *d}", "inside"), ("data: {[a]: b}", "key"),
+            ("data: {<<: {k: dg==}}", "merge"), ("data: {k: !!binary '/w=='}", "binary"), ("data: !!set {k}", "tag"),
+            ("data: {*a : b}", "alias"), ("data: {k: 'x", "end of stream"),
+        ])
+    func ambiguous(member: String, rule: String) throws {
+        let failure = #expect(throws: ForeignFailure.self) {
+            try read("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n\(member)\n")
+        }
+        guard case .damagedLine(let line, let found) = failure else {
+            Issue.record("another failure: \(String(describing: failure))")
+            return
+        }
+        #expect(found.contains(rule), "\(found)")
+        #expect(line >= 4)
+    }
+
+    @Test("Aliases that multiply, and nesting without end, exceed a limit")
+    func limits() throws {
+        var laughs = "apiVersion: v1\nkind: Secret\na0: &a0 [\(String(repeating: "x, ", count: 100))]\n"
+        for level in 1..<12 {
+            laughs +=
+                "a\(level): &a\(level) [\(Array(repeating: "*a\(level - 1)", count: 10).joined(separator: ","))]\n"
+        }
+        let deep = "apiVersion: v1\nkind: Secret\nx: " + String(repeating: "[", count: 5_000)
+        for text in [laughs, deep] {
+            let failure = #expect(throws: ForeignFailure.self) { try read(text) }
+            guard case .limit = failure else {
+                Issue.record("another failure: \(String(describing: failure))")
+                continue
+            }
+        }
+    }
+
+    @Test("Members that no Secret has are named")
+    func unknown() throws {
+        let text =
+            #"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a","x":{"y":"1"}},"data":{"k":"dg=="},"new":"2"}"#
+        #expect(try read(text).remarks == ["unknown members, which may be of a newer version: y, new"])
+    }
+}
