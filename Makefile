@@ -37,7 +37,7 @@ help:
 	@echo 'make wrappers   type-check the keychain wrappers in the folder WRAPPERS=, and print a table'
 	@echo 'make test-html  the pages of --html in a browser, which is installed for it'
 	@echo 'make faults     kill and disturb the program at every system call that changes a file'
-	@echo 'make proof      make faults, and every other test that `make test` takes a sample of'
+	@echo 'make proof      all trials of which `make test` takes samples, in STEPS=, and a table of them in docs/proof.md'
 	@echo 'make seeded-defects  make each defect of Tests/SeededDefects in a copy, and see which test finds it'
 	@echo 'make desktop    back up and restore a desktop keyring with 2,000 items, KeePassXC, KWallet'
 	@echo 'make bench      time kcbackup beside other programs, with BENCH="15000 100000 1000000" items; --write in it'
@@ -80,13 +80,10 @@ faults: packages-test
 	swift build $(OPTIMIZED) --build-tests
 	FAULTS=all LIMIT=4h TESTS=$(TESTS) .ci/run-tests --filter FaultTests
 
-# Everything of which `make test` takes a sample. A run of the second reader that was stopped goes on with the same seed.
-PROOF_SEED ?= 1
-proof: faults
-	FLIPS=all LIMIT=4h TESTS=$(TESTS) .ci/run-tests --filter FlipTests
-	CALLS=all LIMIT=4h TESTS=$(TESTS) .ci/run-tests --filter RemoteBytesTests
-	SECOND_READER=all SECOND_READER_SEED=$(PROOF_SEED) SECOND_READER_COMMIT=$$(git rev-parse --short HEAD) LIMIT=4h \
-	    TESTS=$(TESTS) .ci/run-tests --filter SecondReaderTests
+# Everything of which `make test` takes a sample, and the page that says so. STEPS="flips calls" chooses some.
+proof: packages-test
+	swift build $(OPTIMIZED) --build-tests
+	TESTS=$(TESTS) .ci/proof
 
 # Whether the tests find each of forty defects; an hour. DEFECTS="07 12" chooses some.
 seeded-defects: packages-test
