@@ -89,6 +89,9 @@ let package = Package(
             name: "CKCLibCrypto", path: "Sources/Fences/CKCLibCrypto", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CKCQRencode", path: "Sources/Fences/CKCQRencode"),
+        .target(
+            name: "CKCMLKEM", path: "Sources/Fences/CKCMLKEM", exclude: ["README.md", "SHA256SUMS", "mlkem-native"],
+            sources: ["mlkem.c"], publicHeadersPath: "."),
         .systemLibrary(
             name: "CKCSQLite", path: "Sources/Fences/CKCSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]
@@ -103,7 +106,7 @@ let package = Package(
         library("KCSecurityStatus", in: "Apple", []),
         library("KCByteStreams", in: "Base", ["CKCFiles"]),
         library("KCConsole", in: "Base", ["KCByteStreams", "CKCSystem"]),
-        library("KCCryptography", in: "Base", ["KCByteStreams", "CKCLibCrypto"]),
+        library("KCCryptography", in: "Base", ["KCByteStreams", "CKCLibCrypto", "CKCMLKEM"]),
         library("KCArgon2", in: "Base", ["KCByteStreams", "KCCryptography", "CKCArgon2"]),
         library("KCGCryptCiphers", in: "Base", ["KCByteStreams", "KCCryptography", "CKCGCrypt"]),
         library("KCDeviceIdentity", in: "Device", ["KCByteStreams", "KCCryptography"]),

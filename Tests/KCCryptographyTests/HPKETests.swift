@@ -32,12 +32,15 @@ struct HPKETests {
     func vector() throws {
         let recipient = try Self.key(Self.recipient)
         let data = Array("Count-0".utf8)
+        let encapsulation = try DHKEM.encapsulate(to: recipient.publicKey, ephemeral: Self.key(Self.ephemeral))
+        let share = encapsulation.encapsulatedKey
+        #expect(Hexadecimal.encode(share) == Self.ephemeral.point)
         let sealed = try HPKE.seal(
-            SecretBytes(copying: Self.bytes(Self.message)), to: recipient.publicKey, info: Self.bytes(Self.info),
-            associatedData: data, ephemeral: Self.key(Self.ephemeral))
-        #expect(Hexadecimal.encode(sealed.encapsulatedKey) == Self.ephemeral.point)
-        #expect(Hexadecimal.encode(sealed.ciphertext) == Self.ciphertext)
-        let opened = try HPKE.open(sealed, with: recipient, info: Self.bytes(Self.info), associatedData: data)
+            SecretBytes(copying: Self.bytes(Self.message)), under: encapsulation, info: Self.bytes(Self.info),
+            associatedData: data)
+        #expect(Hexadecimal.encode(sealed) == Self.ciphertext)
+        let opened = try HPKE.open(
+            sealed, under: DHKEM.decapsulate(share, with: recipient), info: Self.bytes(Self.info), associatedData: data)
         #expect(Hexadecimal.encode(opened.withBytes { span in span.indices.map { span[$0] } }) == Self.message)
     }
 
@@ -47,33 +50,37 @@ struct HPKETests {
         let compressed = [UInt8(2 + point[64] & 1)] + point[1...32]
         #expect(try PublicKey(p256: compressed).identity == PublicKey(p256: point).identity)
         let message = SecretBytes(copying: Array("a".utf8))
-        let sealed = try HPKE.seal(message, to: PublicKey(p256: compressed), info: [])
-        let count = try HPKE.open(sealed, with: Self.key(Self.recipient), info: []).count
+        let encapsulation = try DHKEM.encapsulate(to: PublicKey(p256: compressed))
+        let sealed = try HPKE.seal(message, under: encapsulation, info: [])
+        let received = try DHKEM.decapsulate(encapsulation.encapsulatedKey, with: Self.key(Self.recipient))
+        let count = try HPKE.open(sealed, under: received, info: []).count
         #expect(count == 1)
     }
 
     @Test("Another key, purpose or data opens nothing, and an encapsulated key off the curve is refused")
     func refused() throws {
         let key = try PrivateKey.generate(.ec, sizeInBits: 256)
-        let sealed = try HPKE.seal(SecretBytes(copying: [1, 2, 3]), to: key.publicKey, info: [7], associatedData: [8])
+        let encapsulation = try DHKEM.encapsulate(to: key.publicKey)
+        let share = encapsulation.encapsulatedKey
+        let sealed = try HPKE.seal(
+            SecretBytes(copying: [1, 2, 3]), under: encapsulation, info: [7], associatedData: [8])
         for (info, data) in [([7], [9]), ([6], [8]), ([], [])] as [([UInt8], [UInt8])] {
             #expect(throws: CryptographyFailure.authentication) {
-                _ = try HPKE.open(sealed, with: key, info: info, associatedData: data)
+                _ = try HPKE.open(
+                    sealed, under: DHKEM.decapsulate(share, with: key), info: info, associatedData: data)
             }
         }
         #expect(throws: CryptographyFailure.authentication) {
             let other = try PrivateKey.generate(.ec, sizeInBits: 256)
-            _ = try HPKE.open(sealed, with: other, info: [7], associatedData: [8])
+            _ = try HPKE.open(sealed, under: DHKEM.decapsulate(share, with: other), info: [7], associatedData: [8])
         }
-        var share = sealed.encapsulatedKey
-        share[64] ^= 1
-        let off = HPKE.Sealed(encapsulatedKey: share, ciphertext: sealed.ciphertext)
+        var off = share
+        off[64] ^= 1
         #expect(throws: CertificateFailure.malformed("not a point of P-256")) {
-            _ = try HPKE.open(off, with: key, info: [7], associatedData: [8])
+            _ = try DHKEM.decapsulate(off, with: key)
         }
         #expect(throws: CertificateFailure.self) {
-            _ = try HPKE.seal(
-                SecretBytes(copying: [1]), to: PrivateKey.generate(.ec, sizeInBits: 384).publicKey, info: [])
+            _ = try DHKEM.encapsulate(to: PrivateKey.generate(.ec, sizeInBits: 384).publicKey)
         }
     }
 }

@@ -6,8 +6,9 @@ enum Repository {
     /// The folder of Package.swift.
     static let root = Project.folder
 
-    /// The sources: Swift, and the C fences.
+    /// The sources: Swift, and the C fences without the library of others that is in one of them.
     static let sources = files(below: "Sources", endings: ["swift", "h", "c", "modulemap"])
+        .filter { !$0.path.hasPrefix("\(VendoredLibrary.folder)/\(VendoredLibrary.upstream)/") }
     /// The tests.
     static let tests = files(below: "Tests", endings: ["swift"])
     /// All other files: scripts, the Makefile, documents.

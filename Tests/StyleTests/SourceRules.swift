@@ -16,7 +16,8 @@ enum SourceRule: String, CaseIterable, Sendable {
 
     /// The only target that may import each library.
     static let owners = [
-        "CKCLibArchive": "KCTarArchive", "CKCLibCrypto": "KCCryptography", "CKCZlib": "KCGzipStreams",
+        "CKCLibArchive": "KCTarArchive", "CKCLibCrypto": "KCCryptography",
+        "CKCMLKEM": "KCCryptography", "CKCZlib": "KCGzipStreams",
         "CKCDeflate": "KCGzipStreams",
         "CKCSQLite": "KCKeychainStore",
         "CKCKeyUtils": "KCKernelKeyring", "CKCZxcvbn": "KCPasscodeStrength", "CKCSystem": "KCConsole",

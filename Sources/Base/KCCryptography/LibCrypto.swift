@@ -29,6 +29,8 @@ package enum CryptographyFailure: Error, Hashable, Sendable {
     nonisolated(unsafe) static let sha256 = unsafe EVP_MD_fetch(nil, "SHA256", nil)
     nonisolated(unsafe) static let sha384 = unsafe EVP_MD_fetch(nil, "SHA384", nil)
     nonisolated(unsafe) static let sha512 = unsafe EVP_MD_fetch(nil, "SHA512", nil)
+    nonisolated(unsafe) static let sha3256 = unsafe EVP_MD_fetch(nil, "SHA3-256", nil)
+    nonisolated(unsafe) static let shake256 = unsafe EVP_MD_fetch(nil, "SHAKE256", nil)
     nonisolated(unsafe) static let hmac = unsafe EVP_MAC_fetch(nil, "HMAC", nil)
     nonisolated(unsafe) static let aes256GCM = unsafe EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
     nonisolated(unsafe) static let chaCha20Poly1305 = unsafe EVP_CIPHER_fetch(nil, "ChaCha20-Poly1305", nil)

@@ -39,12 +39,12 @@ package struct P256TagRecipient: Recipient, Hashable, LosslessStringConvertible 
     /// Encrypts the file key to the point.
     package func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
         do {
-            let sealed = try HPKE.seal(fileKey, to: key, info: Self.label)
-            let arguments = [try tag(sealed.encapsulatedKey), sealed.encapsulatedKey]
+            let encapsulation = try DHKEM.encapsulate(to: key)
+            let share = encapsulation.encapsulatedKey
             return WrappedFileKey([
                 Stanza(
-                    type: Self.type, arguments: arguments.map { Base64.encode($0, padded: false) },
-                    body: sealed.ciphertext)
+                    type: Self.type, arguments: [try tag(share), share].map { Base64.encode($0, padded: false) },
+                    body: try HPKE.seal(fileKey, under: encapsulation, info: Self.label))
             ])
         } catch let failure as CryptographyFailure {
             throw AgeFailure(failure)
@@ -67,8 +67,7 @@ package struct P256TagRecipient: Recipient, Hashable, LosslessStringConvertible 
     func unwrap(_ stanza: Stanza, with privateKey: PrivateKey) throws -> SecretBytes? {
         let (tag, share) = try Self.parts(of: stanza)
         guard try tag == self.tag(share) else { return nil }
-        return try HPKE.open(
-            HPKE.Sealed(encapsulatedKey: share, ciphertext: stanza.body), with: privateKey, info: Self.label)
+        return try HPKE.open(stanza.body, under: DHKEM.decapsulate(share, with: privateKey), info: Self.label)
     }
 
     /// Parses a stanza of this type.

@@ -1,0 +1,2 @@
+#define MLK_CONFIG_FILE "configuration.h"
+#include "mlkem-native/mlkem_native.c"
