@@ -313,7 +313,7 @@ let package = Package(
         tests("KCGzipStreams"),
         tests("KCQRCodes", ["KCByteStreams"]),
         tests("KCSecretShares", ["KCByteStreams", "KCCryptography"], exclude: ["Vectors"]),
-        tests("KCAgeEncryption", ["CKCZlib"], exclude: ["Vectors"]),
+        tests("KCAgeEncryption", ["CKCZlib"], exclude: ["Examples", "Vectors"]),
         tests("KCKernelKeyring"),
         tests("KCPasscodeStrength"),
         tests("KCKeychainModel"),

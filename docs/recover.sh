@@ -144,7 +144,17 @@ if [ -n "$ALLOWED_SIGNERS" ]; then
     fail "the archive was signed by $signer, which '$ALLOWED_SIGNERS' does not list with its key"
 fi
 
-# 4. The key. What the passphrase opens is one identity, made for this archive.
+# 4. The key. What the passphrase opens is one identity, made for this archive. age uses post-quantum keys since 1.3; before
+#    that it needs age-plugin-pq, and identities that this has converted.
+convert() { cat; }
+if [ "$(head -c 33 recovered/archive/metadata.jsonl.gz.age | tail -c 11 | tr -d '\0')" = '-> mlkem768' ]; then
+  version=$(age --version)
+  if [[ $version =~ ^v?(0|1\.[0-2])(\.|$) ]]; then
+    command -v age-plugin-pq > /dev/null ||
+      fail "the archive has post-quantum keys, which age $version lacks: install age 1.3 or newer, or age-plugin-pq"
+    convert() { age-plugin-pq -identity; }
+  fi
+fi
 if [ -z "$IDENTITY" ]; then
   [ -s recovered/archive/identity.age ] || fail "the archive has no passphrase; set IDENTITY to your identity file"
   opened=$(head -n 2 recovered/archive/identity.age | tr -d "\0")
@@ -155,8 +165,9 @@ if [ -z "$IDENTITY" ]; then
   opened=$(age -d recovered/archive/identity.age) || fail "age does not open the archive with this passphrase"
   [[ $'\n'$opened$'\n' == *$'\n'"# kcbackup archive: $id"$'\n'* ]] ||
     fail "identity.age belongs to another one: the archive is forged"
-  opened=$(printf '%s\n' "$opened" | grep -Ex 'AGE-SECRET-KEY-1[0-9A-Z]{58}') ||
+  opened=$(printf '%s\n' "$opened" | grep -Ex 'AGE-SECRET-KEY-(PQ-)?1[0-9A-Z]{58}') ||
     fail "identity.age holds no identity: the archive is forged"
+  opened=$(printf '%s\n' "$opened" | convert) || fail "age-plugin-pq cannot convert the identity in identity.age"
   decrypt() { printf '%s\n' "$opened" | age -d -i - "$1"; }
 else
   decrypt() { age -d -i "$IDENTITY" "$1"; }

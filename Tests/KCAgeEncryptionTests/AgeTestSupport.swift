@@ -13,8 +13,8 @@ func secretText(_ text: String) -> SecretBytes {
 }
 
 /// The identity written in `text`, or nil if it does not contain one.
-func parseIdentity(_ text: String) throws -> X25519Identity? {
-    try X25519Identity.parse(Array(text.utf8).span)
+func parseIdentity(_ text: String) throws -> NativeIdentity? {
+    try NativeIdentity.parse(Array(text.utf8).span)
 }
 
 /// Encrypts `plaintext`, written in pieces of `pieceSize`.

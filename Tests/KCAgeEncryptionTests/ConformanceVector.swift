@@ -58,7 +58,7 @@ struct ConformanceVector: Sendable, CustomTestStringConvertible {
         passphrases = values["passphrase"] ?? []
         isArmored = values["armored"] != nil
         isSupported =
-            identities.allSatisfy { $0.hasPrefix("AGE-SECRET-KEY-1") }
+            identities.allSatisfy { $0.hasPrefix("AGE-SECRET-KEY-1") || $0.hasPrefix("AGE-SECRET-KEY-PQ-1") }
             && Set(values.keys).isSubset(of: Self.knownKeys)
         let rest = Array(bytes[(end + 2)...])
         if let compression = values["compressed"]?.first {

@@ -34,7 +34,7 @@ struct InteropTests {
     func keygen() throws {
         let identity = try X25519Identity.generate()
         let folder = try TemporaryFolder()
-        let text = IdentityFile.text(of: identity, comments: ["created: 2026-03-01T09:30:00Z"]).bytesForTest()
+        let text = IdentityFile.text(of: .x25519(identity), comments: ["created: 2026-03-01T09:30:00Z"]).bytesForTest()
         try folder.write("key", text)
         let derived = try ExternalProgram.run("age-keygen", ["-y", folder.path("key")])
         #expect(derived.text == "\(identity.recipient)\n")
@@ -52,7 +52,7 @@ struct InteropTests {
     func encryptedIdentityFile() throws {
         let folder = try TemporaryFolder()
         let identity = try X25519Identity.generate()
-        let text = IdentityFile.text(of: identity, comments: ["a comment"]).bytesForTest()
+        let text = IdentityFile.text(of: .x25519(identity), comments: ["a comment"]).bytesForTest()
         try folder.write("identity.age", encrypt(text, to: [passphraseRecipient()]))
         try folder.write("ours.age", encrypt(Array("by both".utf8), to: [identity.recipient]))
         try onTerminal("age -d -i identity.age -o plain ours.age", answers: ["pass word"], in: folder)

@@ -10,7 +10,7 @@ import Testing
         try IdentityFile.parse(secretText(text))
     }
 
-    private func keyText(_ identity: X25519Identity) -> String {
+    private func keyText(_ identity: NativeIdentity) -> String {
         var text = SecretBytes(capacity: 80)
         identity.encode(into: &text)
         return String(decoding: text.bytesForTest(), as: UTF8.self)
@@ -18,7 +18,7 @@ import Testing
 
     @Test("A new identity file reads back with its comments")
     func roundTrip() throws {
-        let identity = try X25519Identity.generate()
+        let identity = try NativeIdentity.generate(.x25519)
         let text = IdentityFile.text(of: identity, comments: ["created: 2026-03-01T09:30:00Z", "archive 42"])
         let file = try IdentityFile.parse(text)
         #expect(file.identities.map(\.recipient) == [identity.recipient])
@@ -29,14 +29,14 @@ import Testing
     @Test("A comment that contains a line break is a programming error", arguments: ["a\nb", "a\r"])
     func commentOfTwoLines(_ comment: String) async {
         await #expect(processExitsWith: .failure) { [comment] in
-            _ = IdentityFile.text(of: try X25519Identity.generate(), comments: [comment]).count
+            _ = IdentityFile.text(of: try NativeIdentity.generate(.x25519), comments: [comment]).count
         }
     }
 
     @Test("Several keys, empty lines and carriage returns are accepted")
     func severalKeys() throws {
-        let one = try X25519Identity.generate()
-        let two = try X25519Identity.generate()
+        let one = try NativeIdentity.generate(.x25519)
+        let two = try NativeIdentity.generate(.x25519)
         let file = try parse("#a\r\n\r\n\(keyText(one))\r\n\n#  b\n\(keyText(two))")
         #expect(file.identities.map(\.recipient) == [one.recipient, two.recipient])
         #expect(file.comments == ["a", " b"])
@@ -44,22 +44,24 @@ import Testing
 
     @Test("A private key in a comment is kept secret")
     func commentedKey() throws {
-        let one = try X25519Identity.generate()
-        let two = try X25519Identity.generate()
+        let one = try NativeIdentity.generate(.x25519)
+        let two = try NativeIdentity.generate(.x25519)
         let file = try parse("# old: \(keyText(two))\n#\(keyText(two).lowercased())\n# new\n#\n\(keyText(one))\n")
         #expect(file.comments == ["new", ""])
     }
 
     @Test("Lines of any other kind are refused with their number and kind")
     func refusals() throws {
-        let key = keyText(try X25519Identity.generate())
+        let key = keyText(try NativeIdentity.generate(.x25519))
         for (line, kind) in [
-            ("AGE-SECRET-KEY-PQ-1XX", "post-quantum"), ("AGE-PLUGIN-YUBIKEY-1XX", "plug-in"),
+            ("AGE-PLUGIN-YUBIKEY-1XX", "plug-in"),
             ("-----BEGIN OPENSSH PRIVATE KEY-----", "SSH or PEM key"),
         ] {
             #expect(ageFailure { _ = try parse("#\n\(key)\n\(line)\n") } == .unsupportedIdentity(line: 3, kind: kind))
         }
-        for line in ["x", key.lowercased(), key + "Q", " " + key, String(key.dropLast()), "age1"] {
+        for line in [
+            "x", key.lowercased(), key + "Q", " " + key, String(key.dropLast()), "age1", "AGE-SECRET-KEY-PQ-1XX",
+        ] {
             #expect(ageFailure { _ = try parse("\(key)\n\(line)\n") } == .malformedIdentityLine(2), "\(line)")
         }
         for text in ["", "\n\n", "# only a comment\n"] { #expect(ageFailure { _ = try parse(text) } == .noIdentities) }
@@ -69,7 +71,7 @@ import Testing
 
     @Test("An encrypted identity file is recognized and opened with its passphrase")
     func encrypted() throws {
-        let identity = try X25519Identity.generate()
+        let identity = try NativeIdentity.generate(.x25519)
         let text = IdentityFile.text(of: identity, comments: []).bytesForTest()
         let cost = try #require(ScryptCost(logN: quickCost))
         let file = try encrypt(text, to: [ScryptRecipient(passphrase: secretText("p"), cost: cost)])
@@ -128,7 +130,7 @@ import Testing
 
     @Test("A file encrypted to public keys, or with too high a cost, is refused before asking for a passphrase")
     func notForPassphrase() throws {
-        let identity = try X25519Identity.generate()
+        let identity = try NativeIdentity.generate(.x25519)
         let file = try encrypt([1], to: [identity.recipient])
         #expect(ageFailure { _ = try open(file, "p").count } == .notForPassphrase)
         let cost = try #require(ScryptCost(logN: quickCost))
@@ -143,7 +145,7 @@ import Testing
 
     @Test("A recipient list is read, including its comments")
     func recipients() throws {
-        let one = NativeRecipient.x25519(try X25519Identity.generate().recipient)
+        let one = try NativeIdentity.generate(.x25519).recipient
         let two = try #require(
             NativeRecipient("age1tag1qt8lw0ual6avlwmwatk888yqnmdamm7xfd0wak53ut6elz5c4swx2yqdj4e"))
         for end in ["\n", "\r\n"] {
@@ -158,7 +160,6 @@ import Testing
         arguments: [
             ("ssh-ed25519 AAAAC3Nz me@example.org", "SSH"), ("ecdsa-sha2-nistp256 AAAA", "SSH"),
             ("sk-ssh-ed25519@openssh.com AAAA", "SSH"), ("age1yubikey1qwerty", "plug-in"),
-            ("age1pq1qqqq", "post-quantum"), ("age1tagpq1qqqq", "post-quantum"),
             ("AGE-SECRET-KEY-1QQQQ", "private key"), ("AGE-PLUGIN-YUBIKEY-1QQQQ", "private key"),
         ])
     func otherRecipients(line: String, kind: String) {
@@ -168,8 +169,10 @@ import Testing
 
     @Test("Malformed recipient lines and an empty list are refused")
     func malformedRecipients() throws {
-        let one = try X25519Identity.generate().recipient
-        for line in ["x", "\(one) ", " \(one)", "\(one)x", "\(one)".uppercased(), "age"] {
+        let one = try NativeIdentity.generate(.x25519).recipient
+        for line in [
+            "x", "\(one) ", " \(one)", "\(one)x", "\(one)".uppercased(), "age", "age1pq1qqqq", "age1tagpq1qqqq",
+        ] {
             #expect(ageFailure { _ = try RecipientFile.parse("\(one)\n\(line)") } == .malformedRecipientLine(2))
         }
         #expect(ageFailure { _ = try RecipientFile.parse("# nobody\n") } == .noRecipients)
@@ -177,7 +180,7 @@ import Testing
 
     @Test("A recipient list may have as many entries as a header, and no more")
     func recipientCount() throws {
-        let line = "\(try X25519Identity.generate().recipient)\n"
+        let line = "\(try NativeIdentity.generate(.x25519).recipient)\n"
         #expect(try RecipientFile.parse(String(repeating: line, count: 1_000)).count == 1_000)
         #expect(
             ageFailure { _ = try RecipientFile.parse(String(repeating: line, count: 1_001)) }

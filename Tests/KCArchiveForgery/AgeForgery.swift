@@ -52,7 +52,7 @@ package func memberBytes(_ name: String, ofArchiveAt path: String) throws -> [UI
 }
 
 /// The identity in the `identity.age` of the archive at a path.
-package func ownIdentity(ofArchiveAt path: String, passphrase: String) throws -> X25519Identity {
+package func ownIdentity(ofArchiveAt path: String, passphrase: String) throws -> NativeIdentity {
     var decryptor = try AgeDecryptor(
         MemorySource(copying: try memberBytes("identity.age", ofArchiveAt: path)),
         identities: [ScryptIdentity(passphrase: SecretBytes(copying: passphrase.utf8))])

@@ -15,14 +15,14 @@ package struct SampleArchive: Sendable {
     /// The device that made it.
     package let device: DeviceKey
     /// The identity that opens an encrypted archive.
-    package let identity: X25519Identity
+    package let identity: NativeIdentity
     /// Removed with the last reference to it.
     private let folder: TemporaryFolder
 
     /// Describes an archive in `folder`.
     package init(
         _ name: String, in folder: TemporaryFolder, _ mode: ArchiveMode, by device: DeviceKey,
-        to identity: X25519Identity
+        to identity: NativeIdentity
     ) {
         path = folder.path(name)
         self.mode = mode

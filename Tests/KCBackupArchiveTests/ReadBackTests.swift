@@ -83,7 +83,7 @@ struct ReadBackTests {
         _ items: [Item], _ change: (Int, inout SecretBytes) -> Void = { _, _ in }
     ) throws -> FinishedArchive {
         var writer = try ArchiveWriter(
-            .encrypted(ArchiveKeys(recipients: [X25519Identity.generate().recipient])),
+            .encrypted(ArchiveKeys(recipients: [NativeIdentity.generate(.x25519).recipient])),
             of: ArchiveSource(kind: ArchiveSource.keychain, name: "login"), device: device, folder: folder.path)
         for (index, item) in items.enumerated() {
             var line = SecretBytes(capacity: 1024)

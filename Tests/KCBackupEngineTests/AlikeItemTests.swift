@@ -63,11 +63,11 @@ extension Keychain {
 @Suite("Items that only label and secret tell apart")
 struct AlikeItemTests {
     private let machine: Machine
-    private let key: X25519Identity
+    private let key: NativeIdentity
 
     init() throws {
         machine = try Machine()
-        key = try X25519Identity.generate()
+        key = try NativeIdentity.generate(.x25519)
     }
 
     private func archive(_ source: some ItemSource, _ name: String) throws -> ProvenArchive {

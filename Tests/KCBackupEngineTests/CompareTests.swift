@@ -12,12 +12,12 @@ import Testing
 struct CompareTests {
     private let machine: Machine
     private let keychain: Keychain
-    private let restores: X25519Identity
-    private let inspects: X25519Identity
+    private let restores: NativeIdentity
+    private let inspects: NativeIdentity
 
     init() throws {
-        restores = try X25519Identity.generate()
-        inspects = try X25519Identity.generate()
+        restores = try NativeIdentity.generate(.x25519)
+        inspects = try NativeIdentity.generate(.x25519)
         machine = try Machine()
         keychain = try machine.makeKeychain()
         try keychain.add("ada", "one")

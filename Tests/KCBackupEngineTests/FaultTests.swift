@@ -14,7 +14,7 @@ import Testing
 struct FaultTests {
     private func create(_ source: some ItemSource, on machine: Machine, as name: String = "a.kcb") throws {
         _ = try machine.creating(name).encrypted(
-            source, with: ArchiveKeys(recipients: [X25519Identity.generate().recipient]))
+            source, with: ArchiveKeys(recipients: [NativeIdentity.generate(.x25519).recipient]))
     }
 
     @Test("A source that fails leaves no archive and no file behind, wherever it fails")
@@ -69,7 +69,7 @@ struct FaultTests {
         let machine = try Machine()
         let writer = { () throws -> Void in
             _ = try ArchiveWriter(
-                .encrypted(ArchiveKeys(recipients: [X25519Identity.generate().recipient])),
+                .encrypted(ArchiveKeys(recipients: [NativeIdentity.generate(.x25519).recipient])),
                 of: ArchiveSource(kind: ArchiveSource.keychain, name: "login"), device: machine.device,
                 folder: machine.folder.path("nowhere"))
         }
@@ -101,7 +101,7 @@ struct FaultTests {
         let machine = try Machine()
         let keychain = try machine.makeKeychain()
         for name in ["a", "b", "c", "d"] { try keychain.add(name, name) }
-        let identity = try X25519Identity.generate()
+        let identity = try NativeIdentity.generate(.x25519)
         try machine.backUp(keychain, as: "a.kcb", to: [identity.recipient])
         let archive = try machine.open(machine.folder.path("a.kcb"), with: identity)
         let target = try machine.makeKeychain("target")
@@ -143,7 +143,7 @@ struct FaultTests {
             let machine = try Machine()
             let keychain = try machine.makeKeychain()
             for name in ["a", "b", "c", "d"] { try keychain.add(name, name) }
-            let identity = try X25519Identity.generate()
+            let identity = try NativeIdentity.generate(.x25519)
             try machine.backUp(keychain, as: "a.kcb", to: [identity.recipient])
             let archive = try machine.open(machine.folder.path("a.kcb"), with: identity)
             let target = try machine.makeKeychain("target")

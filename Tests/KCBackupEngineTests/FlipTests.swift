@@ -14,7 +14,7 @@ import Testing
 private final class AlteredArchive {
     let bytes: [UInt8]
     private let machine: Machine
-    private let identity: X25519Identity
+    private let identity: NativeIdentity
     private let target: Keychain
     private let targetBefore: [UInt8]
     private let name = "a.kcb"
@@ -22,7 +22,7 @@ private final class AlteredArchive {
 
     init(_ mode: ArchiveMode) throws {
         machine = try Machine()
-        identity = try X25519Identity.generate()
+        identity = try NativeIdentity.generate(.x25519)
         let keychain = try machine.makeKeychain()
         try keychain.add("ann", "tulip")
         try keychain.add("bob", "rose", .whenUnlockedThisDeviceOnly)

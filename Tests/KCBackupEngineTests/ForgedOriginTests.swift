@@ -21,8 +21,8 @@ struct ForgedOriginTests {
         try maker.backUp(maker.makeKeychain("other"), as: "kept.kcb", passphrase: "horse")
         let kept = try OpenFile.reading(maker.folder.path("kept.kcb"))
         let members = try TarMembers(kept)
-        let victimIdentity = try X25519Identity.generate()
-        for extra: [any Recipient] in [[], [try X25519Identity.generate().recipient]] {
+        let victimIdentity = try NativeIdentity.generate(.x25519)
+        for extra: [any Recipient] in [[], [try NativeIdentity.generate(.x25519).recipient]] {
             var forgery = try Forgery(Genuine.all.get().encrypted)
             forgery.editArchive(forgery.archiveID, members.archiveID)
             forgery.editArchive(forgery.signer.id.description, forger.device.id.description)

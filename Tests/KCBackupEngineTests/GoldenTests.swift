@@ -23,7 +23,7 @@ private struct Golden {
     static let names = ["v1-passphrase.kcb", "v1-recipient.kcb", "v1-unencrypted.kcb"]
 
     let device: DeviceKey
-    let identity: X25519Identity
+    let identity: NativeIdentity
 
     init() throws {
         let key = try Self.read("v1-device.hex").split(whereSeparator: \.isWhitespace).joined()
@@ -80,7 +80,7 @@ private struct Golden {
     static func update() throws {
         let key = try RandomBytes.bytes(count: 32)
         try write("v1-device.hex", Array((Hexadecimal.encode(key) + "\n").utf8))
-        let identity = IdentityFile.text(of: try X25519Identity.generate(), comments: ["for tests alone"])
+        let identity = IdentityFile.text(of: try NativeIdentity.generate(.x25519), comments: ["for tests alone"])
         try write("v1-identity.txt", identity.bytesForTest())
         let golden = try Golden()
 

@@ -14,7 +14,7 @@ import Testing
 
 extension SampleArchive {
     /// Backs up a keychain with one item of each accessibility, named after it.
-    fileprivate init(_ machine: Machine, _ mode: ArchiveMode, to identity: X25519Identity) throws {
+    fileprivate init(_ machine: Machine, _ mode: ArchiveMode, to identity: NativeIdentity) throws {
         let name = "\(ItemUUID()).kcb"
         let keychain = try machine.makeKeychain("\(ItemUUID())")
         for accessibility in Accessibility.allCases {
@@ -50,7 +50,7 @@ struct Genuine: Sendable {
 
     private init() throws {
         let machine = try Machine()
-        let identity = try X25519Identity.generate()
+        let identity = try NativeIdentity.generate(.x25519)
         encrypted = try SampleArchive(machine, .encrypted, to: identity)
         unencrypted = try SampleArchive(machine, .unencrypted, to: identity)
     }
@@ -59,7 +59,7 @@ struct Genuine: Sendable {
 
     /// The local identity of the device that made them.
     var local: LocalIdentity { LocalIdentity(device: encrypted.device) }
-    var identity: X25519Identity { encrypted.identity }
+    var identity: NativeIdentity { encrypted.identity }
 
     /// The errors of verifying and restoring `bytes` on that device, and how many items were written.
     func outcome(

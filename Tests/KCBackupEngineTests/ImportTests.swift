@@ -100,7 +100,7 @@ struct ImportTests {
     func archived() throws {
         let machine = try Machine()
         let keychain = try machine.makeKeychain(passcode: nil)
-        let key = try X25519Identity.generate()
+        let key = try NativeIdentity.generate(.x25519)
         for (number, rows) in [["a", "b"], ["x", "a", "b"], ["x", "b"], ["b", "y"]].enumerated() {
             _ = try machine.creating("rows\(number)").encrypted(
                 table(of: rows, at: moment(Int64(number) * 10)), with: ArchiveKeys(recipients: [key.recipient]))

@@ -20,7 +20,7 @@ struct KeyTests {
     }
 
     private func makeArchive(
-        on machine: Machine, to recipients: [X25519Recipient] = [], inspectors: [X25519Recipient] = [],
+        on machine: Machine, to recipients: [NativeRecipient] = [], inspectors: [NativeRecipient] = [],
         passphrase: String? = nil
     ) throws -> String {
         let keychain = try machine.makeKeychain("\(ItemUUID())")
@@ -33,7 +33,7 @@ struct KeyTests {
     @Test("An inspect key opens the metadata but no secret")
     func inspector() throws {
         let machine = try Machine()
-        let (restorer, inspector) = (try X25519Identity.generate(), try X25519Identity.generate())
+        let (restorer, inspector) = (try NativeIdentity.generate(.x25519), try NativeIdentity.generate(.x25519))
         let path = try makeArchive(on: machine, to: [restorer.recipient], inspectors: [inspector.recipient])
         let archive = try machine.open(path, with: inspector)
         #expect(try names(archive) == ["ann"])
@@ -49,10 +49,10 @@ struct KeyTests {
 
     /// Tries another identity, and keeps the number of recipients of each header that it is tried on.
     private final class WatchedIdentity: Identity {
-        let identity: X25519Identity
+        let identity: NativeIdentity
         let tried = Mutex<[Int]>([])
 
-        init(_ identity: X25519Identity) { self.identity = identity }
+        init(_ identity: NativeIdentity) { self.identity = identity }
 
         func unwrap(_ stanzas: [Stanza]) throws(AgeFailure) -> SecretBytes? {
             tried.withLock { $0.append(stanzas.count) }
@@ -71,7 +71,7 @@ struct KeyTests {
     @Test("Metadata that are opened alone are read without trying the key on the secrets, whatever it could open")
     func metadataAlone() throws {
         let machine = try Machine()
-        let (restorer, inspector) = (try X25519Identity.generate(), try X25519Identity.generate())
+        let (restorer, inspector) = (try NativeIdentity.generate(.x25519), try NativeIdentity.generate(.x25519))
         let path = try makeArchive(on: machine, to: [restorer.recipient], inspectors: [inspector.recipient])
         for identity in [restorer, inspector] {
             let watched = WatchedIdentity(identity)
@@ -86,7 +86,7 @@ struct KeyTests {
             _ = try ArchiveFile(path: path).prove().open(identities: [watched])
             #expect(watched.tried.withLock(\.self).contains(1))
         }
-        let other = try X25519Identity.generate()
+        let other = try NativeIdentity.generate(.x25519)
         #expect(throws: ArchiveFailure.noMatchingIdentity(["X25519", "X25519"])) {
             try ArchiveFile(path: path).prove().openMetadata(identities: [other])
         }
@@ -98,7 +98,7 @@ struct KeyTests {
     @Test("Each recipient and the passphrase open an archive on their own")
     func everyKey() throws {
         let machine = try Machine()
-        let (first, second) = (try X25519Identity.generate(), try X25519Identity.generate())
+        let (first, second) = (try NativeIdentity.generate(.x25519), try NativeIdentity.generate(.x25519))
         let path = try makeArchive(on: machine, to: [first.recipient, second.recipient], passphrase: "horse")
         #expect(try machine.open(path, with: first).verify().opened == 1)
         #expect(try machine.open(path, with: second).verify().opened == 1)
@@ -108,12 +108,12 @@ struct KeyTests {
     @Test("A wrong passphrase, a foreign identity and a missing key are reported as such, and nothing is written")
     func wrongKeys() throws {
         let machine = try Machine()
-        let recipient = try X25519Identity.generate().recipient
+        let recipient = try NativeIdentity.generate(.x25519).recipient
         let path = try makeArchive(on: machine, to: [recipient], passphrase: "horse")
         #expect(throws: ArchiveFailure.wrongPassphrase) { try machine.open(path, passphrase: "Horse") }
         #expect(throws: ArchiveFailure.wrongPassphrase) { try machine.open(path, passphrase: "") }
         #expect(throws: ArchiveFailure.noMatchingIdentity(["X25519", "X25519"])) {
-            try machine.open(path, with: X25519Identity.generate())
+            try machine.open(path, with: NativeIdentity.generate(.x25519))
         }
         #expect(throws: ArchiveFailure.keyNeeded(passphraseOpens: true)) { try machine.open(path) }
         let public_ = try makeArchive(on: machine, to: [recipient])
@@ -132,7 +132,7 @@ struct KeyTests {
     @Test("Without a key, an archive shows its header and its kinds of recipients")
     func outline() throws {
         let machine = try Machine()
-        let (restorer, inspector) = (try X25519Identity.generate(), try X25519Identity.generate())
+        let (restorer, inspector) = (try NativeIdentity.generate(.x25519), try NativeIdentity.generate(.x25519))
         let path = try makeArchive(
             on: machine, to: [restorer.recipient], inspectors: [inspector.recipient], passphrase: "horse")
         let outline = try ArchiveOutline(ArchiveFile(path: path))
@@ -151,7 +151,7 @@ struct OutsideTests {
         let keychain = try machine.makeKeychain("login")
         try keychain.add("ann", "tulip")
         if isEncrypted {
-            try machine.backUp(keychain, as: "a.kcb", to: [X25519Identity.generate().recipient])
+            try machine.backUp(keychain, as: "a.kcb", to: [NativeIdentity.generate(.x25519).recipient])
         } else {
             try machine.backUpUnencrypted(keychain, as: "a.kcb")
         }
@@ -190,7 +190,7 @@ struct OutsideTests {
 @Suite("Origin")
 struct OriginTests {
     private func archive(
-        on machine: Machine, to recipients: [X25519Recipient] = [], inspectors: [X25519Recipient] = [],
+        on machine: Machine, to recipients: [NativeRecipient] = [], inspectors: [NativeRecipient] = [],
         passphrase: String? = nil
     ) throws -> String {
         let keychain = try machine.makeKeychain("\(ItemUUID())")
@@ -204,7 +204,7 @@ struct OriginTests {
     func thisDevice() throws {
         let machine = try Machine()
         #expect(try machine.open(archive(on: machine, passphrase: "horse"), passphrase: "horse").origin == .thisDevice)
-        let identity = try X25519Identity.generate()
+        let identity = try NativeIdentity.generate(.x25519)
         #expect(try machine.open(archive(on: machine, to: [identity.recipient]), with: identity).origin == .thisDevice)
     }
 
@@ -220,7 +220,7 @@ struct OriginTests {
     @Test("A passphrase proves the origin of an archive only if it is its only key")
     func passphrase() throws {
         let (maker, machine) = (try Machine(), try Machine())
-        let identity = try X25519Identity.generate()
+        let identity = try NativeIdentity.generate(.x25519)
         let alone = try machine.open(archive(on: maker, passphrase: "horse"), passphrase: "horse")
         #expect(alone.origin == .passphrase)
         let shared = try archive(on: maker, to: [identity.recipient], passphrase: "horse")
@@ -233,7 +233,7 @@ struct OriginTests {
     @Test("An archive that claims its passphrase is its only key but has another one is refused")
     func passphraseThatLies() throws {
         let (maker, machine) = (try Machine(), try Machine())
-        let other = try X25519Identity.generate().recipient
+        let other = try NativeIdentity.generate(.x25519).recipient
         for isInspector in [false, true] {
             let cost = try #require(Machine.cheap)
             // Its identity file says that there are no other keys.
@@ -253,7 +253,7 @@ struct OriginTests {
     @Test("An archive of unknown origin is restored only if its device is named")
     func unknown() throws {
         let (maker, machine) = (try Machine(), try Machine())
-        let identity = try X25519Identity.generate()
+        let identity = try NativeIdentity.generate(.x25519)
         let opened = try machine.open(archive(on: maker, to: [identity.recipient]), with: identity)
         #expect(opened.origin == .unknown)
         #expect(throws: RestoreRefusal.unknownOrigin(device: maker.device.id)) {

@@ -13,40 +13,50 @@ import Testing
 struct RekeyTests {
     /// What opens an archive.
     enum Key: String, CaseIterable, Sendable {
-        case identity, passphrase, both
+        case identity, passphrase, both, postQuantum, postQuantumBoth
+
+        var isPostQuantum: Bool { self == .postQuantum || self == .postQuantumBoth }
+        var hasPassphrase: Bool { [.passphrase, .both, .postQuantumBoth].contains(self) }
     }
 
     private let machine: Machine
-    private let (old, new): (X25519Identity, X25519Identity)
+    private let identities: [(old: NativeIdentity, new: NativeIdentity)]
     private static let streams = ["metadata.jsonl.gz.age", "secrets.jsonl.gz.age"]
 
     init() throws {
         machine = try Machine()
-        (old, new) = (try X25519Identity.generate(), try X25519Identity.generate())
+        identities = try [.x25519, .hybrid].map { kind in
+            (try NativeIdentity.generate(kind), try NativeIdentity.generate(kind))
+        }
         let keychain = try machine.makeKeychain()
         try keychain.add("ann", "tulip")
         try keychain.add("bound", "rose", .whenUnlockedThisDeviceOnly)
         for key in Key.allCases {
             try machine.backUp(
-                keychain, as: "\(key).kcb", to: key == .passphrase ? [] : [old.recipient],
-                passphrase: key == .identity ? nil : "horse")
+                keychain, as: "\(key).kcb", to: key == .passphrase ? [] : [pair(key).old.recipient],
+                passphrase: key.hasPassphrase ? "horse" : nil)
         }
+    }
+
+    /// The identities of the strength of a key.
+    private func pair(_ key: Key) -> (old: NativeIdentity, new: NativeIdentity) {
+        identities[key.isPostQuantum ? 1 : 0]
     }
 
     /// Opens an archive that has the old keys, or the new ones.
     private func open(_ name: String, _ key: Key, isNew: Bool, on other: Machine? = nil) throws -> ProvenArchive {
         try (other ?? machine).open(
-            machine.folder.path(name), with: key == .passphrase ? nil : isNew ? new : old,
+            machine.folder.path(name), with: key == .passphrase ? nil : isNew ? pair(key).new : pair(key).old,
             passphrase: key == .passphrase ? (isNew ? "otter" : "horse") : nil)
     }
 
     private func newKeys(_ key: Key, of archiveID: [UInt8]) throws -> ArchiveKeys {
-        guard key != .identity else {
-            return try ArchiveKeys(of: archiveID, recipients: [new.recipient], inspectors: [])
+        guard key.hasPassphrase else {
+            return try ArchiveKeys(of: archiveID, recipients: [pair(key).new.recipient], inspectors: [])
         }
         return try ArchiveKeys(
             of: archiveID, passphrase: SecretBytes(copying: "otter".utf8), cost: try #require(Machine.cheap),
-            recipients: key == .both ? [new.recipient] : [], inspectors: [])
+            recipients: key == .passphrase ? [] : [pair(key).new.recipient], inspectors: [])
     }
 
     /// Makes `new.kcb` from the archive with `key`.
@@ -58,8 +68,8 @@ struct RekeyTests {
     }
 
     /// The identity that opens the streams.
-    private func identity(_ name: String, _ key: Key, isNew: Bool) throws -> X25519Identity {
-        guard key == .passphrase else { return isNew ? new : old }
+    private func identity(_ name: String, _ key: Key, isNew: Bool) throws -> NativeIdentity {
+        guard key == .passphrase else { return isNew ? pair(key).new : pair(key).old }
         return try ownIdentity(ofArchiveAt: machine.folder.path(name), passphrase: isNew ? "otter" : "horse")
     }
 
@@ -93,7 +103,7 @@ struct RekeyTests {
     /// - Parameters:
     ///   - key: the key of the old archive, which the forger has, with a copy of that archive.
     ///   - fileKeys: the archive whose file keys the forger uses, and the identity that opens it.
-    private func forge(_ key: Key, fileKeys: (archive: String, identity: X25519Identity)) throws {
+    private func forge(_ key: Key, fileKeys: (archive: String, identity: NativeIdentity)) throws {
         let forger = try DeviceKey.generate()
         let sample = SampleArchive(
             "\(key).kcb", in: machine.folder, .encrypted, by: machine.device,
@@ -153,6 +163,7 @@ struct RekeyTests {
                 to: newKeys(.identity, of: unencrypted.header.archiveID), by: machine.device,
                 inFolder: machine.folder.path)
         }
+        let (old, new) = pair(.identity)
         try machine.backUp(keychain, as: "inspected.kcb", to: [new.recipient], inspectors: [old.recipient])
         let inspected = try machine.open(machine.folder.path("inspected.kcb"), with: old).opened
         #expect(throws: ArchiveFailure.noMatchingIdentity(["X25519"])) {

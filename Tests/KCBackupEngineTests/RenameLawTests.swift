@@ -15,7 +15,7 @@ private struct History {
     let first: ProvenArchive
     let second: ProvenArchive
 
-    init(_ round: Int, _ machine: Machine, _ key: X25519Identity) throws {
+    init(_ round: Int, _ machine: Machine, _ key: NativeIdentity) throws {
         var random = SeededRandom(seed: UInt64(7_000 + round))
         let keychain = try machine.makeKeychain("k\(round)", passcode: nil)
         self.keychain = keychain
@@ -58,11 +58,11 @@ private struct History {
 @Suite("Laws of restoring")
 struct RenameLawTests {
     private let machine: Machine
-    private let key: X25519Identity
+    private let key: NativeIdentity
 
     init() throws {
         machine = try Machine()
-        key = try X25519Identity.generate()
+        key = try NativeIdentity.generate(.x25519)
     }
 
     /// Restores into a keychain twice and requires what holds for every policy.

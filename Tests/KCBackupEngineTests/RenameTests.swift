@@ -10,12 +10,12 @@ import Testing
 @Suite("Restoring items whose names have moved")
 struct RenameTests {
     private let machine: Machine
-    private let key: X25519Identity
+    private let key: NativeIdentity
     private let keychain: Keychain
 
     init() throws {
         machine = try Machine()
-        key = try X25519Identity.generate()
+        key = try NativeIdentity.generate(.x25519)
         keychain = try machine.makeKeychain(passcode: nil)
     }
 

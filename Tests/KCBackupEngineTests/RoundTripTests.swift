@@ -57,7 +57,7 @@ struct RoundTripTests {
     @Test("10,000 random items survive backup, restore and another backup", arguments: [seed])
     func encrypted(_ seed: UInt64) throws {
         let machine = try Machine()
-        let identity = try X25519Identity.generate()
+        let identity = try NativeIdentity.generate(.x25519)
         let keychain = try machine.makeKeychain()
         let added = try fill(keychain, seed)
         #expect(added > Self.count * 9 / 10)

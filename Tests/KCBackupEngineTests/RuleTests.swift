@@ -137,7 +137,7 @@ struct RuleTests {
     func idempotent() throws {
         let machine = try Machine()
         let keychain = try everyAccessibility(on: machine)
-        let identity = try X25519Identity.generate()
+        let identity = try NativeIdentity.generate(.x25519)
         try machine.backUp(keychain, as: "a.kcb", to: [identity.recipient])
         let archive = try machine.open(machine.folder.path("a.kcb"), with: identity)
         let target = try machine.makeKeychain("target")
@@ -158,7 +158,7 @@ struct ConflictTests {
         let machine = try Machine()
         let keychain = try machine.makeKeychain()
         let item = try keychain.add("a", "old")
-        let identity = try X25519Identity.generate()
+        let identity = try NativeIdentity.generate(.x25519)
         try machine.backUp(keychain, as: "a.kcb", to: [identity.recipient])
         try keychain.change(item, to: "new", at: moment(50))
         let report = try machine.restore(
@@ -191,7 +191,7 @@ struct ConflictTests {
         let keychain = try machine.makeKeychain()
         try keychain.add("local", "old")
         let shared = try keychain.add("shared", "old", synchronizable: true)
-        let identity = try X25519Identity.generate()
+        let identity = try NativeIdentity.generate(.x25519)
         try machine.backUp(keychain, as: "a.kcb", to: [identity.recipient])
         try keychain.add("added since", "x")
         try keychain.change(shared, to: "new", at: moment(50))
@@ -224,7 +224,7 @@ struct ConflictTests {
         let keychain = try machine.makeKeychain()
         let shared = try keychain.add("shared", "old", synchronizable: true)
         let local = try keychain.add("local", "old")
-        let identity = try X25519Identity.generate()
+        let identity = try NativeIdentity.generate(.x25519)
         try machine.backUp(keychain, as: "a.kcb", to: [identity.recipient])
         for (item, synchronizable) in [(shared, Int64(0)), (local, 1)] {
             _ = try keychain.update(
@@ -245,7 +245,7 @@ struct ConflictTests {
         let machine = try Machine()
         let keychain = try machine.makeKeychain()
         try keychain.add("a", "1")
-        let identity = try X25519Identity.generate()
+        let identity = try NativeIdentity.generate(.x25519)
         try machine.backUp(keychain, as: "a.kcb", to: [identity.recipient])
         let target = try machine.makeKeychain("target")
         let before = try machine.folder.read("target.keychain")
@@ -262,7 +262,7 @@ struct ConflictTests {
         let keychain = try old.makeKeychain()
         try keychain.add("a", "1")
         try keychain.add("b", "2", .whenUnlockedThisDeviceOnly)
-        let identity = try X25519Identity.generate()
+        let identity = try NativeIdentity.generate(.x25519)
         try old.backUp(keychain, as: "a.kcb", to: [identity.recipient])
         let target = try new.makeKeychain()
         #expect(throws: RestoreRefusal.itemsStayBehind(1)) {
@@ -279,7 +279,7 @@ struct ConflictTests {
         try keychain.add("bob", "2")
         // It would stay behind, but the filter does not select it.
         try keychain.add("annette", "3", .whenUnlockedThisDeviceOnly)
-        let identity = try X25519Identity.generate()
+        let identity = try NativeIdentity.generate(.x25519)
         try old.backUp(keychain, as: "a.kcb", to: [identity.recipient])
         let target = try new.makeKeychain()
         try target.add("bob", "mine", at: moment(2))

@@ -34,8 +34,8 @@ final class Machine: Sendable {
     /// Makes an encrypted archive for `recipients` and, if given, a passphrase.
     @discardableResult
     func backUp(
-        _ keychain: Keychain, as name: String, to recipients: [X25519Recipient] = [],
-        inspectors: [X25519Recipient] = [], passphrase: String? = nil
+        _ keychain: Keychain, as name: String, to recipients: [NativeRecipient] = [],
+        inspectors: [NativeRecipient] = [], passphrase: String? = nil
     ) throws -> CreateReport {
         let keys =
             if let passphrase, let cost = Self.cheap {
@@ -62,7 +62,7 @@ final class Machine: Sendable {
     }
 
     func open(
-        _ path: String, with identity: X25519Identity? = nil, passphrase: String? = nil
+        _ path: String, with identity: NativeIdentity? = nil, passphrase: String? = nil
     ) throws -> ProvenArchive {
         let genuine = try ArchiveFile(path: path).prove()
         let opened =

@@ -13,7 +13,7 @@ struct SurveyTests {
     private func inspected(_ change: (inout Forgery) -> Void) throws -> ProvenArchive {
         let genuine = try Genuine.all.get()
         var forgery = try Forgery(genuine.encrypted)
-        forgery.secretsRecipients = [try X25519Identity.generate().recipient]
+        forgery.secretsRecipients = [try NativeIdentity.generate(.x25519).recipient]
         change(&forgery)
         let folder = try TemporaryFolder()
         let path = try folder.write("a.kcb", forgery.bytes())

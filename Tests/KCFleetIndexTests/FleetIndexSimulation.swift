@@ -19,7 +19,7 @@ struct FleetIndexSimulation {
     private let machines: Int
     private let items: Int
     private let night: Int
-    private let inspector: X25519Identity
+    private let inspector: NativeIdentity
 
     init() throws {
         let environment = ProcessInfo.processInfo.environment
@@ -33,7 +33,7 @@ struct FleetIndexSimulation {
 
     @Test("An archive of every machine, and the list of machines")
     func make() throws {
-        let restorer = try X25519Identity.generate()
+        let restorer = try NativeIdentity.generate(.x25519)
         var inventory = ""
         for machine in 0..<machines {
             var secret = SecretBytes(capacity: 32)

@@ -151,7 +151,7 @@ struct OneOddRecordTests {
                 try folder.write(name + ".age", name == "odd" ? Array(file.dropLast()) : file)
             }
             let file = ForeignFile(
-                name: "identities", IdentityFile.text(of: identity, comments: []), modified: .reference)
+                name: "identities", IdentityFile.text(of: .x25519(identity), comments: []), modified: .reference)
             return try PassageFormat().read(
                 ForeignInput(path: folder.path, .folder), GivenSecrets(text: nil, key: file))
         },

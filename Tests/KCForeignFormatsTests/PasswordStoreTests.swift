@@ -177,7 +177,7 @@ struct PasswordStoreTests {
         #expect(throws: ForeignFailure.needsKeyFile) { try PassageFormat().read(input, GivenSecrets(text: nil)) }
         func key(_ identity: X25519Identity) -> GivenSecrets {
             let file = ForeignFile(
-                name: "identities", IdentityFile.text(of: identity, comments: []), modified: .reference)
+                name: "identities", IdentityFile.text(of: .x25519(identity), comments: []), modified: .reference)
             return GivenSecrets(text: nil, key: file)
         }
         let contents = try PassageFormat().read(input, key(identity))

@@ -8,13 +8,13 @@ import Testing
 @Suite("What a wrong or illegible kit may have to be")
 struct KitRepairTests {
     private static let alphabet = Array("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L")
-    private let identity: X25519Identity
+    private let identity: NativeIdentity
     /// The lines as they are typed, with their check characters and without numbers and blanks.
     private let lines: [[Character]]
 
     init() throws {
         // The identity whose 32 bytes are 0, 1, 2, ….
-        identity = try #require(try X25519Identity.of(SecretBytes(copying: 0..<32)))
+        identity = try #require(try NativeIdentity.of(SecretBytes(copying: 0..<32), .x25519))
         let text = String(decoding: KitText.lines(of: identity).bytesForTest(), as: UTF8.self)
         lines = text.split(separator: "\n").map { Array($0.dropFirst(4).filter { $0 != " " }) }
     }
@@ -22,7 +22,7 @@ struct KitRepairTests {
     private enum Reading: Equatable { case right, repaired([Int]), other, nothing }
 
     /// Types lines, those that do not fit twice.
-    private func type(_ lines: [[Character]], known: [X25519Recipient] = []) throws -> Reading {
+    private func type(_ lines: [[Character]], known: [NativeRecipient] = []) throws -> Reading {
         var entry = KitEntry()
         for line in lines {
             let typed = SecretBytes(copying: Array(String(line).utf8))

@@ -10,11 +10,11 @@ import Testing
 
 @Suite("The sheet of a recovery kit")
 struct KitSheetTests {
-    private let identity: X25519Identity
+    private let identity: NativeIdentity
     private let device: DeviceKey
 
     init() throws {
-        identity = try X25519Identity.generate()
+        identity = try NativeIdentity.generate(.x25519)
         device = try DeviceKey(secret: SecretBytes(copying: [UInt8](repeating: 1, count: 32)))
     }
 
@@ -163,7 +163,7 @@ struct KitSheetTests {
 
     @Test("docs/recovery.md has the script that is on the sheets of shares")
     func script() throws {
-        #expect(try Project.text("docs/recovery.md").contains(KitSheet.script(2).joined(separator: "\n")))
+        #expect(try Project.text("docs/recovery.md").contains(KitSheet.script(2, .x25519).joined(separator: "\n")))
     }
 
     @Test(

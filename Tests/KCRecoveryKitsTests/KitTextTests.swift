@@ -10,8 +10,8 @@ struct KitTextTests {
     // The identity whose 32 bytes are 0, 1, 2, ….
     private static let key = "AGE-SECRET-KEY-1QQQSYQCYQ5RQWZQFPG9SCRGWPUGPZYSNZS23V9CCRYDPK8QARC0SWRYDWG"
 
-    private func identity(_ text: String = key) throws -> X25519Identity {
-        try #require(try X25519Identity.parse(text.utf8.span))
+    private func identity(_ text: String = key) throws -> NativeIdentity {
+        try #require(try NativeIdentity.parse(text.utf8.span))
     }
 
     /// The printed lines, without line feeds.
@@ -21,7 +21,7 @@ struct KitTextTests {
     }
 
     /// Types lines until one is wrong.
-    private func type(_ lines: [String]) throws -> (problem: KitEntry.Problem?, recipient: X25519Recipient?) {
+    private func type(_ lines: [String]) throws -> (problem: KitEntry.Problem?, recipient: NativeRecipient?) {
         var entry = KitEntry()
         for line in lines {
             let answer = entry.take(SecretBytes(copying: Array(line.utf8)))

@@ -12,7 +12,7 @@ struct RecoveryKitsTests {
     private let now = Timestamp.reference
 
     private func kit(_ comment: String = "") throws -> RecoveryKit {
-        RecoveryKit(try X25519Identity.generate().recipient, made: now, comment: comment)
+        RecoveryKit(try NativeIdentity.generate(.x25519).recipient, made: now, comment: comment)
     }
 
     private func device(_ byte: UInt8) throws -> DeviceKey {
@@ -27,7 +27,7 @@ struct RecoveryKitsTests {
         var first = try kit("in the safe, \u{201e}blau\u{201c}")
         first.checked = now.advanced(byMicroseconds: 5)
         var second = RecoveryKit(
-            try X25519Identity.generate().recipient, made: now, comment: "", shares: ShareScheme("2of3"))
+            try NativeIdentity.generate(.x25519).recipient, made: now, comment: "", shares: ShareScheme("2of3"))
         second.retired = now
         try kits.change { $0 += [first, second] }
         #expect(try kits.list() == [first, second])

@@ -15,7 +15,7 @@ struct EncryptedKeyFileTests {
     init() throws {
         home = try TestHome()
         identity = try X25519Identity.generate()
-        try home.write("key.txt", IdentityFile.text(of: identity, comments: []).bytesForTest())
+        try home.write("key.txt", IdentityFile.text(of: .x25519(identity), comments: []).bytesForTest())
         try write("key.age", home.folder.read("work/key.txt"))
         try write("key.asc", home.folder.read("work/key.txt"), isArmored: true)
         try home.write("passphrase", "walnut\n")
@@ -88,7 +88,7 @@ struct EncryptedKeyFileTests {
     @Test("With its passphrase, an encrypted identity is shown with the archives that it opens")
     func keysOfFolder() throws {
         let other = try X25519Identity.generate()
-        try write("other.age", IdentityFile.text(of: other, comments: []).bytesForTest())
+        try write("other.age", IdentityFile.text(of: .x25519(other), comments: []).bytesForTest())
         #expect(home.run("create --to backups -r \(identity.recipient)").status == .ok)
 
         let shown = home.run("list backups --keys -i key.asc -i other.age --identity-passphrase file:passphrase")

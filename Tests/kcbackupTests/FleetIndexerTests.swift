@@ -15,7 +15,7 @@ import Testing
 struct FleetIndexerTests {
     private let fleet: IndexedFleet
     private let path: String
-    private let identities: [X25519Identity]
+    private let identities: [NativeIdentity]
 
     private struct Killed: Error {}
 

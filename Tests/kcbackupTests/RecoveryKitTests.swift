@@ -1,4 +1,5 @@
 import Foundation
+import KCAgeEncryption
 import KCByteStreams
 import KCTestSupport
 import Testing
@@ -193,7 +194,9 @@ struct RecoveryKitTests {
     func severalKeys() throws {
         let kit = try make()
         #expect(home.run("keygen -o other").status == .ok)
-        let key = KitText.prefix + kit.lines.map { $0.split(separator: " ").dropFirst().dropLast().joined() }.joined()
+        let key =
+            KitText.prefix(.x25519)
+            + kit.lines.map { $0.split(separator: " ").dropFirst().dropLast().joined() }.joined()
         let other = String(decoding: try home.folder.read("work/other"), as: UTF8.self)
         try home.write("both", "\(key)\n\(other)")
         #expect(home.run("recovery check -i both").status == .usage)
@@ -221,7 +224,7 @@ struct RecoveryKitTests {
             line.split(separator: " ").dropFirst().dropLast().joined()
         }.joined()
         #expect(key.utf8.count == KitText.lineLengths.reduce(0, +))
-        try home.write("key.txt", KitText.prefix + key + "\n")
+        try home.write("key.txt", KitText.prefix(.x25519) + key + "\n")
         let script = "tar -xf laptop.kcb && age -d -i key.txt secrets.jsonl.gz.age | gzip -dc"
         let outcome = try ExternalProgram.run("/bin/sh", ["-c", script], in: home.workingFolder)
         #expect(outcome.status == 0)

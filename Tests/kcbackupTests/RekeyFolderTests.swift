@@ -27,12 +27,12 @@ struct RekeyFolderTests {
         return String(try #require(text.firstMatch(of: /age1\w+/)).0)
     }
 
-    private func identities(_ name: String) throws -> [X25519Identity] {
+    private func identities(_ name: String) throws -> [NativeIdentity] {
         try IdentityFile.parse(SecretBytes(copying: home.folder.read("work/" + name))).identities
     }
 
     /// The file keys of both streams of each archive.
-    private func fileKeys(_ paths: [String], _ identity: X25519Identity) throws -> [[UInt8]] {
+    private func fileKeys(_ paths: [String], _ identity: NativeIdentity) throws -> [[UInt8]] {
         try paths.flatMap { path in
             try ["metadata.jsonl.gz.age", "secrets.jsonl.gz.age"].map { name in
                 try OpenedMember(name, ofArchiveAt: path, identity).fileKey.bytesForTest()

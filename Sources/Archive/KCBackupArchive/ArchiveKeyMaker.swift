@@ -67,12 +67,12 @@ package struct GivenRecipients {
     package var inspecting: [NativeRecipient] = []
 
     /// Recovery kits of this device that open the whole archive too, without being given.
-    package var kits: [X25519Recipient] = []
+    package var kits: [NativeRecipient] = []
     /// The names of all recovery kits of this device, also of those for which no more archives are made.
     package var knownKits: Set<ExactText> = []
 
     package init() {}
 
     /// Everything that opens the whole archive.
-    package var opening: [NativeRecipient] { restoring + kits.map { .x25519($0) } }
+    package var opening: [NativeRecipient] { restoring + kits }
 }

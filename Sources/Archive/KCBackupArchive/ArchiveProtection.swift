@@ -73,7 +73,9 @@ extension ArchiveKeys {
         inspectors: [any Recipient]
     ) throws(ArchiveFailure) {
         do {
-            let identity = try X25519Identity.generate()
+            // All recipients of a stream have the same strength.
+            let isPostQuantum = (recipients + inspectors).contains { $0.isPostQuantum }
+            let identity = try NativeIdentity.generate(isPostQuantum ? .hybrid : .x25519)
             let text = IdentityNote.text(
                 of: identity, archiveID: archiveID, isOnlyKey: recipients.isEmpty && inspectors.isEmpty)
             var encryptor = try AgeEncryptor(
@@ -96,7 +98,7 @@ func randomID() throws(ArchiveFailure) -> [UInt8] {
 /// The comments in an archive's own identity file (docs/format.md, "Encryption").
 enum IdentityNote {
     /// The complete text of the file.
-    static func text(of identity: X25519Identity, archiveID: [UInt8], isOnlyKey: Bool) -> SecretBytes {
+    static func text(of identity: NativeIdentity, archiveID: [UInt8], isOnlyKey: Bool) -> SecretBytes {
         IdentityFile.text(of: identity, comments: [archive(archiveID), isOnlyKey ? onlyKey : notOnlyKey])
     }
 

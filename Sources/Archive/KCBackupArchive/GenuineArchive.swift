@@ -70,7 +70,7 @@ package struct GenuineArchive {
     /// Opens `identity.age` and reads its note.
     private func ownIdentity(
         _ passphrase: borrowing SecretBytes
-    ) throws(ArchiveFailure) -> (identity: X25519Identity, isOnlyKey: Bool) {
+    ) throws(ArchiveFailure) -> (identity: NativeIdentity, isOnlyKey: Bool) {
         do {
             var decryptor = try AgeDecryptor(
                 source(.identity), identities: [ScryptIdentity(passphrase: passphrase)])

@@ -98,7 +98,7 @@ package struct FleetIndexer {
 
     private let fleet: FleetFolder
     private let members: FleetMembers
-    private let identities: [X25519Identity]
+    private let identities: [NativeIdentity]
     private let keys: IndexKeys
     private let index: FleetIndex
     private let temporaryFolder: String
@@ -106,7 +106,7 @@ package struct FleetIndexer {
 
     /// - Parameter temporaryFolder: where archives are kept while they are read.
     package init(
-        _ fleet: FleetFolder, _ members: FleetMembers, identities: [X25519Identity], index: FleetIndex,
+        _ fleet: FleetFolder, _ members: FleetMembers, identities: [NativeIdentity], index: FleetIndex,
         temporaryFolder: String, now: Timestamp
     ) {
         self.now = now

@@ -46,6 +46,8 @@ package struct KitEntry: ~Copyable {
     // All lines, one after the other, each with its check character.
     private var text = SecretBytes(capacity: 128)
     private var kinds: [KitSearch.Kind] = []
+    // Those that what precedes the first line leaves.
+    private var keys = NativeIdentity.Kind.allCases
     // The line that was refused last, in case that it comes again.
     private var refused = SecretBytes(capacity: 32)
 
@@ -60,9 +62,8 @@ package struct KitEntry: ~Copyable {
     package mutating func take(_ typed: borrowing SecretBytes) -> Answer {
         guard let number = nextLine else { preconditionFailure("all lines are there") }
         var line = Self.normalized(typed)
-        let prefix = KitText.prefix.exact.replacing("-", with: "")
-        if number == 1, line.withBytes({ $0.starts(with: prefix) }) {
-            line.removeFirst(prefix.utf8.count)
+        if number == 1, let kind = removePrefix(from: &line) {
+            keys = [kind]
             // It stands on a line of its own.
             if line.isEmpty { return .taken }
         }
@@ -101,9 +102,9 @@ package struct KitEntry: ~Copyable {
     /// What all lines are.
     package enum Reading {
         /// They are right.
-        case identity(X25519Identity)
+        case identity(NativeIdentity)
         /// They are this identity if the lines with these numbers have one mistake each, of the kinds that `KitSearch` names.
-        case repaired(X25519Identity, lines: [Int])
+        case repaired(NativeIdentity, lines: [Int])
         /// They are no identity, and not nearly one.
         case nothing
     }
@@ -111,9 +112,20 @@ package struct KitEntry: ~Copyable {
     /// Reads all lines, and looks for what they may have to be if they are wrong.
     ///
     /// - Parameter known: the public keys of kits, which decide if there are several possibilities.
-    package consuming func finish(known: [X25519Recipient]) throws(AgeFailure) -> Reading {
+    package consuming func finish(known: [NativeRecipient]) throws(AgeFailure) -> Reading {
         precondition(nextLine == nil, "lines are missing")
-        return try KitSearch(text: text, kinds: kinds).reading(known: known)
+        return try KitSearch(text: text, kinds: kinds, keys: keys).reading(known: known)
+    }
+
+    /// Removes what precedes the first line; nil if that is not there.
+    private func removePrefix(from line: inout SecretBytes) -> NativeIdentity.Kind? {
+        for kind in NativeIdentity.Kind.allCases {
+            let prefix = KitText.prefix(kind).exact.replacing("-", with: "")
+            guard line.withBytes({ $0.starts(with: prefix) }) else { continue }
+            line.removeFirst(prefix.utf8.count)
+            return kind
+        }
+        return nil
     }
 
     /// Takes what has no check characters.

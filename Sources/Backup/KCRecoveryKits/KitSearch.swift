@@ -23,14 +23,18 @@ struct KitSearch: ~Copyable {
 
     private let text: SecretBytes
     private let kinds: [Kind]
+    private let keys: [NativeIdentity.Kind]
 
-    /// - Parameter text: the lines, one after the other, each with its check character.
-    init(text: borrowing SecretBytes, kinds: [Kind]) {
+    /// - Parameters:
+    ///   - text: the lines, one after the other, each with its check character.
+    ///   - keys: the kinds of key that they may be.
+    init(text: borrowing SecretBytes, kinds: [Kind], keys: [NativeIdentity.Kind]) {
         self.text = text.copy()
         self.kinds = kinds
+        self.keys = keys
     }
 
-    func reading(known: [X25519Recipient]) throws(AgeFailure) -> KitEntry.Reading {
+    func reading(known: [NativeRecipient]) throws(AgeFailure) -> KitEntry.Reading {
         if kinds.allSatisfy({ $0 == .right }), let identity = try find(trying: kinds, known) {
             return .identity(identity)
         }
@@ -44,7 +48,7 @@ struct KitSearch: ~Copyable {
     }
 
     /// The only identity that fits, or the only one of `known`; nil for none or several.
-    private func find(trying kinds: [Kind], _ known: [X25519Recipient]) throws(AgeFailure) -> X25519Identity? {
+    private func find(trying kinds: [Kind], _ known: [NativeRecipient]) throws(AgeFailure) -> NativeIdentity? {
         var choices: [Choices] = []
         var count = 1
         for (index, kind) in kinds.enumerated() {
@@ -53,11 +57,13 @@ struct KitSearch: ~Copyable {
             if count == 0 || count > Self.limit { return nil }
             choices.append(choice)
         }
-        var found: [X25519Identity] = []
-        var key = SecretBytes(capacity: 128)
-        key.append(utf8: KitText.prefix)
-        try extend(&key, Bech32.Checksum(prefix: X25519Identity.prefix), by: choices[...]) { key throws(AgeFailure) in
-            if let identity = try X25519Identity.parse(key) { found.append(identity) }
+        var found: [NativeIdentity] = []
+        for kind in keys {
+            var key = SecretBytes(capacity: 128)
+            key.append(utf8: KitText.prefix(kind))
+            try extend(&key, Bech32.Checksum(prefix: kind.prefix), by: choices[...]) { key throws(AgeFailure) in
+                if let identity = try NativeIdentity.parse(key) { found.append(identity) }
+            }
         }
         let matching = found.filter { known.contains($0.recipient) }
         if matching.count == 1 { return matching[0] }
@@ -83,10 +89,10 @@ struct KitSearch: ~Copyable {
     }
 
     /// The numbers of the lines that differ from what was typed.
-    private func changed(in identity: X25519Identity) -> [Int] {
+    private func changed(in identity: NativeIdentity) -> [Int] {
         var key = SecretBytes(capacity: 128)
         identity.encode(into: &key)
-        key.removeFirst(KitText.prefix.utf8.count)
+        key.removeFirst(KitText.prefix(identity.kind).utf8.count)
         var start = 0
         return KitText.lineLengths.indices.filter { index in
             let length = KitText.lineLengths[index]

@@ -25,7 +25,7 @@ package struct ShareScheme: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\(needed)of\(count)" }
 }
 
-extension X25519Identity {
+extension NativeIdentity {
     /// Splits the key of the identity into shares.
     package func shares(_ scheme: ShareScheme) throws(CryptographyFailure) -> [SecretShare] {
         try SecretSharing.split(key(), threshold: scheme.needed, count: scheme.count)
@@ -66,16 +66,27 @@ package struct KitShares {
         return nil
     }
 
-    /// The identity that was split; nil if the shares do not belong together, or are not of a kit.
-    package func identity() throws(AgeFailure) -> X25519Identity? {
+    /// The identity that was split, in each kind that it may have; none if the shares do not belong together, or are not
+    /// of a kit.
+    ///
+    /// Shares tell 32 bytes, which can be the key of an identity of either kind.
+    ///
+    /// - Parameter known: the public keys of kits, which decide.
+    package func identities(known: [NativeRecipient]) throws(AgeFailure) -> [NativeIdentity] {
         let key: SecretBytes
         do throws(SharingFailure) {
             key = try SecretSharing.combine(shares)
         } catch .cryptography(let failure) {
             throw .cryptography(failure)
         } catch {
-            return nil
+            return []
         }
-        return try X25519Identity.of(key)
+        var identities: [NativeIdentity] = []
+        for kind in NativeIdentity.Kind.allCases {
+            guard let identity = try NativeIdentity.of(key.copy(), kind) else { continue }
+            if known.contains(identity.recipient) { return [identity] }
+            identities.append(identity)
+        }
+        return identities
     }
 }

@@ -37,7 +37,7 @@ package struct KitSheet {
     /// What a sheet opens backups with.
     package enum Content {
         /// All of the key.
-        case key(X25519Identity)
+        case key(NativeIdentity)
         /// A part of the key, and how many there are.
         case share(SecretShare, ShareScheme)
     }
@@ -72,7 +72,7 @@ package struct KitSheet {
     var facts: [String] {
         var facts = [
             "made         \(day), by kcbackup \(version)", "by device    \(device.id)",
-            "public key   \(kit.recipient)",
+            "public key   \(kit.recipient.isPostQuantum ? Self.longKey : kit.recipient.description)",
         ]
         if !kit.comment.isEmpty {
             let title = "comment      "
@@ -85,6 +85,11 @@ package struct KitSheet {
         return facts
     }
 
+    // A key of 1,959 characters would fill half a page, and the sheet has its other half.
+    private static let longKey = "post-quantum, age1pq1…; 'age-keygen -y key.txt' prints it"
+
+    private var prefix: String { KitText.prefix(kit.keyKind) }
+
     private var keyBlocks: [Block] {
         let lengths = KitText.lineLengths.map(String.init).joined(separator: ", ")
         return [
@@ -94,7 +99,7 @@ package struct KitSheet {
                 "Whoever has the sheet can read these backups. Keep it where the machine and",
                 "its backups are not, and a second copy at another place.",
             ]),
-            .lines(facts), .heading("THE KEY"), .lines([KitText.prefix]), .secret,
+            .lines(facts), .heading("THE KEY"), .lines([prefix]), .secret,
             .text([
                 "Letters and digits, but no B, I, O and 1. The single character at the end of a",
                 "line is not part of the key: it shows in which line a typing mistake is. A",
@@ -107,7 +112,7 @@ package struct KitSheet {
             ]),
             .text([
                 "Without kcbackup: put the key into a file 'key.txt' that nobody else can read,",
-                "in one line. \(KitText.prefix) comes first, then \(lengths) characters,",
+                "in one line. \(prefix) comes first, then \(lengths) characters,",
                 "without numbers, blanks and the single characters. Then",
             ]),
         ] + opening
@@ -115,15 +120,17 @@ package struct KitSheet {
 
     /// How a key in a file opens an archive without this program.
     var opening: [Block] {
-        [
+        let wantedAge = kit.recipient.isPostQuantum ? ["This takes age 1.3 or newer, or age-plugin-pq beside it."] : []
+        return [
             .lines([
                 "tar -xf ARCHIVE", "age -d -i key.txt metadata.jsonl.gz.age | gzip -dc",
                 "age -d -i key.txt secrets.jsonl.gz.age | gzip -dc",
             ]),
-            .text([
-                "Each line of both but the first and the last is an item; 'secret' is base64,",
-                "and 'sealed' opens only on its device.",
-            ]),
+            .text(
+                wantedAge + [
+                    "Each line of both but the first and the last is an item; 'secret' is base64,",
+                    "and 'sealed' opens only on its device.",
+                ]),
         ]
     }
 

@@ -8,13 +8,15 @@ internal import KCCryptography
 ///   1   QPZR Y9X8 GF2T VDW0   K
 /// ```
 ///
-/// The characters are those of the identity after `AGE-SECRET-KEY-1`, so whoever leaves out numbers, blanks and check
-/// characters has an identity for any age. The check character says in which line a mistake is; it is the first five bits
+/// The characters are those of the identity after `AGE-SECRET-KEY-1` or `AGE-SECRET-KEY-PQ-1`, so whoever leaves out
+/// numbers, blanks and check characters has an identity for any age that knows its kind. The check character says in which line a mistake is; it is the first five bits
 /// of the SHA-256 of number and characters, `1QPZRY9X8GF2TVDW0`. It misses one wrong line of 32, and the identity's own
 /// checksum decides about all lines.
 package enum KitText {
-    /// What the first line begins with; it may be left out.
-    package static let prefix = "AGE-SECRET-KEY-1"
+    /// What the first line begins with; it may be left out, since the identity's own checksum is about it too.
+    package static func prefix(_ kind: NativeIdentity.Kind) -> String { kind.prefix + "1" }
+    /// How that begins for every kind of key.
+    package static let beginning = X25519Identity.prefix
     /// The number of characters in each line, without its check character.
     package static let lineLengths = [16, 16, 16, 10]
 
@@ -22,10 +24,10 @@ package enum KitText {
     static let alphabet = Array("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L".utf8)
 
     /// The lines of an identity, each with a line feed.
-    package static func lines(of identity: X25519Identity) -> SecretBytes {
+    package static func lines(of identity: NativeIdentity) -> SecretBytes {
         var key = SecretBytes(capacity: 128)
         identity.encode(into: &key)
-        key.removeFirst(prefix.utf8.count)
+        key.removeFirst(prefix(identity.kind).utf8.count)
         var text = SecretBytes(capacity: 256)
         var start = 0
         for (index, length) in lineLengths.enumerated() {
@@ -46,7 +48,7 @@ package enum KitText {
     }
 
     /// One line of an identity, numbered from 1, with a line feed.
-    package static func line(_ number: Int, of identity: X25519Identity) -> SecretBytes {
+    package static func line(_ number: Int, of identity: NativeIdentity) -> SecretBytes {
         var line = lines(of: identity)
         var start = 0
         for _ in 1..<number { start += line.withBytes { $0.firstLine(from: start) } }

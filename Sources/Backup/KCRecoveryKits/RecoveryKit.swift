@@ -17,7 +17,7 @@ package struct RecoveryKit: Hashable, Sendable {
     }
 
     /// The public half of its identity.
-    package let recipient: X25519Recipient
+    package let recipient: NativeRecipient
     package let made: Timestamp
     /// What its owner wants to know about it, such as where it lies; may be empty.
     package let comment: String
@@ -29,18 +29,21 @@ package struct RecoveryKit: Hashable, Sendable {
     package var retired: Timestamp?
 
     /// Describes a new kit.
-    package init(_ recipient: X25519Recipient, made: Timestamp, comment: String, shares: ShareScheme? = nil) {
+    package init(_ recipient: NativeRecipient, made: Timestamp, comment: String, shares: ShareScheme? = nil) {
         self.recipient = recipient
         self.made = made
         self.comment = comment
         self.shares = shares
     }
 
+    /// What kind of key it has.
+    package var keyKind: NativeIdentity.Kind { recipient.isPostQuantum ? .hybrid : .x25519 }
+
     /// Eight digits that distinguish it from other kits: `3f9a-01bc`, the start of the SHA-256 of its recipient.
     package var fingerprint: String { Self.fingerprint(of: recipient) }
 
     /// The fingerprint of the kit with a public key.
-    package static func fingerprint(of recipient: X25519Recipient) -> String {
+    package static func fingerprint(of recipient: NativeRecipient) -> String {
         let digits = SHA256.hash(recipient.description.utf8.span).hex.prefix(8)
         return "\(digits.prefix(4))-\(digits.suffix(4))"
     }

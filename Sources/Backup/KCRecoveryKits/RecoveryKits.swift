@@ -80,7 +80,7 @@ package struct RecoveryKits: Sendable {
         }
         for group in groups {
             func value(_ name: String) -> String? { group.first { $0.name.exact == name.exact }?.value }
-            guard let recipient = value("kit").flatMap(X25519Recipient.init),
+            guard let recipient = value("kit").flatMap(NativeRecipient.init), !recipient.isOnToken,
                 let made = value("made").flatMap(Timestamp.init)
             else { return nil }
             var kit = RecoveryKit(

@@ -1,3 +1,4 @@
+internal import KCAgeEncryption
 internal import KCSecretShares
 
 extension KitSheet {
@@ -26,16 +27,16 @@ extension KitSheet {
                 "shamir-mnemonic, this takes the words of \(needed) shares, a line each, and prints",
                 "the key, for a file 'key.txt' that nobody else can read:",
             ]),
-            .lines(Self.script(needed)),
+            .lines(Self.script(needed, kit.keyKind)),
         ] + opening
     }
 
     /// What combines shares to an identity, in Python: SLIP-39, then Bech32.
-    static func script(_ needed: Int) -> [String] {
+    static func script(_ needed: Int, _ kind: NativeIdentity.Kind) -> [String] {
         [
             "from shamir_mnemonic import combine_mnemonics",
             "s = combine_mnemonics([input() for _ in range(\(needed))])",
-            "A, P = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l', 'age-secret-key-'",
+            "A, P = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l', '\(kind.prefix.lowercased())'",
             "G = 996825010, 642813549, 513874426, 1027748829, 705979059",
             "v = [int(s.hex(), 16) << 4 >> 5 * i & 31 for i in range(51, -1, -1)]",
             "c = 1",

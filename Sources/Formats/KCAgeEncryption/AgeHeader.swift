@@ -11,7 +11,7 @@ package struct AgeHeader: Hashable, Sendable {
     let mac: [UInt8]
 
     /// The size limit of a header in bytes, larger than a thousand stanzas of the largest type in use.
-    package static let sizeLimit = 1 << 20
+    package static let sizeLimit = 2 << 20
     /// The maximum number of stanzas in a header; each may cost a key exchange.
     package static let stanzaLimit = 1_000
 

@@ -3,7 +3,7 @@ package import KCByteStreams
 /// A file of identities, one per line, with comments (as `age-keygen` writes it).
 package struct IdentityFile: Sendable {
     /// The identities in order, at least one.
-    package let identities: [X25519Identity]
+    package let identities: [NativeIdentity]
     /// The comment lines without `# `, in order; those that contain a private key are omitted.
     package let comments: [String]
 
@@ -12,7 +12,7 @@ package struct IdentityFile: Sendable {
     /// - Throws: `AgeFailure`: `malformedIdentityLine`, `unsupportedIdentity`, `noIdentities`,
     ///   `identityFileNeedsPassphrase` for a file that `EncryptedKeyFile` opens.
     package static func parse(_ text: borrowing SecretBytes) throws(AgeFailure) -> IdentityFile {
-        var identities: [X25519Identity] = []
+        var identities: [NativeIdentity] = []
         var comments: [String] = []
         try text.withBytes { bytes throws(AgeFailure) in
             if bytes.starts(with: AgeHeader.versionPrefix) || bytes.starts(with: AgeHeader.armorPrefix) {
@@ -35,7 +35,7 @@ package struct IdentityFile: Sendable {
     /// The text of a new identity file.
     ///
     /// - Parameter comments: lines without line feeds, which are written before the identity.
-    package static func text(of identity: X25519Identity, comments: [String]) -> SecretBytes {
+    package static func text(of identity: NativeIdentity, comments: [String]) -> SecretBytes {
         var text = SecretBytes(capacity: 1_024)
         for comment in comments + ["public key: \(identity.recipient)"] {
             precondition(!comment.utf8.contains { $0 == 0x0a || $0 == 0x0d }, "a comment is one line")
@@ -48,9 +48,8 @@ package struct IdentityFile: Sendable {
         return text
     }
 
-    private static func identity(_ line: borrowing Span<UInt8>, line number: Int) throws(AgeFailure) -> X25519Identity {
-        if let identity = try X25519Identity.parse(line) { return identity }
-        if line.starts(with: "AGE-SECRET-KEY-PQ-") { throw .unsupportedIdentity(line: number, kind: "post-quantum") }
+    private static func identity(_ line: borrowing Span<UInt8>, line number: Int) throws(AgeFailure) -> NativeIdentity {
+        if let identity = try NativeIdentity.parse(line) { return identity }
         if line.starts(with: "AGE-PLUGIN-") { throw .unsupportedIdentity(line: number, kind: "plug-in") }
         if line.starts(with: "-----BEGIN ") { throw .unsupportedIdentity(line: number, kind: "SSH or PEM key") }
         throw .malformedIdentityLine(number)

@@ -92,14 +92,20 @@ package struct P256TagRecipient: Recipient, Hashable, LosslessStringConvertible 
 /// A public key that age itself encrypts to, without a plugin.
 package enum NativeRecipient: Recipient, Hashable, LosslessStringConvertible {
     case x25519(X25519Recipient)
+    case hybrid(HybridRecipient)
     case p256tag(P256TagRecipient)
+    case hybridTag(HybridTagRecipient)
 
-    /// Parses `age1…` or `age1tag1…`; nil for anything else.
+    /// Parses `age1…`, `age1pq1…`, `age1tag1…` or `age1tagpq1…`; nil for anything else.
     package init?(_ text: String) {
         if let recipient = X25519Recipient(text) {
             self = .x25519(recipient)
+        } else if let recipient = HybridRecipient(text) {
+            self = .hybrid(recipient)
         } else if let recipient = P256TagRecipient(text) {
             self = .p256tag(recipient)
+        } else if let recipient = HybridTagRecipient(text) {
+            self = .hybridTag(recipient)
         } else {
             return nil
         }
@@ -109,17 +115,36 @@ package enum NativeRecipient: Recipient, Hashable, LosslessStringConvertible {
     package var description: String {
         switch self {
         case .x25519(let recipient): recipient.description
+        case .hybrid(let recipient): recipient.description
         case .p256tag(let recipient): recipient.description
+        case .hybridTag(let recipient): recipient.description
         }
     }
 
+    /// The encoding, or its beginning if it is longer than a line.
+    package var abbreviation: String { isPostQuantum ? description.prefix(20) + "…" : description }
+
     /// True if only a token opens what is encrypted to the key.
-    package var isOnToken: Bool { if case .p256tag = self { true } else { false } }
+    package var isOnToken: Bool {
+        switch self {
+        case .x25519, .hybrid: false
+        case .p256tag, .hybridTag: true
+        }
+    }
+
+    package var isPostQuantum: Bool {
+        switch self {
+        case .x25519, .p256tag: false
+        case .hybrid, .hybridTag: true
+        }
+    }
 
     package func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
         switch self {
         case .x25519(let recipient): try recipient.wrap(fileKey: fileKey)
+        case .hybrid(let recipient): try recipient.wrap(fileKey: fileKey)
         case .p256tag(let recipient): try recipient.wrap(fileKey: fileKey)
+        case .hybridTag(let recipient): try recipient.wrap(fileKey: fileKey)
         }
     }
 }

@@ -33,13 +33,12 @@ package enum RecipientFile {
     /// Names the kind of a recipient that this program does not support; nil for any other text.
     package static func unsupportedKind(_ line: Substring) -> String? {
         let starts = [
-            ("ssh-", "SSH"), ("ecdsa-", "SSH"), ("sk-", "SSH"), ("age1pq1", "post-quantum"),
-            ("age1tagpq1", "post-quantum"),
+            ("ssh-", "SSH"), ("ecdsa-", "SSH"), ("sk-", "SSH"),
             ("AGE-SECRET-KEY-", "private key"), ("AGE-PLUGIN-", "private key"),
         ]
         for (start, kind) in starts where line.exact.hasPrefix(start) { return kind }
         // Written wrongly, since a right one is supported.
-        if line.exact.hasPrefix("age1tag1") { return nil }
+        if ["age1pq1", "age1tag1", "age1tagpq1"].contains(where: { line.exact.hasPrefix($0) }) { return nil }
         // A plug-in's recipient has the plug-in's name between two separators.
         return line.exact.hasPrefix("age1") && line.count { $0 == "1" } > 1 ? "plug-in" : nil
     }

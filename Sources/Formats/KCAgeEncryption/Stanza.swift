@@ -53,6 +53,13 @@ package protocol Recipient: Sendable {
     ///
     /// - Throws: `AgeFailure`: `malformedRecipient`, `cryptography`.
     func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey
+
+    /// True if it is known, without wrapping, that a quantum computer does not open what is wrapped for it.
+    var isPostQuantum: Bool { get }
+}
+
+extension Recipient {
+    package var isPostQuantum: Bool { false }
 }
 
 /// A recipient's part of an age file: its stanzas, and the labels that limit which recipients it can be combined with.

@@ -125,15 +125,20 @@ package final class X25519Identity: Identity {
 }
 
 extension AgeHeader {
-    /// Checks by the form of each stanza that every recipient is a public key that age itself encrypts to.
+    /// Checks by the form of each stanza that every recipient is a public key that age itself encrypts to, and that either
+    /// all or none of them are post-quantum.
     package func requireNative() throws(AgeFailure) {
         for stanza in stanzas {
             switch stanza.type {
             case X25519Recipient.type: _ = try X25519Recipient.share(of: stanza)
+            case HybridRecipient.type: try HybridRecipient.encapsulatedKey(of: stanza)
             case P256TagRecipient.type: try P256TagRecipient.parts(of: stanza)
-            default: throw .malformedHeader("a recipient is neither X25519 nor p256tag")
+            case HybridTagRecipient.type: try HybridTagRecipient.check(stanza)
+            default: throw .malformedHeader("a recipient is of a kind that no archive has")
             }
         }
+        let isMixed = Set(stanzas.map { [HybridRecipient.type, HybridTagRecipient.type].contains($0.type) }).count > 1
+        if isMixed { throw .malformedHeader("post-quantum recipients are mixed with others") }
     }
 }
 

@@ -27,11 +27,14 @@ extension ArchiveOutline {
         let inspect = max(0, metadataRecipients.count - secretsRecipients.count)
         let keys = [
             hasPassphrase ? "a passphrase" : nil,
-            restore > 0 ? counted(restore, "public key") : nil,
+            restore > 0 ? counted(restore, isPostQuantum ? "post-quantum public key" : "public key") : nil,
             inspect > 0 ? counted(inspect, "inspect key") + " (metadata alone)" : nil,
         ]
         return keys.compactMap { $0 }.joined(separator: ", ")
     }
+
+    /// True if a quantum computer does not break its public keys: all recipients of an archive have the same strength.
+    private var isPostQuantum: Bool { metadataRecipients.contains { $0.exact.hasPrefix("mlkem768") } }
 
     /// The JSON object "archive".
     package func json(_ path: String) -> JSONValue {

@@ -87,6 +87,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case password
     case passphrase
     case plaintext
+    case postQuantum = "post-quantum"
     case prometheus
     case qr
     case quiet

@@ -13,7 +13,7 @@ extension SampleArchive {
     ///
     /// The archive format does not interpret stored secrets, so those of the unencrypted archive are arbitrary bytes.
     fileprivate init(
-        by device: DeviceKey, _ mode: ArchiveMode = .encrypted, to identity: X25519Identity,
+        by device: DeviceKey, _ mode: ArchiveMode = .encrypted, to identity: NativeIdentity,
         withPassphrase: Bool = false
     ) throws {
         let folder = try TemporaryFolder()
@@ -33,7 +33,7 @@ extension SampleArchive {
     }
 
     private static func protection(
-        _ mode: ArchiveMode, _ recipient: X25519Recipient, _ withPassphrase: Bool
+        _ mode: ArchiveMode, _ recipient: NativeRecipient, _ withPassphrase: Bool
     ) throws -> ArchiveProtection {
         guard mode == .encrypted else {
             let storeID = [UInt8](repeating: 9, count: 16)
@@ -90,7 +90,7 @@ struct Genuine: Sendable {
     static let all = Result { try Genuine() }
 
     private init() throws {
-        let (device, identity) = (try DeviceKey.generate(), try X25519Identity.generate())
+        let (device, identity) = (try DeviceKey.generate(), try NativeIdentity.generate(.x25519))
         encrypted = try SampleArchive(by: device, to: identity)
         second = try SampleArchive(by: device, to: identity)
         unencrypted = try SampleArchive(by: device, .unencrypted, to: identity)
@@ -99,7 +99,7 @@ struct Genuine: Sendable {
         ofOtherDevice = try SampleArchive(by: DeviceKey.generate(), to: identity)
     }
 
-    var identity: X25519Identity { encrypted.identity }
+    var identity: NativeIdentity { encrypted.identity }
 
     /// Reads `bytes` and returns the error that ends the reading and the number of items read.
     ///

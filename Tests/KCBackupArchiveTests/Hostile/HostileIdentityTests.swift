@@ -32,12 +32,12 @@ private func passphraseFile(_ text: [UInt8], logN: Int = 1) throws -> [UInt8] {
 /// A genuine encrypted archive with `identity.age` added, whose streams are also encrypted to that identity.
 private struct WithIdentity {
     var forgery: Forgery
-    let own: X25519Identity
+    let own: NativeIdentity
     let archiveID: String
 
     init() throws {
         forgery = try Forgery(Genuine.all.get().encrypted)
-        own = try X25519Identity.generate()
+        own = try NativeIdentity.generate(.x25519)
         archiveID = forgery.archiveID
         forgery.metadataRecipients.append(own.recipient)
         forgery.secretsRecipients.append(own.recipient)
@@ -54,6 +54,15 @@ private struct WithIdentity {
         var forgery = forgery
         forgery.identity = identity
         return try Genuine.all.get().outcome(of: forgery.bytes(), passphrase: passphrase)
+    }
+}
+
+/// A recipient that a careless writer would combine with any other.
+private struct Unlabelled: Recipient {
+    let recipient: any Recipient
+
+    func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
+        WrappedFileKey(try recipient.wrap(fileKey: fileKey).stanzas)
     }
 }
 
@@ -110,7 +119,8 @@ struct HostileIdentityTests {
         let archive = try WithIdentity()
         let text = archive.text
         let stranger = String(
-            decoding: IdentityFile.text(of: try X25519Identity.generate(), comments: []).bytesForTest(), as: UTF8.self)
+            decoding: IdentityFile.text(of: try NativeIdentity.generate(.x25519), comments: []).bytesForTest(),
+            as: UTF8.self)
         let cases = [
             ("no line feed", String(text.dropLast())), ("one more", text + "\n"), ("comment", "# a\n" + text),
             ("CRLF", text.replacing("\n", with: "\r\n")), ("blank", text.replacing("# kc", with: "#  kc")),
@@ -133,15 +143,17 @@ struct HostileIdentityTests {
         }
     }
 
-    @Test("Streams have only recipients of the two kinds, and the secrets have no more than the metadata")
+    @Test("Streams have only recipients of the known kinds, and the secrets have no more than the metadata")
     func recipients() throws {
         let genuine = try Genuine.all.get()
         let own = genuine.identity.recipient
-        let other = try X25519Identity.generate().recipient
+        let other = try NativeIdentity.generate(.x25519).recipient
+        let hybrid = Unlabelled(recipient: try NativeIdentity.generate(.hybrid).recipient)
         let cases: [(metadata: [any Recipient], secrets: [any Recipient], rule: String)] = [
-            ([own, OddRecipient()], [own], "a recipient is neither X25519 nor p256tag"),
-            ([own, other], [OddRecipient(), own], "a recipient is neither X25519 nor p256tag"),
-            ([own, OddRecipient(type: "x25519")], [own], "a recipient is neither X25519 nor p256tag"),
+            ([own, OddRecipient()], [own], "a recipient is of a kind that no archive has"),
+            ([own, other], [OddRecipient(), own], "a recipient is of a kind that no archive has"),
+            ([own, OddRecipient(type: "x25519")], [own], "a recipient is of a kind that no archive has"),
+            ([own, hybrid], [own], "mixed with others"), ([own, hybrid], [hybrid, own], "mixed with others"),
             ([own, OddRecipient(type: "X25519", arguments: [])], [own], "one argument"),
             ([own, OddRecipient(type: "X25519", arguments: ["AAAA"])], [own], "32 bytes"),
             ([own], [own, other], "more recipients than the metadata"),

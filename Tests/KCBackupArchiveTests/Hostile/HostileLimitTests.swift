@@ -127,7 +127,7 @@ struct HostileLimitTests {
         let genuine = try Genuine.all.get()
         var forgery = try Forgery(genuine.encrypted)
         let own = forgery.metadataRecipients[0]
-        let others = try (0..<999).map { _ in try X25519Identity.generate().recipient }
+        let others = try (0..<999).map { _ in try NativeIdentity.generate(.x25519).recipient }
         forgery.metadataRecipients = others + [own]
         forgery.secretsRecipients = others + [own]
         #expect(try genuine.outcome(of: forgery.bytes()).read == 6)

@@ -118,6 +118,8 @@ enum FailureExamples {
     private static let kits: [KitProblem] = [
         .unattended, .mistyped(times: 20), .comment, .tooMany(limit: 100), .otherKey(kits: 2), .unknown,
         .alreadyRetired(fingerprint: "3f9a-01bc"), .inspecting(fingerprint: "3f9a-01bc"), .severalKeys,
+        .otherStrength(fingerprint: "3f9a-01bc", isPostQuantum: true),
+        .otherStrength(fingerprint: "3f9a-01bc", isPostQuantum: false),
         .notEntered(.file(missing), path: nil), .notEntered(.file(missing), path: "kit.txt"),
         .opensMetadataAlone(archive: "laptop.kcb"),
         .unencrypted(archive: "laptop.kcb"),

@@ -26,12 +26,13 @@ enum RecoveryRecipe {
     ///   - identity: the identity file; nil for the script's default, which asks for the passphrase.
     ///   - limit: the maximum size of a decompressed stream, in bytes.
     ///   - typed: the input on the terminal; nil runs the script without a terminal.
+    ///   - tools: a folder with programs that are found before others.
     static func run(
         on archive: String, identity: String? = nil, signers: String? = nil, device: String? = nil,
-        limit: String? = nil, typed: String? = nil
+        limit: String? = nil, typed: String? = nil, tools: String? = nil
     ) throws -> Recovered {
         let folder = try TemporaryFolder()
-        var environment = ["PATH": searchPath, "ARCHIVE": archive]
+        var environment = ["PATH": tools.map { "\($0):\(searchPath)" } ?? searchPath, "ARCHIVE": archive]
         environment["LIMIT"] = limit
         environment["IDENTITY"] = identity
         environment["ALLOWED_SIGNERS"] = signers

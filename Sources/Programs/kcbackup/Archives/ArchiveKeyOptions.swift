@@ -53,16 +53,31 @@ struct ArchiveKeyOptions: ParsableArguments {
         let asks = passphrase != nil || session.world.terminal.isAttended
         if given.restoring.isEmpty, !inspectRecipient.isEmpty, !asks { throw UsageProblem.noRestoreKey }
         let kits = try session.recoveryKits()
-        if let kit = kits.first(where: { $0.retired == nil && given.inspecting.contains(.x25519($0.recipient)) }) {
+        if let kit = kits.first(where: { $0.retired == nil && given.inspecting.contains($0.recipient) }) {
             throw KitProblem.inspecting(fingerprint: kit.fingerprint)
         }
         given.knownKits = Set(kits.map(\.recipient.description.exact))
-        given.kits = kits.filter { $0.retired == nil && !seen.contains(.x25519($0.recipient)) }.map(\.recipient)
+        let others = kits.filter { $0.retired == nil && !seen.contains($0.recipient) }
+        given.kits = others.map(\.recipient)
+        try Self.requireOneStrength(given, others)
         if passphrase == nil, !given.restoring.isEmpty, given.opening.allSatisfy(\.isOnToken) {
             session.note(
                 "only a token opens the archive, with age and its plugin; 'restore' needs another key or a passphrase")
         }
+        if given.opening.contains(where: \.isPostQuantum) {
+            session.note("without kcbackup, age 1.3 or newer is needed to open the archive: its keys are post-quantum")
+        }
         return given
+    }
+
+    /// Checks that all or none of the keys are post-quantum, so that no key weakens what another promises.
+    private static func requireOneStrength(_ given: GivenRecipients, _ kits: [RecoveryKit]) throws {
+        let chosen = given.restoring + given.inspecting
+        guard let isPostQuantum = (chosen.first ?? given.kits.first)?.isPostQuantum else { return }
+        if chosen.contains(where: { $0.isPostQuantum != isPostQuantum }) { throw AgeFailure.incompatibleRecipients }
+        if let kit = kits.first(where: { $0.recipient.isPostQuantum != isPostQuantum }) {
+            throw KitProblem.otherStrength(fingerprint: kit.fingerprint, isPostQuantum: !isPostQuantum)
+        }
     }
 
     /// Returns the keys of the new archive, with a passphrase if one is given, or if nothing else could restore the

@@ -75,7 +75,8 @@ struct FolderKeys {
         func row(_ keys: [String], opensWith: [String]? = nil, isRead: Bool = true) -> Row {
             Row(
                 name: entry.name, known: known, opensWith: opensWith,
-                words: keys.isEmpty ? "?" : keys.joined(separator: ", "), isWhole: state == .recorded && isRead)
+                words: keys.isEmpty ? "?" : keys.map(Self.brief).joined(separator: ", "),
+                isWhole: state == .recorded && isRead)
         }
         guard isTried else {
             return row(entry.mode == .unencrypted && state == .recorded ? ["this device"] : known)
@@ -88,6 +89,9 @@ struct FolderKeys {
             return row([], isRead: false)
         }
     }
+
+    /// A key as the catalogue has it, or its beginning if it is longer than a line: that of a post-quantum key.
+    private static func brief(_ key: String) -> String { key.utf8.count > 100 ? key.prefix(28) + "…" : key }
 
     private func warn(of failure: CatalogueFailure) {
         session.warn(Failure(failure, session.subjects).explanation.message)

@@ -7,7 +7,7 @@ internal import KCReportText
 
 /// `kcbackup keygen`: generates an age identity.
 struct KeygenCommand: Verb {
-    static let mainOptions: [OptionName] = [.output]
+    static let mainOptions: [OptionName] = [.output, .postQuantum]
 
     static let configuration = CommandConfiguration(
         commandName: "keygen",
@@ -15,6 +15,10 @@ struct KeygenCommand: Verb {
         discussion: """
             The public key (the recipient, age1…) goes to 'kcbackup create -r'; the identity opens what was encrypted \
             to it. Do not keep the identity beside the archives.
+
+            With '--post-quantum' the key is one that a quantum computer does not break either, age1pq1…, of 1,959 \
+            characters: put it into a file, and give that with '-R'. It stands beside keys of its kind alone. Without \
+            kcbackup, age 1.3 or newer decrypts for it.
 
             EXAMPLES:
               kcbackup keygen -o restore-key.txt
@@ -28,6 +32,9 @@ struct KeygenCommand: Verb {
         completion: .file())
     var output: String?
 
+    @Flag(name: OptionName.postQuantum.name, help: "Make a key that a quantum computer does not break either.")
+    var postQuantum = false
+
     @OptionGroup
     var style: StyleOptions
 
@@ -36,7 +43,7 @@ struct KeygenCommand: Verb {
         let output = output == "-" ? nil : output
         if style.json, output == nil { throw UsageProblem.needs(.json, .output) }
         if output == "" { throw UsageProblem.empty(.output) }
-        let identity = try X25519Identity.generate()
+        let identity = try NativeIdentity.generate(postQuantum ? .hybrid : .x25519)
         let text = IdentityFile.text(of: identity, comments: ["created: \(session.now)"])
         let recipient = identity.recipient.description
         guard let output else {
@@ -46,7 +53,7 @@ struct KeygenCommand: Verb {
             return .ok
         }
         try PrivateFile.create(session.world.resolve(output), text)
-        session.done = "\(displayed(output)): the identity of \(recipient)"
+        session.done = "\(displayed(output)): the identity of \(identity.recipient.abbreviation)"
         if style.json {
             try session.result(["recipient": .text(recipient), "path": .text(output)], [])
         } else {

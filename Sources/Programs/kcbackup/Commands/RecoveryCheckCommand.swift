@@ -48,13 +48,14 @@ struct RecoveryCheckCommand: Verb {
         let kits = try local.keyIfAny().map { LocalKits(of: $0, at: local) }
         let known = try kits?.list() ?? []
         let keys = try session.identities(in: identity, passphrase: nil)
-        guard keys.count == 1, let key = keys.first else { throw KitProblem.severalKeys }
-        let kit = known.first { $0.recipient == key.recipient }
+        // What is typed is one key, though of shares it may be one of two kinds.
+        guard keys.count == 1 || identity.exact == Session.typedIdentity.exact else { throw KitProblem.severalKeys }
+        let kit = known.first { kit in keys.contains { $0.recipient == kit.recipient } }
         if kit == nil, archives.isEmpty { throw KitProblem.otherKey(kits: known.count) }
         var results: [JSONValue] = []
         var isDamaged = false
         let status = try session.forEach(archives, named: \.self) { archive in
-            let report = try check(archive, key, session)
+            let report = try check(archive, keys, session)
             let total = report.contents.counts.total
             let opened = "opens \(quoted(archive)): \(counted(total, "item")), \(report.opened) of them here"
             session.note(opened)
@@ -86,10 +87,10 @@ struct RecoveryCheckCommand: Verb {
     }
 
     /// Reads an archive to its last byte with the key alone.
-    private func check(_ archive: String, _ key: X25519Identity, _ session: Session) throws -> VerifyReport {
+    private func check(_ archive: String, _ keys: [NativeIdentity], _ session: Session) throws -> VerifyReport {
         let file = try ArchiveOptions.parse([]).open(archive, in: session).file
         if file.header.mode == .unencrypted { throw KitProblem.unencrypted(archive: archive) }
-        let opened = try file.prove().open(identities: [key])
+        let opened = try file.prove().open(identities: keys)
         guard opened.opensSecrets else { throw KitProblem.opensMetadataAlone(archive: archive) }
         let proven = try ProvenArchive(opened, local: LocalDevice(session.world).identity())
         let progress = Progress("verifying items", in: session, reading: proven.opened, 1, metadata: 0)

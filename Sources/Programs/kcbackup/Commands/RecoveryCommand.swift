@@ -43,7 +43,7 @@ struct RecoveryListCommand: Verb {
                 kit.fingerprint, session.calendar.day(kit.made), kit.checkedWords(session),
                 kit.shares.map { "\($0.needed) of \($0.count)" } ?? "-",
                 kit.comment,
-                kit.recipient.description,
+                kit.recipient.abbreviation,
             ])
         }
         try session.result(

@@ -27,6 +27,9 @@ struct RecoveryMakeCommand: Verb {
             With '--shares 2of3' the key is split into three sheets, of which any two open backups, and one tells nothing. \
             Their words follow SLIP-39, for which there are other programs.
 
+            With '--post-quantum' the key is one that a quantum computer does not break either. It stands beside \
+            recipients of its kind, age1pq1…, and no others: retire the kits of the other kind.
+
             Print it, and type it in once with 'kcbackup recovery check'. From now on, each encrypted archive of this \
             device, also of its jobs, opens with it too; 'kcbackup rekey' adds it to older ones.
 
@@ -57,6 +60,9 @@ struct RecoveryMakeCommand: Verb {
             "Split the key: '2of3' for three sheets of which two are needed; at most 16.", valueName: "k-of-n"))
     var shares: String?
 
+    @Flag(name: OptionName.postQuantum.name, help: "Make a key that a quantum computer does not break either.")
+    var postQuantum = false
+
     @OptionGroup
     var style: StyleOptions
 
@@ -75,8 +81,8 @@ struct RecoveryMakeCommand: Verb {
         let local = LocalDevice(session.world)
         let device = try local.keyOrFirst().key
         let kits = LocalKits(of: device, at: local)
-        try Self.requireRoom(in: kits.list())
-        let identity = try X25519Identity.generate()
+        try requireRoom(in: kits.list())
+        let identity = try NativeIdentity.generate(postQuantum ? .hybrid : .x25519)
         let kit = RecoveryKit(identity.recipient, made: session.now, comment: comment, shares: scheme)
         let contents = try scheme.map { scheme in
             try identity.shares(scheme).map { KitSheet.Content.share($0, scheme) }
@@ -99,7 +105,7 @@ struct RecoveryMakeCommand: Verb {
         }
         do {
             try kits.change { list in
-                try Self.requireRoom(in: list)
+                try requireRoom(in: list)
                 list.append(kit)
             }
         } catch {
@@ -123,7 +129,7 @@ struct RecoveryMakeCommand: Verb {
 
     /// Says what there is, and what to do with it.
     private func tell(of kit: RecoveryKit, _ output: String?, _ session: Session) {
-        session.message("Recovery kit: \(kit.fingerprint)\nPublic key: \(kit.recipient)\n")
+        session.message("Recovery kit: \(kit.fingerprint)\nPublic key: \(kit.recipient.abbreviation)\n")
         if output == nil, session.world.terminal.showsOutput {
             session.note("the key is in the history of this terminal now: clear it")
         }
@@ -157,8 +163,12 @@ struct RecoveryMakeCommand: Verb {
         }
     }
 
-    private static func requireRoom(in kits: [RecoveryKit]) throws(KitProblem) {
+    private func requireRoom(in kits: [RecoveryKit]) throws(KitProblem) {
         guard kits.count < RecoveryKits.countLimit else { throw .tooMany(limit: RecoveryKits.countLimit) }
+        // Archives are made for all of them.
+        if let kit = kits.first(where: { $0.retired == nil && $0.recipient.isPostQuantum != postQuantum }) {
+            throw .otherStrength(fingerprint: kit.fingerprint, isPostQuantum: !postQuantum)
+        }
     }
 }
 

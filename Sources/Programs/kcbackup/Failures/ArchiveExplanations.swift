@@ -57,7 +57,7 @@ func explainArchive(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
             hint:
                 "give another identity file with '\(OptionName.identity.spelling) FILE'; an inspect recipient's identity "
                 + "opens the metadata alone",
-            kinds.contains { $0.exact == "p256tag".exact }
+            kinds.contains { ["p256tag", "mlkem768p256tag"].contains($0.exact) }
                 ? "a key in a token opens it with age and the plugin of the token: see keys.md in the documentation"
                 : "if the archive has a passphrase, give that instead, with '\(OptionName.passphrase.spelling) SOURCE'")
     case .keyNeeded(let passphraseOpens):
@@ -101,8 +101,8 @@ func explainAge(_ failure: AgeFailure, _ path: String?) -> Explanation {
     case .mixedPassphrase: return Explanation(.damaged, "\(file) mixes a passphrase with other recipients")
     case .incompatibleRecipients:
         return Explanation(
-            .usage, "the recipients cannot share an archive: some would make it easier to open than others allow",
-            hint: "give recipients of one kind")
+            .usage, "post-quantum recipients cannot share a file with others, which would make it easier to open",
+            hint: "give recipients 'age1pq1…' and 'age1tagpq1…', or others, but not both")
     case .noRecipients: return UsageProblem.noRestoreKey.explanation
     case .malformedRecipient:
         return Explanation(

@@ -22,6 +22,8 @@ enum KitProblem: Error, Hashable, Sendable {
     case alreadyRetired(fingerprint: String)
     /// The public key of a kit, which opens whole archives, is given as one that opens the metadata alone.
     case inspecting(fingerprint: String)
+    /// The kit, whose strength is given, is in use, and other keys have the other strength.
+    case otherStrength(fingerprint: String, isPostQuantum: Bool)
     /// A file has several keys, so that it is not clear which of them would open an archive.
     case severalKeys
     /// A sheet was written, and its kit cannot be entered into the list.
@@ -42,12 +44,14 @@ func explainKit(_ problem: KitProblem) -> Explanation {
     case .unattended:
         Explanation(
             .usage, "the key of a recovery kit is typed, and there is no terminal to type it on",
-            hint: "put it into a file that only you can read, in one line from '\(KitText.prefix)' on, and give "
+            hint: "put it into a file that only you can read, in one line from '\(KitText.beginning)' on, and give "
                 + "'\(OptionName.identity.spelling) FILE'")
     case .mistyped(let times):
         Explanation(
             .wrongKey, "the lines of the recovery kit were typed wrong \(times) times",
-            hint: "the first line is '\(KitText.prefix)'; then come \(KitText.lineLengths.count) lines with numbers")
+            hint:
+                "the first line begins with '\(KitText.beginning)'; then come \(KitText.lineLengths.count) lines with "
+                + "numbers")
     case .comment:
         Explanation(
             .usage, "a comment is one line of at most \(RecoveryKit.commentLimit) bytes, without control characters")
@@ -68,6 +72,14 @@ func explainKit(_ problem: KitProblem) -> Explanation {
             "recovery kit \(fingerprint), which opens whole archives, is given as "
                 + "'\(OptionName.inspectRecipient.spelling)'",
             hint: "leave it out: archives are made for recovery kits by themselves")
+    case .otherStrength(let fingerprint, let isPostQuantum):
+        Explanation(
+            .usage,
+            "recovery kit \(fingerprint) \(isPostQuantum ? "is" : "is not") post-quantum, so it cannot open archives "
+                + "together with keys that \(isPostQuantum ? "are not" : "are")",
+            hint:
+                "'kcbackup recovery retire \(fingerprint)' makes no more archives for it; then 'kcbackup recovery make' "
+                + "makes one of either kind")
     case .severalKeys:
         Explanation(
             .usage, "the file has several keys, and a recovery kit has one",

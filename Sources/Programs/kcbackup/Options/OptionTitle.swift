@@ -34,7 +34,7 @@ extension OptionName {
         case .archivePasscode, .escrow, .identity, .identityPassphrase, .inspectRecipient, .keyFile, .keys,
             .newPasscode,
             .newPassphrase, .noPasscode, .outside, .passcode, .passphrase, .password, .recipient, .recipientsFile,
-            .recipientsPassphrase, .countedBy, .heldBy, .shares, .suggest, .unencrypted, .unlock:
+            .recipientsPassphrase, .countedBy, .heldBy, .postQuantum, .shares, .suggest, .unencrypted, .unlock:
             .keys
         case .lockAfter, .lockOnSuspend, .noLockOnSuspend, .untilFirstUnlock:
             .locking

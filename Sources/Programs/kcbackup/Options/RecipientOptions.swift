@@ -6,7 +6,8 @@ struct RecipientOptions: ParsableArguments {
     @Option(
         name: OptionName.recipient.name,
         help: ArgumentHelp(
-            "A public key (age1… or age1tag1…) whose identity opens the file; may be repeated.", valueName: "recipient")
+            "A public key (age1…, age1pq1… or age1tag1…) whose identity opens the file; may be repeated.",
+            valueName: "recipient")
     )
     var recipient: [String] = []
 

@@ -8,8 +8,8 @@ extension Session {
     /// Reads the identities in a file, or has one typed from a recovery kit.
     ///
     /// - Throws: `AgeFailure`, `FileFailure`, `StreamFailure`, and errors of reading secrets.
-    func identities(in path: String, passphrase: SecretSource?) throws -> [X25519Identity] {
-        if path.exact == Self.typedIdentity.exact { return [try typeKit()] }
+    func identities(in path: String, passphrase: SecretSource?) throws -> [NativeIdentity] {
+        if path.exact == Self.typedIdentity.exact { return try typeKit() }
         let wanted = WantedSecret(
             what: "passphrase of the identity file \(quoted(path))", flag: .identityPassphrase, source: passphrase)
         return try readKeyFile(path, isSecret: true, wanted) { try IdentityFile.parse($0).identities }

@@ -13,10 +13,11 @@ extension Session {
     ///
     /// What is wrong is asked for again; what may be right is proposed.
     ///
+    /// - Returns: the key; of shares that no kit of this device has, the keys of both kinds that it may be.
     /// - Throws: `KitProblem` (`unattended`, `mistyped`), `TerminalFailure`, `AgeFailure.cryptography`.
-    func typeKit() throws -> X25519Identity {
+    func typeKit() throws -> [NativeIdentity] {
         guard world.terminal.isAttended else { throw KitProblem.unattended }
-        var known: [X25519Recipient] = []
+        var known: [NativeRecipient] = []
         do {
             known = try recoveryKits().map(\.recipient)
         } catch {
@@ -24,9 +25,10 @@ extension Session {
             warn(Failure(error, subjects).explanation.message)
         }
         var typing = KitTyping(session: self, known: known)
-        let identity = try typing.identity()
-        note("this is the key of recovery kit \(RecoveryKit.fingerprint(of: identity.recipient))")
-        return identity
+        let identities = try typing.identities()
+        let fingerprints = identities.map { RecoveryKit.fingerprint(of: $0.recipient) }
+        note("this is the key of recovery kit \(fingerprints.joined(separator: " or "))")
+        return identities
     }
 }
 
@@ -34,7 +36,7 @@ extension Session {
 private struct KitTyping {
     let session: Session
     /// The public keys of the kits of this device.
-    let known: [X25519Recipient]
+    let known: [NativeRecipient]
     private var mistakes = 0
     /// What is said before the next question.
     private var remark = ""
@@ -42,12 +44,12 @@ private struct KitTyping {
     // As many as somebody with patience makes before looking for the mistake elsewhere.
     private static let mistakeLimit = 20
 
-    init(session: Session, known: [X25519Recipient]) {
+    init(session: Session, known: [NativeRecipient]) {
         self.session = session
         self.known = known
     }
 
-    mutating func identity() throws -> X25519Identity {
+    mutating func identities() throws -> [NativeIdentity] {
         remark = """
             Type the lines of the recovery kit, each with the character at its end, or the words of a share. '?' stands \
             for what cannot be read. What you type can be seen on the screen.\n
@@ -56,7 +58,7 @@ private struct KitTyping {
             var entry = KitEntry()
             while let number = entry.nextLine {
                 let line = try ask("Line \(number)")
-                if number == 1, ShareEntry.isMeant(by: line) { return try sharedIdentity(line) }
+                if number == 1, ShareEntry.isMeant(by: line) { return try sharedIdentities(line) }
                 switch entry.take(line) {
                 case .taken: break
                 case .doubtful: remark = "What is wrong or missing in it is looked for at the end.\n"
@@ -64,9 +66,9 @@ private struct KitTyping {
                 }
             }
             switch try entry.finish(known: known) {
-            case .identity(let identity): return identity
+            case .identity(let identity): return [identity]
             case .repaired(let identity, let lines):
-                if try confirms(identity, lines) { return identity }
+                if try confirms(identity, lines) { return [identity] }
                 try refuse("Once more, from the first line:")
             case .nothing:
                 try refuse(
@@ -76,7 +78,7 @@ private struct KitTyping {
     }
 
     /// Asks whether lines are what they may have to be.
-    private func confirms(_ identity: X25519Identity, _ lines: [Int]) throws -> Bool {
+    private func confirms(_ identity: NativeIdentity, _ lines: [Int]) throws -> Bool {
         var text = SecretBytes(capacity: 512)
         text.append(
             utf8: "Together with the others, \(lines.count == 1 ? "this line" : "these lines") would be right:\n")
@@ -88,7 +90,7 @@ private struct KitTyping {
     /// Has shares typed until there are enough.
     ///
     /// - Parameter beginning: the first line of the first one.
-    private mutating func sharedIdentity(_ beginning: consuming SecretBytes) throws -> X25519Identity {
+    private mutating func sharedIdentities(_ beginning: consuming SecretBytes) throws -> [NativeIdentity] {
         var shares = KitShares()
         var next = try share(beginning)
         while true {
@@ -97,9 +99,9 @@ private struct KitTyping {
             } else if let missing = shares.missing, missing > 0 {
                 remark =
                     "That is share \(next.memberIndex + 1) of '\(next.setName) …'; \(counted(missing, "more share")) needed.\n"
-            } else if let identity = try shares.identity() {
-                return identity
             } else {
+                let identities = try shares.identities(known: known)
+                if !identities.isEmpty { return identities }
                 try refuse("These shares do not give the key of a kit. Once more, from the first share:")
                 shares = KitShares()
             }
