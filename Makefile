@@ -134,7 +134,7 @@ fleet-index: packages-fleet-index
 # What opens backups of phones, and combines shares of recovery kits; tests that need it are skipped without it.
 judges: packages-judges
 	python3 -m venv .build/judges
-	.build/judges/bin/pip install iphone_backup_decrypt shamir-mnemonic
+	.build/judges/bin/pip install iphone_backup_decrypt kubernetes-validate shamir-mnemonic
 
 # Whole runs beside other programs, which it installs. A million items take an hour; nothing else should run meanwhile.
 BENCH ?= 15000 100000 1000000

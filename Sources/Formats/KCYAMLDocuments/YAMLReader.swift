@@ -46,8 +46,6 @@ package struct YAMLNode: Hashable, Sendable {
     package private(set) var line = 1
 
     /// Begins a stream.
-    ///
-    /// - Throws: `library`.
     package init(_ bytes: consuming SecretBytes) throws(YAMLFailure) {
         do throws(StreamFailure) {
             library = try LibYAML.load()
@@ -67,7 +65,9 @@ package struct YAMLNode: Hashable, Sendable {
         unsafe withUnsafePointer(to: library) { unsafe cyaml_close($0, parser) }
     }
 
-    /// The next event; nil at the end. After an error, the stream is beyond reading.
+    /// The next event; nil at the end.
+    ///
+    /// After an error, the stream is beyond reading.
     package func next() throws(YAMLFailure) -> YAMLEvent? {
         while true {
             var found = unsafe cyaml_event()

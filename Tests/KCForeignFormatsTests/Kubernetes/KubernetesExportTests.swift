@@ -81,6 +81,24 @@ struct KubernetesExportTests {
         #expect(problems == ["kubernetes/n/a: noName", "kubernetes/n/b: tooLarge", "kubernetes/n/c: sameName"])
     }
 
+    /// A program that judges objects by the schema of Kubernetes' API.
+    private static let judge = ExternalProgram.python(with: "kubernetes_validate")
+
+    @Test("The schema of Kubernetes accepts every Secret", .enabled(if: judge != nil, "'make judges' installs it"))
+    func judged() throws {
+        let folder = try TemporaryFolder()
+        let contents = try ForeignReading.read(KubernetesSample.list, as: KubernetesFormat())
+        let (imported, _, _) = try export(contents.items, .yaml)
+        let (others, _, _) = try export(try ExportSample.items(ExportSample.lines), .yaml)
+        try folder.write("out.yaml", Array((imported + others).utf8))
+        let words = ["-m", "kubernetes_validate", "--strict", folder.path("out.yaml")]
+        let outcome = try ExternalProgram.run(try #require(Self.judge), words)
+        #expect(outcome.status == 0, "\(outcome.text)\(outcome.errorText)")
+        #expect(outcome.text.matches(of: /passed for resource secret/).count == 10, "\(outcome.text)")
+        try folder.write("out.yaml", Array(imported.replacing("immutable: true", with: "immutable: 7").utf8))
+        #expect(try ExternalProgram.run(try #require(Self.judge), words).status != 0)
+    }
+
     @Test("A Secret without a key that its type asks for is named")
     func incomplete() throws {
         let text =

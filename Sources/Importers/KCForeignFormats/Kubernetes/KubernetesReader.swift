@@ -84,7 +84,7 @@ struct KubernetesReader: JSONRecords {
         guard var secret = KubernetesSecret(namespace: namespace, name: name) else {
             throw .damaged("its name, or that of its namespace, is none that Kubernetes has")
         }
-        guard paths.insert(secret.path.exact).inserted else { throw .damaged("another Secret has the same name") }
+        guard !paths.contains(secret.path.exact) else { throw .damaged("another Secret has the same name") }
         if let type = try text(object["type"]), !type.isEmpty { secret.type = type }
         secret.isImmutable = try flag(object["immutable"])
         let data = try KubernetesData(object, of: json)
@@ -97,6 +97,8 @@ struct KubernetesReader: JSONRecords {
         json.skip(
             "uid", "resourceVersion", "generation", "selfLink", "managedFields", "deletionTimestamp",
             "deletionGracePeriodSeconds", "generateName", of: metadata)
+        // A damaged one of this name does not keep another out.
+        paths.insert(secret.path.exact)
         func part(_ key: String?) -> RecordPart {
             RecordPart(
                 key == nil ? "Secret without data" : "value of a Secret",

@@ -43,7 +43,9 @@ struct ExportCommand: Verb {
 
     @Option(
         name: OptionName.to.name,
-        help: ArgumentHelp("The form of the file: bitwarden, csv, cxf, kdbx, kubernetes-json or kubernetes-yaml.", valueName: "format"))
+        help: ArgumentHelp(
+            "The form of the file: bitwarden, csv, cxf, kdbx, kubernetes-json or kubernetes-yaml.",
+            valueName: "format"))
     var format: ExportFormat
 
     @Option(
