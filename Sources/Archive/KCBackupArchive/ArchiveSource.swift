@@ -21,6 +21,9 @@ package struct ArchiveSource: Hashable, Sendable {
     /// The files of a home that hold secrets.
     package static let homeFiles = "home-files"
 
+    /// The credentials of systemd.
+    package static let credentials = "systemd-credentials"
+
     /// What the items are, for the rules about items that are bound to this device.
     package var items: Passage.Source {
         switch kind {

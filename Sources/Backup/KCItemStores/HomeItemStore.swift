@@ -1,3 +1,5 @@
+package import KCBackupArchive
+internal import KCByteStreams
 package import KCHomeFiles
 internal import KCItemSources
 package import KCKeychainModel
@@ -28,8 +30,32 @@ package struct HomeItemStore: ReadableStore {
     }
 }
 
-/// The files of a home, as named by the user.
-package enum HomeName {
-    /// The name as the user types it.
-    package static let name = "home:"
+extension HomeRoot {
+    /// The name of the store as the user types it.
+    package var storeName: String {
+        switch self {
+        case .home: "home:"
+        case .credentials: "systemd-creds:"
+        }
+    }
+
+    /// The kind that its archives record.
+    package var sourceKind: String {
+        switch self {
+        case .home: ArchiveSource.homeFiles
+        case .credentials: ArchiveSource.credentials
+        }
+    }
+
+    /// The root whose store the user names; nil for any other name.
+    package init?(storeName: String) {
+        guard let root = Self.allCases.first(where: { $0.storeName.exact == storeName.exact }) else { return nil }
+        self = root
+    }
+
+    /// The root from whose files an archive was made; nil for any other source.
+    package init?(archived source: ArchiveSource) {
+        guard let root = Self.allCases.first(where: { $0.sourceKind.exact == source.kind.exact }) else { return nil }
+        self = root
+    }
 }

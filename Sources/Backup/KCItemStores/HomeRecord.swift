@@ -34,14 +34,14 @@ struct HomeRecord {
     /// Reads the record of a state; nil if there is none.
     ///
     /// - Throws: `StateFileFailure` (`altered` also for lines that no record has).
-    init?(of state: KeptState, _ device: DeviceKey) throws(StateFileFailure) {
+    init?(of state: KeptState, in root: HomeRoot, _ device: DeviceKey) throws(StateFileFailure) {
         let file = Self.file(of: state, device)
         guard let body = try file.read() else { return nil }
         guard let fields = StateFields(parsing: body) else { throw .altered(path: file.path) }
         for field in fields.fields {
             let words = field.value.exact.split(separator: " ")
             guard let last = words.last, let bytes = Hexadecimal.decode(last),
-                let path = String(validating: bytes, as: UTF8.self).flatMap({ HomePath($0) })
+                let path = String(validating: bytes, as: UTF8.self).flatMap({ HomePath($0, in: root) })
             else { throw .altered(path: file.path) }
             switch (field.name.exact, words.count) {
             case ("folder", 1): folders.insert(path)

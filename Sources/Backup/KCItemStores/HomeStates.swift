@@ -13,11 +13,13 @@ internal import KCLocalKeychains
 /// device, and the record of what it wrote.
 struct HomeStates {
     let folder: ArchivedStateFolder
+    private let root: HomeRoot
     private let setting: StateSetting
 
-    init(_ setting: StateSetting) {
+    init(_ root: HomeRoot, _ setting: StateSetting) {
+        self.root = root
         self.setting = setting
-        folder = ArchivedStateFolder(setting, of: ArchiveSource.homeFiles)
+        folder = ArchivedStateFolder(setting, of: root.sourceKind)
     }
 
     /// Makes codes of files, which differ if their bytes or their permissions do.
@@ -59,7 +61,7 @@ struct HomeStates {
                 }
             }
             let backup = CreateBackup(
-                of: try ArchiveSource(kind: ArchiveSource.homeFiles, name: ""), device: device, tool: setting.tool,
+                of: try ArchiveSource(kind: root.sourceKind, name: ""), device: device, tool: setting.tool,
                 to: FolderDestination(folder: folder.path) { number in
                     name = first.next(number - 1)
                     return name.file
@@ -79,7 +81,8 @@ struct HomeStates {
     func contents(of state: KeptState) throws -> (files: [HomePath: KeptFile], record: HomeRecord) {
         let proven = try folder.open(state)
         return try state.reading {
-            guard let device = try setting.device.keyIfAny(), let record = try HomeRecord(of: state, device) else {
+            guard let device = try setting.device.keyIfAny(), let record = try HomeRecord(of: state, in: root, device)
+            else {
                 throw StateFileFailure.altered(path: HomeRecord.path(of: state))
             }
             var visitor = KeptFiles()

@@ -7,6 +7,7 @@ internal import KCKeychainModel
 /// An archive may name any path; only those that a backup of a home takes are written. A home has no transactions: a
 /// restore that fails leaves the files that it has written, each complete.
 final class HomeTarget: ItemTarget, ItemWriter {
+    private let root: HomeRoot
     private let home: WritableHome
     /// Makes a code of a file that is the same for equal files only.
     private let code: (HomeItem, HomeFileRule, borrowing SecretBytes) throws -> [UInt8]
@@ -35,7 +36,11 @@ final class HomeTarget: ItemTarget, ItemWriter {
         }
     }
 
-    init(_ home: WritableHome, code: @escaping (HomeItem, HomeFileRule, borrowing SecretBytes) throws -> [UInt8]) {
+    init(
+        _ root: HomeRoot, _ home: WritableHome,
+        code: @escaping (HomeItem, HomeFileRule, borrowing SecretBytes) throws -> [UInt8]
+    ) {
+        self.root = root
         self.home = home
         self.code = code
     }
@@ -60,8 +65,8 @@ final class HomeTarget: ItemTarget, ItemWriter {
     var needsAnnouncements: Bool { true }
 
     func announce(_ item: Item, secret: borrowing SecretBytes, hasSecret: Bool) throws {
-        guard hasSecret, let file = HomeItem(item), let rule = HomeTable.rule(for: file.path),
-            places[file.path] == nil
+        guard hasSecret, let file = HomeItem(item), file.path.root == root,
+            let rule = HomeTable.rule(for: file.path), places[file.path] == nil
         else { return }
         guard secret.count <= rule.limitInBytes, places.count < HomeReader.countLimit, !isInsideAnother(file.path)
         else {
@@ -95,7 +100,9 @@ final class HomeTarget: ItemTarget, ItemWriter {
     var kind: Passage.Target { .export }
 
     func obstacle(to item: Item) -> ItemObstacle? {
-        guard let file = HomeItem(item), HomeTable.rule(for: file.path) != nil, !refused.contains(file.path) else {
+        guard let file = HomeItem(item), file.path.root == root, HomeTable.rule(for: file.path) != nil,
+            !refused.contains(file.path)
+        else {
             return .notAHomeFile
         }
         // Without a place, its secret is not available, which is said.

@@ -1,22 +1,24 @@
 internal import KCBackupArchive
 package import KCBackupEngine
 internal import KCByteStreams
-internal import KCHomeFiles
+package import KCHomeFiles
 package import KCKeychainModel
 internal import KCLocalKeychains
 
 /// A home as archives of its files are restored into it.
 package final class RestorableHome: RestorableStore {
+    private let root: HomeRoot
     private let path: String
     private let kept: HomeStates
     private let setting: StateSetting
     private var isOpen = false
 
-    /// - Parameter path: the path of the home.
-    package init(_ path: String, _ setting: StateSetting) {
+    /// - Parameter path: the path of the home, or of the system's root.
+    package init(_ root: HomeRoot, _ path: String, _ setting: StateSetting) {
+        self.root = root
         self.path = path
         self.setting = setting
-        kept = HomeStates(setting)
+        kept = HomeStates(root, setting)
     }
 
     /// Nil: a home is there.
@@ -31,7 +33,7 @@ package final class RestorableHome: RestorableStore {
         isOpen = true
         let home = try WritableHome(path)
         let code = try kept.coding()
-        let target = HomeTarget(home) { file, rule, bytes in try code(file.restoredPermissions(rule), bytes) }
+        let target = HomeTarget(root, home) { file, rule, bytes in try code(file.restoredPermissions(rule), bytes) }
         if request.options.isDryRun {
             return try backup.run(into: target, step: observer.step, observe: observer.observe)
         }
@@ -80,9 +82,9 @@ package final class RestorableHome: RestorableStore {
             return UndoPlan(
                 state: kept.folder.state(candidate), isOlder: name != nil && index > 0,
                 effect: .changes(plan.changes), itemsAfter: plan.itemsAfter
-            ) { [kept] keepsState in
+            ) { [kept, root] keepsState in
                 try kept.folder.alone {
-                    guard try kept.folder.names() == known else { throw HomeFailure.changedMeanwhile("~") }
+                    guard try kept.folder.names() == known else { throw HomeFailure.changedMeanwhile(root.start) }
                     try undo.apply(plan, keepsState: keepsState)
                     kept.tidy(used: Array(known[...index]))
                 }

@@ -10,6 +10,8 @@ package struct HomeContents: Sendable {
     /// What should be here and could not be read.
     package let unread: [(path: String, problem: HomeFile.Failure)]
 
+    /// The number of credentials that only this machine can open.
+    package let boundCount: Int
     /// The files with secrets that anyone who can read them can use.
     package let clear: [Clear]
 
@@ -47,6 +49,8 @@ package enum HomeFailure: Error, Hashable, Sendable {
     case tooManyFiles(Int)
     /// The files are larger together than what fits in memory; the value is the limit in bytes.
     case tooLarge(Int)
-    /// The file at this path below the home was changed since the plan was made.
+    /// The file at this path belongs to the system, and cannot be read without the rights of root.
+    case needsRoot(String)
+    /// The file at this path was changed since the plan was made.
     case changedMeanwhile(String)
 }

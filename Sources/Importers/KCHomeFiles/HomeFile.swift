@@ -1,3 +1,4 @@
+internal import Glibc
 package import KCByteStreams
 internal import KCItemSources
 package import KCKeychainModel
@@ -23,6 +24,12 @@ package final class HomeFile: Sendable {
         /// Its name, or that of a folder on the way, is not UTF-8, or it is nested too deeply.
         case name
         case item(ItemProblem)
+
+        /// True if only more rights help.
+        var isOfRights: Bool {
+            guard case .file(let failure) = self, case .system(let code, _) = failure.problem else { return false }
+            return code == EACCES || code == EPERM
+        }
     }
 
     // A program that saves a file again is done in less than that many readings.
@@ -64,53 +71,69 @@ package struct HomeItem: Hashable, Sendable {
     /// The lowest nine bits of its mode.
     package let permissions: UInt32
     package let modified: Timestamp
+    /// Which key opens it; nil for a file that is no encrypted credential.
+    package let key: CredentialKey?
 
-    /// The service of such an item.
-    package static let service = "kcbackup.home-file"
-    private static let permissionsName = "home.mode"
+    private static let keyName = "systemd.key"
 
     /// Describes a file that was read.
     package init(_ path: HomePath, _ file: HomeFile) {
         self.path = path
         permissions = file.status.permissions & 0o777
         modified = file.modified
+        key = CredentialTable.isEncrypted(path) ? CredentialKey(file.bytes) : nil
     }
 
     /// Parses an item; nil if it is not a file of a home.
     package init?(_ item: Item) {
         guard let path = Self.path(of: item),
-            let text = item.extra.first(where: { $0.name.exact == Self.permissionsName.exact })?.value,
+            let text = item.extra.first(where: { $0.name.exact == path.root.modeName.exact })?.value,
             text.utf8.count == 4, let permissions = UInt32(text, radix: 8), permissions <= 0o777,
             item.secretSize != nil
         else { return nil }
         self.path = path
         self.permissions = permissions
         modified = item.attributes.date(.mdat) ?? .reference
+        let key = item.extra.first { $0.name.exact == Self.keyName.exact }?.value
+        self.key = CredentialTable.isEncrypted(path) ? key.flatMap { CredentialKey(rawValue: $0) } ?? .unknown : nil
     }
 
     /// The path of the file that an item is; nil if it is none.
     package static func path(of item: Item) -> HomePath? {
-        guard item.itemClass == .genericPassword, item.attributes.text(.svce)?.exact == service.exact else {
-            return nil
-        }
-        return item.attributes.text(.acct).flatMap { HomePath($0) }
+        guard item.itemClass == .genericPassword, let service = item.attributes.text(.svce)?.exact,
+            let root = HomeRoot.allCases.first(where: { $0.service.exact == service })
+        else { return nil }
+        return item.attributes.text(.acct).flatMap { HomePath($0, in: root) }
     }
 
     /// The item, which gets the same UUID in every backup of every home.
     package var draft: ItemDraft {
         var attributes = Attributes()
-        attributes[.svce] = .text(Self.service)
+        attributes[.svce] = .text(path.root.service)
         attributes[.acct] = .text(path.text.string)
-        attributes[.labl] = .text(path.shown)
+        // What a list shows, which has no place for the kind.
+        let isBound = key?.isBoundToMachine ?? false
+        attributes[.labl] = .text(path.shown + (isBound ? " (only on its machine)" : ""))
         attributes[.cdat] = .date(modified)
         attributes[.mdat] = .date(modified)
+        if path.root == .credentials || key != nil { attributes[.desc] = .text(kind) }
         let digits = String(permissions, radix: 8)
-        return ItemDraft(
-            itemClass: .genericPassword, attributes: attributes,
-            extra: [
-                ExtraAttribute(
-                    name: Self.permissionsName, value: String(repeating: "0", count: 4 - digits.utf8.count) + digits)
-            ])
+        var extra = [
+            ExtraAttribute(
+                name: path.root.modeName, value: String(repeating: "0", count: 4 - digits.utf8.count) + digits)
+        ]
+        if let key { extra.append(ExtraAttribute(name: Self.keyName, value: key.rawValue)) }
+        return ItemDraft(itemClass: .genericPassword, attributes: attributes, extra: extra)
+    }
+
+    /// What a credential is, for people.
+    private var kind: String {
+        switch key {
+        case nil: "credential"
+        case .null: "credential, encrypted without a key"
+        case .unknown: "credential, encrypted with an unknown key"
+        case .host, .tpm2, .hostAndTPM2: "credential, encrypted for this machine (\(key?.rawValue ?? ""))"
+        }
     }
 
     /// The permissions of the file where it is restored: at most those that it had, and never write for others.

@@ -2,8 +2,10 @@ internal import KCByteStreams
 internal import KCItemSources
 internal import KCKeychainModel
 
-/// Reads the files of a home that `HomeTable` names; follows no link, and reads what belongs to the home's user alone.
+/// Reads the files of a home, or the credentials of a system, that the table of the root names; follows no link, and reads
+/// what belongs to the home's user alone.
 package struct HomeReader: ~Copyable {
+    private let root: HomeRoot
     private let home: OpenFolder
     private let owner: UInt32
     private var items = ItemCollection(date: .reference)
@@ -13,34 +15,44 @@ package struct HomeReader: ~Copyable {
     private var clear: [HomeContents.Clear] = []
     private var seen: Set<HomePath> = []
     private var size = 0
+    private var boundCount = 0
 
     /// The maximum number of files: far above any store of passwords.
     package static let countLimit = 100_000
     /// The maximum size of all files together in bytes, since they are in memory at once.
     static let sizeLimit = 256 << 20
 
-    /// Reads a home.
+    /// Reads a home, or a system.
     ///
+    /// - Parameter home: the path of the home, or of the system's root.
     /// - Throws: `FileFailure` for the home itself, `HomeFailure`, `StreamFailure` if interrupted.
-    package static func read(_ home: String) throws -> HomeContents {
+    package static func read(_ home: String, _ root: HomeRoot = .home) throws -> HomeContents {
         let folder = try OpenFolder(home)
-        var reader = HomeReader(folder, owner: try folder.status().owner)
-        for source in HomeTable.sources {
+        var reader = HomeReader(root, folder, owner: try folder.status().owner)
+        for source in root.sources {
             reader.summaries.append(HomeContents.Summary(title: source.title))
             for rule in source.rules { try reader.expand(rule, 0, reader.home, []) }
         }
         return try reader.finish()
     }
 
-    private init(_ home: OpenFolder, owner: UInt32) {
+    private init(_ root: HomeRoot, _ home: OpenFolder, owner: UInt32) {
+        self.root = root
         self.home = home
         self.owner = owner
     }
 
     private consuming func finish() throws -> HomeContents {
+        // Credentials belong to root: without its rights, a backup of some of them would look like one of all.
+        if root == .credentials, let first = unread.first(where: { $0.problem.isOfRights }) {
+            throw HomeFailure.needsRoot(first.path)
+        }
         let (summaries, left, unread, clear) = (summaries.filter { !$0.isEmpty }, left, unread, clear)
+        let boundCount = boundCount
         do throws(ItemCollection.Clash) {
-            return HomeContents(items: try items.finish(), sources: summaries, left: left, unread: unread, clear: clear)
+            return HomeContents(
+                items: try items.finish(), sources: summaries, left: left, unread: unread, boundCount: boundCount,
+                clear: clear)
         } catch {
             preconditionFailure("each file has a path of its own")
         }
@@ -53,7 +65,7 @@ package struct HomeReader: ~Copyable {
         let part = rule.pattern.parts[index]
         let isLast = index == rule.pattern.parts.count - 1 && !rule.pattern.isDeep
         for name in names(part, in: folder, way) {
-            guard let path = HomePath((way + [name]).joined(separator: "/")) else { continue }
+            guard let path = HomePath((way + [name]).joined(separator: "/"), in: root) else { continue }
             guard let status = status(of: name, in: folder, path) else { continue }
             if isLast {
                 try take(rule, path, status, folder)
@@ -69,7 +81,7 @@ package struct HomeReader: ~Copyable {
         for name in list(folder, way, unreadable: &strange) {
             if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
             let text = (way + [name]).joined(separator: "/")
-            guard let path = HomePath(text) else {
+            guard let path = HomePath(text, in: root) else {
                 add(unread: text, .name)
                 continue
             }
@@ -152,8 +164,10 @@ package struct HomeReader: ~Copyable {
     ) throws {
         do throws(HomeFile.Failure) {
             let file = try HomeFile.read(name, in: folder, owner: owner, limit: rule.limitInBytes)
-            try failing(as: HomeFile.Failure.item, items.add(HomeItem(path, file).draft, secret: file.bytes.copy()))
+            let item = HomeItem(path, file)
+            try failing(as: HomeFile.Failure.item, items.add(item.draft, secret: file.bytes.copy()))
             seen.insert(path)
+            if item.key?.isBoundToMachine ?? false { boundCount += 1 }
             if let kind = rule.clearText.kind(of: file.bytes) { clear.append(.init(path: path, kind: kind)) }
             size += file.bytes.count
             summaries[summaries.count - 1].taken += 1
@@ -181,12 +195,12 @@ package struct HomeReader: ~Copyable {
 
     private mutating func add(unread names: [String], _ problem: HomeFile.Failure) {
         // Several rules may meet the same folder.
-        if let path = HomePath(names.joined(separator: "/")), !seen.insert(path).inserted { return }
+        if let path = HomePath(names.joined(separator: "/"), in: root), !seen.insert(path).inserted { return }
         add(unread: names.joined(separator: "/"), problem)
     }
 
     private mutating func add(unread text: String, _ problem: HomeFile.Failure) {
-        unread.append(("~/" + text, problem))
+        unread.append((root.start + text, problem))
         summaries[summaries.count - 1].unread += 1
     }
 }

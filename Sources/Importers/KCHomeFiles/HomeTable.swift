@@ -35,7 +35,8 @@ package enum HomeTable {
                 "databases", [.take(".pgpass", clear: .always), .take(".my.cnf", clear: .words(["password"]))]),
             HomeSource("containers", containers), HomeSource("clouds", clouds), HomeSource("code hosts", codeHosts),
             HomeSource("packages", packages), HomeSource("backups and copies", copies),
-            HomeSource("networks", [.take(".cert/**")]), HomeSource("flatpak keyrings", flatpak),
+            HomeSource("networks", [.take(".cert/**")]), CredentialTable.ofUser,
+            HomeSource("flatpak keyrings", flatpak),
             HomeSource("desktop keyrings", desktop),
         ]
 
@@ -127,7 +128,7 @@ extension HomeTable {
     /// The rule by which a file with this path is restored; nil if none takes it.
     package static func rule(for path: HomePath) -> HomeFileRule? {
         if path.names.contains(where: isPassing) { return nil }
-        for rule in sources.lazy.flatMap(\.rules) {
+        for rule in path.root.sources.lazy.flatMap(\.rules) {
             switch rule.treatment {
             case .taken(let file): if rule.pattern.matches(path) { return file }
             case .left: if rule.pattern.covers(path) { return nil }

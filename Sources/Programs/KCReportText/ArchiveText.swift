@@ -64,7 +64,8 @@ extension ArchiveSource {
         case Self.keychainFile: "keychain file \(quoted(name))"
         case Self.items: "the file of items \(quoted(name))"
         case Self.desktopKeyring: desktopWords(collection: name)
-        case Self.homeFiles: homeWords
+        case Self.homeFiles: HomeRoot.home.words
+        case Self.credentials: HomeRoot.credentials.words
         default: "\(kind) \(quoted(name))"
         }
     }
@@ -109,7 +110,7 @@ extension RestoreAction.Problem {
             "its name belongs to an item of the keychain that is another one of the backup, and stays as it is"
         case .noKey: "no key opens its secret"
         case .noPlace: "items of its class have no place there"
-        case .notAHomeFile: "it is none of the files of a home that kcbackup writes"
+        case .notAHomeFile: "it is none of the files that kcbackup writes there"
         case .inTheWay:
             "a link, a folder, or something that is not yours or that all can write to, is in its place or on the way"
         case .noPasscode:

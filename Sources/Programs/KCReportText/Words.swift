@@ -1,3 +1,4 @@
+package import KCHomeFiles
 package import KCKeychainModel
 
 /// Returns a number with its noun, as in "1 item" and "2 items".
@@ -44,8 +45,15 @@ package func desktopWords(collection label: String) -> String {
     label.isEmpty ? "the Secret Service" : "collection \(quoted(label)) of the Secret Service"
 }
 
-/// The files of the home that hold secrets, for use in a sentence.
-package let homeWords = "the files of the home"
+extension HomeRoot {
+    /// The files for use in a sentence.
+    package var words: String {
+        switch self {
+        case .home: "the files of the home"
+        case .credentials: "the credentials of systemd"
+        }
+    }
+}
 
 /// Returns how long ago a time was, as in "7 h" and "3 days".
 package func age(_ time: Timestamp, at now: Timestamp) -> String {

@@ -24,6 +24,8 @@ struct World {
     var home: String
     /// The folder for relative paths; nil for the process's working folder.
     var workingFolder: String?
+    /// The root of the system.
+    var systemRoot = "/"
     /// The path of the machine ID (machine-id(5)).
     var machineIDPath: String
     /// The security chip, which may hold the device key.

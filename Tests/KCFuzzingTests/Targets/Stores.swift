@@ -84,6 +84,13 @@ extension FuzzTarget {
         FuzzTarget(
             "keepass-xml", bytes: [file("KCForeignFormatsTests/Fixtures/KeePass/keepassxc.xml")], by: KeePassXMLFormat()
         ),
+        FuzzTarget("kubernetes", [secret], by: KubernetesFormat()),
+        FuzzTarget(
+            "kubernetes-yaml",
+            [
+                "apiVersion: v1\nkind: Secret\nmetadata: {name: a, labels: {b: c}}\nstringData:\n  k: &x |\n    two\n    lines\n"
+                    + "  l: *x\n---\napiVersion: v1\nkind: ConfigMap\n"
+            ], by: KubernetesFormat()),
         FuzzTarget(
             "property-list", ["<plist version=\"1.0\"><dict><key>a</key><data>YQ==</data></dict></plist>"],
             refusing: { $0 is ForeignFailure }
@@ -115,6 +122,10 @@ extension FuzzTarget {
         #"{"encrypted":false,"folders":[{"id":"f","name":"F"}],"items":[{"id":"1","folderId":"f","type":1,"#
         + #""name":"n","notes":"x","favorite":true,"fields":[{"name":"a","value":"b","type":1}],"login":"#
         + #"{"uris":[{"uri":"https://example.com"}],"username":"u","password":"p","totp":"JBSWY3DP"}}]}"#
+
+    private static let secret =
+        #"{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a","#
+        + #""namespace":"n","labels":{"b":"c"},"annotations":{"d":"e"}},"type":"Opaque","data":{"k":"dg=="}}]}"#
 
     private static let catalogue = #"{"folder":"/x","pin":null}"# + "\n"
 }

@@ -113,6 +113,7 @@ enum FailureExamples {
         + kits.map { .kit($0) }
         + [
             .home(.tooManyFiles(100_000)), .home(.tooLarge(256 << 20)), .home(.changedMeanwhile("~/.netrc")),
+            .home(.needsRoot("/etc/credstore")),
         ]
 
     private static let kits: [KitProblem] = [
@@ -229,7 +230,8 @@ enum FailureExamples {
     private static let usage: [UsageProblem] = [
         .empty(.output), .together(.passcode, .noPasscode), .onlyForChip(.confirm), .needs(.json, .output),
         .malformed(.set, form: "NAME=VALUE or NAME:base64=VALUE"), .needsFile(.password), .notAKeychain,
-        .desktopKeyring, .homeIsFiles, .notOfHome(.passcode), .needsDesktop(.skipLocked), .notOfDesktop(.escrow),
+        .desktopKeyring, .areFiles(.home), .areFiles(.credentials), .notOfHome(.passcode), .needsDesktop(.skipLocked),
+        .notOfDesktop(.escrow),
         .attributeTwice(.svce), .noCondition,
         .severalSecrets(2, ofEveryCollection: true), .severalSecrets(2, ofEveryCollection: false), .deviceID,
         .noRestoreKey, .emptyArchive, .noSetting(use: "'--lock-after TIME'"), .comparesOne, .needsFolder,

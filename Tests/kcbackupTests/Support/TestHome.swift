@@ -20,7 +20,8 @@ extension TestHome {
         return World(
             clock: { now }, calendar: calendar, stopwatch: { .zero },
             environment: Self.environment.merging(environment) { $1 },
-            home: self.home, workingFolder: workingFolder, machineIDPath: machineIDPath,
+            home: self.home, workingFolder: workingFolder, systemRoot: workingFolder + "/root",
+            machineIDPath: machineIDPath,
             chip: DeviceChip(chip), tokens: securityTokens, terminal: terminal, output: CollectedOutput(),
             messages: CollectedOutput(),
             // The lowest valid costs: these tests are not about guessing.

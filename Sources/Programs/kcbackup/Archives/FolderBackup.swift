@@ -4,6 +4,7 @@ internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCConsole
 internal import KCCryptography
+internal import KCHomeFiles
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCLocalKeychains
@@ -177,10 +178,10 @@ struct FolderBackup {
         guard rules.home else { return keychains }
         try StoreChoice.makeDeviceKey(in: session)
         switch try session.world.desktopKeyring() {
-        case .running: return keychains + [DesktopKeyring.all.name, HomeName.name]
+        case .running: return keychains + [DesktopKeyring.all.name, HomeRoot.home.storeName]
         case .absent, .unreachable:
             session.warn("no desktop keyring runs here, and none is backed up")
-            return keychains + [HomeName.name]
+            return keychains + [HomeRoot.home.storeName]
         }
     }
 

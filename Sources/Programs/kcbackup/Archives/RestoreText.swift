@@ -17,6 +17,8 @@ struct RestoreText {
     let isMade: Bool
     /// The attributes that a Secret Service, as the target, does not store.
     let unmapped: UnmappedAttributes
+    /// The written credentials that only the machine that encrypted them can open.
+    var bound: [Item] = []
     var done = RestoreReport.Deed.restored
 
     /// What was restored.
@@ -75,6 +77,9 @@ struct RestoreText {
                     + (report.contents.damaged == 1 ? "is" : "are") + " not in it")
         }
         unmapped.tell(session)
+        if case .archive(_, _, let origin) = source, origin != .thisDevice {
+            for words in wordsApart(bound) { session.warn("opens only on the machine that encrypted it: \(words)") }
+        }
         if !report.isDryRun { session.done = summary }
         if report.isDryRun || session.style.isJSON {
             try result(json, list.lines + [summary + "\n"])

@@ -1,11 +1,15 @@
 internal import KCBackupEngine
+internal import KCHomeFiles
 internal import KCItemStores
+internal import KCKeychainModel
 
 /// Collects, while a restore plans, what its report names.
 final class RestoreWatch {
     private(set) var changes: RestoreChanges
     /// What the store does not hold of the items that it gets.
     private(set) var unmapped = UnmappedAttributes()
+    /// The written credentials that only the machine that encrypted them can open.
+    private(set) var bound: [Item] = []
 
     init(_ changes: RestoreChanges) {
         self.changes = changes
@@ -17,7 +21,9 @@ final class RestoreWatch {
         observer.step = step
         observer.observe = { [self] item, action in
             changes.add(item, action)
-            if action == .create || action == .update, let loss = place.loss(of: item) { unmapped.add(item, loss) }
+            guard action == .create || action == .update else { return }
+            if let loss = place.loss(of: item) { unmapped.add(item, loss) }
+            if HomeItem(item)?.key?.isBoundToMachine ?? false { bound.append(item) }
         }
         return observer
     }

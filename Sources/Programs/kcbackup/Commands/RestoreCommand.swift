@@ -210,7 +210,7 @@ struct RestoreCommand: Verb {
             report: report, changes: watch.changes, source: .archive(outline, path: archive, proven.origin),
             target: target,
             policy: options.conflictPolicy, isOfSome: options.filter != nil,
-            isMade: new == nil || report.makesKeychain, unmapped: watch.unmapped
+            isMade: new == nil || report.makesKeychain, unmapped: watch.unmapped, bound: watch.bound
         ).tell(session, result)
         if new != nil, !dryRun, report.writesSomething {
             session.note("'kcbackup keychain delete \(shellWord(target.name))' takes that back")

@@ -1,4 +1,5 @@
 internal import KCByteStreams
+internal import KCHomeFiles
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
@@ -48,14 +49,14 @@ extension Failure {
 ///
 /// - Parameter name: the store as named by the user.
 func storeWords(_ name: String) -> String {
-    if name.exact == HomeName.name.exact { return homeWords }
+    if let root = HomeRoot(storeName: name) { return root.words }
     guard let keyring = DesktopKeyring(name) else { return "keychain \(quoted(name))" }
     return keyring.isAll ? "the desktop keyring" : keyring.words
 }
 
 /// Returns the option that names a store in a hint; empty for a keychain.
 func keyringOption(_ name: String) -> String {
-    DesktopKeyring(name) == nil && name.exact != HomeName.name.exact
+    DesktopKeyring(name) == nil && HomeRoot(storeName: name) == nil
         ? "" : " \(OptionName.keychain.spelling) \(shellWord(name))"
 }
 

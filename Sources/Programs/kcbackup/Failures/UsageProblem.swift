@@ -1,4 +1,5 @@
 internal import KCByteStreams
+internal import KCHomeFiles
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
@@ -68,7 +69,7 @@ extension UsageProblem {
     /// The option means nothing for the files of the home.
     static func notOfHome(_ option: OptionName) -> UsageProblem {
         UsageProblem(
-            "'\(option.spelling)' has no meaning for the files of the home",
+            "'\(option.spelling)' has no meaning for a store of files",
             hint: "leave out '\(option.spelling)'")
     }
 
@@ -119,9 +120,11 @@ extension UsageProblem {
         "'kcbackup create \(OptionName.keychain.spelling) file:…' makes an archive of it")
 
     /// The files of the home are no items that can be changed.
-    static let homeIsFiles = UsageProblem(
-        "'home:' names the files of the home, which are changed as files",
-        hint: "'create', 'restore', 'undo', 'diff', 'item list' and 'item find' take it")
+    static func areFiles(_ root: HomeRoot) -> UsageProblem {
+        UsageProblem(
+            "'\(root.storeName)' names \(root.words), which are changed as files",
+            hint: "'create', 'restore', 'undo', 'diff', 'item list' and 'item find' take it")
+    }
 
     /// The desktop keyring is not a keychain.
     static let desktopKeyring = UsageProblem(

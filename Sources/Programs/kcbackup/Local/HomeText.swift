@@ -3,9 +3,10 @@ internal import KCHomeFiles
 internal import KCKeychainModel
 internal import KCReportText
 
-/// What a home holds of the files that hold secrets, as text and in JSON.
+/// What a home, or a system, holds of the files that hold secrets, as text and in JSON.
 struct HomeText {
     let contents: HomeContents
+    let root: HomeRoot
     let calendar: LocalCalendar
 
     /// Says what a backup takes and leaves; to a user who is watching, all but what could not be read.
@@ -15,6 +16,12 @@ struct HomeText {
         let limit = session.style.isVerbose ? Int.max : 20
         for (path, reason) in contents.left.prefix(limit) { session.note("left: \(quoted(path)): \(reason.words)") }
         if contents.left.count > limit { session.note("… and \(contents.left.count - limit) more (-v shows all)") }
+        let bound = contents.boundCount
+        if bound > 0 {
+            session.note(
+                "\(counted(bound, "credential")) \(bound == 1 ? "is" : "are") encrypted for this machine, and "
+                    + "\(bound == 1 ? "opens" : "open") on no other")
+        }
         warnOfUnread(in: session)
     }
 
@@ -35,7 +42,12 @@ struct HomeText {
                 String(source.unread),
             ])
         }
-        if table.isEmpty { return ["the home has no files of secrets that kcbackup knows"] }
+        if table.isEmpty {
+            switch root {
+            case .home: return ["the home has no files of secrets that kcbackup knows"]
+            case .credentials: return ["the system has no credentials of systemd"]
+            }
+        }
         return table.lines(width: nil).map { String($0.dropLast()) }
     }
 

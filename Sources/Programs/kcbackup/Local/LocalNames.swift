@@ -2,6 +2,7 @@ internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCDeviceIdentity
+internal import KCHomeFiles
 internal import KCItemStores
 internal import KCKeychainStore
 internal import KCLocalKeychains
@@ -16,7 +17,7 @@ extension LocalKeychain {
     init(_ given: String?, in world: World) throws {
         if let given, FileOfItems.path(given) != nil { throw UsageProblem.notAKeychain }
         if DesktopKeyring(given) != nil { throw UsageProblem.desktopKeyring }
-        if given?.exact == HomeName.name.exact { throw UsageProblem.homeIsFiles }
+        if let root = given.flatMap({ HomeRoot(storeName: $0) }) { throw UsageProblem.areFiles(root) }
         let expanded = given.map { $0.exact.hasPrefix("~/") ? world.resolve($0) : $0 }
         try self.init(expanded, in: world.dataFolder, workingFolder: world.workingFolder)
     }

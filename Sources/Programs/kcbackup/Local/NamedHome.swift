@@ -4,32 +4,44 @@ internal import KCHomeFiles
 internal import KCItemStores
 internal import KCReportText
 
-/// `home:`: the files of the user's home that hold secrets.
+/// `home:` or `systemd-creds:`: files of fixed places that hold secrets.
 struct NamedHome: NamedStore {
-    var name: String { HomeName.name }
-    var words: String { homeWords }
+    let root: HomeRoot
+
+    var name: String { root.storeName }
+    var words: String { root.words }
     var kind: StoreKind { .home }
-    var recorded: (kind: String, name: String) { (ArchiveSource.homeFiles, "") }
-    var stem: String { ArchiveSource.homeFiles }
-    var plainStem: String { ArchiveSource.homeFiles }
+    var recorded: (kind: String, name: String) { (root.sourceKind, "") }
+    var stem: String { root.sourceKind }
+    var plainStem: String { root.sourceKind }
 
     /// Reads the files, and says what is not among them.
     func opened(_ options: StoreOptions, in session: Session) throws -> OpenStore {
         session.subjects.keychain = name
-        let home = session.world.home
-        let text = HomeText(contents: try HomeReader.read(home), calendar: session.calendar)
+        let path = session.world.path(of: root)
+        let text = HomeText(contents: try HomeReader.read(path, root), root: root, calendar: session.calendar)
         if options.isForArchive { text.tellContents(in: session) } else { text.warnOfUnread(in: session) }
         return OpenStore(
-            items: HomeItemStore(text.contents, identity: "\(name)\(Path.real(home) ?? home)"), title: text.lines,
+            items: HomeItemStore(text.contents, identity: "\(name)\(Path.real(path) ?? path)"), title: text.lines,
             members: [("home", text.json)], home: text.json)
     }
 
     func restorable(_ options: StoreOptions, in session: Session) throws -> any RestorableStore {
         session.subjects.keychain = name
-        return RestorableHome(session.world.home, session.stateSetting)
+        return RestorableHome(root, session.world.path(of: root), session.stateSetting)
     }
 
     func changeable(_ options: StoreOptions, in session: Session) throws -> any ItemStore {
-        throw UsageProblem.homeIsFiles
+        throw UsageProblem.areFiles(root)
+    }
+}
+
+extension World {
+    /// The path below which files are.
+    fileprivate func path(of root: HomeRoot) -> String {
+        switch root {
+        case .home: home
+        case .credentials: systemRoot
+        }
     }
 }

@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCConsole
+internal import KCHomeFiles
 internal import KCItemStores
 internal import KCKeychainStore
 internal import KCLocalKeychains
@@ -38,7 +39,7 @@ enum StandardStore {
             self = .desktop
             return
         }
-        if DesktopKeyring(given) != nil || FileOfItems.path(given) != nil || given.exact == HomeName.name.exact {
+        if DesktopKeyring(given) != nil || FileOfItems.path(given) != nil || HomeRoot(storeName: given) != nil {
             return nil
         }
         let named = given.exact.contains("/") ? session.absolute(given) : given

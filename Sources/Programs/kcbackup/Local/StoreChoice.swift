@@ -3,6 +3,7 @@ internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCCryptography
 internal import KCDeviceIdentity
+internal import KCHomeFiles
 internal import KCItemStores
 internal import KCKeychainStore
 internal import KCLocalKeychains
@@ -12,7 +13,7 @@ enum StoreChoice {
     /// Returns the store that a name with the prefix of a kind means; nil for any other name.
     static func prefixed(_ given: String) throws(UsageProblem) -> (any NamedStore)? {
         if let keyring = DesktopKeyring(given) { return keyring }
-        if given.exact == HomeName.name.exact { return NamedHome() }
+        if let root = HomeRoot(storeName: given) { return NamedHome(root: root) }
         guard let path = FileOfItems.path(given) else { return nil }
         if path.isEmpty { throw UsageProblem.empty(.keychain) }
         return NamedFile(path: path)
@@ -30,7 +31,7 @@ enum StoreChoice {
     /// - Throws: `Refusal` for a keychain that was named by its path.
     static func archived(_ source: ArchiveSource, in world: World) throws -> (any NamedStore)? {
         if let keyring = DesktopKeyring(archived: source) { return keyring }
-        if source.kind.exact == ArchiveSource.homeFiles.exact { return NamedHome() }
+        if let root = HomeRoot(archived: source) { return NamedHome(root: root) }
         return try ArchiveSource.keychainName(source).map { try LocalKeychain($0, in: world) }
     }
 
