@@ -158,11 +158,16 @@ def header_mac(key, covered):
     return hmac.digest(expand(extract(b"", key), b"header"), covered, "sha256")
 
 
+def authenticate(header, key):
+    """Checks the header, and that a payload begins behind it."""
+    require(hmac.compare_digest(header_mac(key, header.covered), header.mac), "the MAC of an age header")
+    require(len(header.payload) >= 16, "a payload ends early")
+
+
 def decrypt(header, key):
     """The plaintext of the payload."""
-    require(hmac.compare_digest(header_mac(key, header.covered), header.mac), "the MAC of an age header")
+    authenticate(header, key)
     nonce, payload = header.payload[:16], header.payload[16:]
-    require(len(nonce) == 16, "a payload ends early")
     cipher = ChaCha20Poly1305(expand(extract(nonce, key), b"payload"))
     result = []
     at = number = 0

@@ -180,6 +180,8 @@ class Outside:
                 if not result:
                     raise
                 key = None
+            if key is not None:
+                age.authenticate(header, key)
             result.append(key)
         return result
 

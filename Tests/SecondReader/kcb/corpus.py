@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from . import archive, keychain, samples
+from . import archive, keychain, limits, samples
 from .primitives import decode_bech32, encode_bech32
 from .sides import (
     PASSCODE,
@@ -199,6 +199,10 @@ def released_keychains(trial, source, number):
                 same(("opened", code.encode()), (row.state, row.secret), "a secret")
 
 
+def at_limits(trial, source, number):
+    limits.compare(trial)
+
+
 #: The first four are a sample of all.
 MAKERS = [
     released_archives,
@@ -212,4 +216,5 @@ MAKERS = [
     no_items,
     unencrypted,
     many_items,
+    at_limits,
 ]

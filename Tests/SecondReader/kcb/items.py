@@ -123,14 +123,14 @@ def check(kind, attributes, extra, accessibilities=TRAVELS):
     require(attributes["sync"] in (0, 1), "sync")
     require("accc" not in attributes or attributes["accc"] in CONSTRAINTS, "not a constraint")
     for value in attributes.values():
-        within(_length(value), VALUE_LIMIT, "bytes of an attribute")
-    within(len(extra), EXTRA_LIMIT, "free attributes")
+        require(_length(value) <= VALUE_LIMIT, "a long attribute")
+    require(len(extra) <= EXTRA_LIMIT, "many free attributes")
     free = 0
     for name, value in extra.items():
         length = len(name.encode()) + len(value.encode())
-        within(length, VALUE_LIMIT, "bytes of a free attribute")
+        require(length <= VALUE_LIMIT, "a long free attribute")
         free += length
-    within(free + sum(map(_length, attributes.values())), ATTRIBUTES_LIMIT, "bytes of attributes")
+    require(free + sum(map(_length, attributes.values())) <= ATTRIBUTES_LIMIT, "long attributes together")
 
 
 def parse(line):
@@ -143,8 +143,7 @@ def parse(line):
     require(kind in CLASSES, "not a class")
     size = value.get("size")
     if "size" in value:
-        canonical.integer(size, 0, 2**63 - 1)
-        within(size, SECRET_LIMIT, "bytes of a secret")
+        canonical.integer(size, 0, SECRET_LIMIT)
     given = value["attributes"]
     require(isinstance(given, dict) and list(given) == sorted(given), "attributes in another order")
     require(ATTRIBUTES[kind].issuperset(given), "an attribute of another class")
