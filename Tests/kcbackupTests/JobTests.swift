@@ -301,19 +301,20 @@ struct JobTests {
         #expect(outcome.status == .refused && outcome.text.contains("b/key.txt"))
     }
 
-    @Test("After a backup that was refused, nothing is removed")
-    func noPruneAfterFailure() throws {
+    @Test("After a backup that was refused, nothing is removed", arguments: ["", "--all "])
+    func noPruneAfterFailure(all: String) throws {
         let home = try TestHome()
         #expect(home.run("keychain create --no-passcode").status == .ok)
         try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"a"},"secret":"x"}"# + "\n")
         #expect(home.run("import items.jsonl").status == .ok)
-        #expect(home.run("schedule add x --unencrypted --to b --keep-last 1").status == .ok)
-        #expect(home.run("run x").status == .ok)
+        #expect(home.run("schedule add x \(all)--unencrypted --to b").status == .ok)
+        for _ in 0..<2 { #expect(home.run("run x").status == .ok) }
+        #expect(home.run("schedule edit x --keep-last 1").status == .ok)
         #expect(home.run("item delete --service a").status == .ok)
         let outcome = home.run("run x")
         #expect(outcome.status == .shrunk)
         #expect(outcome.messages.split(separator: "\n").count == 1)
-        #expect(home.run("list b --columns state").text == "STATE\nok\n")
+        #expect(home.run("list b --columns state").text == "STATE\nok\nok\n")
     }
 
     @Test("Archives that were not verified for a week are verified again, and a corrupted one fails the run")
