@@ -1,4 +1,4 @@
-"""age v1 files (C2SP age.md) with X25519, p256tag and scrypt recipients."""
+"""age v1 files (C2SP age.md): opened and made for X25519 and scrypt recipients, and checked for all kinds."""
 
 import base64
 import binascii
@@ -17,7 +17,7 @@ from .primitives import expand, extract
 from .verdict import Damaged, Unsupported, WrongKey, require, within
 
 VERSION = b"age-encryption.org/v1\n"
-HEADER_LIMIT = 1 << 20
+HEADER_LIMIT = 2 << 20
 STANZA_LIMIT = 1000
 WORK_FACTOR_LIMIT = 20
 CHUNK = 65_536
@@ -94,17 +94,24 @@ def parse(data):
     return Header(stanzas, data[: start + 3], mac, data[at:])
 
 
+#: The sizes of the arguments of each type of stanza, and whether it is post-quantum.
+RECIPIENTS = {
+    b"X25519": ([32], False),
+    b"mlkem768x25519": ([1120], True),
+    b"p256tag": ([4, 65], False),
+    b"mlkem768p256tag": ([4, 1153], True),
+}
+
+
 def require_recipients(header):
     """Requires what every stanza of a stream is, without any key; the number of them."""
     within(len(header.stanzas), STANZA_LIMIT, "recipients")
     for arguments, body in header.stanzas:
-        if arguments[0] == b"X25519":
-            require(len(arguments) == 2 and len(decode_unpadded(arguments[1])) == 32, "an X25519 stanza")
-        else:
-            require(arguments[0] == b"p256tag" and len(arguments) == 3, "a stanza of another type")
-            require(len(decode_unpadded(arguments[1])) == 4, "the tag of a p256tag stanza")
-            require(len(decode_unpadded(arguments[2])) == 65, "the share of a p256tag stanza")
+        require(arguments[0] in RECIPIENTS, "a stanza of another type")
+        sizes = [len(decode_unpadded(argument)) for argument in arguments[1:]]
+        require(sizes == RECIPIENTS[arguments[0]][0], "the arguments of a stanza")
         require(len(body) == 32, "the body of a stanza")
+    require(len({RECIPIENTS[arguments[0]][1] for arguments, _ in header.stanzas}) == 1, "stanzas of two strengths")
     return len(header.stanzas)
 
 

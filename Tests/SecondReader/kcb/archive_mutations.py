@@ -135,6 +135,12 @@ def _p256tag(source):
     )
 
 
+def _hybrid(source):
+    kind, sizes = source.choice(((b"mlkem768x25519", [1120]), (b"mlkem768p256tag", [4, 1153])))
+    arguments = [age.encode_unpadded(bytes(size + source.choice((0, 0, 0, 1)))) for size in sizes]
+    return b"-> " + b" ".join([kind, *arguments]) + b"\n" + age.encode_unpadded(bytes(32)) + b"\n"
+
+
 def _stanzas_changed(source, covered):
     """The header of an age file, between its first line and its MAC."""
     first, *rest = re.split(rb"(?m)^(?=-> |---)", covered)
@@ -157,7 +163,10 @@ def _stanzas_changed(source, covered):
         new = b"-> X25519 " + age.encode_unpadded(share) + b"\n" + age.encode_unpadded(os.urandom(32)) + b"\n"
         stanzas.insert(source.choice((0, len(stanzas))), new)
     elif kind == 4:
-        stanzas.insert(source.randrange(len(stanzas) + 1), _p256tag(source))
+        new = source.choice((_p256tag, _p256tag, _hybrid))(source)
+        # Alone, one of another strength is not refused for being mixed.
+        stanzas = source.choice((stanzas, stanzas, []))
+        stanzas.insert(source.randrange(len(stanzas) + 1), new)
     elif kind == 5:
         stanzas[at] = source.choice(
             (
