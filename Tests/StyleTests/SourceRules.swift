@@ -80,6 +80,7 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Base/KCConsole/ProcessArguments.swift", "Sources/Base/KCConsole/ProcessEnvironment.swift",
         "Sources/Base/KCConsole/ProcessSetup.swift", "Sources/Base/KCConsole/TerminalEcho.swift",
         "Sources/Base/KCConsole/ChildProcess.swift", "Sources/Base/KCConsole/ChildProgram.swift",
+        "Sources/Base/KCConsole/ChildDialogue.swift",
         "Sources/Base/KCConsole/TerminalSignals.swift", "Sources/Base/KCConsole/Inheritance.swift",
         "Sources/Base/KCConsole/Successor.swift", "Sources/Base/KCConsole/SharedTerminal.swift",
     ]

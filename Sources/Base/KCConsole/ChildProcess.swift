@@ -111,6 +111,20 @@ struct ChildProcess {
         end(watching: descriptor >= 0 ? descriptor : nil)
     }
 
+    /// Waits for a grace period until it ends by itself, and then ends it and its group.
+    func finish() {
+        let descriptor = csystem_open_process(number)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        if descriptor >= 0, !Interruption.isRequested { Self.awaitEnd(descriptor) }
+        end(watching: descriptor >= 0 ? descriptor : nil)
+    }
+
+    private static func awaitEnd(_ descriptor: Int32) {
+        for _ in 0..<graceInSlices where hasEnded(descriptor) || Interruption.isRequested {
+            break
+        }
+    }
+
     private func end(watching descriptor: Int32?) {
         terminate()
         if let descriptor {
