@@ -118,6 +118,8 @@ let package = Package(
         library("KCXMLDocuments", in: "Formats", ["KCByteStreams", "CKCExpat"]),
         library("KCYAMLDocuments", in: "Formats", ["KCByteStreams", "CKCYAML"]),
         library("KCAgeEncryption", in: "Formats", ["KCByteStreams", "KCCryptography"]),
+        library(
+            "KCAgePlugins", in: "Formats", ["KCByteStreams", "KCConsole", "KCCryptography", "KCAgeEncryption"]),
         library("KCQRCodes", in: "Formats", ["KCByteStreams", "CKCQRencode"]),
         library("KCSecretShares", in: "Formats", ["KCByteStreams", "KCCryptography"]),
         library("KCKernelKeyring", in: "Base", ["KCByteStreams", "CKCKeyUtils"]),
@@ -240,8 +242,8 @@ let package = Package(
             dependencies: [
                 "KCItemStores", "KCBackupJobs", "KCRemotes", "KCFleet", "KCFleetIndex", "KCRecoveryKits",
                 "KCReportText", "KCReportPages", "KCQRCodes", "KCSecretShares",
-                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
-                "KCKeychainKeys",
+                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCAgePlugins",
+                "KCKeychainModel", "KCKeychainKeys",
                 "KCKeychainStore", "KCItemSources", "KCForeignFormats", "KCSecretService", "KCHomeFiles",
                 "KCLocalKeychains", "KCKernelKeyring",
                 "KCPasscodeStrength", "KCGzipStreams", "KCBackupArchive", "KCBackupEngine", "KCBackupCatalogue",
@@ -291,7 +293,7 @@ let package = Package(
                 "KCKeychainModel", "KCSecurityChip", "KCSecurityTokens",
                 "KCKeychainStore", "KCLocalKeychains", "KCConsole", "CKCSQLite",
             ],
-            path: "Tests/KCTestSupport", swiftSettings: settings),
+            path: "Tests/KCTestSupport", exclude: ["age-plugin-scripted"], swiftSettings: settings),
         .testTarget(name: "KCTestSupportTests", dependencies: ["KCTestSupport"], swiftSettings: settings),
         tests(
             "KCBackupCatalogue",
@@ -314,6 +316,7 @@ let package = Package(
         tests("KCQRCodes", ["KCByteStreams"]),
         tests("KCSecretShares", ["KCByteStreams", "KCCryptography"], exclude: ["Vectors"]),
         tests("KCAgeEncryption", ["CKCZlib"], exclude: ["Examples", "Vectors"]),
+        tests("KCAgePlugins", ["KCByteStreams", "KCConsole", "KCAgeEncryption"]),
         tests("KCKernelKeyring"),
         tests("KCPasscodeStrength"),
         tests("KCKeychainModel"),

@@ -54,7 +54,7 @@ import Testing
     func refusals() throws {
         let key = keyText(try NativeIdentity.generate(.x25519))
         for (line, kind) in [
-            ("AGE-PLUGIN-YUBIKEY-1XX", "plug-in"),
+            ("AGE-PLUGIN-YUBIKEY-1XX", "plugin"),
             ("-----BEGIN OPENSSH PRIVATE KEY-----", "SSH or PEM key"),
         ] {
             #expect(ageFailure { _ = try parse("#\n\(key)\n\(line)\n") } == .unsupportedIdentity(line: 3, kind: kind))
@@ -145,9 +145,9 @@ import Testing
 
     @Test("A recipient list is read, including its comments")
     func recipients() throws {
-        let one = try NativeIdentity.generate(.x25519).recipient
+        let one = GivenRecipient.native(try NativeIdentity.generate(.x25519).recipient)
         let two = try #require(
-            NativeRecipient("age1tag1qt8lw0ual6avlwmwatk888yqnmdamm7xfd0wak53ut6elz5c4swx2yqdj4e"))
+            GivenRecipient("age1tag1qt8lw0ual6avlwmwatk888yqnmdamm7xfd0wak53ut6elz5c4swx2yqdj4e", plugins: nil))
         for end in ["\n", "\r\n"] {
             #expect(try RecipientFile.parse("# us\(end)\(one)\(end)\(end)\(two)\(end)") == [one, two])
         }
@@ -159,7 +159,7 @@ import Testing
         "Unsupported recipients are refused with their line and kind",
         arguments: [
             ("ssh-ed25519 AAAAC3Nz me@example.org", "SSH"), ("ecdsa-sha2-nistp256 AAAA", "SSH"),
-            ("sk-ssh-ed25519@openssh.com AAAA", "SSH"), ("age1yubikey1qwerty", "plug-in"),
+            ("sk-ssh-ed25519@openssh.com AAAA", "SSH"), ("age1yubikey1qwerty", "plugin"),
             ("AGE-SECRET-KEY-1QQQQ", "private key"), ("AGE-PLUGIN-YUBIKEY-1QQQQ", "private key"),
         ])
     func otherRecipients(line: String, kind: String) {

@@ -27,6 +27,7 @@ enum TextRule {
         "Sources/Base/KCConsole/ChildProcess.swift": "the environment",
         "Sources/Base/KCConsole/ChildProgram.swift": "the environment",
         "Sources/Base/KCConsole/ChildDialogue.swift": "the environment",
+        "Sources/Formats/KCAgePlugins/PluginPrograms.swift": "the environment",
         "Sources/Base/KCConsole/ProcessEnvironment.swift": "the environment",
         "Sources/Base/KCConsole/ShellCommand.swift": "the environment",
         "Sources/Programs/KCSecurityCommand/Commands/ImportCommand.swift": "names of formats in ASCII",

@@ -89,7 +89,7 @@ package enum ArchiveFailure: Error, Hashable, Sendable {
         case .stream(let failure): self.init(failure)
         case .cryptography(let call): self = .cryptography(call)
         case .noRecipients, .malformedRecipient, .unsupportedRecipient, .malformedRecipientLine,
-            .incompatibleRecipients:
+            .incompatibleRecipients, .plugin:
             self = .age(failure)
         }
     }

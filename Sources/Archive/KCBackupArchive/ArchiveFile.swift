@@ -115,8 +115,8 @@ package struct ArchiveFile {
         do {
             let metadata = try AgeHeader.read(from: parts.slice(.metadata(header.mode)))
             let secrets = try AgeHeader.read(from: parts.slice(.secrets(header.mode)))
-            try metadata.requireNative()
-            try secrets.requireNative()
+            try metadata.requirePublicKeys()
+            try secrets.requirePublicKeys()
             guard secrets.stanzas.count <= metadata.stanzas.count else {
                 throw ArchiveFailure.damaged(rule: "the secrets have more recipients than the metadata")
             }

@@ -36,12 +36,13 @@ package final class ArchiveKeyMaker {
     package func make(of archiveID: [UInt8]) throws -> ArchiveKeys {
         guard let cost else {
             return try ArchiveKeys(
-                of: archiveID, recipients: recipients.opening, inspectors: recipients.inspecting)
+                of: archiveID, recipients: recipients.opening.map(\.recipient),
+                inspectors: recipients.inspecting.map(\.recipient))
         }
         return try quietly {
             try ArchiveKeys(
-                of: archiveID, passphrase: passphrase, cost: cost, recipients: recipients.opening,
-                inspectors: recipients.inspecting)
+                of: archiveID, passphrase: passphrase, cost: cost, recipients: recipients.opening.map(\.recipient),
+                inspectors: recipients.inspecting.map(\.recipient))
         }
     }
 
@@ -50,11 +51,14 @@ package final class ArchiveKeyMaker {
     /// - Throws: `ArchiveFailure`, and what `quietly` throws.
     package func make() throws -> ArchiveKeys {
         guard let cost else {
-            return try ArchiveKeys(recipients: recipients.opening, inspectors: recipients.inspecting)
+            return try ArchiveKeys(
+                recipients: recipients.opening.map(\.recipient),
+                inspectors: recipients.inspecting.map(\.recipient))
         }
         return try quietly {
             try ArchiveKeys(
-                passphrase: passphrase, cost: cost, recipients: recipients.opening, inspectors: recipients.inspecting)
+                passphrase: passphrase, cost: cost, recipients: recipients.opening.map(\.recipient),
+                inspectors: recipients.inspecting.map(\.recipient))
         }
     }
 }
@@ -62,9 +66,9 @@ package final class ArchiveKeyMaker {
 /// The given public keys, without duplicates.
 package struct GivenRecipients {
     /// Public keys that open the whole archive.
-    package var restoring: [NativeRecipient] = []
+    package var restoring: [GivenRecipient] = []
     /// Public keys that open only the metadata.
-    package var inspecting: [NativeRecipient] = []
+    package var inspecting: [GivenRecipient] = []
 
     /// Recovery kits of this device that open the whole archive too, without being given.
     package var kits: [NativeRecipient] = []
@@ -74,5 +78,5 @@ package struct GivenRecipients {
     package init() {}
 
     /// Everything that opens the whole archive.
-    package var opening: [NativeRecipient] { restoring + kits }
+    package var opening: [GivenRecipient] { restoring + kits.map { .native($0) } }
 }

@@ -18,10 +18,16 @@ package enum ArchiveProtection: Sendable {
         }
     }
 
-    /// The recipients that can read a stream; empty if it is not encrypted.
-    func recipients(of stream: StreamKind) -> [any Recipient] {
-        guard case .encrypted(let keys) = self else { return [] }
-        return stream == .metadata ? keys.recipients + keys.inspectors : keys.recipients
+    /// Fresh keys for the two streams, made together so that a plugin is run once for both; nil for streams that are not
+    /// encrypted.
+    func fileKeys() throws(ArchiveFailure) -> (metadata: NewFileKey?, secrets: NewFileKey?) {
+        guard case .encrypted(let keys) = self else { return (nil, nil) }
+        do throws(AgeFailure) {
+            let made = try NewFileKey.make(for: [keys.recipients + keys.inspectors, keys.recipients])
+            return (made[0], made[1])
+        } catch {
+            throw ArchiveFailure(error)
+        }
     }
 }
 

@@ -33,8 +33,9 @@ extension OpenedArchive {
             guard SHA256.hash(headerBytes.span) == archive.headerHash else { throw ArchiveFailure.checksum(.header) }
             try container.append(.header, headerBytes)
             if let identity = keys.identityMember { try container.append(.identity, identity) }
-            let newMetadata = try reencrypt(.metadata, protection, folder, &container)
-            let newSecrets = try reencrypt(.secrets, protection, folder, &container)
+            let newKeys = try protection.fileKeys()
+            let newMetadata = try reencrypt(.metadata, under: newKeys.metadata, folder, &container)
+            let newSecrets = try reencrypt(.secrets, under: newKeys.secrets, folder, &container)
             try container.finish(signedBy: device)
             try output.synchronize()
             let written = try ArchiveFile(output.file).prove()
@@ -53,11 +54,11 @@ extension OpenedArchive {
 
     /// Encrypts the bytes of one stream again, and returns what opens them.
     private func reencrypt(
-        _ kind: StreamKind, _ protection: ArchiveProtection, _ folder: String, _ container: inout ArchiveContainer
+        _ kind: StreamKind, under key: NewFileKey?, _ folder: String, _ container: inout ArchiveContainer
     ) throws -> StreamOpener {
         let member: ArchiveMember = kind == .metadata ? .metadata(header.mode) : .secrets(header.mode)
         var source = try opened(archive.source(member), kind == .metadata ? metadata : secrets)
-        var sink = try ProtectedSink(UnnamedFile(inFolder: folder), recipients: protection.recipients(of: kind))
+        var sink = try ProtectedSink(UnnamedFile(inFolder: folder), under: key)
         try source.forEachPiece { bytes throws(StreamFailure) in try sink.write(bytes) }
         let opener = sink.opener
         try container.append(member, try sink.finish())

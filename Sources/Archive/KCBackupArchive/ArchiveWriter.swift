@@ -35,14 +35,15 @@ package struct ArchiveWriter: ~Copyable {
         let archiveID = if case .encrypted(let keys) = protection { keys.archiveID } else { try randomID() }
         let seal = try cryptography(SecretSeal(device: device, deviceID: device.id, archiveID: archiveID, mode: mode))
         let fingerprint = try cryptography(ContentFingerprint(device, mode))
+        let keys = try protection.fileKeys()
         let metadata = try Self.stream(
             StreamStart(kind: .metadata, archiveID: archiveID, mode: mode, source: source),
-            to: protection.recipients(of: .metadata), inFolder: folder)
+            under: keys.metadata, inFolder: folder)
         let secrets = try Self.stream(
             StreamStart(
                 kind: .secrets, archiveID: archiveID, mode: mode,
                 sealCommitment: mode == .encrypted ? seal.commitment : nil),
-            to: protection.recipients(of: .secrets), inFolder: folder)
+            under: keys.secrets, inFolder: folder)
         self.metadata = metadata
         self.secrets = secrets
         self.seal = seal
@@ -159,10 +160,10 @@ package struct ArchiveWriter: ~Copyable {
     }
 
     private static func stream(
-        _ start: StreamStart, to recipients: [any Recipient], inFolder folder: String
+        _ start: StreamStart, under key: NewFileKey?, inFolder folder: String
     ) throws(ArchiveFailure) -> StreamWriter {
         do {
-            var stream = try StreamWriter(UnnamedFile(inFolder: folder), recipients: recipients)
+            var stream = try StreamWriter(UnnamedFile(inFolder: folder), under: key)
             var line: [UInt8] = []
             start.encode(into: &line)
             line.append(UInt8(ascii: "\n"))

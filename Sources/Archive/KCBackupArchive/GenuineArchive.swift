@@ -33,9 +33,8 @@ package struct GenuineArchive {
 
     /// Opens an encrypted archive with identities of its recipients, which must open at least the metadata.
     package func open(identities: [any Identity]) throws(ArchiveFailure) -> OpenedArchive {
-        let metadata = try opener(.metadata(header.mode), among: identities)
+        let (metadata, secrets) = try openers(among: identities)
         guard case .opened = metadata else { throw .noMatchingIdentity(recipients.metadata) }
-        let secrets = try opener(.secrets(header.mode), among: identities)
         return OpenedArchive(self, opening: .identities, metadata: metadata, secrets: secrets)
     }
 
@@ -53,8 +52,7 @@ package struct GenuineArchive {
                     ? "the passphrase is noted as its only key, and it has other recipients"
                     : "the passphrase is noted as one of several keys, and it has no other recipient")
         }
-        let metadata = try opener(.metadata(header.mode), among: [identity])
-        let secrets = try opener(.secrets(header.mode), among: [identity])
+        let (metadata, secrets) = try openers(among: [identity])
         guard case .opened = metadata, case .opened = secrets else {
             throw .damaged(rule: "a stream does not open with the identity that the passphrase opens")
         }
@@ -93,19 +91,31 @@ package struct GenuineArchive {
         }
     }
 
-    /// The identity among `identities` that opens a stream.
-    func opener(
-        _ member: ArchiveMember, among identities: [any Identity]
-    ) throws(ArchiveFailure) -> StreamOpener {
-        let slice = try parts.slice(member)
-        do throws(AgeFailure) {
-            let decryptor = try AgeDecryptor(slice, identities: identities)
-            return .opened(by: identities[decryptor.opener])
+    /// What opens the two streams; a plugin is run once for both.
+    private func openers(
+        among identities: [any Identity]
+    ) throws(ArchiveFailure) -> (metadata: StreamOpener, secrets: StreamOpener) {
+        let openers = try openers([.metadata(header.mode), .secrets(header.mode)], among: identities)
+        return (openers[0], openers[1])
+    }
+
+    /// What opens each of some streams.
+    func openers(
+        _ members: [ArchiveMember], among identities: [any Identity]
+    ) throws(ArchiveFailure) -> [StreamOpener] {
+        var headers: [AgeHeader] = []
+        let keys: [FileKey?]
+        do {
+            for member in members { headers.append(try AgeHeader.read(from: parts.slice(member))) }
+            keys = try FileKey.unwrap(headers, with: identities)
         } catch {
             // A damaged header must not look like a wrong key.
             try proveStreams()
-            guard case .noMatchingIdentity(let kinds) = error else { throw ArchiveFailure(error) }
-            return .closed(recipients: kinds)
+            throw ArchiveFailure(any: error)
+        }
+        if keys.contains(where: { $0 == nil }) { try proveStreams() }
+        return zip(headers, keys).map { header, key in
+            key.map { .opened(by: $0) } ?? .closed(recipients: header.stanzas.map(\.displayedType))
         }
     }
 
@@ -148,7 +158,7 @@ package struct GenuineArchive {
 enum StreamOpener {
     /// It is not encrypted.
     case clear
-    case opened(by: any Identity)
+    case opened(by: FileKey)
     /// None of the given identities opens it; the value lists the kinds of its recipients.
     case closed(recipients: [String])
 }

@@ -112,8 +112,8 @@ package struct OpenedArchive {
         do {
             switch opener {
             case .clear: return ProtectedSource(clear: source)
-            case .opened(let identity):
-                let opened = try ProtectedSource(encrypted: source, identities: [identity])
+            case .opened(let key):
+                let opened = try ProtectedSource(encrypted: source, under: key)
                 // The recipients were counted before, but possibly in other bytes than those being read now.
                 guard opening != .passphraseAlone || opened.recipientCount == 1 else {
                     throw ArchiveFailure.damaged(rule: "it changed while it was being read")

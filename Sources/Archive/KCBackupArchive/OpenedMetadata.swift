@@ -34,7 +34,7 @@ extension GenuineArchive {
             return OpenedMetadata(OpenedArchive(self, opening: .withoutKey, metadata: .clear, secrets: closed))
         }
         if identities.isEmpty { throw .keyNeeded(passphraseOpens: hasPassphrase) }
-        let metadata = try opener(.metadata(header.mode), among: identities)
+        let metadata = try openers([.metadata(header.mode)], among: identities)[0]
         guard case .opened = metadata else { throw .noMatchingIdentity(recipients.metadata) }
         return OpenedMetadata(OpenedArchive(self, opening: .identities, metadata: metadata, secrets: closed))
     }

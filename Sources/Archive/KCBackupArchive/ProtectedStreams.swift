@@ -10,15 +10,15 @@ struct ProtectedSink: ByteSink, ~Copyable {
     /// Opens the stream for reading once it is written.
     let opener: StreamOpener
 
-    /// Writes to `file`, unencrypted if there are no recipients.
-    init(_ file: UnnamedFile, recipients: [any Recipient]) throws(AgeFailure) {
-        if recipients.isEmpty {
-            clear = UnnamedFileSink(file)
-            opener = .clear
-        } else {
-            let encryptor = try AgeEncryptor(recipients: recipients, to: UnnamedFileSink(file))
+    /// Writes to `file`, unencrypted if there is no key.
+    init(_ file: UnnamedFile, under key: NewFileKey?) throws(AgeFailure) {
+        if let key {
+            let encryptor = try AgeEncryptor(key, to: UnnamedFileSink(file))
             opener = .opened(by: encryptor.reader)
             encrypted = consume encryptor
+        } else {
+            clear = UnnamedFileSink(file)
+            opener = .clear
         }
     }
 
@@ -47,9 +47,9 @@ struct ProtectedSource: ByteSource, ~Copyable {
         recipientCount = nil
     }
 
-    /// Reads an age file with the first of `identities` that opens it.
-    init(encrypted source: consuming ProvenSource, identities: [any Identity]) throws(AgeFailure) {
-        let decryptor = try AgeDecryptor(source, identities: identities)
+    /// Reads an age file whose key was unwrapped before.
+    init(encrypted source: consuming ProvenSource, under key: FileKey) throws(AgeFailure) {
+        let decryptor = try AgeDecryptor(source, identities: [key])
         recipientCount = decryptor.recipientCount
         encrypted = consume decryptor
     }

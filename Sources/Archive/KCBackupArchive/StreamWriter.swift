@@ -10,8 +10,9 @@ struct StreamWriter: ~Copyable {
     /// Opens the stream for reading once it is written.
     let opener: StreamOpener
 
-    init(_ file: UnnamedFile, recipients: [any Recipient]) throws {
-        let sink = try ProtectedSink(file, recipients: recipients)
+    /// Writes to `file`, unencrypted if there is no key.
+    init(_ file: UnnamedFile, under key: NewFileKey?) throws {
+        let sink = try ProtectedSink(file, under: key)
         let opener = sink.opener
         gzip = try GzipEncoder(to: sink)
         self.opener = opener

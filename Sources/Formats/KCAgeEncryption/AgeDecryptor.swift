@@ -13,8 +13,6 @@ package struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copy
         case failure(StreamFailure)
     }
 
-    /// The index of the identity that opened the file.
-    package let opener: Int
     /// The number of recipients.
     package let recipientCount: Int
     private var upstream: Remainder<Upstream>
@@ -29,14 +27,11 @@ package struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copy
     /// Reads the header and unwraps the file key with the first of `identities` that can.
     ///
     /// - Throws: `AgeFailure`: the failures of reading the header, `noMatchingIdentity`, `wrongPassphrase`,
-    ///   `workFactorTooHigh`, `mixedPassphrase`, `headerAuthentication`, `cryptography`, `stream`.
+    ///   `workFactorTooHigh`, `mixedPassphrase`, `headerAuthentication`, `plugin`, `cryptography`, `stream`.
     package init(_ upstream: consuming Upstream, identities: [any Identity]) throws(AgeFailure) {
         var reader = HeaderReader(upstream)
         let header = try reader.read()
-        try AgeHeader.requireLonePassphrase(header.stanzas)
-        var opener = 0
-        let fileKey = try Self.fileKey(of: header, identities, &opener)
-        try header.authenticate(fileKey: fileKey)
+        let fileKey = try Self.fileKey(of: header, identities)
         var payload = reader.payload()
         let nonceStart = UInt64(header.length)
         var nonce = SecretBytes(capacity: ChunkCipher.nonceSize)
@@ -51,8 +46,8 @@ package struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copy
         } catch {
             throw .stream(error)
         }
-        cipher = try ChunkCipher(fileKey: fileKey, nonce: nonce.withBytes { span in span.indices.map { span[$0] } })
-        self.opener = opener
+        let publicNonce = nonce.withBytes { [UInt8](copying: $0) }
+        cipher = try fileKey.withKey { key throws(AgeFailure) in try ChunkCipher(fileKey: key, nonce: publicNonce) }
         recipientCount = header.stanzas.count
         self.upstream = payload
         start = nonceStart + UInt64(ChunkCipher.nonceSize)
@@ -77,15 +72,8 @@ package struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copy
         delivered += count
     }
 
-    private static func fileKey(
-        of header: AgeHeader, _ identities: [any Identity], _ opener: inout Int
-    ) throws(AgeFailure) -> SecretBytes {
-        for (index, identity) in identities.enumerated() {
-            guard let fileKey = try identity.unwrap(header.stanzas) else { continue }
-            opener = index
-            guard fileKey.count == fileKeySize else { throw .malformedHeader("the file key has a wrong size") }
-            return fileKey
-        }
+    private static func fileKey(of header: AgeHeader, _ identities: [any Identity]) throws(AgeFailure) -> FileKey {
+        if let key = try FileKey.unwrap([header], with: identities)[0] { return key }
         if header.stanzas.first?.type == ScryptRecipient.type, identities.contains(where: { $0 is ScryptIdentity }) {
             throw .wrongPassphrase
         }

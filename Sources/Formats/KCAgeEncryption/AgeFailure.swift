@@ -38,12 +38,14 @@ package enum AgeFailure: Error, Hashable, Sendable {
     case malformedRecipientLine(Int)
     /// A line of an identity file is not an identity; its text is not repeated, since it may be a secret.
     case malformedIdentityLine(Int)
-    /// A line of an identity file has an unsupported type, such as a plug-in.
+    /// A line of an identity file has an unsupported type, such as an SSH key.
     case unsupportedIdentity(line: Int, kind: String)
     /// The identity file contains no identity.
     case noIdentities
     /// The identity file is itself encrypted with a passphrase.
     case identityFileNeedsPassphrase
+    /// A plugin did not do what it was asked for.
+    case plugin(PluginName, PluginFailure)
     /// Reading or writing the underlying stream failed.
     case stream(StreamFailure)
     /// libcrypto failed for a reason other than the data.

@@ -2,17 +2,23 @@ package import KCByteStreams
 
 /// A file of identities, one per line, with comments (as `age-keygen` writes it).
 package struct IdentityFile: Sendable {
-    /// The identities in order, at least one.
+    /// The identities of age itself, in order.
     package let identities: [NativeIdentity]
+    /// The identities of plugins, in order.
+    package let plugins: [PluginIdentity]
     /// The comment lines without `# `, in order; those that contain a private key are omitted.
     package let comments: [String]
 
     /// Reads the text of an identity file.
     ///
+    /// - Parameter host: runs the plugins of identities; nil to refuse those.
     /// - Throws: `AgeFailure`: `malformedIdentityLine`, `unsupportedIdentity`, `noIdentities`,
     ///   `identityFileNeedsPassphrase` for a file that `EncryptedKeyFile` opens.
-    package static func parse(_ text: borrowing SecretBytes) throws(AgeFailure) -> IdentityFile {
+    package static func parse(
+        _ text: borrowing SecretBytes, plugins host: (any PluginHost)? = nil
+    ) throws(AgeFailure) -> IdentityFile {
         var identities: [NativeIdentity] = []
+        var plugins: [PluginIdentity] = []
         var comments: [String] = []
         try text.withBytes { bytes throws(AgeFailure) in
             if bytes.starts(with: AgeHeader.versionPrefix) || bytes.starts(with: AgeHeader.armorPrefix) {
@@ -25,12 +31,19 @@ package struct IdentityFile: Sendable {
                     if !holdsPrivateKey(line) { comments.append(comment(line)) }
                     return
                 }
-                identities.append(try identity(line, line: number))
+                if let host, let identity = PluginIdentity.parse(line, host: host) {
+                    plugins.append(identity)
+                } else {
+                    identities.append(try identity(line, line: number, hasPlugins: host != nil))
+                }
             }
         }
-        guard !identities.isEmpty else { throw .noIdentities }
-        return IdentityFile(identities: identities, comments: comments)
+        guard !identities.isEmpty || !plugins.isEmpty else { throw .noIdentities }
+        return IdentityFile(identities: identities, plugins: plugins, comments: comments)
     }
+
+    /// Everything in the file that opens files, at least one identity.
+    package var all: [any Identity] { identities + plugins }
 
     /// The text of a new identity file.
     ///
@@ -48,20 +61,26 @@ package struct IdentityFile: Sendable {
         return text
     }
 
-    private static func identity(_ line: borrowing Span<UInt8>, line number: Int) throws(AgeFailure) -> NativeIdentity {
+    private static func identity(
+        _ line: borrowing Span<UInt8>, line number: Int, hasPlugins: Bool
+    ) throws(AgeFailure) -> NativeIdentity {
         if let identity = try NativeIdentity.parse(line) { return identity }
-        if line.starts(with: "AGE-PLUGIN-") { throw .unsupportedIdentity(line: number, kind: "plug-in") }
+        if !hasPlugins, line.starts(with: PluginName.identityStart) {
+            throw .unsupportedIdentity(line: number, kind: "plugin")
+        }
         if line.starts(with: "-----BEGIN ") { throw .unsupportedIdentity(line: number, kind: "SSH or PEM key") }
         throw .malformedIdentityLine(number)
     }
 
     /// True if the line contains a commented-out key, in any case and with any prefix, since that is still a secret.
     private static func holdsPrivateKey(_ line: borrowing Span<UInt8>) -> Bool {
-        let mark = Array("secret-key-".utf8)
-        guard line.count >= mark.count else { return false }
-        return (0...line.count - mark.count).contains { start in
-            mark.indices.allSatisfy { line[start + $0] | 0x20 == mark[$0] }
+        for mark in ["secret-key-", "age-plugin-"].map({ Array($0.utf8) }) where line.count >= mark.count {
+            let isThere = (0...line.count - mark.count).contains { start in
+                mark.indices.allSatisfy { line[start + $0] | 0x20 == mark[$0] }
+            }
+            if isThere { return true }
         }
+        return false
     }
 
     private static func comment(_ line: borrowing Span<UInt8>) -> String {

@@ -7,9 +7,12 @@ package enum RecipientFile {
 
     /// Reads the text of a recipients file.
     ///
+    /// - Parameter plugins: runs the plugins of recipients; nil to refuse those.
     /// - Throws: `AgeFailure`: `malformedRecipientLine`, `unsupportedRecipient`, `noRecipients`, `headerTooLarge`.
-    package static func parse(_ text: String) throws(AgeFailure) -> [NativeRecipient] {
-        var recipients: [NativeRecipient] = []
+    package static func parse(
+        _ text: String, plugins: (any PluginHost)? = nil
+    ) throws(AgeFailure) -> [GivenRecipient] {
+        var recipients: [GivenRecipient] = []
         // Splits by byte, not by character: CR LF is a single character that differs from a line feed, so a comment
         // would swallow the recipients below it.
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -17,8 +20,10 @@ package enum RecipientFile {
             let bytes = bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes
             if bytes.isEmpty || bytes.first == UInt8(ascii: "#") { continue }
             let line = Substring(bytes)
-            guard let recipient = NativeRecipient(String(line)) else {
-                if let kind = unsupportedKind(line) { throw .unsupportedRecipient(line: index + 1, kind: kind) }
+            guard let recipient = GivenRecipient(String(line), plugins: plugins) else {
+                if let kind = unsupportedKind(line, withPlugins: plugins != nil) {
+                    throw .unsupportedRecipient(line: index + 1, kind: kind)
+                }
                 throw .malformedRecipientLine(index + 1)
             }
             recipients.append(recipient)
@@ -31,15 +36,17 @@ package enum RecipientFile {
     }
 
     /// Names the kind of a recipient that this program does not support; nil for any other text.
-    package static func unsupportedKind(_ line: Substring) -> String? {
+    ///
+    /// - Parameter withPlugins: true if a plugin's recipient would be supported, if it were well-formed.
+    package static func unsupportedKind(_ line: Substring, withPlugins: Bool) -> String? {
         let starts = [
             ("ssh-", "SSH"), ("ecdsa-", "SSH"), ("sk-", "SSH"),
             ("AGE-SECRET-KEY-", "private key"), ("AGE-PLUGIN-", "private key"),
         ]
         for (start, kind) in starts where line.exact.hasPrefix(start) { return kind }
         // Written wrongly, since a right one is supported.
-        if ["age1pq1", "age1tag1", "age1tagpq1"].contains(where: { line.exact.hasPrefix($0) }) { return nil }
-        // A plug-in's recipient has the plug-in's name between two separators.
-        return line.exact.hasPrefix("age1") && line.count { $0 == "1" } > 1 ? "plug-in" : nil
+        if withPlugins || ["age1pq1", "age1tag1", "age1tagpq1"].contains(where: { line.exact.hasPrefix($0) }) { return nil }
+        // A plugin's recipient has the plugin's name between two separators.
+        return line.exact.hasPrefix("age1") && line.utf8.count { $0 == UInt8(ascii: "1") } > 1 ? "plugin" : nil
     }
 }

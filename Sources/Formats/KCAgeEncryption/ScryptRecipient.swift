@@ -3,7 +3,8 @@ package import KCCryptography
 
 /// A passphrase as the only recipient of a file (C2SP age, "The scrypt recipient type").
 package final class ScryptRecipient: Recipient {
-    static let type = "scrypt"
+    /// The type of its stanzas.
+    package static let type = "scrypt"
     static let saltSize = 16
     private static let label = Array("age-encryption.org/v1/scrypt".utf8)
 

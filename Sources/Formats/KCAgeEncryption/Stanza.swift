@@ -25,7 +25,7 @@ package struct Stanza: Hashable, Sendable {
     }
 
     /// The type as shown in an error: its name if it is one of age's own, else `unknown`.
-    var displayedType: String {
+    package var displayedType: String {
         let known = ["X25519", "scrypt", "ssh-ed25519", "ssh-rsa", "mlkem768x25519", "p256tag", "mlkem768p256tag"]
         return known.contains(type) ? type : "unknown"
     }

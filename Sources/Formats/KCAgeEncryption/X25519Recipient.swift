@@ -125,20 +125,22 @@ package final class X25519Identity: Identity {
 }
 
 extension AgeHeader {
-    /// Checks by the form of each stanza that every recipient is a public key that age itself encrypts to, and that either
-    /// all or none of them are post-quantum.
-    package func requireNative() throws(AgeFailure) {
+    /// Checks by its form what each recipient is: a public key that age itself encrypts to, or a key of a plugin, whose
+    /// stanzas may have any type that is not age's; and that either all or none of age's are post-quantum.
+    package func requirePublicKeys() throws(AgeFailure) {
+        var kinds: Set<Bool> = []
         for stanza in stanzas {
             switch stanza.type {
             case X25519Recipient.type: _ = try X25519Recipient.share(of: stanza)
             case HybridRecipient.type: try HybridRecipient.encapsulatedKey(of: stanza)
             case P256TagRecipient.type: try P256TagRecipient.parts(of: stanza)
             case HybridTagRecipient.type: try HybridTagRecipient.check(stanza)
-            default: throw .malformedHeader("a recipient is of a kind that no archive has")
+            case ScryptRecipient.type: throw .malformedHeader("a recipient is a passphrase")
+            default: continue
             }
+            kinds.insert([HybridRecipient.type, HybridTagRecipient.type].contains(stanza.type))
         }
-        let isMixed = Set(stanzas.map { [HybridRecipient.type, HybridTagRecipient.type].contains($0.type) }).count > 1
-        if isMixed { throw .malformedHeader("post-quantum recipients are mixed with others") }
+        if kinds.count > 1 { throw .malformedHeader("post-quantum recipients are mixed with others") }
     }
 }
 

@@ -48,8 +48,8 @@ extension ArchiveOutline {
                 header.mode == .unencrypted
                     ? nil
                     : [
-                        "metadata": .list(metadataRecipients.map { .text($0) }),
-                        "secrets": .list(secretsRecipients.map { .text($0) }),
+                        "metadata": .list(metadataRecipients.map { .text(displayed($0, limit: 64)) }),
+                        "secrets": .list(secretsRecipients.map { .text(displayed($0, limit: 64)) }),
                     ]
             ),
         ])

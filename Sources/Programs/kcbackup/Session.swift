@@ -29,8 +29,8 @@ final class Session {
     var keyringUse = KeyringUse.none
     /// The progress line, which is erased before anything else is written.
     weak var progress: Progress?
-    /// The line that says that a secret is checked, which is erased before anything else is written.
-    private let notice: DelayedNotice
+    /// The line that says what takes so long, which is erased before anything else is written.
+    let notice: DelayedNotice
 
     /// Creates a session for a run.
     init(_ world: World, _ style: OutputStyle) {

@@ -143,16 +143,15 @@ struct HostileIdentityTests {
         }
     }
 
-    @Test("Streams have only recipients of the known kinds, and the secrets have no more than the metadata")
+    @Test("Recipients of age itself have their form, and the secrets have no more of any kind than the metadata")
     func recipients() throws {
         let genuine = try Genuine.all.get()
         let own = genuine.identity.recipient
         let other = try NativeIdentity.generate(.x25519).recipient
         let hybrid = Unlabelled(recipient: try NativeIdentity.generate(.hybrid).recipient)
         let cases: [(metadata: [any Recipient], secrets: [any Recipient], rule: String)] = [
-            ([own, OddRecipient()], [own], "a recipient is of a kind that no archive has"),
-            ([own, other], [OddRecipient(), own], "a recipient is of a kind that no archive has"),
-            ([own, OddRecipient(type: "x25519")], [own], "a recipient is of a kind that no archive has"),
+            ([own, OddRecipient(type: "p256tag")], [own], "two arguments"),
+            ([own], [own, OddRecipient()], "more recipients than the metadata"),
             ([own, hybrid], [own], "mixed with others"), ([own, hybrid], [hybrid, own], "mixed with others"),
             ([own, OddRecipient(type: "X25519", arguments: [])], [own], "one argument"),
             ([own, OddRecipient(type: "X25519", arguments: ["AAAA"])], [own], "32 bytes"),
@@ -167,6 +166,15 @@ struct HostileIdentityTests {
                 HostileCase.Refusal.damaged(rule).fits(outcome.error),
                 "it ended with \(String(describing: outcome.error))")
         }
+    }
+
+    @Test("Recipients of plugins are passed over by other keys, whatever their type")
+    func recipientsOfPlugins() throws {
+        let genuine = try Genuine.all.get()
+        var forgery = try Forgery(genuine.encrypted)
+        forgery.metadataRecipients = [OddRecipient(), genuine.identity.recipient, OddRecipient(type: "x25519")]
+        forgery.secretsRecipients = [genuine.identity.recipient, OddRecipient(type: "piv-p256")]
+        #expect(try genuine.outcome(of: forgery.bytes()).error == nil)
     }
 
     /// docs/decisions/0005: anyone who can open a stream knows its file key and can write another payload under its

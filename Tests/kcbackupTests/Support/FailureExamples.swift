@@ -46,6 +46,7 @@ enum FailureExamples {
         ("KitProblem", "Programs/kcbackup/Failures/KitExplanations.swift"),
         ("QRCodeFailure", "Formats/KCQRCodes/QRCode.swift"),
         ("AgeFailure", "Formats/KCAgeEncryption/AgeFailure.swift"),
+        ("PluginFailure", "Formats/KCAgeEncryption/PluginHost.swift"),
         ("ArchiveFailure", "Archive/KCBackupArchive/ArchiveFailure.swift"),
         ("RestoreRefusal", "Backup/KCBackupEngine/RestoreBackup.swift"),
         ("ForeignFailure", "Importers/KCItemSources/ForeignFailure.swift"),
@@ -323,19 +324,32 @@ enum FailureExamples {
         .file(missing),
         .cryptography(.library("HMAC")),
     ]
-    private static let ages: [AgeFailure] = [
-        .notAnAgeFile, .armored, .malformedArmor("a line is not canonical base 64"), .unsupportedVersion,
-        .malformedHeader("a line is too long"),
-        .headerTooLarge("stanzas", allowed: 1_000), .headerAuthentication, .noMatchingIdentity(["X25519"]),
-        .wrongPassphrase, .notForPassphrase, .workFactorTooHigh(found: 22, allowed: 20), .mixedPassphrase,
-        .noRecipients,
-        .incompatibleRecipients,
-        .malformedRecipient, .unsupportedRecipient(line: 2, kind: "SSH"), .unsupportedRecipient(line: nil, kind: "SSH"),
-        .malformedRecipientLine(2),
-        .malformedIdentityLine(2), .unsupportedIdentity(line: 2, kind: "AGE-PLUGIN"), .noIdentities,
-        .identityFileNeedsPassphrase, .stream(StreamFailure(.reading, .system(5))),
-        .cryptography(.outOfMemory(bytes: 268_435_456)),
+    private static let plugin: PluginName = {
+        guard let name = PluginName("yubikey") else { preconditionFailure("the example is no name") }
+        return name
+    }()
+    private static let plugins: [PluginFailure] = [
+        .notFound(folders: ["/usr/local/bin", "/usr/bin", "/home/ada/.local/bin"]),
+        .notSafe(FileFailure("/home/ada/.local/bin/age-plugin-yubikey", .exposed(mode: 0o777))),
+        .notSafe(FileFailure("/home/ada/.local/bin/age-plugin-yubikey", .foreignOwner)), .notStarted(13),
+        .ended(said: "no reader\n"), .ended(said: ""), .misbehaved("it gave a wrong key"),
+        .tooMuch(limitInBytes: 16_777_216), .overdue(seconds: 60), .unattended, .reported("wrong PIN"),
     ]
+    private static let ages: [AgeFailure] =
+        plugins.map { .plugin(plugin, $0) } + [
+            .notAnAgeFile, .armored, .malformedArmor("a line is not canonical base 64"), .unsupportedVersion,
+            .malformedHeader("a line is too long"),
+            .headerTooLarge("stanzas", allowed: 1_000), .headerAuthentication, .noMatchingIdentity(["X25519"]),
+            .wrongPassphrase, .notForPassphrase, .workFactorTooHigh(found: 22, allowed: 20), .mixedPassphrase,
+            .noRecipients,
+            .incompatibleRecipients,
+            .malformedRecipient, .unsupportedRecipient(line: 2, kind: "SSH"),
+            .unsupportedRecipient(line: nil, kind: "SSH"),
+            .malformedRecipientLine(2),
+            .malformedIdentityLine(2), .unsupportedIdentity(line: 2, kind: "AGE-PLUGIN"), .noIdentities,
+            .identityFileNeedsPassphrase, .stream(StreamFailure(.reading, .system(5))),
+            .cryptography(.outOfMemory(bytes: 268_435_456)),
+        ]
     private static let archives: [ArchiveFailure] = [
         .notRekeyable(.unencrypted), .notRekeyable(.otherDevice),
         .notAnArchive, .newerFormat(found: "2", known: 1),

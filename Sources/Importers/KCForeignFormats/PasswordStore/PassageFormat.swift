@@ -39,6 +39,8 @@ package struct PassageFormat: ForeignFormat {
             throw ForeignFailure.needsKeyFile
         }
         let identities = try Self.identities(in: keys, secrets)
+        let fileKeys = try PassageKeys(
+            of: folder.files.filter { $0.exact.hasSuffix(Self.ending) }, in: folder, identities)
         let collector = RecordCollector(format: name, date: .reference)
         var opened = 0
         var locked = 0
@@ -46,7 +48,7 @@ package struct PassageFormat: ForeignFormat {
             let path = file.exact.removingSuffix(Self.ending) ?? file
             do {
                 let encrypted = try folder.read(file)
-                let content = try Self.open(encrypted, identities)
+                let content = try Self.open(encrypted, fileKeys[file].map { [$0] } ?? identities.identities)
                 opened += 1
                 try StoreEntry(path: path, modified: encrypted.modified).add(content, to: collector)
             } catch let problem as UnopenedFile {
@@ -71,20 +73,22 @@ package struct PassageFormat: ForeignFormat {
     /// The identities in a file, which may be encrypted with a passphrase.
     private static func identities(
         in file: ForeignFile, _ secrets: any ForeignSecrets
-    ) throws -> [any Identity] {
+    ) throws -> IdentityFile {
+        let plugins = (secrets as? any AgePluginSecrets)?.agePlugins
         guard let encrypted = try EncryptedKeyFile(file.bytes) else {
-            return try IdentityFile.parse(file.bytes).identities
+            return try IdentityFile.parse(file.bytes, plugins: plugins)
         }
         try encrypted.requirePassphrase()
-        var identities: [any Identity] = []
+        var identities: IdentityFile?
         try secrets.password("passphrase of the identities") { passphrase in
             do throws(AgeFailure) {
                 let text = try encrypted.open(with: [ScryptIdentity(passphrase: passphrase)])
-                identities = try IdentityFile.parse(text).identities
+                identities = try IdentityFile.parse(text, plugins: plugins)
             } catch {
                 throw error == .wrongPassphrase ? ForeignFailure.wrongPassword : error
             }
         }
+        guard let identities else { throw AgeFailure.noIdentities }
         return identities
     }
 

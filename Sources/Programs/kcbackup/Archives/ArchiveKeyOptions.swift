@@ -1,5 +1,6 @@
 internal import KCConsole
 internal import KCAgeEncryption
+internal import KCAgePlugins
 internal import ArgumentParser
 internal import KCBackupArchive
 internal import KCBackupCatalogue
@@ -34,13 +35,13 @@ struct ArchiveKeyOptions: ParsableArguments {
     /// - Throws: `AgeFailure`, `FileFailure`, `ArchiveFailure`, `UsageProblem`, `KitProblem`, `DeviceKeyFailure`.
     func recipients(in session: Session) throws -> GivenRecipients {
         var given = GivenRecipients()
-        var seen: Set<NativeRecipient> = []
+        var seen: Set<GivenRecipient> = []
         for found in try restoring.recipients(passphrase, in: session) where seen.insert(found).inserted {
             given.restoring.append(found)
         }
         // A key given for both purposes is a mistake, and guessing wrong would let it open secrets.
         let restoring = seen
-        for found in try inspectRecipient.map(RecipientOptions.parse) {
+        for found in try inspectRecipient.map({ try RecipientOptions.parse($0, plugins: session.plugins) }) {
             if restoring.contains(found) {
                 throw UsageProblem(
                     "a public key is given as '\(OptionName.inspectRecipient.spelling)' and as one that restores",
@@ -49,20 +50,25 @@ struct ArchiveKeyOptions: ParsableArguments {
             }
             if seen.insert(found).inserted { given.inspecting.append(found) }
         }
+        // Before anything is asked or read, and when a job is made.
+        for case .plugin(let recipient) in given.restoring + given.inspecting {
+            _ = try session.plugins.path(of: recipient.plugin)
+        }
         // An archive that only inspect keys open could never be restored.
         let asks = passphrase != nil || session.world.terminal.isAttended
         if given.restoring.isEmpty, !inspectRecipient.isEmpty, !asks { throw UsageProblem.noRestoreKey }
         let kits = try session.recoveryKits()
-        if let kit = kits.first(where: { $0.retired == nil && given.inspecting.contains($0.recipient) }) {
+        if let kit = kits.first(where: { $0.retired == nil && given.inspecting.contains(.native($0.recipient)) }) {
             throw KitProblem.inspecting(fingerprint: kit.fingerprint)
         }
         given.knownKits = Set(kits.map(\.recipient.description.exact))
-        let others = kits.filter { $0.retired == nil && !seen.contains($0.recipient) }
+        let others = kits.filter { $0.retired == nil && !seen.contains(.native($0.recipient)) }
         given.kits = others.map(\.recipient)
         try Self.requireOneStrength(given, others)
-        if passphrase == nil, !given.restoring.isEmpty, given.opening.allSatisfy(\.isOnToken) {
+        if passphrase == nil, !given.restoring.isEmpty, given.opening.allSatisfy(\.needsPlugin) {
             session.note(
-                "only a token opens the archive, with age and its plugin; 'restore' needs another key or a passphrase")
+                "only a plugin opens the archive, with the token or the machine that has its key; a passphrase or "
+                    + "'kcbackup recovery make' gives it a second key")
         }
         if given.opening.contains(where: \.isPostQuantum) {
             session.note("without kcbackup, age 1.3 or newer is needed to open the archive: its keys are post-quantum")

@@ -73,7 +73,9 @@ struct DeviceExportCommand: Verb {
 
     private func encrypt(_ text: borrowing SecretBytes, in session: Session) throws -> [UInt8] {
         let given = try recipients.recipients(passphrase, in: session)
-        guard given.isEmpty, let cost = session.world.costs.passphrase else { return try encrypt(text, to: given) }
+        guard given.isEmpty, let cost = session.world.costs.passphrase else {
+            return try encrypt(text, to: given.map(\.recipient))
+        }
         return try session.quietly(passphrase) {
             let wanted = WantedSecret(
                 what: "passphrase of the file", note: "empty to generate one", flag: .passphrase,

@@ -53,7 +53,7 @@ struct FleetIndexCommand: Verb {
                     + "'\(OptionName.signers.spelling) FILE'")
         }
         let identities = try keys.identity.flatMap {
-            try session.identities(in: $0, passphrase: keys.identityPassphrase)
+            try session.nativeIdentities(in: $0, passphrase: keys.identityPassphrase)
         }
         let temporaryFolder = session.world.temporaryFolder
         let fleet = try FleetFolder(location, session.world.rclone(), temporaryFolder: temporaryFolder)

@@ -18,7 +18,7 @@ struct ExportFile {
     /// - Returns: the size of the file in bytes.
     /// - Throws: `FileFailure`, `Failure.stream`, `AgeFailure`, and what `write` throws.
     func make(
-        to recipients: [NativeRecipient],
+        to recipients: [GivenRecipient],
         _ write: (_ output: (borrowing Span<UInt8>) throws -> Void) throws -> Void
     ) throws -> UInt64 {
         let unnamed = try UnnamedFile(inFolder: path.folder)
@@ -29,7 +29,7 @@ struct ExportFile {
                 try write { bytes in try sink.write(bytes) }
                 size = try sink.finish().length
             } else {
-                var sink = try AgeEncryptor(recipients: recipients, to: UnnamedFileSink(unnamed))
+                var sink = try AgeEncryptor(recipients: recipients.map(\.recipient), to: UnnamedFileSink(unnamed))
                 try write { bytes in try sink.write(bytes) }
                 size = try sink.finish().length
             }

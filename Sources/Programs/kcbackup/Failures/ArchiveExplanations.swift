@@ -58,7 +58,7 @@ func explainArchive(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
                 "give another identity file with '\(OptionName.identity.spelling) FILE'; an inspect recipient's identity "
                 + "opens the metadata alone",
             kinds.contains { ["p256tag", "mlkem768p256tag"].contains($0.exact) }
-                ? "a key in a token opens it with age and the plugin of the token: see keys.md in the documentation"
+                ? "for a key in a token, give the identity file that the plugin of the token made"
                 : "if the archive has a passphrase, give that instead, with '\(OptionName.passphrase.spelling) SOURCE'")
     case .keyNeeded(let passphraseOpens):
         return Explanation(
@@ -132,6 +132,7 @@ func explainAge(_ failure: AgeFailure, _ path: String?) -> Explanation {
         return Explanation(
             .wrongKey, "\(file) is itself encrypted, and not with a passphrase",
             hint: "decrypt it with 'age -d -i IDENTITY' first")
+    case .plugin(let plugin, let failure): return explainPlugin(plugin, failure)
     case .stream(let failure): return explainStream(failure, path)
     case .cryptography(let failure): return explainCryptography(failure)
     }

@@ -1,3 +1,4 @@
+internal import KCAgeEncryption
 internal import KCByteStreams
 internal import KCConsole
 internal import KCForeignFormats
@@ -162,7 +163,7 @@ struct ForeignReader {
     }
 
     /// Asks for the secrets that open the file.
-    private final class AskedSecrets: ForeignSecrets {
+    private final class AskedSecrets: AgePluginSecrets {
         private let reader: ForeignReader
         private(set) var wasAsked = false
         private(set) var wasAskedForKeyFile = false
@@ -180,6 +181,8 @@ struct ForeignReader {
         }
 
         var isPasswordGiven: Bool { reader.options.password != nil }
+
+        var agePlugins: any PluginHost { reader.session.plugins }
 
         func decryptedByGPG(_ path: String, skipping count: Int, limit: Int) throws -> SecretBytes {
             let progress = progress ?? Progress("decrypting files", of: nil, in: reader.session)

@@ -6,8 +6,7 @@ struct RecipientOptions: ParsableArguments {
     @Option(
         name: OptionName.recipient.name,
         help: ArgumentHelp(
-            "A public key (age1…, age1pq1… or age1tag1…) whose identity opens the file; may be repeated.",
-            valueName: "recipient")
+            "A public key (age1…) whose identity opens the file; may be repeated.", valueName: "recipient")
     )
     var recipient: [String] = []
 
@@ -34,19 +33,24 @@ struct RecipientOptions: ParsableArguments {
     ///
     /// - Parameter others: the sources of other secrets, which may include standard input.
     /// - Throws: `AgeFailure`, `FileFailure`, `UsageProblem`, and errors of reading secrets.
-    func recipients(_ others: SecretSource?..., in session: Session) throws -> [NativeRecipient] {
+    func recipients(_ others: SecretSource?..., in session: Session) throws -> [GivenRecipient] {
         if recipientsPassphrase == .unknown { throw SecretProblem.notASource(.recipientsPassphrase) }
         if recipientsPassphrase != nil, recipientsFile.isEmpty {
             throw UsageProblem.needs(.recipientsPassphrase, .recipientsFile)
         }
         try requireOneInput(recipientsFile, others + [recipientsPassphrase])
-        return try recipient.map(Self.parse)
+        return try recipient.map { try Self.parse($0, plugins: session.plugins) }
             + recipientsFile.flatMap { try session.recipients(in: $0, passphrase: recipientsPassphrase) }
     }
 
-    static func parse(_ text: String) throws(AgeFailure) -> NativeRecipient {
-        if let recipient = NativeRecipient(text) { return recipient }
-        if let kind = RecipientFile.unsupportedKind(text[...]) { throw .unsupportedRecipient(line: nil, kind: kind) }
+    /// Parses the public key of an option.
+    ///
+    /// - Throws: `AgeFailure`: `unsupportedRecipient`, `malformedRecipient`.
+    static func parse(_ text: String, plugins: any PluginHost) throws(AgeFailure) -> GivenRecipient {
+        if let recipient = GivenRecipient(text, plugins: plugins) { return recipient }
+        if let kind = RecipientFile.unsupportedKind(text[...], withPlugins: true) {
+            throw .unsupportedRecipient(line: nil, kind: kind)
+        }
         throw .malformedRecipient
     }
 }

@@ -5,25 +5,41 @@ internal import KCReportText
 
 /// Identity and recipients files, either plain or encrypted with a passphrase.
 extension Session {
-    /// Reads the identities in a file, or has one typed from a recovery kit.
+    /// Reads the identities of age itself in a file, or has one typed from a recovery kit.
+    ///
+    /// - Throws: `AgeFailure` (`unsupportedIdentity` also for that of a plugin), `FileFailure`, `StreamFailure`, and errors
+    ///   of reading secrets.
+    func nativeIdentities(in path: String, passphrase: SecretSource?) throws -> [NativeIdentity] {
+        if path.exact == Self.typedIdentity.exact { return try typeKit() }
+        return try identityFile(at: path, passphrase: passphrase, plugins: nil).identities
+    }
+
+    /// Reads the identities in a file, also those of plugins, or has one typed from a recovery kit.
     ///
     /// - Throws: `AgeFailure`, `FileFailure`, `StreamFailure`, and errors of reading secrets.
-    func identities(in path: String, passphrase: SecretSource?) throws -> [NativeIdentity] {
+    func identities(in path: String, passphrase: SecretSource?) throws -> [any Identity] {
         if path.exact == Self.typedIdentity.exact { return try typeKit() }
+        return try identityFile(at: path, passphrase: passphrase, plugins: plugins).all
+    }
+
+    private func identityFile(
+        at path: String, passphrase: SecretSource?, plugins: (any PluginHost)?
+    ) throws -> IdentityFile {
         let wanted = WantedSecret(
             what: "passphrase of the identity file \(quoted(path))", flag: .identityPassphrase, source: passphrase)
-        return try readKeyFile(path, isSecret: true, wanted) { try IdentityFile.parse($0).identities }
+        return try readKeyFile(path, isSecret: true, wanted) { try IdentityFile.parse($0, plugins: plugins) }
     }
 
     /// Reads the public keys in a file.
     ///
     /// - Throws: as `identities(in:passphrase:)`.
-    func recipients(in path: String, passphrase: SecretSource?) throws -> [NativeRecipient] {
+    func recipients(in path: String, passphrase: SecretSource?) throws -> [GivenRecipient] {
         let wanted = WantedSecret(
             what: "passphrase of the recipients file \(quoted(path))", flag: .recipientsPassphrase, source: passphrase)
         return try readKeyFile(path, isSecret: false, wanted) { text in
             try RecipientFile.parse(
-                text.withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) })
+                text.withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) },
+                plugins: plugins)
         }
     }
 
