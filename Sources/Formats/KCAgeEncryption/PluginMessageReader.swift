@@ -52,8 +52,8 @@ package struct PluginMessageReader<Source: ByteSource & ~Copyable>: ~Copyable {
     private mutating func advance() throws(PluginMessageFailure) -> Bool {
         let end: LineEnd?
         do throws(LineFailure) {
-            // The line feed counts as well.
-            end = try lines.advance(limit: left - 1)
+            // The line feed counts as well; the end of the source needs no room.
+            end = try lines.advance(limit: max(0, left - 1))
         } catch {
             switch error {
             case .tooLong: throw .tooLong(limitInBytes: limit)
@@ -62,7 +62,9 @@ package struct PluginMessageReader<Source: ByteSource & ~Copyable>: ~Copyable {
         }
         guard let end else { return false }
         guard case .lineFeed = end else { throw .malformed("the last message is incomplete") }
-        left -= lines.withLine { $0.count } + 1
+        let length = lines.withLine { $0.count } + 1
+        guard length <= left else { throw .tooLong(limitInBytes: limit) }
+        left -= length
         return true
     }
 }
