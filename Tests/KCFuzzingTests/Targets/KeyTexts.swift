@@ -25,6 +25,14 @@ extension FuzzTarget {
             bytes in
             do throws(AgeFailure) { _ = try RecipientFile.parse(String(decoding: bytes, as: UTF8.self)) } catch {}
         },
+        FuzzTarget(
+            "plugin-messages", ["-> msg a\nSGVsbG8\n-> done\n\n"], refusing: { $0 is PluginMessageFailure }
+        ) { bytes in
+            var reader = PluginMessageReader(MemorySource(copying: bytes), limitInBytes: 1 << 16)
+            var text = SecretBytes(capacity: bytes.count)
+            while let message = try reader.next() { message.encode(into: &text) }
+            try require(constantTimeEqual(text, SecretBytes(copying: bytes)), "a message is spelled in one way")
+        },
         FuzzTarget("keybag", [keybag], refusing: { $0 is MalformedLine || $0 is KeybagFailure }) { bytes in
             var reader = KeybagReader()
             _ = try reader.read(bytes.span)
