@@ -9,6 +9,9 @@ import Testing
 
 @Suite("Reading the files of a home")
 struct HomeReaderTests {
+    private static let rule = HomeFileRule(
+        isSecret: true, limitInBytes: HomeFileRule.usualLimit, isDatabase: false, clearText: .none)
+
     private static func home(_ files: [(String, String)]) throws -> TemporaryFolder {
         let home = try TemporaryFolder()
         for (path, text) in files {
@@ -86,8 +89,24 @@ struct HomeReaderTests {
         // Each file there has a size of 0, and bytes.
         let folder = try OpenFolder("/proc/self")
         #expect(throws: HomeFile.Failure.changed) {
-            _ = try HomeFile.read("status", in: folder, owner: geteuid(), limit: 1 << 20)
+            _ = try HomeFile.read("status", in: folder, owner: geteuid(), Self.rule)
         }
+    }
+
+    @Test("A database is taken while no change of it is under way, and named otherwise; journals are never taken")
+    func databases() throws {
+        let path = ".gnupg/public-keys.d/pubring.db"
+        let home = try Self.home([(path, "keys"), (path + "-journal", "change"), (".gnupg/tofu.db", "trust")])
+        var contents = try HomeReader.read(home.path)
+        #expect(try Self.paths(contents) == [".gnupg/tofu.db"])
+        #expect(contents.unread.map { "\($0.path) \($0.problem)" } == ["~/\(path) unfinished"])
+        #expect(contents.left.map(\.path) == ["~/\(path)-journal"])
+        // An empty journal belongs to no change.
+        try home.write(path + "-journal", [])
+        try home.write(path + "-wal", [])
+        contents = try HomeReader.read(home.path)
+        #expect(try Self.paths(contents) == [path, ".gnupg/tofu.db"])
+        #expect(contents.unread.isEmpty)
     }
 
     @Test("A file has the same item in every backup, with its mode and its time")

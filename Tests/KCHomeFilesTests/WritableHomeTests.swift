@@ -10,6 +10,8 @@ import Testing
 struct WritableHomeTests {
     private let folder: TemporaryFolder
     private let home: WritableHome
+    private static let rule = HomeFileRule(
+        isSecret: true, limitInBytes: HomeFileRule.usualLimit, isDatabase: false, clearText: .none)
 
     init() throws {
         folder = try TemporaryFolder()
@@ -25,7 +27,7 @@ struct WritableHomeTests {
     private func write(_ path: String, _ text: String, mode: Int = 0o600, replacing: EntryStatus? = nil) throws {
         let other = try TemporaryFolder()
         try other.write("file", Array(text.utf8), mode: mode)
-        let file = try HomeFile.read("file", in: OpenFolder(other.path), owner: geteuid(), limit: 1 << 20)
+        let file = try HomeFile.read("file", in: OpenFolder(other.path), owner: geteuid(), Self.rule)
         let place = try #require(HomePath(path))
         try home.write(
             HomeItem(place, file), try #require(HomeTable.rule(for: place)), file.bytes, replacing: replacing)
@@ -67,6 +69,48 @@ struct WritableHomeTests {
         try write(".netrc", "second", replacing: try status(".netrc"))
         #expect(try folder.read(".netrc") == Array("second".utf8))
         #expect(try folder.list() == [".netrc"])
+    }
+
+    @Test("Nothing is written in the place of a database whose journal would be applied to it")
+    func strayJournal() throws {
+        let path = ".gnupg/public-keys.d/pubring.db"
+        let place = try #require(HomePath(path))
+        let rule = try #require(HomeTable.rule(for: place))
+        try FileManager.default.createDirectory(
+            atPath: folder.path(".gnupg/public-keys.d"), withIntermediateDirectories: true)
+        for name in [".gnupg", ".gnupg/public-keys.d"] { #expect(unsafe chmod(folder.path(name), 0o700) == 0) }
+        for ending in ["-journal", "-wal"] {
+            try folder.write(path + ending, [1])
+            guard case .inTheWay = try home.entry(at: place, rule) else {
+                Issue.record("a journal is not in the way")
+                continue
+            }
+            try FileManager.default.removeItem(atPath: folder.path(path + ending))
+        }
+        guard case .missing = try home.entry(at: place, rule) else {
+            Issue.record("nothing is there")
+            return
+        }
+    }
+
+    @Test("Of many files, each folder is swept and synced once, and what a killed process left is removed")
+    func manyFiles() throws {
+        try write(".ssh/first", "key")
+        try folder.write(".ssh/.kcbackup-old.tmp", [1])
+        try write(".ssh/second", "key")
+        // The folder was swept for the first file; another restore sweeps it again.
+        #expect(try folder.list().contains(".ssh/.kcbackup-old.tmp"))
+        home.synchronize()
+        let other = try WritableHome(folder.path)
+        let place = try #require(HomePath(".ssh/first"))
+        let rule = try #require(HomeTable.rule(for: place))
+        guard case .file(let file) = try other.entry(at: place, rule) else {
+            Issue.record("the file is gone")
+            return
+        }
+        try other.write(HomeItem(place, file), rule, file.bytes, replacing: file.status)
+        other.synchronize()
+        #expect(try folder.list() == [".ssh", ".ssh/first", ".ssh/second"])
     }
 
     @Test("Nothing is written through a link, or into a folder that everybody can write to")

@@ -19,6 +19,8 @@ package final class HomeFile: Sendable {
         case stream(StreamFailure)
         /// It was changed each time while it was read.
         case changed
+        /// It is a database, and the journal of a change that is under way or was broken off is beside it.
+        case unfinished
         case tooLarge
         case otherOwner
         /// Its name, or that of a folder on the way, is not UTF-8, or it is nested too deeply.
@@ -39,13 +41,14 @@ package final class HomeFile: Sendable {
     ///
     /// - Parameter owner: the ID of the user whose file it must be.
     static func read(
-        _ name: String, in folder: OpenFolder, owner: UInt32, limit: Int
+        _ name: String, in folder: OpenFolder, owner: UInt32, _ rule: HomeFileRule
     ) throws(Failure) -> HomeFile {
         for _ in 0..<attempts {
+            if try hasJournal(name, in: folder, rule) { throw .unfinished }
             let file = try failing(as: Failure.file, folder.file(name))
             let before = try failing(as: Failure.file, EntryStatus(file))
             guard before.owner == owner else { throw .otherOwner }
-            guard before.size <= limit else { throw .tooLarge }
+            guard before.size <= rule.limitInBytes else { throw .tooLarge }
             var bytes = SecretBytes(capacity: max(1, Int(before.size)))
             // One byte more than there should be shows that it grew.
             try failing(
@@ -54,9 +57,22 @@ package final class HomeFile: Sendable {
                     try file.read(at: 0, into: &output)
                 })
             let after = try failing(as: Failure.file, EntryStatus(file))
-            if before == after, bytes.count == Int(before.size) { return HomeFile(bytes, before) }
+            guard before == after, bytes.count == Int(before.size) else { continue }
+            // A change that began meanwhile may have written to the file through memory.
+            if try hasJournal(name, in: folder, rule) { throw .unfinished }
+            return HomeFile(bytes, before)
         }
         throw .changed
+    }
+
+    /// True if a database has a journal with anything in it; source: SQLite, "Temporary Files Used By SQLite".
+    static func hasJournal(_ name: String, in folder: OpenFolder, _ rule: HomeFileRule) throws(Failure) -> Bool {
+        guard rule.isDatabase else { return false }
+        for ending in ["-journal", "-wal"] {
+            let status = try failing(as: Failure.file, folder.status(of: name + ending))
+            if let status, status.size > 0 { return true }
+        }
+        return false
     }
 
     /// When it was last changed; that of a time that no item can have is Apple's reference date.
@@ -82,6 +98,13 @@ package struct HomeItem: Hashable, Sendable {
         permissions = file.status.permissions & 0o777
         modified = file.modified
         key = CredentialTable.isEncrypted(path) ? CredentialKey(file.bytes) : nil
+    }
+
+    /// Describes a file that is written anew.
+    package init(_ path: HomePath, permissions: UInt32, modified: Timestamp) {
+        self.path = path
+        self.permissions = permissions & 0o777
+        self.modified = modified
     }
 
     /// Parses an item; nil if it is not a file of a home.

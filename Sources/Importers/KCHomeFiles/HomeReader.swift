@@ -163,7 +163,7 @@ package struct HomeReader: ~Copyable {
         _ name: String, _ path: HomePath, _ rule: HomeFileRule, _ folder: OpenFolder
     ) throws {
         do throws(HomeFile.Failure) {
-            let file = try HomeFile.read(name, in: folder, owner: owner, limit: rule.limitInBytes)
+            let file = try HomeFile.read(name, in: folder, owner: owner, rule)
             let item = HomeItem(path, file)
             try failing(as: HomeFile.Failure.item, items.add(item.draft, secret: file.bytes.copy()))
             seen.insert(path)

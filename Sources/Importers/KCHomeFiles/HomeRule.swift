@@ -15,12 +15,15 @@ package struct HomeRule: Sendable {
     /// - Parameters:
     ///   - isSecret: true to restore them readable by their owner only, whatever their permissions were.
     ///   - limit: their maximum size in bytes.
+    ///   - isDatabase: true for databases of SQLite.
     static func take(
-        _ pattern: String, isSecret: Bool = true, limit: Int = HomeFileRule.usualLimit, clear: ClearText = .none
+        _ pattern: String, isSecret: Bool = true, limit: Int = HomeFileRule.usualLimit, isDatabase: Bool = false,
+        clear: ClearText = .none
     ) -> HomeRule {
         HomeRule(
             pattern: HomePattern(pattern),
-            treatment: .taken(HomeFileRule(isSecret: isSecret, limitInBytes: limit, clearText: clear)))
+            treatment: .taken(
+                HomeFileRule(isSecret: isSecret, limitInBytes: limit, isDatabase: isDatabase, clearText: clear)))
     }
 
     /// Leaves files, or folders with all that is in them.
@@ -34,6 +37,8 @@ package struct HomeFileRule: Hashable, Sendable {
     /// True if nobody but the owner may read them where they are restored.
     package let isSecret: Bool
     package let limitInBytes: Int
+    /// True for a database of SQLite, which is read and written only while no change of it is under way.
+    let isDatabase: Bool
     package let clearText: ClearText
 
     // Far above any file that a program keeps credentials in.
@@ -64,8 +69,6 @@ package enum HomeReason: String, CaseIterable, Hashable, Sendable {
     case code
     /// A keyring of the desktop, which is a store of its own.
     case keyring
-    /// The database of a running program, which a copy would tear.
-    case database
 }
 
 /// The form of a path: names, in which one `*` stands for any characters, and `**` at the end for everything below.

@@ -50,8 +50,10 @@ package enum HomeTable {
 
     private static let gnuPG: [HomeRule] = [
         .leave(".gnupg/random_seed", .made), .leave(".gnupg/crls.d", .made), .leave(".gnupg/.#lk*", .passing),
-        .leave(".gnupg/public-keys.d/pubring.db", .database), .leave(".gnupg/public-keys.d/pubring.db-*", .database),
-        .leave(".gnupg/tofu.db", .database),
+        // The keys of keyboxd. A journal belongs to a change that is under way; without one, the database is whole.
+        .leave(".gnupg/public-keys.d/pubring.db-*", .passing), .leave(".gnupg/tofu.db-*", .passing),
+        .take(".gnupg/public-keys.d/pubring.db", limit: HomeFileRule.ringLimit, isDatabase: true),
+        .take(".gnupg/tofu.db", limit: HomeFileRule.ringLimit, isDatabase: true),
         .take(".gnupg/*.kbx", limit: HomeFileRule.ringLimit), .take(".gnupg/*.gpg", limit: HomeFileRule.ringLimit),
         .take(".gnupg/**"),
     ]
@@ -81,7 +83,7 @@ package enum HomeTable {
             .leave(".aws/sso", .shortLived), .leave(".aws/cli", .shortLived),
             .take(".aws/credentials", clear: .always), .take(".aws/config", clear: .words(["aws_secret_access_key"])),
             .leave(".config/gcloud/access_tokens.db", .shortLived),
-            .take(".config/gcloud/credentials.db", clear: .always),
+            .take(".config/gcloud/credentials.db", isDatabase: true, clear: .always),
             .take(".config/gcloud/application_default_credentials.json", clear: .always),
             .take(".config/gcloud/legacy_credentials/**", clear: .always),
             .take(".config/gcloud/configurations/**"),

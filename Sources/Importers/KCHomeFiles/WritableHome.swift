@@ -39,13 +39,16 @@ package final class WritableHome {
         case .folder(let found): folder = found
         }
         let name = path.name
-        guard let status = try folder.status(of: name) else { return .missing }
-        guard status.kind == .file else { return .inTheWay }
         do throws(HomeFile.Failure) {
-            return .file(try HomeFile.read(name, in: folder, owner: owner.owner, limit: rule.limitInBytes))
+            guard let status = try failing(as: HomeFile.Failure.file, folder.status(of: name)) else {
+                // SQLite would apply the journal of a database that is gone to the one that takes its place.
+                return try HomeFile.hasJournal(name, in: folder, rule) ? .inTheWay : .missing
+            }
+            guard status.kind == .file else { return .inTheWay }
+            return .file(try HomeFile.read(name, in: folder, owner: owner.owner, rule))
         } catch {
             switch error {
-            case .otherOwner, .tooLarge, .changed, .name, .item: return .inTheWay
+            case .otherOwner, .tooLarge, .changed, .unfinished, .name, .item: return .inTheWay
             case .file(let failure): throw failure
             case .stream(let failure): throw failure
             }

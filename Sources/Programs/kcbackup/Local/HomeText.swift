@@ -83,7 +83,6 @@ extension HomeReason {
         case .history: "the history of a store; a remote of the store keeps it"
         case .code: "programs run it when they find it"
         case .keyring: "a keyring of the desktop, which '\(OptionName.keychain.spelling) secret-service:' backs up"
-        case .database: "the database of a running program; 'gpg --export' writes the public keys in it"
         }
     }
 }
@@ -95,6 +94,9 @@ extension HomeFile.Failure {
         case .file(let failure): explainFile(failure).message
         case .stream(let failure): explainStream(failure, nil).message
         case .changed: "it was changed while it was read, three times"
+        case .unfinished:
+            "its program is changing it, or broke off, and a journal is beside it; end the program, such as with "
+                + "'gpgconf --kill all'"
         case .tooLarge: HomeReason.tooLarge.words
         case .otherOwner: HomeReason.otherOwner.words
         case .name: "its name is not UTF-8, or too long, or it is nested too deeply"
