@@ -35,6 +35,9 @@ package enum ForeignFailure: Error, Hashable, Sendable {
     /// Its passwords are encrypted with a key that its browser keeps in the desktop keyring, and none that was found opens
     /// them.
     case noBrowserKey
+    /// It opens with a secret that the portal of the desktop keeps for an app, and none that was found opens it; `app` is
+    /// the ID of the app, which is foreign text, and nil if it is not known.
+    case noAppSecret(app: String?)
     /// A program that is needed to open it failed or is missing.
     case needsProgram(String, problem: String)
     /// It is empty.

@@ -59,11 +59,10 @@ package protocol ForeignSecrets {
     /// - Throws: as `keyFile`.
     func keyInput() throws -> ForeignInput?
 
-    /// Passes the secrets of the items of the desktop keyring whose labels end with `ending` to `use`; none if there is
-    /// no keyring, or if it is locked.
+    /// Passes the secrets of such items of the desktop keyring to `use`; none if there is no keyring, or if it is locked.
     ///
     /// - Throws: what reading the keyring and `use` throw.
-    func keyringSecrets(labeled ending: String, _ use: (borrowing SecretBytes) throws -> Void) throws
+    func keyringSecrets(_ wanted: KeyringItems, _ use: (borrowing SecretBytes) throws -> Void) throws
 
     /// The content of a file, decrypted by `gpg` with the keys of the user; at most `limit` bytes.
     ///
@@ -87,7 +86,7 @@ extension ForeignSecrets {
     }
 
     /// The default for implementations without a desktop.
-    package func keyringSecrets(labeled ending: String, _ use: (borrowing SecretBytes) throws -> Void) {}
+    package func keyringSecrets(_ wanted: KeyringItems, _ use: (borrowing SecretBytes) throws -> Void) {}
 
     /// The default for implementations that do not run programs.
     package func decryptedByGPG(_ path: String, skipping count: Int, limit: Int) throws -> SecretBytes {

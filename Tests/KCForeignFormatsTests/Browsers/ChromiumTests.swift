@@ -80,8 +80,8 @@ struct ChromiumTests {
 
             func keyFile() -> ForeignFile? { nil }
 
-            func keyringSecrets(labeled ending: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
-                #expect(ending == "Safe Storage")
+            func keyringSecrets(_ wanted: KeyringItems, _ use: (borrowing SecretBytes) throws -> Void) throws {
+                #expect(wanted == .labeled(ending: "Safe Storage"))
                 try use(SecretBytes(copying: "of another browser".utf8))
                 try use(SecretBytes(copying: secret))
             }

@@ -87,7 +87,7 @@ final class ChromiumKeys {
         } else if secrets.isPasswordGiven {
             try secrets.password("'\(Self.labelEnding)' password of the browser") { try add($0) }
         } else {
-            try secrets.keyringSecrets(labeled: Self.labelEnding) { try add($0) }
+            try secrets.keyringSecrets(.labeled(ending: Self.labelEnding)) { try add($0) }
         }
     }
 
@@ -97,12 +97,8 @@ final class ChromiumKeys {
     }
 
     private func readKeyring(_ input: ForeignInput) throws {
-        let formats: [any ForeignFormat] = [GnomeKeyringFormat(), KWalletFormat(), MacKeychainFormat()]
-        guard let format = try formats.first(where: { try $0.recognises(input) }) else {
-            throw ForeignFailure.damagedKeyFile("it is not a keyring, a wallet or a macOS keychain")
-        }
         var visitor = StorageKeys(keys: self)
-        try format.read(input, WithoutKeyFile(secrets)).items.visitItems(&visitor)
+        try KeyringAsKey.read(input, secrets).visitItems(&visitor)
         if found.isEmpty { throw ForeignFailure.damagedKeyFile("it has no item '… \(Self.labelEnding)'") }
     }
 }
@@ -119,21 +115,4 @@ private struct StorageKeys: ItemVisitor {
     func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws { try keys.add(secret) }
 
     func skip(damaged item: Item?) {}
-}
-
-/// The secrets for a keyring that is itself a key file.
-private struct WithoutKeyFile: ForeignSecrets {
-    private let secrets: any ForeignSecrets
-
-    init(_ secrets: any ForeignSecrets) {
-        self.secrets = secrets
-    }
-
-    var isPasswordGiven: Bool { secrets.isPasswordGiven }
-
-    func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
-        try secrets.password("\(what) that is the key file", use)
-    }
-
-    func keyFile() -> ForeignFile? { nil }
 }

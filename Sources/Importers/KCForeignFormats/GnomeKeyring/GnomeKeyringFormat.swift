@@ -23,10 +23,12 @@ package struct GnomeKeyringFormat: ForeignFormat {
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         if case .folder = input.content {
             guard let folder = try KeyringFolder(input.path) else { throw ForeignFailure.notOfFormat(title: title) }
-            return try folder.read(secrets)
+            return try folder.read(AppKeyringSecrets(secrets, ofFolder: input.path))
         }
         guard let file = input.file, try recognises(input) else { throw ForeignFailure.notOfFormat(title: title) }
-        return try Self.read(KeyringFile(file, at: input.path), secrets, number: 0)
+        return try Self.read(
+            KeyringFile(file, at: input.path), AppKeyringSecrets(secrets, ofFolder: Path.split(input.path).folder),
+            number: 0)
     }
 
     /// Reads a keyring.

@@ -21,14 +21,17 @@ package struct KeyringOutline: Sendable {
             throw file.isBlank ? ForeignFailure.empty : .damaged("it does not begin like a keyring")
         }
         modified = file.modified
-        let kind = try GnomeKeyringFormat.Kind(file)
-        isOfOO7 = kind == .libsecret
-        (label, itemCount) =
-            switch kind {
-            case .text: try KeyringText.outline(of: file)
-            case .encrypted: try EncryptedKeyring.outline(of: file)
-            case .libsecret: (KeyringFile(file, at: path).labelOfName, try LibsecretKeyring.itemCount(of: file))
-            }
+        isOfOO7 = try GnomeKeyringFormat.Kind(file) == .libsecret
+        (label, itemCount) = try Self.outline(of: file, at: path)
+    }
+
+    /// The label and the number of items of a file that begins like a keyring.
+    static func outline(of file: ForeignFile, at path: String) throws(ForeignFailure) -> (label: String, items: Int) {
+        switch try GnomeKeyringFormat.Kind(file) {
+        case .text: try KeyringText.outline(of: file)
+        case .encrypted: try EncryptedKeyring.outline(of: file)
+        case .libsecret: (KeyringFile(file, at: path).labelOfName, try LibsecretKeyring.itemCount(of: file))
+        }
     }
 }
 

@@ -64,6 +64,12 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
             .wrongKey, "the key of \(file), which its browser keeps in the desktop keyring, was not found",
             hint: "run this in the session of its user, with the keyring unlocked",
             "'\(OptionName.keyFile.spelling) login.keyring' takes the key from the file of that keyring")
+    case .noAppSecret(let app):
+        let secret = "a secret that the desktop keyring keeps for \(app.map { "the app \(quoted($0))" } ?? "its app")"
+        return Explanation(
+            .wrongKey, "\(file) opens only with \(secret), and none that was found opens it",
+            hint: "run this in the session of its user, with the keyring unlocked: the item has the attribute app_id",
+            "'\(OptionName.keyFile.spelling) login.keyring' takes the secret from the file of that keyring")
     case .needsProgram(let program, let problem):
         return Explanation(
             .io, "\(file) needs '\(program)' to open it: \(problem)", hint: "check whether '\(program)' alone opens it")

@@ -160,13 +160,16 @@ struct Examination {
         for name in lacking { warnings.append((nil, EncryptedArchives.warning(name))) }
     }
 
-    /// Warns of keyrings that have two versions.
+    /// Warns of keyrings that have two versions, and of those of apps that nothing opens.
     private mutating func lookAtKeyringFiles() {
         count += 1
         var found = KeyringExamination()
         check { session in found = try KeyringExamination(in: session) }
         warnings += found.warnings.map { (nil, $0) }
         notes += found.notes.map { (nil, $0) }
+        var ofApps: [String] = []
+        check { session in ofApps = try AppKeyrings(in: session).warnings }
+        warnings += ofApps.map { (nil, $0) }
     }
 
     /// Warns of files of the home that hold secrets in the clear.

@@ -206,8 +206,8 @@ struct ForeignReader {
                 now: reader.session.now)
         }
 
-        func keyringSecrets(labeled ending: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
-            for secret in try KeyringSecrets.find(labeled: ending, in: reader.session) { try use(secret.password) }
+        func keyringSecrets(_ wanted: KeyringItems, _ use: (borrowing SecretBytes) throws -> Void) throws {
+            for secret in try KeyringSecrets.find(wanted, in: reader.session) { try use(secret.password) }
         }
     }
 }

@@ -1,44 +1,64 @@
 internal import KCByteStreams
+internal import KCItemSources
 internal import KCKeychainModel
 internal import KCReportText
 internal import KCSecretService
 
 /// The secrets of certain items of the desktop keyring, which open files of other programs.
-enum KeyringSecrets {
-    /// The secrets of the items whose labels end with `ending`; none if no keyring is running.
-    ///
-    /// Starts and unlocks nothing. A note says what could not be searched.
+struct KeyringSecrets {
+    /// The secrets, with the app that the portal keeps each for.
+    private(set) var found: [(app: String?, secret: KeptPassword)] = []
+    /// Why there may be others, to follow "the desktop keyring"; nil if all were searched.
+    private(set) var gap: String?
+
+    /// Finds the secrets; starts and unlocks nothing.
     ///
     /// - Throws: `SecretServiceFailure.interrupted`.
-    static func find(labeled ending: String, in session: Session) throws -> [KeptPassword] {
-        guard try session.world.desktopKeyring() == .running else { return [] }
-        var visitor = Visitor(ending: ending)
+    init(_ wanted: KeyringItems, in session: Session) throws {
+        guard try session.world.desktopKeyring() == .running else {
+            gap = "does not run here"
+            return
+        }
+        var visitor = Visitor(wanted: wanted)
         do {
             let client = try SecretServiceClient(session.world.sessionBus(), starts: false)
             let source = ServiceSource(try client.read(.all, needsAll: false))
-            for label in source.lockedCollections {
-                session.note("collection \(quoted(label)) of the desktop keyring is locked: no key is looked for in it")
+            if let label = source.lockedCollections.first {
+                gap = "is locked, with collection \(quoted(label))"
+            } else if source.unreadableCount > 0 {
+                // GNOME Keyring does not return what its portal has made in the same session.
+                gap = "lists \(counted(source.unreadableCount, "item")) that it does not return until the next log-in"
             }
             try source.readable.visitItems(&visitor)
         } catch SecretServiceFailure.interrupted {
             throw SecretServiceFailure.interrupted
         } catch let failure as SecretServiceFailure {
-            session.note("no key is looked for in the desktop keyring: \(explainSecretService(failure).message)")
+            gap = "does not answer: \(explainSecretService(failure).message)"
         }
-        return visitor.found
+        found = visitor.found
     }
 
-    /// Keeps the secrets of the items with the label.
-    private struct Visitor: ItemVisitor {
-        let ending: String
-        var found: [KeptPassword] = []
+    /// The secrets; none if no keyring is running.
+    ///
+    /// A note says what could not be searched.
+    ///
+    /// - Throws: `SecretServiceFailure.interrupted`.
+    static func find(_ wanted: KeyringItems, in session: Session) throws -> [KeptPassword] {
+        guard try session.world.desktopKeyring() == .running else { return [] }
+        let search = try KeyringSecrets(wanted, in: session)
+        if let gap = search.gap { session.note("the desktop keyring \(gap): a key in it may not be found") }
+        return search.found.map(\.secret)
+    }
 
-        func wants(_ item: Item) -> Bool {
-            item.attributes.text(.labl)?.exact.hasSuffix(ending) == true && item.secretSize != nil
-        }
+    /// Keeps the secrets of the items that are wanted.
+    private struct Visitor: ItemVisitor {
+        let wanted: KeyringItems
+        var found: [(app: String?, secret: KeptPassword)] = []
+
+        func wants(_ item: Item) -> Bool { wanted.includes(item) }
 
         mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {
-            found.append(KeptPassword(secret.copy()))
+            found.append((KeyringItems.app(of: item), KeptPassword(secret.copy())))
         }
 
         func skip(damaged item: Item?) {}
