@@ -95,6 +95,7 @@ struct FuzzTests {
         Sample("Bitwarden with attachments", member: "data.json", bitwarden, beside: [("attachments/1/a.txt", "A")]),
         Sample(
             "RoboForm", "Name,Url,MatchUrl,Login,Pwd,Note,Folder,RfFieldsV2\nR,https://r,,a,p,n,/,\"P$,,,pwd,1\",x\n"),
+        Sample("connection of NetworkManager", NetworkManagerTests.wifi),
         Sample("Password Safe", fixture: PasswordSafeTests.fixture, password: "pw one", cost: 2),
         Sample("1PIF", OldOnePasswordTests.pif),
         Sample("output of security", KeychainDumpTests.whole),

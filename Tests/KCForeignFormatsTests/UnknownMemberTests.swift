@@ -226,6 +226,7 @@ struct UnknownMemberTests {
     private static let closed = [
         "kcbackup-items": "a member that is not known is refused, since it is an instruction",
         "git-credentials": "a line has the parts of an address only",
+        "networkmanager": "the file itself is an item, with all that is in it",
         "netrc": "an unknown word damages its entry, which is named",
         "otpauth": "a line is kept as a whole", "qr-picture": "a line of a code is kept as a whole",
         "ente": "a line is kept as a whole",

@@ -187,6 +187,23 @@ struct HomeTests {
         #expect(outcome.messages.contains("left out: '~/.ssh/"))
     }
 
+    @Test(
+        "Connections of the system are counted, with the command that backs them up, and are listed with their secrets")
+    func connections() throws {
+        try back()
+        try home.write(
+            "system-connections/Caf\u{e9} 1.nmconnection",
+            "[connection]\nid=Caf\u{e9}\nuuid=1\ntype=wifi\n"
+                + "[wifi]\nssid=Caf\u{e9}\n[wifi-security]\npsk=tulip\n")
+        let outcome = home.run("create --keychain home: -o i.kcb --passphrase file:pass -v --json")
+        #expect(outcome.messages.contains("1 connection of NetworkManager is the system's: 'sudo kcbackup create "))
+        #expect(outcome.text.contains(#""systemConnections":1"#))
+        let listed = home.run("inspect system-connections")
+        #expect(listed.status == .ok, "\(listed.messages)")
+        #expect(listed.text.contains("1 Wi-Fi password, 1 attachment"))
+        #expect(home.run("item find --keychain file:system-connections AirPort --reveal").text == "tulip")
+    }
+
     @Test("Options that mean nothing for files are refused, and so are commands that change items")
     func refusals() throws {
         try back()

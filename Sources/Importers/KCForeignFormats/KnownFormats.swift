@@ -32,6 +32,7 @@ package enum KnownFormats {
         FirefoxFormat(),
         ChromiumFormat(),
         NetrcFormat(),
+        NetworkManagerFormat(),
         OTPAuthFormat(),
         QRPictureFormat(),
         AegisFormat(),

@@ -28,6 +28,8 @@ struct World {
     var systemRoot = "/"
     /// The path of the machine ID (machine-id(5)).
     var machineIDPath: String
+    /// The folder of the connections of NetworkManager (nm-settings-keyfile(5)).
+    var systemConnections = "/etc/NetworkManager/system-connections"
     /// The security chip, which may hold the device key.
     var chip = LocalDevice.chip
     /// The security tokens that may be connected.

@@ -42,6 +42,7 @@ struct JSONManual {
         "rejected": "rejected file", "found": "found item",
         "kit": "kit", "kits": "kit", "archives": "opened archive",
         "home": "home", "sources": "home source", "leftFiles": "left file", "unreadFiles": "unread file",
+        "appKeyrings": "app keyring",
         "removed": "item", "changed": "change", "before": "item", "after": "item",
     ]
 
@@ -127,6 +128,13 @@ struct JSONHome {
         try home.write("../home/.gnupg/random_seed", "made anew")
         // A name that is too long for a file, but not for a folder on the way, is none that can be backed up.
         try home.write("../home/.ssh/" + String(repeating: "deep/", count: 31) + "key", "x")
+        try home.folder.write(
+            "home/.var/app/org.example.App/data/keyrings/default.keyring",
+            [UInt8](
+                try Data(
+                    contentsOf: URL(
+                        filePath: Project.path("Tests/KCForeignFormatsTests/Fixtures/oo7/default.keyring")))))
+        try home.write("system-connections/home.nmconnection", "[connection]\nid=home\nuuid=1\ntype=wifi\n")
         try home.write("passcode", "walnut lantern\n")
         try home.write("new", "other lantern\n")
         try home.write("passphrase", "correct horse\n")

@@ -21,7 +21,7 @@ extension TestHome {
             clock: { now }, calendar: calendar, stopwatch: { .zero },
             environment: Self.environment.merging(environment) { $1 },
             home: self.home, workingFolder: workingFolder, systemRoot: workingFolder + "/root",
-            machineIDPath: machineIDPath,
+            machineIDPath: machineIDPath, systemConnections: path("system-connections"),
             chip: DeviceChip(chip), tokens: securityTokens, terminal: terminal, output: CollectedOutput(),
             messages: CollectedOutput(),
             // The lowest valid costs: these tests are not about guessing.

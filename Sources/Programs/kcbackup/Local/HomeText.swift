@@ -8,10 +8,21 @@ struct HomeText {
     let contents: HomeContents
     let root: HomeRoot
     let calendar: LocalCalendar
+    /// The keyrings of apps among the files; nil if only the files were asked for.
+    var appKeyrings: AppKeyrings?
+    /// The folder of the connections of the system, and how many are there; nil if there are none.
+    var connections: (folder: String, count: Int)?
 
     /// Says what a backup takes and leaves; to a user who is watching, all but what could not be read.
     func tellContents(in session: Session) {
         for line in lines { session.note(line) }
+        for line in appKeyrings?.lines ?? [] { session.note(line) }
+        if let connections {
+            session.note(
+                "\(counted(connections.count, "connection")) of NetworkManager \(connections.count == 1 ? "is" : "are") "
+                    + "the system's: 'sudo kcbackup create \(OptionName.keychain.spelling) "
+                    + "\(shellWord("file:" + connections.folder)) networks.kcb' backs them up")
+        }
         // As many as fit a screen, unless all are asked for.
         let limit = session.style.isVerbose ? Int.max : 20
         for (path, reason) in contents.left.prefix(limit) { session.note("left: \(quoted(path)): \(reason.words)") }
@@ -53,6 +64,12 @@ struct HomeText {
 
     /// The JSON object "home".
     var json: JSONValue {
+        filesJSON.adding([
+            ("appKeyrings", appKeyrings?.json), ("systemConnections", (connections?.count).map { .number($0) }),
+        ])
+    }
+
+    private var filesJSON: JSONValue {
         [
             "sources": .list(
                 contents.sources.map { source in

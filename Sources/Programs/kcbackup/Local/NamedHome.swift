@@ -19,7 +19,11 @@ struct NamedHome: NamedStore {
     func opened(_ options: StoreOptions, in session: Session) throws -> OpenStore {
         session.subjects.keychain = name
         let path = session.world.path(of: root)
-        let text = HomeText(contents: try HomeReader.read(path, root), root: root, calendar: session.calendar)
+        var text = HomeText(contents: try HomeReader.read(path, root), root: root, calendar: session.calendar)
+        if options.isForArchive, root == .home {
+            text.appKeyrings = try AppKeyrings(in: session)
+            text.connections = session.world.connections()
+        }
         if options.isForArchive { text.tellContents(in: session) } else { text.warnOfUnread(in: session) }
         return OpenStore(
             items: HomeItemStore(text.contents, identity: "\(name)\(Path.real(path) ?? path)"), title: text.lines,
@@ -43,5 +47,19 @@ extension World {
         case .home: home
         case .credentials: systemRoot
         }
+    }
+
+    /// The folder of the connections of NetworkManager, and how many are in it; nil if there are none, or if the folder
+    /// cannot be listed.
+    fileprivate func connections() -> (folder: String, count: Int)? {
+        let names: [String]
+        do throws(FileFailure) {
+            names = try Path.names(in: systemConnections)
+        } catch {
+            // Few systems hide the names, and a backup of a home is whole without them.
+            return nil
+        }
+        let count = names.count { $0.exact.hasSuffix(".nmconnection") }
+        return count == 0 ? nil : (systemConnections, count)
     }
 }
