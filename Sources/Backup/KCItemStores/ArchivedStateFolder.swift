@@ -55,9 +55,14 @@ struct ArchivedStateFolder {
 
     /// Runs `body` while no other run writes to the keyring.
     func alone<Result>(_ body: () throws -> Result) throws -> Result {
-        try Path.makeFolder(path)
-        let lock = try FileLock.ofFolder(path)
+        let lock = try lock()
         return try withExtendedLifetime(lock) { try body() }
+    }
+
+    /// Keeps other runs from writing until the lock is let go.
+    func lock() throws -> FileLock {
+        try Path.makeFolder(path)
+        return try FileLock.ofFolder(path)
     }
 
     /// Removes the states that were brought back, and old ones.

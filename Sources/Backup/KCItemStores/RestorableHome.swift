@@ -8,15 +8,15 @@ internal import KCLocalKeychains
 /// A home as archives of its files are restored into it.
 package final class RestorableHome: RestorableStore {
     private let root: HomeRoot
-    private let path: String
-    private let kept: HomeStates
+    let home: String
+    let kept: HomeStates
     private let setting: StateSetting
     private var isOpen = false
 
     /// - Parameter path: the path of the home, or of the system's root.
     package init(_ root: HomeRoot, _ path: String, _ setting: StateSetting) {
         self.root = root
-        self.path = path
+        home = path
         self.setting = setting
         kept = HomeStates(root, setting)
     }
@@ -31,7 +31,7 @@ package final class RestorableHome: RestorableStore {
         let backup = try RestoreBackup(request.archive, options: request.options)
         if !isOpen { try request.openArchive(true) }
         isOpen = true
-        let home = try WritableHome(path)
+        let home = try WritableHome(self.home)
         let code = try kept.coding()
         let target = HomeTarget(root, home) { file, rule, bytes in try code(file.restoredPermissions(rule), bytes) }
         if request.options.isDryRun {
@@ -70,7 +70,7 @@ package final class RestorableHome: RestorableStore {
     package func planUndo(to name: String?) throws -> UndoPlan {
         let known = try kept.folder.names()
         if known.isEmpty { throw StateFailure.none(named: nil) }
-        var undo = HomeUndo(try WritableHome(path), kept)
+        var undo = HomeUndo(try WritableHome(home), kept)
         for (index, candidate) in known.enumerated() {
             try undo.add(kept.folder.state(candidate))
             guard name == nil || name?.exact == candidate.text.exact else { continue }

@@ -23,6 +23,14 @@ package struct HomePath: Hashable, Comparable, Sendable {
         self.names = names
     }
 
+    /// The path below a home of what has a path; nil for what is not below it.
+    package init?(of path: String, in home: String) {
+        let (folder, name) = Path.split(path)
+        guard let real = Path.real(folder), let base = Path.real(home) else { return nil }
+        guard let rest = "\(real)/\(name)".exact.removingPrefix(base == "/" ? base : base + "/") else { return nil }
+        self.init(rest)
+    }
+
     private init(names: [String], in root: HomeRoot) {
         self.root = root
         self.names = names

@@ -96,6 +96,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case recipientsFile = "recipients-file"
     case recipientsPassphrase = "recipients-passphrase"
     case remove
+    case removeFromFile = "remove-from-file"
     case replace
     case replaceUnarchived = "replace-unarchived"
     case requireAll = "require-all"

@@ -367,6 +367,7 @@ struct JSONHome {
             step("keychain unlock", "keychain unlock \(passcode)"),
             step("keychain set-settings", "keychain set-settings --lock-after 60"),
             step("keychain lock", "keychain lock --all"),
+            step("import --remove-from-file", "import ~/.netrc --remove-from-file \(passcode)"),
         ]
             // Enough wrong passcodes that the next attempt has to wait for more than the minute between two runs.
             + (1...10).map { _ in step("error", "keychain unlock --passcode file:passphrase", 12) } + [

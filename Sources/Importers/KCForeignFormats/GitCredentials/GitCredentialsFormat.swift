@@ -5,7 +5,7 @@ internal import KCKeychainModel
 /// The file of `git credential-store`: one address per line, with user and password before the `@`.
 ///
 /// Source: git-credential-store(1), and `credential.c` of git, which decodes each part after splitting the address.
-package struct GitCredentialsFormat: ForeignFormat {
+package struct GitCredentialsFormat: SeparableFormat {
     package let name = "git-credentials"
     package let title = "git credentials file"
 
@@ -43,6 +43,29 @@ package struct GitCredentialsFormat: ForeignFormat {
             }
         }
         return try collector.finish(details: "", isPlaintext: true)
+    }
+
+    package func remainder(of file: ForeignFile) -> FileRemainder {
+        file.bytes.withBytes { bytes in
+            var whole: [Range<Int>] = []
+            var staying = 0
+            var lines = Lines(bytes.count)
+            while let line = lines.next(in: bytes) {
+                do throws(ForeignFailure) {
+                    // What no item is made of has no password, or one that no other program asks for.
+                    guard !CredentialLine.isWithoutHost(line.range, in: bytes) else { continue }
+                    guard let parts = CredentialLine(line.range, in: bytes) else {
+                        staying += 1
+                        continue
+                    }
+                    guard parts.password != nil || parts.isToken(in: bytes) else { continue }
+                    if try parts.draft(in: bytes, line.number).isCut { staying += 1 } else { whole.append(line.range) }
+                } catch {
+                    staying += 1
+                }
+            }
+            return FileRemainder(of: bytes, without: whole, staying: staying)
+        }
     }
 
     private static func add(

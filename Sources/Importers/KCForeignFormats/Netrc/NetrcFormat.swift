@@ -5,7 +5,7 @@ internal import KCKeychainModel
 /// `.netrc`: the passwords for curl, ftp, git and others, as words in the clear.
 ///
 /// Source: the manual of GNU inetutils, "The .netrc file", and the manual of curl, which added quotation marks.
-package struct NetrcFormat: ForeignFormat {
+package struct NetrcFormat: SeparableFormat {
     package let name = "netrc"
     package let title = ".netrc file"
 
@@ -47,10 +47,29 @@ package struct NetrcFormat: ForeignFormat {
         return try collector.finish(details: "", isPlaintext: true)
     }
 
+    package func remainder(of file: ForeignFile) -> FileRemainder {
+        file.bytes.withBytes { bytes in
+            var whole: [Range<Int>] = []
+            var staying = 0
+            for record in records(in: bytes).records {
+                switch record.result {
+                case .success(let entry) where !entry.hasSecret: continue
+                case .success(let entry) where record.isBare && entry.isWhole: whole.append(record.range)
+                case .success, .failure: staying += 1
+                }
+            }
+            return FileRemainder(of: bytes, without: whole, staying: staying)
+        }
+    }
+
     /// An entry, or why it cannot be read, with the line where it begins or is damaged.
     private struct Record {
         let line: Int
         let result: Result<Entry, ForeignFailure>
+        /// From its first word to its last one.
+        var range = 0..<0
+        /// True if there are neither comments nor macros in it.
+        var isBare = false
     }
 
     /// Reads all entries.
@@ -70,7 +89,9 @@ package struct NetrcFormat: ForeignFormat {
                     macros += 1
                     continue
                 }
-                let (record, inside) = try record(word, &words, bytes)
+                var (record, inside) = try record(word, &words, bytes)
+                record.range = word.range.lowerBound..<words.position
+                record.isBare = inside == 0 && words.comments == start.comments
                 records.append(record)
                 macros += inside
             } catch {
@@ -105,7 +126,10 @@ package struct NetrcFormat: ForeignFormat {
         var macros = 0
         while true {
             let before = words
-            guard let word = try words.next(in: bytes) else { break }
+            guard let word = try words.next(in: bytes) else {
+                words = before
+                break
+            }
             if word.equals("machine", in: bytes) || word.equals("default", in: bytes) {
                 words = before
                 break
@@ -139,6 +163,12 @@ package struct NetrcFormat: ForeignFormat {
         var password: NetrcWord?
         /// A second password, which some FTP servers ask for.
         var account: NetrcWord?
+
+        /// True if it becomes an item.
+        var hasSecret: Bool { token != nil || password != nil || account != nil }
+
+        /// True if its items have all that it has.
+        var isWhole: Bool { address.map { !$0.hasSecret && !$0.isCut } ?? true }
 
         static var other: Entry { Entry(host: nil, address: nil) }
 

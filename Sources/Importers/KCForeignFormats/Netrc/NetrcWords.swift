@@ -40,7 +40,10 @@ struct NetrcWord {
 
 /// Iterates over the words of a file.
 struct NetrcWords {
-    private var position = 0
+    /// Where the next byte is.
+    private(set) var position = 0
+    /// The number of comments before it.
+    private(set) var comments = 0
     /// The line of the next byte, from 1.
     private(set) var line = 1
     private let count: Int
@@ -59,7 +62,9 @@ struct NetrcWords {
                 line += 1
                 position += 1
             case 0x20, 0x09, 0x0d: position += 1
-            case UInt8(ascii: "#"): skipLine(in: bytes)
+            case UInt8(ascii: "#"):
+                comments += 1
+                skipLine(in: bytes)
             default: return true
             }
         }

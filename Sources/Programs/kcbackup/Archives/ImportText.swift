@@ -12,6 +12,8 @@ struct ImportText {
     var policy = ConflictPolicy.newer
     /// The keychain as it was named on the command line.
     var named: String?
+    /// The number of records that were taken out of the file; nil if none were to be, or if it stays as it was.
+    var removed: Int?
     let session: Session
 
     /// What the file is read for.
@@ -116,7 +118,8 @@ struct ImportText {
         if !report.isDryRun { session.done = summary }
         if report.isDryRun || session.style.isJSON {
             try session.result(
-                report.json(of: path, reading.format.name, holding: reading.contents.json, keychain: keychain),
+                report.json(of: path, reading.format.name, holding: reading.contents.json, keychain: keychain)
+                    .adding([("removed", removed.map { .number($0) })]),
                 list.lines + [summary + "\n"])
         } else if report.counts.update + report.counts.keep > 0, !session.style.isQuiet {
             // What was changed, and what was not although the file differs, is said to everybody.

@@ -27,6 +27,9 @@ struct ImportCommand: Verb {
             documentation describes, for each program, how to get the file and what is lost; kcbackup-import(1) says \
             where it is.
 
+            With '--remove-from-file', the records of a .netrc file or a git credentials file of your home are taken out \
+            of it, once the keychain is known to have their secrets; 'undo --keychain home:' puts them back.
+
             A file of items has one JSON object per line ('json.md'): all of them are imported, or none.
 
             Formats: \(KnownFormats.all.map(\.name).joined(separator: ", ")).
@@ -35,6 +38,7 @@ struct ImportCommand: Verb {
               kcbackup import logins.csv --dry-run
               kcbackup import logins.csv
               kcbackup import ~/.netrc --into scripts
+              kcbackup import ~/.git-credentials --remove-from-file
               kcbackup import items.jsonl
             """)
 
@@ -68,6 +72,11 @@ struct ImportCommand: Verb {
     @Flag(name: OptionName.dryRun.name, help: "Say what would happen, and write nothing.")
     var dryRun = false
 
+    @Flag(
+        name: OptionName.removeFromFile.name,
+        help: "Take what was imported out of the file: of .netrc files and git credentials files of your home.")
+    var removeFromFile = false
+
     @Flag(name: OptionName.noUndo.name, help: "Do not keep the state before the import.")
     var noUndo = false
 
@@ -100,7 +109,7 @@ struct ImportCommand: Verb {
         let reading = try reader.read(as: table)
         return try KeychainImport(
             path: file, target: target, named: target.keychain, policy: onConflict, isDryRun: dryRun,
-            keepsState: !noUndo
+            keepsState: !noUndo, removesFromFile: removeFromFile
         ).run(reading, in: session)
     }
 

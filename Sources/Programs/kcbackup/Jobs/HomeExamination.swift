@@ -29,7 +29,7 @@ struct HomeExamination {
         return switch file.kind {
         case .privateKey: "'ssh-keygen -p -f \(path)' sets one"
         case .passwords:
-            "'kcbackup import \(path)' moves them into a keychain; then remove the file"
+            "'kcbackup import \(path) \(OptionName.removeFromFile.spelling)' moves them into a keychain"
         case .secret:
             "'kcbackup item add \(OptionName.service.spelling) \(name) "
                 + "\(OptionName.secretFile.spelling) \(path)' keeps it in a keychain, and 'kcbackup exec "

@@ -23,6 +23,8 @@ struct ForeignReader {
         let fileDate: Timestamp?
         /// True if the input is there as before, as a pipe is not.
         let remains: Bool
+        /// The file; nil for a folder, and for a file that was not in memory as a whole.
+        var file: ForeignFile?
 
         /// The format as text, with the details that the file contains about itself.
         var words: String {
@@ -76,7 +78,7 @@ struct ForeignReader {
         }
         return Reading(
             format: format, contents: contents, fileDate: input.file?.modified,
-            remains: input.path.exact != InputFile.standardInputName.exact)
+            remains: input.path.exact != InputFile.standardInputName.exact, file: input.file)
     }
 
     /// Opens the file or folder, without asking for anything.

@@ -21,11 +21,14 @@ struct KeychainImport {
     let keepsState: Bool
     /// True if an item that is kept although its secret differs makes the result incomplete.
     var isAgreement = false
+    /// True to take the records out of their file afterwards.
+    var removesFromFile = false
 
     /// Runs the import, or its dry run, for which the keychain need not exist.
     func run(_ reading: ForeignReader.Reading, in session: Session) throws -> ExitStatus {
         let local = try LocalKeychain(target.keychain, in: session.world)
-        let text = ImportText(
+        let removal = try removesFromFile ? FileRemoval(path, reading, in: session) : nil
+        var text = ImportText(
             path: path, reading: reading, use: isDryRun ? .dryRun : .importing, policy: policy, named: named,
             session: session)
         try text.tellContents()
@@ -34,16 +37,24 @@ struct KeychainImport {
         // Each item is visited once for the plan and once for writing.
         let progress = Progress("importing items", of: UInt64(items.count * (isDryRun ? 1 : 2)), in: session)
         defer { progress.finish() }
-        let report = try report(reading, local, progress, in: session) { item, action in
+        let (report, store) = try report(reading, local, progress, in: session) { item, action in
             if session.style.isVerbose { decisions.append((item, action)) }
         }
         progress.finish()
+        // What was imported is told, whatever becomes of the file.
+        let removed = Result { () throws -> Int? in
+            guard let removal else { return nil }
+            if isDryRun { return try removal.plan() }
+            return try store.flatMap { try removal.run(reading.contents, in: $0) }
+        }
+        if case .success(let count) = removed { text.removed = count }
         let told = Result { try text.tell(report, decisions, keychain: local.name) }
-        if reading.contents.exposesSecrets, reading.remains, !isDryRun {
+        if removal == nil, reading.contents.exposesSecrets, reading.remains, !isDryRun {
             session.warn("\(quoted(path)) still holds the secrets in the clear; delete it when it is no longer needed")
         }
         try told.get()
-        let isWhole = report.failing.isEmpty && report.skipped.isEmpty && reading.contents.refused.isEmpty
+        let isKept = try removed.get() == nil && removal != nil
+        let isWhole = !isKept && report.failing.isEmpty && report.skipped.isEmpty && reading.contents.refused.isEmpty
         if !isAgreement { return isWhole ? .ok : .incomplete }
         let others = report.kept.filter { !$0.hasOtherSecret }.map(\.item)
         session.list(others) { _, words in
@@ -56,21 +67,24 @@ struct KeychainImport {
     private func report(
         _ reading: ForeignReader.Reading, _ local: LocalKeychain, _ progress: Progress, in session: Session,
         _ observe: @escaping (Item, RestoreAction) -> Void
-    ) throws -> ImportReport {
+    ) throws -> (ImportReport, Keychain?) {
         let items = reading.contents.items
         let importing = ImportItems(
             policy: policy, isDryRun: isDryRun, requiresAll: reading.format is ItemLinesFormat)
         guard try Path.exists(local.path) else {
             session.warn("there is no keychain \(quoted(local.name)) yet; 'kcbackup keychain create' makes it")
-            return try importing.run(items, into: EmptyTarget(form: .plain), step: progress.step, observe: observe)
+            let target = EmptyTarget(form: .plain)
+            return (try importing.run(items, into: target, step: progress.step, observe: observe), nil)
         }
         let store = try target.open(in: session)
         try target.passcodeOption.unlock(store, for: .of(Protection.unconstrained), in: session)
         if !keepsState || isDryRun {
-            return try importing.run(items, into: store, step: progress.step, observe: observe)
+            return (try importing.run(items, into: store, step: progress.step, observe: observe), store)
         }
-        return try session.states(of: store).keeping(before: isAgreement ? .merge : .import, isKept: true) { keep in
+        let report = try session.states(of: store).keeping(before: isAgreement ? .merge : .import, isKept: true) {
+            keep in
             try importing.run(items, into: store, keep: keep, step: progress.step, observe: observe)
         }
+        return (report, store)
     }
 }

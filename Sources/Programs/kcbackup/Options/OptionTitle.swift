@@ -48,7 +48,7 @@ extension OptionName {
         case .acceptOrigin, .days, .device, .drill, .forDevice, .giveUpDeviceBinding, .inventory, .last, .maxAge,
             .metadataReadable,
             .against, .on, .onConflict, .sample,
-            .plaintext, .replace,
+            .plaintext, .removeFromFile, .replace,
             .replaceUnarchived, .requireAll, .signers, .staysBehind:
             .rules
         case .confirm, .dryRun, .keepKey, .list, .listUndo, .newKey, .noUndo, .undo, .withoutArchive, .yes:

@@ -1,0 +1,110 @@
+import Foundation
+import KCTestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("Taking imported records out of their file")
+struct FileRemovalTests {
+    private let home: TestHome
+
+    init() throws {
+        home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+    }
+
+    private func file(_ name: String, _ text: String) throws { try home.write("../home/" + name, text) }
+
+    private func text(_ name: String) -> String? {
+        FileManager.default.contents(atPath: home.home + "/" + name).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private static let netrc = """
+        # mine
+        machine a.example login ada password rose
+        machine b.example
+          login bob
+          password tulip
+        macdef init
+        cd /pub
+
+        machine e.example login eve password iris
+        machine c.example login cy # of the office
+          password lily
+        machine d.example login dora
+
+        """
+
+    @Test("What was imported is taken out, all else stays, and undo puts it back")
+    func netrc() throws {
+        try file(".netrc", Self.netrc)
+        let plan = home.run("import ~/.netrc --remove-from-file --dry-run")
+        #expect(plan.messages.contains("would take 2 records out of '~/.netrc': 2 records with comments, macros"))
+        #expect(text(".netrc") == Self.netrc)
+        let outcome = home.run("import ~/.netrc --remove-from-file -v")
+        #expect(outcome.status == .ok, "\(outcome.messages)")
+        #expect(outcome.messages.contains("took 2 records out of '~/.netrc'"))
+        #expect(outcome.messages.contains("'~/.netrc' still holds secrets: 2 records with comments"))
+        #expect(
+            text(".netrc") == """
+                # mine
+                machine b.example
+                  login bob
+                  password tulip
+                macdef init
+                cd /pub
+
+                machine c.example login cy # of the office
+                  password lily
+                machine d.example login dora
+
+                """)
+        #expect(home.run("item find --server b.example --reveal").text == "tulip")
+        #expect(home.run("undo --keychain home:").status == .ok)
+        #expect(text(".netrc") == Self.netrc)
+        #expect(home.run("import ~/.netrc --remove-from-file --json").text.contains(#""removed":2"#))
+    }
+
+    @Test("A file of which nothing remains is removed, and comes back with its permissions")
+    func git() throws {
+        let lines = "https://ada:rose@a.example\nhttps://bob:tulip@b.example/x\n"
+        try file(".git-credentials", lines)
+        #expect(home.run("import ~/.git-credentials --remove-from-file").status == .ok)
+        #expect(text(".git-credentials") == nil)
+        #expect(home.run("undo --keychain home:").status == .ok)
+        #expect(text(".git-credentials") == lines)
+        let attributes = try FileManager.default.attributesOfItem(atPath: home.home + "/.git-credentials")
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test("A file stays as it is if the keychain has another secret, or if a record was not imported")
+    func stays() throws {
+        try file(".netrc", "machine a.example login ada password rose\n")
+        #expect(home.run("import ~/.netrc").status == .ok)
+        let other = "machine a.example login ada password other\nmachine b.example login bob password tulip\n"
+        try file(".netrc", other)
+        let kept = home.run("import ~/.netrc --on-conflict keep --remove-from-file")
+        #expect(kept.status == .incomplete)
+        #expect(kept.messages.contains("'~/.netrc' stays as it is"))
+        #expect(text(".netrc") == other)
+        let damaged = "machine a.example login ada password rose\nmachine x login y login z password p\n"
+        try file(".netrc", damaged)
+        #expect(home.run("import ~/.netrc --on-conflict overwrite --remove-from-file").status == .incomplete)
+        #expect(text(".netrc") == damaged)
+    }
+
+    @Test("Other formats, files elsewhere and links are refused before anything is imported")
+    func refusals() throws {
+        try home.write("logins.csv", "name,url,username,password\na,https://a.example,ada,rose\n")
+        try home.write("netrc", "machine a.example login ada password rose\n")
+        for name in ["logins.csv", "netrc"] {
+            #expect(home.run("import \(name) --remove-from-file").status == .usage, "\(name)")
+        }
+        #expect(home.run("item list").text.contains("a.example") == false)
+        try FileManager.default.createSymbolicLink(
+            atPath: home.home + "/.netrc", withDestinationPath: home.path("netrc"))
+        let link = home.run("import ~/.netrc --remove-from-file").status
+        #expect([.usage, .refused, .damaged].contains(link), "\(link)")
+        #expect(text(".netrc")?.contains("rose") == true)
+    }
+}
