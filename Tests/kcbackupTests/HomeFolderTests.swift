@@ -66,6 +66,25 @@ struct HomeFolderTests {
         #expect(text(".netrc") == "new")
     }
 
+    @Test("The newest archive of each store is restored from a remote, too")
+    func remote() throws {
+        let rclone = try FakeRclone(home)
+        func run(_ line: String) -> TestHome.Outcome {
+            home.run(line.split(separator: " ").map(String.init), environment: rclone.environment)
+        }
+        for text in ["old", "new"] {
+            try home.write("../home/.netrc", text)
+            #expect(run("create --home --to backups --passphrase file:pass").status == .ok)
+        }
+        #expect(run("copy backups --to nas:x").status == .ok)
+        try FileManager.default.removeItem(atPath: home.home + "/.netrc")
+        let restored = run("restore --home nas:x --passphrase file:pass --json")
+        #expect(restored.status == .ok, "\(restored.messages)")
+        #expect(restored.text.contains(#""path":"nas:x/home-files-"#), "\(restored.text)")
+        #expect(text(".netrc") == "new")
+        #expect(run("restore --home nas:empty --passphrase file:pass").status == .notFound)
+    }
+
     @Test("A folder without archives, or with those of several devices, is refused, and so are contradictions")
     func refusals() throws {
         try FileManager.default.createDirectory(atPath: home.path("empty"), withIntermediateDirectories: true)

@@ -1,6 +1,7 @@
 internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCKeychainModel
+internal import KCRemotes
 internal import KCReportText
 
 /// `restore --home`: restores the newest archive of each store in a folder.
@@ -13,11 +14,12 @@ struct HomeRestore {
     func run(_ folder: String) throws -> ExitStatus {
         if command.keychainName != nil { throw UsageProblem.together(.home, .keychain) }
         if command.replace { throw UsageProblem.together(.home, .replace) }
-        let names = try newest(in: folder)
+        let place = try ArchivePlace(folder, in: session)
+        let names = try newest(in: place)
         var results: [JSONValue] = []
         var statuses: [ExitStatus] = []
         for name in names {
-            let path = "\(folder)/\(name.fileName)"
+            let path = place.path(of: name)
             session.note("\(displayed(path)):")
             do {
                 statuses.append(
@@ -41,18 +43,12 @@ struct HomeRestore {
 
     /// The newest archive of each store, by the names, which opening compares with what the device has signed.
     ///
-    /// - Throws: `Refusal` if there is none, or if archives of several devices are there; `FileFailure`.
-    private func newest(in folder: String) throws -> [ArchiveName] {
-        session.subjects.path = folder
-        let resolved = session.world.resolve(folder)
-        guard Path.isFolder(resolved) else {
-            if try Path.exists(resolved) { throw UsageProblem.fileForFolder(folder) }
-            throw FileFailure(folder, .notFound)
-        }
-        let names = try Path.names(in: resolved).compactMap { ArchiveName($0) }
+    /// - Throws: `Refusal` if there is none, or if archives of several devices are there.
+    private func newest(in place: ArchivePlace) throws -> [ArchiveName] {
+        let names = place.names
         let devices = Set(names.map(\.device.exact)).sorted()
-        if devices.isEmpty { throw Refusal.noArchives(in: folder) }
-        if devices.count > 1 { throw Refusal.severalDevices(in: folder, devices.map(\.string)) }
+        if devices.isEmpty { throw Refusal.noArchives(in: place.folder) }
+        if devices.count > 1 { throw Refusal.severalDevices(in: place.folder, devices.map(\.string)) }
         var newest: [ExactText: ArchiveName] = [:]
         for name in names {
             guard let other = newest[name.series.exact] else {
@@ -63,4 +59,33 @@ struct HomeRestore {
         }
         return newest.values.sorted { $0.series.exact < $1.series.exact }
     }
+}
+
+/// A folder of archives, here or on a remote.
+private struct ArchivePlace {
+    /// The folder as the user named it.
+    let folder: String
+    /// The archives whose names say what they are.
+    let names: [ArchiveName]
+    private let remote: RemoteLocation?
+
+    /// - Throws: `UsageProblem` for a file, `FileFailure`, `RemoteFailure`.
+    init(_ folder: String, in session: Session) throws {
+        self.folder = folder
+        session.subjects.path = folder
+        remote = try session.world.remote(folder)
+        if let remote {
+            names = try session.world.remoteFolder(remote).files().compactMap { ArchiveName($0.name) }
+            return
+        }
+        let resolved = session.world.resolve(folder)
+        guard Path.isFolder(resolved) else {
+            if try Path.exists(resolved) { throw UsageProblem.fileForFolder(folder) }
+            throw FileFailure(folder, .notFound)
+        }
+        names = try Path.names(in: resolved).compactMap { ArchiveName($0) }
+    }
+
+    /// The archive as `restore` takes it.
+    func path(of name: ArchiveName) -> String { remote?.appending(name.fileName).text ?? "\(folder)/\(name.fileName)" }
 }

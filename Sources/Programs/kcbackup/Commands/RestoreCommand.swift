@@ -36,6 +36,7 @@ struct RestoreCommand: Verb {
               kcbackup restore laptop.kcb wi-fi
               kcbackup restore laptop.kcb --server example.com --account ada
               kcbackup restore --home ~/backups --dry-run
+              kcbackup restore --home nas:backups
             """)
 
     @Argument(
