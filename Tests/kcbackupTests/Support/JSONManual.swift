@@ -128,8 +128,8 @@ struct JSONHome {
         try home.write("../home/.gnupg/random_seed", "made anew")
         // A name that is too long for a file, but not for a folder on the way, is none that can be backed up.
         try home.write("../home/.ssh/" + String(repeating: "deep/", count: 31) + "key", "x")
-        try home.folder.write(
-            "home/.var/app/org.example.App/data/keyrings/default.keyring",
+        try home.write(
+            "../home/.var/app/org.example.App/data/keyrings/default.keyring",
             [UInt8](
                 try Data(
                     contentsOf: URL(
