@@ -70,6 +70,9 @@ extension FuzzTarget {
             "csv", ["name,url,username,password,note\n\"a, b\",https://example.com/x,ada,\"p\"\"w\",n\n"],
             by: CSVFormat()),
         FuzzTarget("netrc", ["machine a login b password \"p q\"\ndefault login a password b\n"], by: NetrcFormat()),
+        FuzzTarget(
+            "networkmanager", ["[connection]\nid=a\nuuid=1\ntype=vpn\n[vpn-secrets]\npassword=\\sb\n"],
+            by: NetworkManagerFormat()),
         FuzzTarget("git-credentials", ["https://ada:p%40ss@example.com%3a8443/r.git\n"], by: GitCredentialsFormat()),
         FuzzTarget("bitwarden", [bitwarden], by: BitwardenFormat()),
         FuzzTarget(
