@@ -65,7 +65,7 @@ struct FileRemoval {
             // What is said of 'undo' otherwise is about the keychain.
             let didKeep = session.keptState
             defer { session.keptState = didKeep }
-            try RestorableHome(session.world.home, session.stateSetting).rewrite(
+            try RestorableHome(.home, session.world.home, session.stateSetting).rewrite(
                 place, from: file.bytes, to: rest.bytes, now: session.now)
             session.note(
                 "took \(counted(rest.removed, "record")) out of \(quoted(path)); "
