@@ -61,7 +61,8 @@ struct KubernetesExportTests {
         let listing = try again.listing
         #expect(
             listing.contains(
-                "genp svce=kubernetes/home-wi-fi-000000000000 acct=username desc=Kubernetes Secret: ada"), "\(listing)")
+                "genp svce=kubernetes/home-wi-fi-0000000000000001 acct=username desc=Kubernetes Secret: ada"),
+            "\(listing)")
         #expect(listing.contains { $0.contains("acct=otpauth") && $0.contains("JBSWY3DPEHPK3PXP") })
         #expect(listing.contains { $0.hasSuffix("acct=note desc=Kubernetes Secret: line1\nline2") })
     }
@@ -79,6 +80,22 @@ struct KubernetesExportTests {
         let (_, export, _) = try export(try ExportSample.items(lines.joined(separator: "\n")), .json)
         let problems = export.unheld.map { "\($0.item.attributes.text(.svce) ?? ""): \($0.problem)" }.sorted()
         #expect(problems == ["kubernetes/n/a: noName", "kubernetes/n/b: tooLarge", "kubernetes/n/c: sameName"])
+    }
+
+    @Test("An item keeps its name in every export, and takes none that another Secret has")
+    func names() throws {
+        let lines = ExportSample.lines.split(separator: "\n").map { String($0) }
+        let (text, _, _) = try export(try ExportSample.items(lines[0]), .json)
+        #expect(
+            try export(try ExportSample.items(ExportSample.lines), .json).text.contains("home-wi-fi-0000000000000001"))
+        // What was exported and imported again stands beside the item that it was made of.
+        let again = try ForeignReading.read(text, as: KubernetesFormat()).items
+        let writer = KubernetesWriter(.json)
+        var export = ItemExport(to: writer, filter: nil)
+        try again.visitItems(&export)
+        try ExportSample.items(lines[0]).visitItems(&export)
+        #expect(export.unheld.map(\.problem) == [.sameName])
+        #expect(String(decoding: writer.finish().bytesForTest(), as: UTF8.self) == text)
     }
 
     /// A program that judges objects by the schema of Kubernetes' API.

@@ -199,6 +199,20 @@ struct KubernetesTests {
         }
     }
 
+    @Test("A YAML file that ends early is damaged, wherever it ends before the kind of its objects")
+    func endsEarly() throws {
+        let text =
+            "apiVersion: v1\nitems:\n- apiVersion: v1\n  data:\n    a: dg==\n    b: dw==\n  kind: Secret\n  metadata:\n"
+            + "    name: one\nkind: List\n"
+        #expect(try read(text).items.count == 2)
+        let lines = text.split(separator: "\n")
+        for count in 2..<lines.count {
+            #expect(throws: ForeignFailure.self, "\(count) lines") {
+                try ForeignReading.read(lines.prefix(count).joined(separator: "\n"), as: KubernetesFormat())
+            }
+        }
+    }
+
     @Test("Members that no Secret has are named")
     func unknown() throws {
         let text =

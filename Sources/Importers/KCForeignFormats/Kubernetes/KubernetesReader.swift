@@ -30,7 +30,9 @@ struct KubernetesReader: JSONRecords {
             throw .refused(
                 title: "encrypted with SOPS", hint: "'sops -d FILE' writes what is in it; import that, and delete it")
         }
-        if kind.isEmpty || kind.exact.hasSuffix("List"), let items = object["items"] {
+        // Programs write it behind the data, so it is missing where a YAML file ends early.
+        if kind.isEmpty { throw .damaged("an object has no kind, as if the file ended early") }
+        if kind.exact.hasSuffix("List"), let items = object["items"] {
             lists += 1
             json.skip("metadata", of: object)
             let each = kind.exact.removingSuffix("List").flatMap { $0.isEmpty ? nil : $0 }

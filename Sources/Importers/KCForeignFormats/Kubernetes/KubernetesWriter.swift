@@ -31,12 +31,11 @@ package final class KubernetesWriter: PlainExportWriter {
         let record = ExportedRecord(item)
         if record.kind == .other { return .noPlace }
         if record.hasAccountOfBytes { return .nameNotText }
-        let ending = String(
-            decoding: "\(item.uuid)".lowercased().utf8.filter { $0 != UInt8(ascii: "-") }.prefix(12), as: UTF8.self)
         guard
             let description = KubernetesSecret(
-                namespace: nil, name: KubernetesName.object(record.title, ending: ending))
+                namespace: nil, name: KubernetesName.object(record.title, ending: Self.ending(of: item)))
         else { return .noName }
+        guard secrets[description.path.exact] == nil else { return .sameName }
         let written = WrittenSecret(description)
         if let account = record.account, !account.isEmpty {
             written.add("username", SecretBytes(copying: account.utf8))
@@ -44,9 +43,15 @@ package final class KubernetesWriter: PlainExportWriter {
         if let address = record.addresses.first { written.add("url", SecretBytes(copying: address.utf8)) }
         if item.secretSize != nil { written.add(Self.key(of: record.kind), secret) }
         guard written.size <= KubernetesSecret.dataLimit else { return .tooLarge }
-        // The same UUID twice is the same item, as that of a keychain and of its archive.
-        if secrets.updateValue(written, forKey: description.path.exact) != nil { return .sameName }
+        secrets[description.path.exact] = written
         return nil
+    }
+
+    /// Digits that tell a Secret from those of other items with its title, in each export.
+    private static func ending(of item: Item) -> String {
+        let digits = "\(item.uuid)".lowercased().utf8.filter { $0 != UInt8(ascii: "-") }
+        // UUIDs that an import derives from records that are alike differ at their ends.
+        return String(decoding: digits.prefix(8) + digits.suffix(8), as: UTF8.self)
     }
 
     private static func key(of kind: ExportedRecord.Kind) -> String {
