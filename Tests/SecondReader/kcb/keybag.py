@@ -130,7 +130,7 @@ class Keybag:
         self.presence = {}
         if self.has_passcode:
             canonical.data(value["passcode"], 32)
-            canonical.integer(value["scrypt"], 14, 20)
+            canonical.integer(value["scrypt"], 1, 22)
             for name, pair in canonical.members(value["presence"], CONSTRAINTS).items():
                 require(isinstance(pair, list) and len(pair) == 2, "a presence key")
                 self.presence[name] = canonical.data(pair[0], 32), canonical.data(pair[1], 40)
@@ -170,6 +170,7 @@ class Keybag:
             return OpenKeys(keys, {})
         if "tpm" in self.value:
             raise Unsupported("a passcode that a TPM counts")
+        require(14 <= self.value["scrypt"] <= 20, "a work factor for which no passcode is tried")
         wrapping, code_key = passcode_keys(device, passcode, self.uuid, self.salt, self.value["scrypt"])[:2]
         code = hmac.digest(code_key, self._before("passcode"), "sha256")
         if not hmac.compare_digest(code, canonical.data(self.value["passcode"])):
