@@ -45,7 +45,8 @@ package enum RecipientFile {
         ]
         for (start, kind) in starts where line.exact.hasPrefix(start) { return kind }
         // Written wrongly, since a right one is supported.
-        if withPlugins || ["age1pq1", "age1tag1", "age1tagpq1"].contains(where: { line.exact.hasPrefix($0) }) { return nil }
+        if withPlugins { return nil }
+        if ["age1pq1", "age1tag1", "age1tagpq1"].contains(where: { line.exact.hasPrefix($0) }) { return nil }
         // A plugin's recipient has the plugin's name between two separators.
         return line.exact.hasPrefix("age1") && line.utf8.count { $0 == UInt8(ascii: "1") } > 1 ? "plugin" : nil
     }

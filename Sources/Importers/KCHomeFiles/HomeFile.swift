@@ -105,6 +105,7 @@ package struct HomeItem: Hashable, Sendable {
         self.path = path
         self.permissions = permissions & 0o777
         self.modified = modified
+        key = nil
     }
 
     /// Parses an item; nil if it is not a file of a home.

@@ -164,8 +164,20 @@ private final class WrittenSecret {
         CanonicalJSON.literal("}}", into: &file)
     }
 
+    /// The kind comes last, without which a file that ends early has no Secret.
     func writeYAML(into file: inout SecretBytes) {
-        CanonicalJSON.literal("apiVersion: v1\nkind: Secret\nmetadata:\n  name: ", into: &file)
+        CanonicalJSON.literal("apiVersion: v1\ntype: ", into: &file)
+        Self.yaml(description.type, into: &file)
+        if description.isImmutable { CanonicalJSON.literal("\nimmutable: true", into: &file) }
+        if !ranges.isEmpty { CanonicalJSON.literal("\ndata:", into: &file) }
+        for (key, range) in ranges.sorted(by: { $0.key < $1.key }) {
+            CanonicalJSON.literal("\n  ", into: &file)
+            Self.yaml(key.string, into: &file)
+            CanonicalJSON.literal(": \"", into: &file)
+            text.withBytes { file.append($0.extracting(range)) }
+            CanonicalJSON.literal("\"", into: &file)
+        }
+        CanonicalJSON.literal("\nmetadata:\n  name: ", into: &file)
         Self.yaml(description.name, into: &file)
         if let namespace = description.namespace {
             CanonicalJSON.literal("\n  namespace: ", into: &file)
@@ -181,18 +193,7 @@ private final class WrittenSecret {
                 Self.yaml(pair.value, into: &file)
             }
         }
-        CanonicalJSON.literal("\ntype: ", into: &file)
-        Self.yaml(description.type, into: &file)
-        if description.isImmutable { CanonicalJSON.literal("\nimmutable: true", into: &file) }
-        if !ranges.isEmpty { CanonicalJSON.literal("\ndata:", into: &file) }
-        for (key, range) in ranges.sorted(by: { $0.key < $1.key }) {
-            CanonicalJSON.literal("\n  ", into: &file)
-            Self.yaml(key.string, into: &file)
-            CanonicalJSON.literal(": \"", into: &file)
-            text.withBytes { file.append($0.extracting(range)) }
-            CanonicalJSON.literal("\"", into: &file)
-        }
-        CanonicalJSON.literal("\n", into: &file)
+        CanonicalJSON.literal("\nkind: Secret\n", into: &file)
     }
 
     /// A string in quotation marks, in which everything beyond printable ASCII is escaped: no reader takes it for another
