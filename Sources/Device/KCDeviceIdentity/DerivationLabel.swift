@@ -39,6 +39,8 @@ enum DerivationLabel: String, CaseIterable {
     case stateMAC = "kcbackup/v1/state-mac"
     /// Seals secrets that are not from a keychain in an unencrypted archive. Followed by the caller's context.
     case sourceSeal = "kcbackup/v1/source-seal"
+    /// The X25519 key (RFC 7748) to which files for this device are encrypted.
+    case fileIdentity = "kcbackup/v1/file-identity"
     /// Prefix of the hash input that identifies a machine. Followed by the 32 digits of the machine ID.
     case machineID = "kcbackup/v1/machine-id"
 

@@ -88,6 +88,9 @@ package final class DeviceKey: Sendable {
         try expand(.sourceSeal, Array(context.utf8))
     }
 
+    /// Returns the 32-byte X25519 private key that opens files for this device.
+    package func fileIdentityKey() throws(CryptographyFailure) -> SecretBytes { try expand(.fileIdentity, []) }
+
     /// Returns 128 bytes derived from the passcode and the device together: four keys of 32 bytes for the caller.
     ///
     /// - Parameters:

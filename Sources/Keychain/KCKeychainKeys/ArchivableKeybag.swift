@@ -2,14 +2,15 @@ package import KCCryptography
 package import KCDeviceIdentity
 
 /// What of a keybag goes into an archive: escrow and token records do not, since restoring it would bring back those that
-/// were removed since.
+/// were removed since, and keys of files do not, since no restore would put them anywhere.
 extension Keybag {
     /// The same keybag as it goes into an archive, which needs only the device key.
     package func archivable(_ deviceKey: DeviceKey) throws(CryptographyFailure) -> Keybag {
-        if escrow == nil, tokens.isEmpty { return self }
+        if escrow == nil, tokens.isEmpty, files.isEmpty { return self }
         var contents = contents
         contents.escrow = nil
         contents.tokens = []
+        contents.files = WrappedFileKeys()
         return try Keybag(contents, passcodeCode: passcodeCode, DeviceKeys(deviceKey, uuid))
     }
 
@@ -17,5 +18,6 @@ extension Keybag {
     package func requireArchivable() throws(KeybagFailure) {
         if escrow != nil { throw .damaged("the keybag of an archive has an escrow record") }
         if !tokens.isEmpty { throw .damaged("the keybag of an archive has token records") }
+        if !files.isEmpty { throw .damaged("the keybag of an archive has keys of files") }
     }
 }

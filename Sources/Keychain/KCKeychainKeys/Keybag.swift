@@ -12,7 +12,7 @@ package import KCKeychainModel
 ///  "scrypt":17,"passcode":"…","lockAfter":300,"lockOnSuspend":true,
 ///  "escrow":{"since":"…","key":"…","share":"…","keys":"…","code":"…"},
 ///  "tokens":[{"name":"…","since":"…","credential":["…","…"],"salt":"…","key":"…","share":"…","wrapped":"…","code":"…"}],
-///  "mac":"…"}
+///  "files":{"complete":["…"],"unless-open":["…"],"until-first-unlock":["…"],"public":"…"},"mac":"…"}
 /// ```
 ///
 /// There is no white space, and bytes are in base64. `keys` holds 32-byte class keys wrapped with AES-KW (RFC 3394), and
@@ -23,9 +23,10 @@ package import KCKeychainModel
 ///
 /// `retired` holds the class keys of earlier generations, newest first (`RetiredKeys`), and `escrow` the current ones
 /// for a backup (`EscrowRecord`). `tokens` holds the presence key `user-presence` for security tokens (`TokenRecord`).
-/// After `scrypt` may come `tpm`, a share of the passcode's keys that a chip guards (`GuardedSecret`). All four may be
-/// absent, and so are lock settings that are the default. `passcode` is always computed over the text with default lock
-/// settings and without `escrow` and `tokens`, so that these can be changed without setting the passcode.
+/// `files` holds the key pairs of files (`WrappedFileKeys`). After `scrypt` may come `tpm`, a share of the passcode's
+/// keys that a chip guards (`GuardedSecret`). All five may be absent, and so are lock settings that are the default.
+/// `passcode` is always computed over the text with default lock settings and without `escrow`, `tokens` and `files`, so
+/// that these can be changed without setting the passcode.
 package struct Keybag: Hashable, Sendable {
     /// Identifies the keybag; unchanged when passcode and class keys change.
     package let uuid: ItemUUID
@@ -41,6 +42,8 @@ package struct Keybag: Hashable, Sendable {
     package let escrow: EscrowRecord?
     /// The security tokens that open items with `user-presence`, in the order in which they were enrolled.
     package let tokens: [TokenRecord]
+    /// The keys of files, of the classes for which there are any.
+    let files: WrappedFileKeys
     /// A share of the keys of the passcode that a chip guards; nil if none counts wrong passcodes.
     let guarded: GuardedSecret?
     /// The canonical text.
@@ -60,10 +63,11 @@ package struct Keybag: Hashable, Sendable {
     /// True if opening it requires a passcode.
     package var hasPasscode: Bool { cost != nil }
 
-    /// The maximum size in bytes: 2.8 KiB, 431 bytes for each retired set, and 2 KiB for each token.
+    /// The maximum size in bytes: 2.8 KiB, 431 bytes for each retired set, 2 KiB for each token, and 6 KiB for the keys of
+    /// files.
     ///
-    /// The archive header that contains it, without tokens, may have 16 KiB.
-    package static let sizeLimit = 13_312 + tokenLimit * 2_048
+    /// The archive header that contains it, without tokens and keys of files, may have 16 KiB.
+    package static let sizeLimit = 13_312 + tokenLimit * 2_048 + 6_144
     /// The maximum number of security tokens: one in use and some in reserve.
     package static let tokenLimit = 4
     /// The maximum number of retired sets.
@@ -90,6 +94,7 @@ package struct Keybag: Hashable, Sendable {
         var lockSettings = LockSettings.default
         var escrow: EscrowRecord?
         var tokens: [TokenRecord] = []
+        var files = WrappedFileKeys()
         var guarded: GuardedSecret?
     }
 
@@ -139,6 +144,7 @@ package struct Keybag: Hashable, Sendable {
             CanonicalJSON.literal(",\"code\":\"\(Base64.encode(token.code))\"}", into: &text)
         }
         if !contents.tokens.isEmpty { CanonicalJSON.literal("]", into: &text) }
+        contents.files.write(into: &text)
         let code = try Self.code(deviceKeys.code, text.span)
         CanonicalJSON.literal("\(Self.macMember)\(Base64.encode(code))\"}", into: &text)
         self.init(contents, passcodeCode: passcodeCode, deviceCode: code, text: text)
@@ -156,6 +162,7 @@ package struct Keybag: Hashable, Sendable {
         lockSettings = contents.lockSettings
         escrow = contents.escrow
         tokens = contents.tokens
+        files = contents.files
         guarded = contents.guarded
         self.passcodeCode = passcodeCode
         self.deviceCode = deviceCode
@@ -174,16 +181,17 @@ package struct Keybag: Hashable, Sendable {
         Contents(
             uuid: uuid, device: device, generation: generation, salt: salt, wrappedKeys: wrappedKeys,
             presence: presence, retired: retired, cost: cost, lockSettings: lockSettings, escrow: escrow,
-            tokens: tokens, guarded: guarded)
+            tokens: tokens, files: files, guarded: guarded)
     }
 
-    /// True if both protect the same keys with the same passcode; only lock settings, escrow and tokens may
-    /// differ.
+    /// True if both protect the same keys of items with the same passcode; lock settings, escrow, tokens and keys of files
+    /// may differ.
     package func hasKeys(of other: Keybag) -> Bool {
         var contents = other.contents
         contents.lockSettings = lockSettings
         contents.escrow = escrow
         contents.tokens = tokens
+        contents.files = files
         return contents == self.contents
     }
 

@@ -11,15 +11,17 @@ extension Keybag {
     ///   - retired: the class keys of earlier generations, newest first.
     ///   - escrow: an escrow record to be renewed for `keys`; it is dropped if there is no passcode.
     ///   - tokens: token records, which are renewed or dropped likewise.
+    ///   - files: the keys of files, wrapped under `keys`.
     ///   - counter: who counts wrong passcodes, if there is a passcode.
     package static func wrapping(
         _ keys: ClassKeys, retired: [ClassKeys] = [], uuid: ItemUUID, generation: Int, deviceKey: DeviceKey,
         passcode: borrowing SecretBytes?, cost: ScryptCost, lockSettings: LockSettings = .default,
-        escrow: EscrowRecord? = nil, tokens: [TokenRecord] = [], counter: PasscodeCounter = .file
+        escrow: EscrowRecord? = nil, tokens: [TokenRecord] = [], files: WrappedFileKeys = WrappedFileKeys(),
+        counter: PasscodeCounter = .file
     ) throws(CryptographyFailure) -> Keybag {
         var contents = Contents(
             uuid: uuid, device: deviceKey.id, generation: generation, salt: try RandomBytes.bytes(count: saltSize),
-            wrappedKeys: [:], cost: nil, lockSettings: lockSettings)
+            wrappedKeys: [:], cost: nil, lockSettings: lockSettings, files: files)
         let deviceKeys = try DeviceKeys(deviceKey, uuid)
         var passcodeKeys: PasscodeKeys?
         switch passcode {

@@ -47,6 +47,7 @@ struct KeybagReader {
         let lockSettings = try lockSettings(bytes)
         let escrow = try escrow(hasPasscode: cost != nil, bytes)
         let tokens = try tokens(hasPasscode: cost != nil, bytes)
+        let files = try files(bytes)
         try scanner.literal(",\"mac\":", in: bytes)
         let deviceCode = try sized(Keybag.codeSize, bytes)
         try scanner.literal("}", in: bytes)
@@ -54,7 +55,7 @@ struct KeybagReader {
         let contents = Keybag.Contents(
             uuid: uuid, device: device, generation: Int(generation), salt: salt, wrappedKeys: keys,
             presence: presence, retired: retired, cost: cost, lockSettings: lockSettings, escrow: escrow,
-            tokens: tokens, guarded: guarded)
+            tokens: tokens, files: files, guarded: guarded)
         return Keybag(
             contents, passcodeCode: passcodeCode, deviceCode: deviceCode, text: bytes.indices.map { bytes[$0] })
     }
@@ -181,6 +182,31 @@ struct KeybagReader {
         try scanner.literal("}", in: bytes)
         return TokenRecord(
             name: name, since: since, handle: handle, key: key, share: share, wrapped: wrapped, code: code)
+    }
+
+    private mutating func files(_ bytes: borrowing Span<UInt8>) throws -> WrappedFileKeys {
+        var files = WrappedFileKeys()
+        guard scanner.skip(",\"files\":{", in: bytes) else { return files }
+        for fileClass in FileKeyClass.allCases {
+            let member = (files.isEmpty ? "\"" : ",\"") + fileClass.rawValue + "\":["
+            guard scanner.skip(member, in: bytes) else { continue }
+            var keys: [[UInt8]] = []
+            repeat {
+                guard keys.count < WrappedFileKeys.limit else {
+                    throw KeybagFailure.limit("keys of files", found: keys.count + 1, allowed: WrappedFileKeys.limit)
+                }
+                keys.append(try sized(WrappedFileKeys.wrappedSize, bytes))
+            } while scanner.skip(",", in: bytes)
+            try scanner.literal("]", in: bytes)
+            files.wrapped[fileClass] = keys
+        }
+        if files.wrapped[.unlessOpen] != nil {
+            try scanner.literal(",\"public\":", in: bytes)
+            files.publicKey = try sized(FileKey.size, bytes)
+        }
+        if files.isEmpty { throw malformed("files") }
+        try scanner.literal("}", in: bytes)
+        return files
     }
 
     private mutating func guarded(_ bytes: borrowing Span<UInt8>) throws -> GuardedSecret? {

@@ -29,12 +29,12 @@ extension Keychain {
                 Keybag.wrapping(
                     classKeys, retired: retired, uuid: before.uuid, generation: before.generation + 1, deviceKey: key,
                     passcode: passcode, cost: cost, lockSettings: before.lockSettings, escrow: before.escrow,
-                    tokens: before.tokens, counter: before.counter))
+                    tokens: before.tokens, files: before.sameFileKeys, counter: before.counter))
         } else {
             after = try sealing(
                 Keybag.wrapping(
                     classKeys, retired: retired, uuid: before.uuid, generation: before.generation + 1, deviceKey: key,
-                    passcode: nil, cost: cost, lockSettings: before.lockSettings))
+                    passcode: nil, cost: cost, lockSettings: before.lockSettings, files: before.sameFileKeys))
         }
         try change { database throws(KeychainStoreError) in
             // Another process changed the passcode first.

@@ -52,7 +52,7 @@ extension Keychain {
     /// not open anything added from now on. The keybag keeps the previous keys, wrapped under the new ones, for
     /// archives made with them. Removing the passcode removes WhenPasscodeSetThisDeviceOnly items (`passcodeBoundItems`
     /// lists them); items with a constraint prevent it. Items with a broken seal are left unchanged and reported. Escrow and token records are renewed, or
-    /// removed together with the passcode.
+    /// removed together with the passcode. Keys of files are kept, and files that are protected from now on have others.
     ///
     /// It is one transaction: if the process is killed, either the old passcode works or the new one. It temporarily
     /// needs as much additional disk space as the file has.
@@ -89,14 +89,14 @@ extension Keychain {
         let earlier =
             [classKeys] + (try withKeys(before.retiredKeys(under: classKeys)))
         let kept = Array(earlier.prefix(Keybag.retiredLimit))
-        let keys: ClassKeys
+        let keys = try sealing(ClassKeys(generatingWithPasscode: hasNew))
+        let files = try withKeys(before.renewedFileKeys(from: classKeys, to: keys))
         let after: Keybag
         do {
-            keys = try ClassKeys(generatingWithPasscode: hasNew)
             after = try Keybag.wrapping(
                 keys, retired: kept, uuid: before.uuid, generation: before.generation + 1, deviceKey: deviceKey,
                 passcode: new, cost: cost, lockSettings: before.lockSettings,
-                escrow: before.escrow, tokens: before.tokens, counter: counter ?? before.counter)
+                escrow: before.escrow, tokens: before.tokens, files: files, counter: counter ?? before.counter)
         } catch {
             throw .cryptography(error)
         }
