@@ -96,6 +96,14 @@ package final class OpenFolder: Sendable {
         try UnnamedFile(in: file, sweeps: sweeps)
     }
 
+    /// Gives a file in it another name, if that is free; `synchronize` makes that durable.
+    ///
+    /// - Throws: `FileFailure` (`exists`, `noSafeNaming`, `system`); the file then has its old name.
+    package func move(_ name: String, to newName: String) throws(FileFailure) {
+        let code = Naming.move(name, in: file, to: newName, in: file)
+        guard code == 0 else { throw Naming.failure(try path(of: newName), code) }
+    }
+
     /// Removes a file in it, if it exists; `synchronize` makes that durable.
     package func remove(_ name: String) throws(FileFailure) {
         guard unsafe unlinkat(file.descriptor, name, 0) == 0 || errno == ENOENT else {
@@ -131,6 +139,8 @@ package struct EntryStatus: Hashable, Sendable {
     /// The IDs of its user and its group.
     package let owner: UInt32
     package let group: UInt32
+    /// How many names it has, in whatever folders.
+    package let names: Int
     private let device: UInt64
     private let number: UInt64
     private let modifiedAt: Moment
@@ -154,6 +164,7 @@ package struct EntryStatus: Hashable, Sendable {
         permissions = status.st_mode & 0o7777
         owner = status.st_uid
         group = status.st_gid
+        names = Int(status.st_nlink)
         device = UInt64(status.st_dev)
         number = UInt64(status.st_ino)
         modifiedAt = Moment(status.st_mtim)

@@ -102,3 +102,4 @@ package protocol TextOutput: Sendable {
 }
 
 extension Descriptor: TextOutput {}
+extension Descriptor: ByteSource {}
