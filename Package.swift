@@ -143,6 +143,9 @@ let package = Package(
                 "KCKeychainKeys",
                 "KCKeychainStore",
             ]),
+        library(
+            "KCFileProtection", in: "Keychain",
+            ["KCByteStreams", "KCConsole", "KCCryptography", "KCAgeEncryption", "KCKeychainKeys"]),
         library("KCItemSources", in: "Importers", ["KCByteStreams", "KCCryptography", "KCKeychainModel"]),
         library(
             "KCItemMatching", in: "Importers",
@@ -322,6 +325,7 @@ let package = Package(
         tests("KCKeychainModel"),
         tests("KCCertificateItems", ["KCByteStreams", "KCCryptography", "KCKeychainModel"]),
         tests("KCKeychainKeys", ["KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel"]),
+        tests("KCFileProtection", ["KCByteStreams", "KCAgeEncryption", "KCKeychainKeys"]),
         tests("KCItemSources", ["KCByteStreams", "KCCryptography", "KCKeychainModel"]),
         tests("KCItemMatching", ["KCByteStreams", "KCItemSources", "KCKeychainModel"]),
         tests("KCSecretService", ["KCKeychainModel"]),

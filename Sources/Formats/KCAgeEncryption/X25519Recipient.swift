@@ -3,14 +3,17 @@ internal import KCCryptography
 
 /// The public half of an age key, `age1…` (C2SP age, "The X25519 recipient type").
 package struct X25519Recipient: Recipient, Hashable, LosslessStringConvertible {
-    static let type = "X25519"
+    /// The type of its stanzas.
+    package static let type = "X25519"
     private static let prefix = "age"
     private static let label = Array("age-encryption.org/v1/X25519".utf8)
 
     /// The 32-byte public key.
-    let publicKey: [UInt8]
+    package let publicKey: [UInt8]
 
-    init(publicKey: [UInt8]) {
+    /// Uses a public key of 32 bytes.
+    package init(publicKey: [UInt8]) {
+        precondition(publicKey.count == 32, "an X25519 public key has 32 bytes")
         self.publicKey = publicKey
     }
 
@@ -145,6 +148,16 @@ extension AgeHeader {
 }
 
 extension X25519Recipient {
+    /// True if a stanza of this type has the form of one, whoever opens it.
+    package static func isWellFormed(_ stanza: Stanza) -> Bool {
+        do throws(AgeFailure) {
+            _ = try share(of: stanza)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// Parses a stanza of this type.
     fileprivate static func share(of stanza: Stanza) throws(AgeFailure) -> [UInt8] {
         guard stanza.arguments.count == 1 else {

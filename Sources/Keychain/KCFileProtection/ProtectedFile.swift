@@ -1,0 +1,159 @@
+package import KCAgeEncryption
+package import KCByteStreams
+internal import KCCryptography
+
+/// A file whose contents are encrypted to a key of this device, or are to be (docs/protect.md).
+///
+/// A protected file is an age file with the name of the original and `.age` after it. Its contents are replaced in one step,
+/// and its name changes after that, so that at no time there is a second file with the clear contents.
+package struct FileToProtect {
+    /// The ending of the names of protected files.
+    package static let ending = ".age"
+
+    /// As the user named it.
+    package let path: String
+    private let folder: OpenFolder
+    private let name: String
+    private let file: OpenFile
+    private let before: EntryStatus
+    /// The stanzas of its header, if it is an age file.
+    package let stanzas: [Stanza]?
+
+    /// Opens a file, and refuses what cannot be replaced without a loss.
+    ///
+    /// - Throws: `ProtectionProblem`, `FileFailure`, `StreamFailure`.
+    package init(_ path: String) throws {
+        self.path = path
+        let (folderPath, name) = Path.split(path)
+        guard !name.isEmpty, ![".", ".."].contains(name) else { throw FileFailure(path, .notRegular) }
+        // The last name is not followed if it is a link; those before it lead to the folder that is meant.
+        folder = try OpenFolder(folderPath)
+        self.name = name
+        do throws(FileFailure) {
+            file = try folder.file(name)
+        } catch {
+            throw FileFailure(path, error.problem)
+        }
+        before = try EntryStatus(file)
+        guard before.names == 1 else { throw ProtectionProblem.severalNames(path) }
+        stanzas = try Self.stanzas(of: file)
+    }
+
+    /// True if the name is one of a protected file.
+    package var hasEnding: Bool { name.exact.hasSuffix(Self.ending) && name.utf8.count > Self.ending.utf8.count }
+
+    /// The path of the file once it is protected.
+    package var protectedPath: String { path + Self.ending }
+
+    /// The path of a protected file once it is in the clear.
+    package var clearPath: String { path.exact.removingSuffix(Self.ending) ?? path }
+
+    /// The file's own header; nil if it is no age file.
+    private static func stanzas(of file: OpenFile) throws -> [Stanza]? {
+        do {
+            return try AgeHeader.read(from: FileSlice(whole: file)).stanzas
+        } catch AgeFailure.notAnAgeFile, AgeFailure.armored, AgeFailure.unsupportedVersion, AgeFailure.malformedHeader,
+            AgeFailure.headerTooLarge
+        {
+            return nil
+        }
+    }
+
+    /// Checks that the file can get the name of a protected one.
+    package func requireFreeName() throws(FileFailure) {
+        if try folder.status(of: name + Self.ending) != nil { throw FileFailure(protectedPath, .exists) }
+    }
+
+    /// Encrypts the contents in place; `finishProtecting` then gives the file its new name.
+    ///
+    /// - Throws: `ProtectionProblem` (`inUse`, `changed`), `FileFailure`, `StreamFailure`, `AgeFailure`; nothing is changed then.
+    package func protect(for recipients: [any Recipient]) throws {
+        try requireFreeName()
+        guard file.holdAgainstWriters() else { throw ProtectionProblem.inUse(path) }
+        let output = try folder.unnamedFile(sweeps: true)
+        let metadata = try FileMetadata(of: file)
+        var encryptor = try AgeEncryptor(recipients: recipients, to: UnnamedFileSink(output))
+        let reader = encryptor.reader
+        var hash = SHA256()
+        var source = try FileSlice(whole: file)
+        try source.forEachPiece { bytes throws(StreamFailure) in
+            hash.update(bytes)
+            try encryptor.write(bytes)
+        }
+        let written = try encryptor.finish()
+        try output.synchronize()
+        // What cannot be read back must not take the place of what can.
+        var readBack = SHA256()
+        var decryptor = try AgeDecryptor(written.source, identities: [reader])
+        try decryptor.forEachPiece { bytes throws(StreamFailure) in readBack.update(bytes) }
+        guard hash.finalize().bytes == readBack.finalize().bytes else {
+            throw StreamFailure(.writing, .authenticationFailed)
+        }
+        try metadata.apply(to: output.file)
+        guard try folder.status(of: name) == before, try EntryStatus(file) == before else {
+            throw ProtectionProblem.changed(path)
+        }
+        try output.replace(name)
+    }
+
+    /// Gives a file that is encrypted its new name, which must be free.
+    package func finishProtecting() throws(FileFailure) {
+        try folder.move(name, to: name + Self.ending)
+        folder.synchronize()
+    }
+
+    /// Decrypts the contents into a new file without the ending, and removes this one.
+    ///
+    /// - Throws: `ProtectionProblem.changed`, `FileFailure` (`exists` unless the file of that name has these contents, as after
+    ///   a run that was killed), `StreamFailure`, `AgeFailure`: there is no new file, or both are there.
+    package func unprotect(with identities: [any Identity]) throws {
+        let output = try folder.unnamedFile(sweeps: true)
+        let metadata = try FileMetadata(of: file)
+        var decryptor = try AgeDecryptor(FileSlice(whole: file), identities: identities)
+        var sink = UnnamedFileSink(output)
+        try decryptor.forEachPiece { bytes throws(StreamFailure) in try sink.write(bytes) }
+        let written = try sink.finish()
+        try metadata.apply(to: output.file)
+        guard try folder.status(of: name) == before else { throw ProtectionProblem.changed(path) }
+        let newName = Path.split(clearPath).name
+        if try folder.status(of: newName) == nil {
+            try output.publish(as: newName)
+        } else {
+            guard try holds(newName, written) else { throw FileFailure(clearPath, .exists) }
+        }
+        try folder.remove(name)
+        folder.synchronize()
+    }
+
+    /// True if a file has these contents.
+    private func holds(_ name: String, _ written: SpooledFile) throws -> Bool {
+        let other = try folder.file(name)
+        guard try other.size() == written.length else { return false }
+        var hashes: [[UInt8]] = []
+        for file in [other, written.file] {
+            var hash = SHA256()
+            var source = try FileSlice(whole: file)
+            try source.forEachPiece { bytes throws(StreamFailure) in hash.update(bytes) }
+            hashes.append(hash.finalize().bytes)
+        }
+        return hashes[0] == hashes[1]
+    }
+}
+
+/// Why a file cannot be protected, or its protection taken away.
+package enum ProtectionProblem: Error, Hashable, Sendable {
+    /// The file is one that this program needs itself, to open what it would encrypt.
+    case ownFile(String)
+    /// The file has other names (hard links), which would keep the clear contents.
+    case severalNames(String)
+    /// Another program has the file open for writing, it belongs to another user, or the file system cannot tell.
+    case inUse(String)
+    /// The file was changed, or replaced, in the meantime.
+    case changed(String)
+    /// The file is protected already.
+    case alreadyProtected(String)
+    /// The file is not a protected one, or has not the name of one.
+    case notProtected(String)
+    /// No key of this device opens the file.
+    case keyElsewhere(String)
+}
