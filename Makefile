@@ -12,6 +12,8 @@ LINKFLAGS := --static-swift-stdlib --disable-local-rpath -Xlinker -z -Xlinker no
 STAGE := .build/stage
 PROGRAM := bin/kcbackup
 BINARIES := $(PROGRAM) bin/security
+# By this name age finds the program.
+PLUGIN := bin/age-plugin-kcbackup
 MANUAL := $(foreach page,$(notdir $(wildcard docs/man/*.[15])),share/man/man$(patsubst .%,%,$(suffix $(page)))/$(page))
 COMPLETIONS := $(foreach name,kcbackup security,share/bash-completion/completions/$(name) \
 	share/zsh/site-functions/_$(name) share/fish/vendor_completions.d/$(name).fish)
@@ -170,6 +172,7 @@ install: build
 	for file in $(BINARIES); do \
 		install -D -m 755 $(STAGE)/$$file "$(DESTDIR)$(PREFIX)/$$file" || exit 1; \
 	done
+	ln -sf $(notdir $(PROGRAM)) "$(DESTDIR)$(PREFIX)/$(PLUGIN)"
 	for file in $(COMPLETIONS); do \
 		install -D -m 644 $(STAGE)/$$file "$(DESTDIR)$(PREFIX)/$$file" || exit 1; \
 	done
@@ -183,7 +186,7 @@ install: build
 	install -D -m 755 docs/recover.sh "$(DESTDIR)$(PREFIX)/$(RECOVERY)"
 
 uninstall:
-	for file in $(BINARIES) $(MANUAL) $(COMPLETIONS) $(RECOVERY) $(addprefix $(DOCUMENTATION)/,$(DOCUMENTS)); do \
+	for file in $(BINARIES) $(PLUGIN) $(MANUAL) $(COMPLETIONS) $(RECOVERY) $(addprefix $(DOCUMENTATION)/,$(DOCUMENTS)); do \
 		rm -f "$(DESTDIR)$(PREFIX)/$$file" || exit 1; \
 	done
 

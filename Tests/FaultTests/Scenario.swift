@@ -27,6 +27,8 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case keychainDelete = "keychain-delete"
     case deviceRenew = "device-renew"
     case deviceAdopt = "device-adopt"
+    case protect
+    case unprotect
 
     var testDescription: String { rawValue }
 }

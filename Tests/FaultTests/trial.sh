@@ -85,6 +85,8 @@ command() {
     keychain-delete) set -- keychain delete second --confirm second ;;
     device-renew) set -- device adopt --new-key ;;
     device-adopt) set -- device adopt --keep-key ;;
+    protect) set -- protect clear.txt --class complete ;;
+    unprotect) set -- unprotect clear.txt.age ;;
   esac
   "${run[@]}" "$program" "$@" -q
 }
@@ -128,6 +130,17 @@ probe() {
     keychain-create) keychain extra; keychain login ;;
     keychain-delete) keychain second; keychain login ;;
     device-*) device ;;
+    protect | unprotect)
+      if [ -e clear.txt ] && { [ -e clear.txt.age ] || ! grep -q 'dear diary' clear.txt; }; then
+        echo "half done"
+      elif [ -e clear.txt ]; then
+        stat -c '%n %a %Y' clear.txt
+      else
+        stat -c '%n %a %Y' clear.txt.age
+        grep -q 'dear diary' clear.txt.age && echo "IN THE CLEAR"
+        kc protect status clear.txt.age --json | grep -o '"state":"[a-z]*"'
+      fi
+      keychain login ;;
     export)
       [ -e out.csv ] && cat out.csv || echo "no file"
       keychain login ;;
@@ -187,6 +200,11 @@ prepare() {
     kc create -r "$(cat recipient)" --to backups -q
     kc create -r "$(cat recipient)" --to backups -q ;;
   escrow) kc keychain create coded --passcode file:new -q ;;
+  protect | unprotect)
+    echo 'dear diary' > clear.txt
+    chmod 640 clear.txt
+    touch -d 2026-03-01 clear.txt ;;&
+  unprotect) kc protect clear.txt --class complete -q ;;
   device-renew | device-adopt)
     sed -i "s/^machine .*/machine $(printf '%064d' 0)/" "$data/device.key"
     cp "$data/device.key" device.key.copy ;;
@@ -225,7 +243,8 @@ sed 's/^/OUTPUT /' "$HOME.output"
 state=$(probe)
 run=()
 # A job consists of several commands: the next run does the remaining ones.
-if [ "$state" = "$before" ] || { [[ $scenario = @(run|rekey) ]] && [ "$status" -ne 0 ]; }; then
+if [ "$state" = "$before" ] || [[ $state = "half done"* ]] ||
+  { [[ $scenario = @(run|rekey) ]] && [ "$status" -ne 0 ]; }; then
   echo "STATE before"
   # The command must succeed now.
   command > output 2>&1 < /dev/null || fault "the same command, run again, ended with $?: $(cat output)"

@@ -94,6 +94,9 @@ struct LostOutputTests {
         Case(["schedule add nightly --to backups --unencrypted"], "schedule edit nightly --at hourly"),
         Case(["schedule add nightly --to backups --unencrypted"], "schedule remove nightly"),
         Case(["schedule add nightly --to backups --unencrypted"], "run nightly"),
+        Case("protect files old --class none"),
+        Case("protect identity -o identity.txt"),
+        Case(["protect old --class none"], "unprotect old.age"),
         Case("status --html status.html", hasJSON: false),
     ]
 
@@ -103,7 +106,7 @@ struct LostOutputTests {
         ["fleet", "search"], ["fleet", "export"], ["list"], ["recovery", "list"], ["recovery", "check"],
         ["item", "list"], ["item", "find"], ["keychain", "list"], ["keychain", "info"], ["keychain", "token", "list"],
         ["device", "show"],
-        ["device", "list"], ["schedule", "list"], ["schedule", "show"], ["exec"],
+        ["device", "list"], ["protect", "status"], ["schedule", "list"], ["schedule", "show"], ["exec"],
     ]
 
     @Test("A verb that did its work says so if its result cannot be printed", arguments: cases, [false, true])

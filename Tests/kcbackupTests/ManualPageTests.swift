@@ -89,11 +89,14 @@ struct ManualPageTests {
         }
         if verbs.count == 1 { return groups.filter { !$0.options.isEmpty } }
         let given = Set(groups.flatMap(\.options))
-        // Where only one verb has an option, it may mean something of its own by it.
+        // Where all verbs that have an option agree, they may mean something of their own by it.
         func title(of option: OptionName) throws -> OptionTitle {
             let owners = try verbs.filter { try options(of: $0).contains(option.spelling) }
-            let verb = owners.count == 1 ? CommandPath(owners[0].split(separator: " ").map(String.init)).command : nil
-            return (verb as? any Verb.Type)?.title(of: option) ?? option.title
+            let titles = owners.map { owner in
+                let verb = CommandPath(owner.split(separator: " ").map(String.init)).command as? any Verb.Type
+                return verb?.title(of: option) ?? option.title
+            }
+            return Set(titles).count == 1 ? titles[0] : option.title
         }
         return try OptionTitle.allCases.compactMap { wanted in
             let options = try OptionName.allCases.filter {

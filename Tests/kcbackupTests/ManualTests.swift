@@ -19,6 +19,7 @@ struct ManualTests {
             ),
             ("docs/home.md", ["create", "inspect", "item", "restore", "undo", "schedule"]),
             ("docs/keys.md", ["create", "keychain", "keygen", "verify"]), ("docs/scripts.md", ["exec"]),
+            ("docs/protect.md", ["protect", "unprotect"]),
         ])
     func commandLinesParse(name: String, expected: [String]) throws {
         var tried: Set<String> = []

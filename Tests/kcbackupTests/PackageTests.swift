@@ -53,7 +53,10 @@ struct PackageTests {
         let lines = outcome.text.split(separator: "\n").map(String.init)
         let program = /\/bin\/|recover\.sh/
         for line in lines {
-            let mode = line.hasSuffix("/") ? "drwxr-xr-x" : line.contains(program) ? "-rwxr-xr-x" : "-rw-r--r--"
+            let mode =
+                line.hasSuffix("/bin/age-plugin-kcbackup")
+                ? "lrwxrwxrwx"
+                : line.hasSuffix("/") ? "drwxr-xr-x" : line.contains(program) ? "-rwxr-xr-x" : "-rw-r--r--"
             #expect(line.hasPrefix("\(mode) root/root 2001-09-09 ./"), "\(line)")
         }
         let staged = String(decoding: try folder.read("list"), as: UTF8.self).split(separator: "\n").map { file in
@@ -67,7 +70,7 @@ struct PackageTests {
         let documents = (pages + pictures + ["README.md", "CHANGELOG.md", "SECURITY.md", "changelog", "copyright"])
             .map { "share/doc/kcbackup/" + $0 }
         // Whether a document is compressed depends on its size.
-        let expected = staged + documents + ["share/kcbackup/recover.sh"]
+        let expected = staged + documents + ["bin/age-plugin-kcbackup", "share/kcbackup/recover.sh"]
         let files = lines.filter { !$0.hasSuffix("/") }.map { $0.replacing(/^.* \.\/usr\//, with: "") }
             .map { $0.contains("/doc/") ? $0.replacing(/\.gz$/, with: "") : $0 }
         #expect(files.sorted() == expected.sorted(), "\(outcome.errorText)")

@@ -56,7 +56,7 @@ struct ReadmeTests {
     @Test(
         "The recipes in the README and the pages for users work on each machine that they name",
         .enabled(if: TmuxTerminal.isAvailable, "tmux is needed: .ci/install-packages test"),
-        arguments: ["README.md", "docs/keys.md", "docs/moving.md"])
+        arguments: ["README.md", "docs/keys.md", "docs/moving.md", "docs/protect.md"])
     func recipesWork(page: String) throws {
         let home = try TemporaryFolder()
         let files = home.path("files")

@@ -48,5 +48,6 @@ struct CommandLineTool: ParsableCommand {
                     KeychainCommand.self, ItemCommand.self, ExecCommand.self, ImportCommand.self, MergeCommand.self,
                     ExportCommand.self, UndoCommand.self, DeviceCommand.self,
                 ]),
+            CommandGroup(name: "Files", subcommands: [ProtectCommand.self, UnprotectCommand.self]),
         ])
 }

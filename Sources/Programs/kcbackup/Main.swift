@@ -10,7 +10,10 @@ struct Main {
         let world = World.ofThisProcess()
         let status: ExitStatus
         do throws(ProcessArguments.Unreadable) {
-            status = try kcbackup.run(ProcessArguments.words(), in: world)
+            let words = try ProcessArguments.words()
+            status =
+                AgePlugin.isMeant
+                ? AgePlugin.run(words, Descriptor.standardInput, in: world) : kcbackup.run(words, in: world)
         } catch {
             status = refuse(error, among: CommandLine.arguments.dropFirst(), in: world)
         }

@@ -11,6 +11,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case account
     case against
     case all
+    case alsoTo = "also-to"
     case archive
     case archivePasscode = "archive-passcode"
     case at
@@ -145,7 +146,8 @@ enum OptionName: String, CaseIterable, Sendable {
     /// True if the option may be given several times, with different values.
     var isRepeatable: Bool {
         [
-            .attribute, .copyTo, .identity, .inspectRecipient, .recipient, .recipientsFile, .remove, .set, .with,
+            .alsoTo, .attribute, .copyTo, .identity, .inspectRecipient, .recipient, .recipientsFile, .remove, .set,
+            .with,
             .withFile,
         ].contains(self)
     }

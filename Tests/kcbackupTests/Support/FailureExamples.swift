@@ -7,6 +7,7 @@ import KCByteStreams
 import KCConsole
 import KCCryptography
 import KCDeviceIdentity
+import KCFileProtection
 import KCFleet
 import KCFleetIndex
 import KCHomeFiles
@@ -44,6 +45,7 @@ enum FailureExamples {
         ("DeviceKeyFailure", "Device/KCDeviceIdentity/DeviceKeyFailure.swift"),
         ("TrustedDevicesFailure", "Device/KCDeviceIdentity/TrustedDevices.swift"),
         ("KitProblem", "Programs/kcbackup/Failures/KitExplanations.swift"),
+        ("ProtectionProblem", "Keychain/KCFileProtection/ProtectedFile.swift"),
         ("QRCodeFailure", "Formats/KCQRCodes/QRCode.swift"),
         ("AgeFailure", "Formats/KCAgeEncryption/AgeFailure.swift"),
         ("PluginFailure", "Formats/KCAgeEncryption/PluginHost.swift"),
@@ -112,6 +114,10 @@ enum FailureExamples {
         + cryptography.map { .cryptography($0) } + remotes.map { .remote($0) }
         + fleets.map { .fleet($0) } + indexes.map { .index($0) }
         + kits.map { .kit($0) }
+        + [
+            ProtectionProblem.ownFile("device.key"), .severalNames("diary"), .inUse("diary"), .changed("diary"),
+            .alreadyProtected("diary.age"), .notProtected("diary.age"), .keyElsewhere("diary.age"),
+        ].map { .protection($0) }
         + [
             .home(.tooManyFiles(100_000)), .home(.tooLarge(256 << 20)), .home(.changedMeanwhile("~/.netrc")),
             .home(.needsRoot("/etc/credstore")),
@@ -230,6 +236,7 @@ enum FailureExamples {
 
     private static let usage: [UsageProblem] = [
         .empty(.output), .together(.passcode, .noPasscode), .onlyForChip(.confirm), .needs(.json, .output),
+        .deviceAlone(.keychain),
         .malformed(.set, form: "NAME=VALUE or NAME:base64=VALUE"), .needsFile(.password), .notAKeychain,
         .desktopKeyring, .areFiles(.home), .areFiles(.credentials), .notOfHome(.passcode), .needsDesktop(.skipLocked),
         .notOfDesktop(.escrow),

@@ -42,7 +42,7 @@ struct JSONManual {
         "rejected": "rejected file", "found": "found item",
         "kit": "kit", "kits": "kit", "archives": "opened archive",
         "home": "home", "sources": "home source", "leftFiles": "left file", "unreadFiles": "unread file",
-        "appKeyrings": "app keyring",
+        "appKeyrings": "app keyring", "files": "protected file",
         "removed": "item", "changed": "change", "before": "item", "after": "item",
     ]
 
@@ -269,6 +269,11 @@ struct JSONHome {
             step("recovery make", "recovery make -o kit --comment safe"),
             step("recovery make", "recovery make -o shares --shares 2of3"),
             step("recovery list", "recovery list"),
+            step("protect files", "protect netrc --class complete \(passcode)"),
+            step("protect files", "protect codes --class none --dry-run"),
+            step("protect status", "protect status netrc.age codes"),
+            step("unprotect", "unprotect netrc.age \(passcode)"),
+            step("protect identity", "protect identity -o identity"),
             step("recovery check", "recovery check -i kit-key"),
             step("recovery check of another machine's kit", "recovery check -i far-key far.kcb"),
             step("recovery retire", "recovery retire \(try typedKit())"),

@@ -45,6 +45,14 @@ struct CommandPath {
         }
     }
 
+    /// The command that the words are for: one of a group, if it has one without a name.
+    var destination: CommandPath {
+        guard let command = command.configuration.defaultSubcommand else { return self }
+        var path = self
+        path.command = command
+        return path
+    }
+
     /// The command as typed.
     var words: String { (["kcbackup"] + names).joined(separator: " ") }
 
@@ -77,7 +85,7 @@ extension CommandLineProblem {
     }
 
     private static func found(in words: [String]) -> CommandLineProblem? {
-        let path = CommandPath(words)
+        let path = CommandPath(words).destination
         do throws(ForeignFailure) {
             var search = CommandLineSearch(path, try CommandArguments(of: path.command))
             return search.problem(in: words.dropFirst(path.names.count))

@@ -2,6 +2,7 @@ internal import KCLocalKeychains
 internal import KCConsole
 internal import ArgumentParser
 internal import KCByteStreams
+internal import KCKeychainKeys
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCReportText
@@ -36,6 +37,9 @@ struct KeychainDeleteCommand: Verb {
         let local = try operand.local(in: session)
         let told: JSONValue
         if let (keychain, found) = try open(local, in: session) {
+            if keychain.keybag.hasFileKeys {
+                session.warn("files that were protected by a class of it ('kcbackup protect') will not open any more")
+            }
             try requireName(local, "it and its \(counted(found.total, "item"))", in: session)
             try delete(keychain, local, in: session)
             told = .keychain(local, found)

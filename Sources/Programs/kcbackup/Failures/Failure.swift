@@ -7,6 +7,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCCryptography
 internal import KCDeviceIdentity
+internal import KCFileProtection
 internal import KCFleetIndex
 internal import KCHomeFiles
 internal import KCItemSources
@@ -61,6 +62,7 @@ enum Failure: Error, Hashable, Sendable {
     case fleet(FleetProblem)
     case index(FleetIndexFailure)
     case kit(KitProblem)
+    case protection(ProtectionProblem)
     /// A secret is wrong; the doubts may say why.
     indirect case wrongSecret(Failure, kind: String, [SecretDoubt])
     /// A temporary file cannot be written to the temporary folder.
@@ -130,6 +132,7 @@ enum Failure: Error, Hashable, Sendable {
             case let problem as FleetProblem: .fleet(problem)
             case let failure as FleetIndexFailure: .index(failure)
             case let problem as KitProblem: .kit(problem)
+            case let problem as ProtectionProblem: .protection(problem)
             default: .unforeseen(type: "\(type(of: error))")
             }
         if let trash = subjects.trash, isOfFullDisk { self = .full(self, trash: trash) }
@@ -195,6 +198,7 @@ enum Failure: Error, Hashable, Sendable {
         case .fleet(let problem): explainFleet(problem)
         case .index(let failure): explainFleetIndex(failure)
         case .kit(let problem): explainKit(problem)
+        case .protection(let problem): explainProtection(problem)
         case .wrongSecret(let failure, let kind, let doubts):
             failure.explanation.adding(doubts.map { $0.words(kind) })
         case .temporaryFolder(let failure, let path): explainTemporaryFolder(failure.explanation, path)

@@ -37,6 +37,11 @@ extension UsageProblem {
         UsageProblem("'\(option.spelling)' is for a key that the TPM holds, and a file holds this one")
     }
 
+    /// The option is about a keychain, and this class of files is opened by the device alone.
+    static func deviceAlone(_ option: OptionName) -> UsageProblem {
+        UsageProblem("'\(option.spelling)' is for classes of a keychain, and the device alone opens the class 'none'")
+    }
+
     /// The value of the option has the wrong syntax; the value itself is not repeated in the message.
     static func malformed(_ option: OptionName, form: String) -> UsageProblem {
         UsageProblem("the value of '\(option.spelling)' is not \(form)")

@@ -31,7 +31,7 @@ extension OptionName {
             .attributes
         case .generate, .length, .noSecret, .secret, .secretFile, .with, .withFile:
             .secret
-        case .archivePasscode, .escrow, .identity, .identityPassphrase, .inspectRecipient, .keyFile, .keys,
+        case .alsoTo, .archivePasscode, .escrow, .identity, .identityPassphrase, .inspectRecipient, .keyFile, .keys,
             .newPasscode,
             .newPassphrase, .noPasscode, .outside, .passcode, .passphrase, .password, .recipient, .recipientsFile,
             .recipientsPassphrase, .countedBy, .heldBy, .postQuantum, .shares, .suggest, .unencrypted, .unlock:

@@ -1,0 +1,154 @@
+internal import ArgumentParser
+internal import KCAgeEncryption
+internal import KCByteStreams
+internal import KCFileProtection
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCReportText
+
+/// `kcbackup protect`: encrypts files to keys of this device.
+struct ProtectCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "protect",
+        abstract: "Encrypt files to a key that this device or a keychain has.",
+        subcommands: [ProtectFilesCommand.self, ProtectStatusCommand.self, ProtectIdentityCommand.self],
+        defaultSubcommand: ProtectFilesCommand.self)
+}
+
+/// `kcbackup protect files`, or without its name.
+struct ProtectFilesCommand: Verb {
+    static let mainOptions: [OptionName] = [.class, .alsoTo, .dryRun]
+
+    static let configuration = CommandConfiguration(
+        commandName: "files",
+        abstract: "Encrypt files where they are; 'kcbackup protect FILE' does too.",
+        discussion: """
+            FILE becomes FILE.age, an age file that this device alone opens. Its class says when:
+              complete            while the keychain is unlocked
+              unless-open         the same, but it can be written while locked
+              until-first-unlock  once it was unlocked since the machine was started
+              none                always
+            If the device or the keychain is lost, so is the file, unless '--also-to' adds a key that you keep elsewhere, as \
+            that of a recovery kit. Backups made by kcbackup do not have the keys of files.
+
+            EXAMPLES:
+              kcbackup protect diary.txt --class complete
+              kcbackup protect backup.env --class none --also-to age1…
+            """)
+
+    @Argument(help: ArgumentHelp("The files.", valueName: "file"), completion: .file())
+    var files: [String]
+
+    @Option(name: OptionName.class.name, help: ArgumentHelp("When they can be opened.", valueName: "class"))
+    var `class`: FileProtection
+
+    @Option(
+        name: OptionName.alsoTo.name,
+        help: ArgumentHelp(
+            "A public key (age1…) whose identity opens them too; may be repeated.", valueName: "recipient"))
+    var alsoTo: [String] = []
+
+    @Flag(name: OptionName.dryRun.name, help: "Say what would happen, and write nothing.")
+    var dryRun = false
+
+    @OptionGroup
+    var keychain: LocalKeychainOptions
+
+    @OptionGroup
+    var style: StyleOptions
+
+    static func title(of option: OptionName) -> OptionTitle { option == .class ? .keys : option.title }
+
+    func run(in session: Session) throws -> ExitStatus {
+        let others = try alsoTo.map { try RecipientOptions.parse($0, plugins: session.plugins).recipient }
+        // Nothing is changed before each file was found fit.
+        let opened = try files.map { path in
+            let path = session.world.resolve(path)
+            if isOwn(path, in: session.world) { throw ProtectionProblem.ownFile(path) }
+            return try FileToProtect(path)
+        }
+        let places = try FileKeyPlaces(keychain.keychain, in: session)
+        let begun = try opened.map { try $0.stanzas.flatMap(places.place(of:)) }
+        for (file, place) in zip(opened, begun) {
+            if place != nil, file.hasEnding { throw ProtectionProblem.alreadyProtected(file.path) }
+            try file.requireFreeName()
+        }
+        let place = try `class`.place(keychain, in: session)
+        if !dryRun {
+            let identity = try place.identity(keychain.passcodeOption, in: session)
+            let recipients: [any Recipient] = [MarkedRecipient(identity)] + others
+            for (number, file) in opened.enumerated() {
+                session.subjects.path = file.path
+                if begun[number] == nil {
+                    try file.protect(for: recipients)
+                    session.done = words(number, "and \(quoted(file.path)) is encrypted under its old name")
+                }
+                try file.finishProtecting()
+                session.done = words(number + 1)
+            }
+        }
+        for (file, earlier) in zip(opened, begun) {
+            let protection = (earlier ?? place).protection
+            session.note(
+                "\(dryRun ? "would be " : "")protected: \(displayedPath(file.protectedPath)) (\(protection))")
+        }
+        if others.isEmpty { session.note(loss) }
+        if case .keychain(let local, let keychain, _) = place, !keychain.hasPasscode {
+            session.note("keychain \(quoted(local.name)) has no passcode, so this device alone opens every class")
+        }
+        try session.result(
+            [
+                "files": .list(
+                    zip(opened, begun).map { file, earlier in
+                        (earlier ?? place).json(path: file.protectedPath, dryRun ? .wouldBeProtected : .protected)
+                    })
+            ], [])
+        return .ok
+    }
+
+    /// True for what is in the data folder, such as the device key.
+    private func isOwn(_ path: String, in world: World) -> Bool {
+        guard let folder = Path.real(Path.split(path).folder), let own = Path.real(world.dataFolder.path) else {
+            return false
+        }
+        return (folder + "/").exact.hasPrefix(own + "/")
+    }
+
+    private var loss: String {
+        "if this device \(`class` == .none ? "" : "or the keychain ")is lost, so are these files: "
+            + "'\(OptionName.alsoTo.spelling) RECIPIENT' adds a key that is kept elsewhere"
+    }
+
+    /// Says what was done, for a failure that comes after it.
+    private func words(_ count: Int, _ more: String = "") -> String {
+        [count == 0 ? "" : "\(counted(count, "file")) protected", more].filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+}
+
+/// What `protect status` knows of a file, and what `protect` and `unprotect` did with it.
+enum ProtectionState: String {
+    /// It can be opened now.
+    case open
+    /// Its key is in a keychain that is locked.
+    case locked
+    /// A run was killed before the file got its name.
+    case unnamed
+    /// Another device, or a keychain that is not here, has the key.
+    case elsewhere
+    /// It is not a protected file.
+    case clear
+    case protected
+    case wouldBeProtected = "would-be-protected"
+    case unprotected
+    case wouldBeUnprotected = "would-be-unprotected"
+}
+
+extension FileKeyPlaces.Place {
+    /// The JSON object "protected file".
+    func json(path: String, _ state: ProtectionState) -> JSONValue {
+        .members([
+            ("path", .text(path)), ("state", .text(state.rawValue)), ("class", .text(protection.description)),
+            ("keychain", keychain.map { .text($0.name) }),
+        ])
+    }
+}

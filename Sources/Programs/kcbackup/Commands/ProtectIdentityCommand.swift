@@ -1,0 +1,67 @@
+internal import ArgumentParser
+internal import KCAgeEncryption
+internal import KCByteStreams
+internal import KCConsole
+internal import KCFileProtection
+internal import KCKeychainModel
+internal import KCLocalKeychains
+internal import KCReportText
+
+/// `kcbackup protect identity`.
+struct ProtectIdentityCommand: Verb {
+    static let mainOptions: [OptionName] = [.class, .output]
+
+    static let configuration = CommandConfiguration(
+        commandName: "identity",
+        abstract: "Print an age identity that names a key of this device or of a keychain.",
+        discussion: """
+            age, and what uses it, as sops and passage, open files with such an identity through age-plugin-kcbackup. The \
+            identity is no secret: it says where the key is. Anybody can encrypt to its public key (age1…), without the \
+            plugin. After a change of the passcode, the identity opens what was and will be encrypted to it.
+
+            EXAMPLES:
+              kcbackup protect identity -o here.txt
+              kcbackup protect identity --class complete -o key.txt
+            """)
+
+    @Option(
+        name: OptionName.class.name,
+        help: ArgumentHelp("When the key can be used, as in 'kcbackup protect'.", valueName: "class"))
+    var `class` = FileProtection.none
+
+    @Option(
+        name: OptionName.output.name,
+        help: ArgumentHelp("The new file; standard output for '-' or without it.", valueName: "file"),
+        completion: .file())
+    var output: String?
+
+    @OptionGroup
+    var keychain: LocalKeychainOptions
+
+    @OptionGroup
+    var style: StyleOptions
+
+    static func title(of option: OptionName) -> OptionTitle { option == .class ? .keys : option.title }
+
+    func run(in session: Session) throws -> ExitStatus {
+        if output == "" { throw UsageProblem.empty(.output) }
+        let output = output == "-" ? nil : output
+        let place = try `class`.place(keychain, in: session)
+        let identity = try place.identity(keychain.passcodeOption, in: session)
+        let holder = place.keychain.map { "class \(`class`) of keychain \(quoted($0.name))" } ?? "this device"
+        let text = identity.file(comments: ["key of \(holder)"])
+        if let output {
+            try PrivateFile.create(session.world.resolve(output), text.utf8.span, anywhere: true)
+            session.done = "\(displayed(output)): the identity of \(identity.recipient)"
+        }
+        try session.result(
+            .members([
+                ("identity", .text(identity.description)), ("recipient", .text(identity.recipient.description)),
+                ("class", .text(`class`.description)), ("path", output.map { .text($0) }),
+            ]), output == nil ? [text] : [])
+        if !style.json, output != nil || !session.world.terminal.showsOutput {
+            session.message("Public key: \(identity.recipient)\n")
+        }
+        return .ok
+    }
+}

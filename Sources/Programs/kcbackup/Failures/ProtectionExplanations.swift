@@ -1,0 +1,38 @@
+internal import KCFileProtection
+internal import KCReportText
+
+/// Explains why a file cannot be protected, or its protection taken away.
+func explainProtection(_ problem: ProtectionProblem) -> Explanation {
+    switch problem {
+    case .ownFile(let path):
+        Explanation(
+            .refused, "\(quoted(path)) is a file of kcbackup, without which nothing that is protected would open",
+            hint: "a passcode protects a keychain, and 'kcbackup device seal' the device key")
+    case .severalNames(let path):
+        Explanation(
+            .refused, "\(quoted(path)) has another name (a hard link), which would keep the clear contents",
+            hint: "remove the other name first: 'find . -samefile \(shellWord(path))' shows it")
+    case .inUse(let path):
+        Explanation(
+            .busy,
+            "another program has \(quoted(path)) open for writing, or that cannot be told of a file of somebody else or on another "
+                + "machine", hint: "close it there, and try again; otherwise work on a copy of your own")
+    case .changed(let path):
+        Explanation(
+            .busy, "\(quoted(path)) was changed in the meantime; it is as the other program left it", hint: "try again")
+    case .alreadyProtected(let path):
+        Explanation(
+            .exists, "\(quoted(path)) is protected already",
+            hint: "for another class, 'kcbackup unprotect \(shellWord(path))' first")
+    case .notProtected(let path):
+        Explanation(
+            .refused, "\(quoted(path)) was not made by 'kcbackup protect', or has not kept its name",
+            hint: "'kcbackup protect status \(shellWord(path))' says what it is",
+            "other age files are opened by 'age -d' with an identity of 'kcbackup protect identity'")
+    case .keyElsewhere(let path):
+        Explanation(
+            .wrongKey, "no key of this device opens \(quoted(path))",
+            hint: "it was protected on another device, or by a keychain that is gone",
+            "a key that '\(OptionName.alsoTo.spelling)' named opens it: 'age -d -i KEY_FILE'")
+    }
+}

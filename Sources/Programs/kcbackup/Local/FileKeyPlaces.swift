@@ -1,0 +1,137 @@
+internal import KCAgeEncryption
+internal import KCByteStreams
+internal import KCDeviceIdentity
+internal import KCFileProtection
+internal import KCItemStores
+internal import KCKeychainKeys
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCReportText
+
+/// Where the keys of files can be on this device: the device itself, and its keychains.
+struct FileKeyPlaces {
+    /// A place with a key.
+    enum Place {
+        case device(X25519Identity)
+        case keychain(LocalKeychain, Keychain, FileKeyClass)
+
+        /// The class of the files that it opens.
+        var protection: FileProtection {
+            switch self {
+            case .device: .none
+            case .keychain(_, _, let fileClass): .keychain(fileClass)
+            }
+        }
+
+        /// Who the file names in its mark.
+        var holder: FileKeyHolder {
+            switch self {
+            case .device(let identity): .device(identity.recipient.publicKey)
+            case .keychain(_, let keychain, let fileClass): .keychain(keychain.storeID, fileClass)
+            }
+        }
+    }
+
+    private(set) var places: [Place] = []
+    /// Why a keychain could not be looked at.
+    private var failures: [any Error] = []
+
+    /// Looks at the device and at the keychains that are searched.
+    ///
+    /// - Parameter given: a keychain that the user named, which comes first.
+    init(_ given: String?, in session: Session) throws {
+        let device = LocalDevice(session.world)
+        // Without a device key, no file was ever protected here.
+        if try device.keyIfAny() != nil { places.append(.device(try LocalFileKeys.deviceIdentity(in: session))) }
+        let folder = session.world.dataFolder
+        var keychains = try given.map { [try LocalKeychain($0, in: session.world)] } ?? []
+        for local in try KeychainLists.load(from: folder).searched(in: folder) where try Path.exists(local.path) {
+            if !keychains.contains(local) { keychains.append(local) }
+        }
+        for local in keychains {
+            do {
+                let keychain = try local.open(in: session)
+                places += FileKeyClass.allCases.map { .keychain(local, keychain, $0) }
+            } catch {
+                if local.name.exact == given?.exact { throw error }
+                failures.append(error)
+            }
+        }
+        session.subjects.keychain = nil
+    }
+
+    /// The place with the key of a file, by its mark; nil for a file that is not marked for this device.
+    func place(of stanzas: [Stanza]) throws -> Place? {
+        guard let holder = try ProtectionMark.holder(of: stanzas, among: places.map(\.holder)) else { return nil }
+        return places.first { $0.holder == holder }
+    }
+
+    /// Throws why a keychain could not be looked at, if there was one.
+    func requireAll() throws { if let failure = failures.first { throw failure } }
+}
+
+extension FileKeyPlaces.Place {
+    /// The keychain, as the user knows it.
+    var keychain: LocalKeychain? {
+        switch self {
+        case .device: nil
+        case .keychain(let local, _, _): local
+        }
+    }
+
+    /// True if it opens its files without a question.
+    func isOpen(in session: Session) throws -> Bool {
+        switch self {
+        case .device: return true
+        case .keychain(_, let keychain, let fileClass):
+            if !keychain.hasPasscode { return true }
+            try session.world.unlocked.resume(keychain)
+            return keychain.canOpen(Protection(fileClass.accessibility))
+        }
+    }
+
+    /// The identities that open its files.
+    ///
+    /// - Parameter option: where a passcode comes from.
+    func identities(_ option: PasscodeOption, in session: Session) throws -> [any Identity] {
+        switch self {
+        case .device(let identity): return [identity]
+        case .keychain(let local, let keychain, let fileClass):
+            session.subjects.keychain = local.name
+            try option.unlock(keychain, for: .of([Protection(fileClass.accessibility)]), in: session)
+            return try keychain.fileIdentities(fileClass)
+        }
+    }
+
+    /// The identity that names the newest key, which is made if there is none.
+    ///
+    /// - Parameter option: where a passcode comes from, if the key is not known without.
+    func identity(_ option: PasscodeOption, in session: Session) throws -> ProtectionIdentity {
+        switch self {
+        case .device(let identity): return ProtectionIdentity(device: identity.recipient.publicKey)
+        case .keychain(let local, let keychain, let fileClass):
+            session.subjects.keychain = local.name
+            if !keychain.knowsFilePublicKey(fileClass) || option.passcode != nil {
+                try option.unlock(keychain, for: .of([Protection(fileClass.accessibility)]), in: session)
+            }
+            return ProtectionIdentity(
+                keychain: keychain.storeID, fileClass, publicKey: try keychain.filePublicKey(fileClass))
+        }
+    }
+}
+
+extension FileProtection {
+    /// The place with the key of this class, of the keychain that the options name.
+    func place(_ options: LocalKeychainOptions, in session: Session) throws -> FileKeyPlaces.Place {
+        switch self {
+        case .none:
+            if options.keychain != nil { throw UsageProblem.deviceAlone(.keychain) }
+            if options.passcode != nil { throw UsageProblem.deviceAlone(.passcode) }
+            return .device(try LocalFileKeys.deviceIdentity(in: session))
+        case .keychain(let fileClass):
+            let local = try LocalKeychain(options.keychain, in: session.world)
+            return .keychain(local, try options.passcodeOption.open(local, in: session), fileClass)
+        }
+    }
+}

@@ -1,0 +1,141 @@
+internal import KCAgeEncryption
+internal import KCByteStreams
+internal import KCDeviceIdentity
+internal import KCFileProtection
+internal import KCKeychainKeys
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCReportText
+
+/// The keys that open files on this device: its own, and those of its keychains.
+struct LocalFileKeys: FileKeyring {
+    private let session: Session
+
+    // As often as a passcode may be typed elsewhere.
+    private static let tries = 3
+
+    init(_ session: Session) {
+        self.session = session
+    }
+
+    /// The identity of this device, which opens files of the class 'none'.
+    static func deviceIdentity(in session: Session) throws -> X25519Identity {
+        let key = try LocalDevice(session.world).key()
+        guard let identity = try X25519Identity.of(key.fileIdentityKey()) else {
+            throw Failure.unforeseen(type: "file identity key")
+        }
+        return identity
+    }
+
+    func isOpen(_ identity: ProtectionIdentity) throws -> Bool {
+        switch identity.holder {
+        case .device: return true
+        case .keychain(let storeID, let fileClass):
+            do {
+                let keychain = try find(storeID)
+                try resume(keychain)
+                return keychain.canOpen(Protection(fileClass.accessibility))
+            } catch {
+                // `keys` meets it too, and reports it if the key is needed.
+                return false
+            }
+        }
+    }
+
+    func keys(
+        of identity: ProtectionIdentity, asking secret: (String) throws -> SecretBytes?
+    ) throws -> [any Identity] {
+        do {
+            switch identity.holder {
+            case .device:
+                let key = try Self.deviceIdentity(in: session)
+                guard key.recipient == identity.recipient else {
+                    throw PluginRefusal("the identity is of another device, or of a key that was replaced")
+                }
+                return [key]
+            case .keychain(let storeID, let fileClass):
+                let keychain = try find(storeID)
+                try open(keychain, for: fileClass, asking: secret)
+                return try keychain.fileIdentities(fileClass)
+            }
+        } catch let refusal as PluginRefusal {
+            throw refusal
+        } catch let failure as AgeFailure {
+            throw failure
+        } catch {
+            let explanation = Failure(error, session.subjects).explanation
+            throw PluginRefusal(([explanation.message] + explanation.hints).joined(separator: "; "))
+        }
+    }
+
+    /// Finds a keychain by its store ID, among those that are searched.
+    private func find(_ storeID: [UInt8]) throws -> Keychain {
+        let folder = session.world.dataFolder
+        var failure: (any Error)?
+        for local in try KeychainLists.load(from: folder).searched(in: folder) where try Path.exists(local.path) {
+            do {
+                let keychain = try local.open(in: session)
+                if keychain.storeID == storeID { return keychain }
+            } catch {
+                // It may be another keychain that is damaged.
+                failure = failure ?? error
+            }
+        }
+        throw failure ?? PluginRefusal("the keychain of the identity is not on this device")
+    }
+
+    private func resume(_ keychain: Keychain) throws(KeychainStoreError) {
+        if keychain.hasPasscode {
+            try session.world.unlocked.resume(keychain)
+        } else {
+            try keychain.unlock(passcode: nil, now: session.now)
+        }
+    }
+
+    /// Opens a keychain as far as a class demands.
+    ///
+    /// A passcode that is typed also unlocks it for later commands.
+    private func open(
+        _ keychain: Keychain, for fileClass: FileKeyClass, asking secret: (String) throws -> SecretBytes?
+    ) throws {
+        try resume(keychain)
+        var prompt = "Enter the \(passcodeWords(session.subjects.keychain)):"
+        var left = Self.tries
+        while !keychain.canOpen(Protection(fileClass.accessibility)) {
+            if let seconds = try keychain.secondsUntilNextTry(now: session.world.clock()) {
+                throw KeychainStoreError.tooManyAttempts(retryAfter: seconds)
+            }
+            guard let passcode = try secret(prompt) else {
+                throw PluginRefusal(
+                    "keychain \(quoted(session.subjects.keychain ?? "")) is locked; 'kcbackup keychain unlock' opens it"
+                )
+            }
+            left -= 1
+            do throws(KeychainStoreError) {
+                try session.world.unlocked.unlock(keychain, passcode: passcode.copy(), now: session.world.clock())
+            } catch {
+                switch error {
+                case .wrongPasscode where left > 0:
+                    prompt = "Wrong passcode. Enter the \(passcodeWords(session.subjects.keychain)):"
+                case .kernelKeys where keychain.isUnlocked: break
+                default: throw error
+                }
+            }
+        }
+    }
+}
+
+extension Keychain {
+    /// The age identities that open the files of a class, newest first.
+    func fileIdentities(_ fileClass: FileKeyClass) throws -> [X25519Identity] {
+        var identities: [X25519Identity] = []
+        for key in try fileKeys(fileClass) {
+            guard let identity = try X25519Identity.of(key.secret.copy()) else {
+                throw KeychainStoreError.damaged("a key of files has a wrong size")
+            }
+            identities.append(identity)
+        }
+        return identities
+    }
+}
