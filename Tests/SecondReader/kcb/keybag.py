@@ -16,7 +16,9 @@ from .verdict import Damaged, NotThisDevice, Unsupported, WrongKey, require
 
 ACCESSIBILITIES = ("ak", "akpu", "aku", "ck", "cku", "dk", "dku")
 CONSTRAINTS = ("device-passcode", "user-presence")
-LIMIT, LIMIT_WITHOUT_TOKENS = 21_504, 13_312
+LIMIT, LIMIT_OF_ARCHIVED = 27_648, 13_312
+FILE_CLASSES = ("complete", "unless-open", "until-first-unlock")
+FILE_KEYS = 32
 RETIRED_SETS = 24
 MEMBERS = [
     "version",
@@ -34,9 +36,21 @@ MEMBERS = [
     "lockOnSuspend",
     "escrow",
     "tokens",
+    "files",
     "mac",
 ]
-OPTIONAL = ["presence", "retired", "scrypt", "tpm", "passcode", "lockAfter", "lockOnSuspend", "escrow", "tokens"]
+OPTIONAL = [
+    "presence",
+    "retired",
+    "scrypt",
+    "tpm",
+    "passcode",
+    "lockAfter",
+    "lockOnSuspend",
+    "escrow",
+    "tokens",
+    "files",
+]
 
 
 def _retired(sets, has_passcode):
@@ -93,6 +107,20 @@ def _tokens(records):
     require(len(set(names)) == len(names), "two tokens of one name")
 
 
+def _files(keys):
+    names = [*FILE_CLASSES, "public"]
+    canonical.members(keys, names, names)
+    classes = [name for name in FILE_CLASSES if name in keys]
+    require(classes, "no keys of files")
+    for name in classes:
+        require(isinstance(keys[name], list) and 1 <= len(keys[name]) <= FILE_KEYS, "keys of files")
+        for key in keys[name]:
+            canonical.data(key, 40)
+    require(("public" in keys) == ("unless-open" in keys), "a public key without its private one, or the reverse")
+    if "public" in keys:
+        canonical.data(keys["public"], 32)
+
+
 class Keybag:
     """A keybag that has the form that its page gives it; nothing in it is authenticated before `authenticate`."""
 
@@ -117,7 +145,7 @@ class Keybag:
         self._require_keys(value)
 
     def _require_size(self, value):
-        limit = LIMIT if "tokens" in value else LIMIT_WITHOUT_TOKENS
+        limit = LIMIT if "tokens" in value or "files" in value else LIMIT_OF_ARCHIVED
         require(len(self.text.encode()) <= limit, "a large keybag")
 
     def _require_keys(self, value):
@@ -143,10 +171,13 @@ class Keybag:
             _escrow(value["escrow"])
         if "tokens" in value:
             _tokens(value["tokens"])
+        if "files" in value:
+            _files(value["files"])
 
     def require_archived(self):
         """Requires a keybag that an archive may have."""
-        require("escrow" not in self.value and "tokens" not in self.value, "an escrow record or tokens in an archive")
+        for name in ("escrow", "tokens", "files"):
+            require(name not in self.value, f"{name} in an archive")
 
     def code_key(self, device):
         return device.key(b"keybag-mac", self.uuid)
