@@ -51,7 +51,7 @@ def read(options):
         if not device:
             sys.exit("read.py: a keychain file opens with --device-key alone")
         found = keychain.read(options.file, device, passcode)
-        rows = [row for row in found.rows if row.state != "tomb"]
+        rows = found.rows
         return (
             [shown(row.item, row.state, row.secret) for row in rows],
             found.damaged > 0 or any(row.state == "broken" for row in rows),

@@ -31,7 +31,7 @@ def schema():
 
 class Row(NamedTuple):
     item: items.Item
-    #: `opened`, `unopened`, `broken`, or `tomb` for the trace of a deleted item.
+    #: `opened`, `unopened` or `broken`.
     state: str
     secret: bytes
 
@@ -68,7 +68,7 @@ def _attributes(kind, odd, values):
 
 def _row(kind, row, keys):
     uuid, tomb, odd, extra, *values, data = row
-    require(len(uuid) == 16 and tomb in (0, 1), "a row")
+    require(len(uuid) == 16 and tomb == 0, "a row")
     codes = [] if odd is None else odd.split(",")
     require(len(set(codes)) == len(codes) and all(code in items.EITHER for code in codes), "odd")
     attributes = _attributes(kind, codes, values)
@@ -81,9 +81,6 @@ def _row(kind, row, keys):
             canonical.string(part)
         require(list(free) == sorted(free, key=str.encode), "free attributes in another order")
     items.check(kind, attributes, free, ACCESSIBILITIES)
-    if tomb:
-        require(data is None and attributes["sync"] == 1, "a trace with a secret")
-        return Row(_item(kind, uuid, None, attributes, free), "tomb", None)
     require(data is not None and len(data) >= 49, "a seal")
     size = None if data[0] == 2 else len(data) - 49
     item = _item(kind, uuid, size, attributes, free)
@@ -147,7 +144,9 @@ def _read(connection, device, passcode):
     rows, damaged = [], 0
     for kind in items.CLASSES:
         columns = ",".join(f'"{code}"' for code in _columns(kind))
-        for row in connection.execute(f"SELECT uuid,tomb,odd,extra,{columns},data FROM {kind}"):
+        for row in connection.execute(
+            f"SELECT uuid,tomb,odd,extra,{columns},data FROM {kind} WHERE NOT (tomb=1 AND data IS NULL)"
+        ):
             try:
                 rows.append(_row(kind, row, keys))
             except (Damaged, Unsupported):
