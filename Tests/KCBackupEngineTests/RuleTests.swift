@@ -209,7 +209,7 @@ struct ConflictTests {
         try old.add("name", "tulip")
         try keychain.add("name", "rose")
         try keychain.add("other", "violet")
-        let identity = try X25519Identity.generate()
+        let identity = try NativeIdentity.generate(.x25519)
         try machine.backUp(old, as: "a.kcb", to: [identity.recipient])
         let report = try machine.restore(machine.open(machine.folder.path("a.kcb"), with: identity), into: keychain) {
             $0.replacing = .archived
