@@ -103,11 +103,11 @@ struct HybridTests {
         let hybrid = try HybridIdentity.generate().recipient.wrap(fileKey: fileKey).stanzas[0]
         let classic = try X25519Identity.generate().recipient.wrap(fileKey: fileKey).stanzas[0]
         let tag = try #require(HybridTagRecipient(try Self.lines("tag-example")[0])).wrap(fileKey: fileKey).stanzas[0]
-        try AgeHeader(stanzas: [hybrid, tag], fileKey: fileKey).requireNative()
+        try AgeHeader(stanzas: [hybrid, tag], fileKey: fileKey).requirePublicKeys()
         for stanzas in [[hybrid, classic], [classic, tag]] {
             let header = try AgeHeader(stanzas: stanzas, fileKey: fileKey)
             #expect(
-                ageFailure { try header.requireNative() }
+                ageFailure { try header.requirePublicKeys() }
                     == .malformedHeader("post-quantum recipients are mixed with others"))
         }
         for broken in [
@@ -120,7 +120,7 @@ struct HybridTests {
             Stanza(type: tag.type, arguments: tag.arguments, body: tag.body + [0]),
         ] {
             let header = try AgeHeader(stanzas: [broken], fileKey: fileKey)
-            #expect(throws: AgeFailure.self) { try header.requireNative() }
+            #expect(throws: AgeFailure.self) { try header.requirePublicKeys() }
         }
     }
 

@@ -30,6 +30,14 @@ package enum GivenRecipient: Hashable, CustomStringConvertible {
         }
     }
 
+    /// True if the key is post-quantum; nil for one of a plugin, which says it only when it wraps a file key.
+    package var isPostQuantum: Bool? {
+        switch self {
+        case .native(let recipient): recipient.isPostQuantum
+        case .plugin: nil
+        }
+    }
+
     /// What wraps file keys.
     package var recipient: any Recipient {
         switch self {

@@ -70,7 +70,7 @@ struct ArchiveKeyOptions: ParsableArguments {
                 "only a plugin opens the archive, with the token or the machine that has its key; a passphrase or "
                     + "'kcbackup recovery make' gives it a second key")
         }
-        if given.opening.contains(where: \.isPostQuantum) {
+        if given.opening.contains(where: { $0.isPostQuantum == true }) {
             session.note("without kcbackup, age 1.3 or newer is needed to open the archive: its keys are post-quantum")
         }
         return given
@@ -78,9 +78,9 @@ struct ArchiveKeyOptions: ParsableArguments {
 
     /// Checks that all or none of the keys are post-quantum, so that no key weakens what another promises.
     private static func requireOneStrength(_ given: GivenRecipients, _ kits: [RecoveryKit]) throws {
-        let chosen = given.restoring + given.inspecting
-        guard let isPostQuantum = (chosen.first ?? given.kits.first)?.isPostQuantum else { return }
-        if chosen.contains(where: { $0.isPostQuantum != isPostQuantum }) { throw AgeFailure.incompatibleRecipients }
+        let chosen = (given.restoring + given.inspecting).compactMap(\.isPostQuantum)
+        guard let isPostQuantum = chosen.first ?? given.kits.first?.isPostQuantum else { return }
+        if chosen.contains(!isPostQuantum) { throw AgeFailure.incompatibleRecipients }
         if let kit = kits.first(where: { $0.recipient.isPostQuantum != isPostQuantum }) {
             throw KitProblem.otherStrength(fingerprint: kit.fingerprint, isPostQuantum: !isPostQuantum)
         }

@@ -69,7 +69,7 @@ struct FileRemoval {
                 place, from: file.bytes, to: rest.bytes, now: session.now)
             session.note(
                 "took \(counted(rest.removed, "record")) out of \(quoted(path)); "
-                    + "'kcbackup undo \(OptionName.keychain.spelling) \(HomeName.name)' puts them back")
+                    + "'kcbackup undo \(OptionName.keychain.spelling) \(HomeRoot.home.storeName)' puts them back")
         }
         if rest.staying > 0 { session.warn("\(quoted(path)) still holds secrets\(Self.staying(rest.staying))") }
         return rest.removed
