@@ -176,6 +176,9 @@ struct FlipTests {
         #expect(throws: ArchiveFailure.damaged(rule: "it changed while it was being read")) {
             try RestoreBackup(archive, options: options).run(into: target)
         }
-        #expect(target.written > 0, "the transaction, which this target does not have, undoes what was written")
+        // Of an encrypted archive, the first bytes of the second reading say it.
+        #expect(
+            target.written > 0 || mode == .encrypted,
+            "the transaction, which this target does not have, undoes what was written")
     }
 }

@@ -121,6 +121,9 @@ package struct OpenedArchive {
                 return opened
             case .closed(let recipients): throw ArchiveFailure.noMatchingIdentity(recipients)
             }
+        } catch AgeFailure.headerAuthentication {
+            // It was genuine when the key was found.
+            throw .damaged(rule: "it changed while it was being read")
         } catch {
             throw ArchiveFailure(any: error)
         }
