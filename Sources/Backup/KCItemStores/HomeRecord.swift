@@ -54,13 +54,18 @@ struct HomeRecord {
         }
     }
 
-    func write(of state: KeptState, _ device: DeviceKey) throws(StateFileFailure) {
+    /// - Throws: `FileFailure`, `CryptographyFailure`.
+    func write(of state: KeptState, _ device: DeviceKey) throws {
         var fields = StateFields()
         for (path, code) in files.sorted(by: { $0.key < $1.key }) {
             fields.add("file", "\(code.map { Hexadecimal.encode($0) } ?? "-") \(Self.encoded(path))")
         }
         for path in folders.sorted() { fields.add("folder", Self.encoded(path)) }
-        try Self.file(of: state, device).create(fields.encoded)
+        do throws(StateFileFailure) {
+            try Self.file(of: state, device).create(fields.encoded)
+        } catch .file(let failure) {
+            throw failure
+        }
     }
 
     private static func encoded(_ path: HomePath) -> String { Hexadecimal.encode(Array(path.text.string.utf8)) }

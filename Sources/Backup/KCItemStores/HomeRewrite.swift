@@ -9,10 +9,27 @@ extension RestorableHome {
     /// - Parameters:
     ///   - expected: the content that the file must still have.
     ///   - rest: the new content; nil to remove the file.
+    ///   - lock: the ending of the file by which its programs keep others from it; nil if they have none.
     /// - Throws: `HomeFailure.changedMeanwhile`, `StateFailure.notKept`, `FileFailure`, `StreamFailure`; the file is then as it
     ///   was.
     package func rewrite(
-        _ path: HomePath, from expected: borrowing SecretBytes, to rest: borrowing SecretBytes?, now: Timestamp
+        _ path: HomePath, from expected: borrowing SecretBytes, to rest: borrowing SecretBytes?,
+        lockedBy ending: String?, now: Timestamp
+    ) throws {
+        let lockFile = ending.map { "\(home)/\(path.text.string)\($0)" }
+        if let lockFile { try PrivateFile.create(lockFile, Span(), anywhere: true) }
+        var failure: (any Error)?
+        do {
+            try replace(path, expected, rest, now)
+        } catch {
+            failure = error
+        }
+        if let lockFile { try Path.remove(lockFile) }
+        if let failure { throw failure }
+    }
+
+    private func replace(
+        _ path: HomePath, _ expected: borrowing SecretBytes, _ rest: borrowing SecretBytes?, _ now: Timestamp
     ) throws {
         guard let rule = HomeTable.rule(for: path) else { preconditionFailure("the file is in the table") }
         let home = try WritableHome(self.home)

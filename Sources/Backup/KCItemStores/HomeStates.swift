@@ -66,8 +66,10 @@ struct HomeStates {
                     name = first.next(number - 1)
                     return name.file
                 }, now: setting.now)
+            // A record without a state is removed later; a state without a record could not be undone.
+            try record.write(of: folder.state(first), device)
             _ = try backup.unencrypted(SealedSource(try items.finish(), deviceKey: device))
-            try record.write(of: folder.state(name), device)
+            if name != first { try record.write(of: folder.state(name), device) }
             setting.didKeep()
             return name
         } catch {
@@ -82,9 +84,7 @@ struct HomeStates {
         let proven = try folder.open(state)
         return try state.reading {
             guard let device = try setting.device.keyIfAny(), let record = try HomeRecord(of: state, in: root, device)
-            else {
-                throw StateFileFailure.altered(path: HomeRecord.path(of: state))
-            }
+            else { throw ArchiveFailure.damaged(rule: "its record is missing") }
             var visitor = KeptFiles()
             _ = try RestoreBackup(proven, options: RestoreOptions()).visit(&visitor, step: {})
             return (visitor.files, record)

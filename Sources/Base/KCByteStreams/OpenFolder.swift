@@ -49,7 +49,7 @@ package final class OpenFolder: Sendable {
     /// The path of a name in it.
     private func path(of name: String) throws(FileFailure) -> String {
         precondition(!name.utf8.contains(UInt8(ascii: "/")) && name != "..", "a name is one component")
-        return path + "/" + name
+        return path == "/" ? "/" + name : path + "/" + name
     }
 
     /// What has a name in it; nil if nothing has.

@@ -8,6 +8,13 @@ package protocol SeparableFormat: ForeignFormat {
     ///
     /// - Throws: `ForeignFailure` as `read`.
     func remainder(of file: ForeignFile) throws(ForeignFailure) -> FileRemainder
+
+    /// The ending of the file that a program of the format creates while it changes a file; nil if there is none.
+    var lockEnding: String? { get }
+}
+
+extension SeparableFormat {
+    package var lockEnding: String? { nil }
 }
 
 /// What remains of a file without some of its records.

@@ -45,6 +45,9 @@ package struct GitCredentialsFormat: SeparableFormat {
         return try collector.finish(details: "", isPlaintext: true)
     }
 
+    /// As `git credential-store` does (lockfile.h of git).
+    package var lockEnding: String? { ".lock" }
+
     package func remainder(of file: ForeignFile) -> FileRemainder {
         file.bytes.withBytes { bytes in
             var whole: [Range<Int>] = []

@@ -58,13 +58,17 @@ final class KubernetesData {
         return bytes.withBytes { SecretBytes($0.extracting(range)) }
     }
 
-    /// True if a text holds one of the values; also if it cannot be told with reasonable effort.
+    /// True if a text holds one of the values, or a value holds the text; also if it cannot be told with reasonable effort.
     func isRepeated(in text: borrowing SecretBytes) -> Bool {
         var effort = Self.effort
         return texts.contains { range in
-            guard range.count >= Self.shortest, range.count <= text.count else { return false }
+            guard min(range.count, text.count) >= Self.shortest else { return false }
             return bytes.withBytes { bytes in
-                text.withBytes { text in Self.holds(text, bytes.extracting(range), &effort) }
+                text.withBytes { text in
+                    let value = bytes.extracting(range)
+                    return range.count <= text.count
+                        ? Self.holds(text, value, &effort) : Self.holds(value, text, &effort)
+                }
             }
         }
     }

@@ -37,9 +37,9 @@ struct KubernetesReader: JSONRecords {
             json.skip("metadata", of: object)
             let each = kind.exact.removingSuffix("List").flatMap { $0.isEmpty ? nil : $0 }
             for item in try json.list(items) { try add(item, implied: each) }
-        } else if kind.exact == "Secret", version.exact == "v1" {
+        } else if kind.exact == "Secret", version.isEmpty || version.exact == "v1" {
             secrets += 1
-            try addSecret(object)
+            try addSecret(object, hasVersion: !version.isEmpty)
         } else {
             leaveOut(object, kind)
         }
@@ -70,11 +70,14 @@ struct KubernetesReader: JSONRecords {
         collector.leaveOut(isName ? "\(kind) object" : "object of an unknown kind")
     }
 
-    private mutating func addSecret(_ object: ForeignJSON.Value) throws(ForeignFailure) {
+    private mutating func addSecret(_ object: ForeignJSON.Value, hasVersion: Bool) throws(ForeignFailure) {
         let metadata = object["metadata"]
         let names = [json.text(metadata?["namespace"]), json.text(metadata?["name"])].compactMap { $0 }
         let title = names.isEmpty ? "Secret \(secrets)" : names.joined(separator: "/")
-        let isRead = try collector.record(title) { () throws(ForeignFailure) in try read(object) }
+        let isRead = try collector.record(title) { () throws(ForeignFailure) in
+            guard hasVersion else { throw .damaged("it has no apiVersion") }
+            try read(object)
+        }
         if !isRead { json.skip(object) }
     }
 

@@ -9,9 +9,7 @@ package import KCKeychainModel
 package final class KubernetesWriter: PlainExportWriter {
     /// How the objects are written.
     package enum Form: Sendable {
-        /// A list.
         case json
-        /// Documents.
         case yaml
     }
 
@@ -103,10 +101,10 @@ package final class KubernetesWriter: PlainExportWriter {
             }
             CanonicalJSON.literal("\n]}\n", into: &file)
         case .yaml:
-            for secret in sorted {
-                CanonicalJSON.literal("---\n", into: &file)
-                secret.writeYAML(into: &file)
-            }
+            CanonicalJSON.literal("apiVersion: v1\nitems:\(sorted.isEmpty ? " []" : "")\n", into: &file)
+            for secret in sorted { secret.writeYAML(into: &file) }
+            // Last, so that a file that ends early is none of Kubernetes.
+            CanonicalJSON.literal("kind: List\n", into: &file)
         }
         return file
     }
@@ -164,36 +162,36 @@ private final class WrittenSecret {
         CanonicalJSON.literal("}}", into: &file)
     }
 
-    /// The kind comes last, without which a file that ends early has no Secret.
+    /// Writes a member of a list.
     func writeYAML(into file: inout SecretBytes) {
-        CanonicalJSON.literal("apiVersion: v1\ntype: ", into: &file)
+        CanonicalJSON.literal("- apiVersion: v1\n  kind: Secret\n  type: ", into: &file)
         Self.yaml(description.type, into: &file)
-        if description.isImmutable { CanonicalJSON.literal("\nimmutable: true", into: &file) }
-        if !ranges.isEmpty { CanonicalJSON.literal("\ndata:", into: &file) }
-        for (key, range) in ranges.sorted(by: { $0.key < $1.key }) {
-            CanonicalJSON.literal("\n  ", into: &file)
-            Self.yaml(key.string, into: &file)
-            CanonicalJSON.literal(": \"", into: &file)
-            text.withBytes { file.append($0.extracting(range)) }
-            CanonicalJSON.literal("\"", into: &file)
-        }
-        CanonicalJSON.literal("\nmetadata:\n  name: ", into: &file)
+        if description.isImmutable { CanonicalJSON.literal("\n  immutable: true", into: &file) }
+        CanonicalJSON.literal("\n  metadata:\n    name: ", into: &file)
         Self.yaml(description.name, into: &file)
         if let namespace = description.namespace {
-            CanonicalJSON.literal("\n  namespace: ", into: &file)
+            CanonicalJSON.literal("\n    namespace: ", into: &file)
             Self.yaml(namespace, into: &file)
         }
         for (title, pairs) in [("labels", description.labels), ("annotations", description.annotations)]
         where !pairs.isEmpty {
-            CanonicalJSON.literal("\n  \(title):", into: &file)
+            CanonicalJSON.literal("\n    \(title):", into: &file)
             for pair in pairs {
-                CanonicalJSON.literal("\n    ", into: &file)
+                CanonicalJSON.literal("\n      ", into: &file)
                 Self.yaml(pair.name, into: &file)
                 CanonicalJSON.literal(": ", into: &file)
                 Self.yaml(pair.value, into: &file)
             }
         }
-        CanonicalJSON.literal("\nkind: Secret\n", into: &file)
+        if !ranges.isEmpty { CanonicalJSON.literal("\n  data:", into: &file) }
+        for (key, range) in ranges.sorted(by: { $0.key < $1.key }) {
+            CanonicalJSON.literal("\n    ", into: &file)
+            Self.yaml(key.string, into: &file)
+            CanonicalJSON.literal(": \"", into: &file)
+            text.withBytes { file.append($0.extracting(range)) }
+            CanonicalJSON.literal("\"", into: &file)
+        }
+        CanonicalJSON.literal("\n", into: &file)
     }
 
     /// A string in quotation marks, in which everything beyond printable ASCII is escaped: no reader takes it for another

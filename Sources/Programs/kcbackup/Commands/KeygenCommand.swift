@@ -57,8 +57,11 @@ struct KeygenCommand: Verb {
         if style.json {
             try session.result(["recipient": .text(recipient), "path": .text(output)], [])
         } else {
-            // As in age-keygen: the public half of a new key is always needed.
-            session.message("Public key: \(recipient)\n")
+            // As in age-keygen: the public half of a new key is always needed. A long one is needed as a file.
+            session.message(
+                identity.recipient.isPostQuantum
+                    ? "Public key: \(identity.recipient.abbreviation), whole in \(quoted(output))\n"
+                    : "Public key: \(recipient)\n")
         }
         return .ok
     }

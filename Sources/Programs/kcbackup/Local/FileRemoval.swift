@@ -66,7 +66,7 @@ struct FileRemoval {
             let didKeep = session.keptState
             defer { session.keptState = didKeep }
             try RestorableHome(.home, session.world.home, session.stateSetting).rewrite(
-                place, from: file.bytes, to: rest.bytes, now: session.now)
+                place, from: file.bytes, to: rest.bytes, lockedBy: format.lockEnding, now: session.now)
             session.note(
                 "took \(counted(rest.removed, "record")) out of \(quoted(path)); "
                     + "'kcbackup undo \(OptionName.keychain.spelling) \(HomeRoot.home.storeName)' puts them back")
