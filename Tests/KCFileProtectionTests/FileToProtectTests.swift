@@ -7,7 +7,7 @@ import Testing
 
 @testable import KCFileProtection
 
-@Suite("Protecting and unprotecting files") struct FileToProtectTests {
+@Suite("Protecting and unprotecting files", .waitsForPrograms) struct FileToProtectTests {
     private let folder: TemporaryFolder
     private let identity: X25519Identity
     private var recipients: [any Recipient] {
@@ -72,6 +72,31 @@ import Testing
         #expect(throws: ProtectionProblem.inUse(folder.path("log"))) { try protect("log") }
         try writer.close()
         try protect("log")
+    }
+
+    /// Has a program begin to write to a file while that is encrypted.
+    private struct Interrupting: Recipient {
+        let path: String
+        let recipient: X25519Recipient
+
+        func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
+            // Without waiting, so that it fails, though whoever would wait is seen alike.
+            let words = ["if=/dev/null", "of=\(path)", "oflag=nonblock", "conv=notrunc", "count=0"]
+            #expect(throws: Never.self) {
+                #expect(try ExternalProgram.run("dd", words).status != 0)
+            }
+            return try recipient.wrap(fileKey: fileKey)
+        }
+    }
+
+    @Test("A file that a program begins to write to while it is encrypted is left alone")
+    func inUseMeanwhile() throws {
+        let path = try folder.write("log", Array("a".utf8))
+        let file = try FileToProtect(path)
+        #expect(throws: ProtectionProblem.inUse(path)) {
+            try file.protect(for: [Interrupting(path: path, recipient: identity.recipient)])
+        }
+        #expect(try folder.read("log") == Array("a".utf8))
     }
 
     @Test("A name that is taken is not written over")

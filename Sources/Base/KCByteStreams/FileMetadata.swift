@@ -107,4 +107,7 @@ extension OpenFile {
     ///
     /// - Returns: false if another process has it open for writing, or if the file system cannot tell.
     package func holdAgainstWriters() -> Bool { cfiles_hold_against_writers(descriptor) == 0 }
+
+    /// True after `holdAgainstWriters` while nobody waits to open the file for writing.
+    package var isHeldAgainstWriters: Bool { cfiles_is_held_against_writers(descriptor) != 0 }
 }

@@ -35,3 +35,10 @@ static inline int cfiles_hold_against_writers(int file) {
     if (fcntl(file, set_signal, urgent_data) != 0) return -1;
     return fcntl(file, set_lease, read_lease);
 }
+
+/* True while the lease holds and nobody waits for its end (fcntl(2), F_GETLEASE). */
+static inline int cfiles_is_held_against_writers(int file) {
+    const int get_lease = 1025, read_lease = 0;
+    extern int fcntl(int, int, ...);
+    return fcntl(file, get_lease) == read_lease;
+}

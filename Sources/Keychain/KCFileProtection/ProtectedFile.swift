@@ -93,6 +93,8 @@ package struct FileToProtect {
         guard try folder.status(of: name) == before, try EntryStatus(file) == before else {
             throw ProtectionProblem.changed(path)
         }
+        // Whoever waits would write to what no longer has a name.
+        guard file.isHeldAgainstWriters else { throw ProtectionProblem.inUse(path) }
         try output.replace(name)
     }
 
