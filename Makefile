@@ -111,7 +111,8 @@ FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?=
 fuzz-coverage: packages-test
 	FUZZER=1 swift build --configuration release --scratch-path .build/fuzz -Xswiftc -enable-testing \
-	    -Xswiftc -assert-config -Xswiftc Debug -Xswiftc -sanitize=fuzzer --product KCFuzzer
+	    -Xswiftc -assert-config -Xswiftc Debug -Xswiftc -sanitize=fuzzer \
+	    -Xswiftc -Xclang-linker -Xswiftc -fuse-ld=lld --product KCFuzzer
 	SECONDS_EACH=$(FUZZ_SECONDS) TARGETS='$(FUZZ_TARGETS)' .ci/fuzz
 
 FLEET_MACHINES ?= 10000

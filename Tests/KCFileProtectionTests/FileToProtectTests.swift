@@ -82,8 +82,10 @@ import Testing
         func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
             // Without waiting, so that it fails, though whoever would wait is seen alike.
             let words = ["if=/dev/null", "of=\(path)", "oflag=nonblock", "conv=notrunc", "count=0"]
-            #expect(throws: Never.self) {
-                #expect(try ExternalProgram.run("dd", words).status != 0)
+            do {
+                if try ExternalProgram.run("dd", words).status == 0 { Issue.record("the file could be opened") }
+            } catch {
+                Issue.record("\(error)")
             }
             return try recipient.wrap(fileKey: fileKey)
         }

@@ -183,12 +183,14 @@ struct FuzzTests {
     }
 
     @Test(
-        "A file truncated at, or altered in, any byte is read or refused",
+        "A file truncated at, or altered in, any of its bytes is read or refused",
         arguments: samples.filter { $0.cost == 1 && $0.bytes.count < 4_000 })
     func everyByte(sample: Sample) throws {
         let original = try KnownFormats.recognise(ForeignReading.input(sample.file(sample.bytes)))
         let secrets = try Self.secrets(of: sample, as: original)
-        for index in sample.bytes.indices {
+        // `make test` takes some five hundred of a larger file.
+        let step = Self.environment["FUZZ_ROUNDS"] == nil ? max(1, sample.bytes.count / 500) : 1
+        for index in stride(from: sample.bytes.count % step, to: sample.bytes.count, by: step) {
             var changed = [sample.bytes, sample.bytes]
             changed[0].removeSubrange(index...)
             changed[1][index] ^= 1 << UInt8(index % 8)

@@ -8,6 +8,7 @@ private func runDriver(
     _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 ) -> CInt
 
+private let environment = ProcessInfo.processInfo.environment
 /// The target that `FUZZ_TARGET` names.
 private let target: FuzzTarget = {
     guard let target = FuzzTarget.all.first(where: { $0.name == environment["FUZZ_TARGET"] }) else {
@@ -16,7 +17,6 @@ private let target: FuzzTarget = {
     }
     return target
 }()
-private let environment = ProcessInfo.processInfo.environment
 
 /// Runs the target on an input, under the name by which libFuzzer's own entry point, which the library has too, finds it.
 ///
