@@ -63,8 +63,9 @@ struct HomeRecord {
         for path in folders.sorted() { fields.add("folder", Self.encoded(path)) }
         do throws(StateFileFailure) {
             try Self.file(of: state, device).create(fields.encoded)
-        } catch .file(let failure) {
-            throw failure
+        } catch {
+            if case .file(let failure) = error { throw failure }
+            throw error
         }
     }
 
