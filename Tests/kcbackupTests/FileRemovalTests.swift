@@ -35,6 +35,37 @@ struct FileRemovalTests {
 
         """
 
+    @Test("While git changes its credentials, they stay as they are, and its lock stays git's")
+    func lockOfGit() throws {
+        let line = "https://ada:rose@a.example\n"
+        try file(".git-credentials", line)
+        try file(".git-credentials.lock", "git's")
+        let outcome = home.run("import ~/.git-credentials --remove-from-file")
+        #expect(outcome.status != .ok)
+        #expect(outcome.messages.contains(".git-credentials.lock"), "\(outcome.messages)")
+        #expect(text(".git-credentials") == line)
+        #expect(text(".git-credentials.lock") == "git's")
+        try FileManager.default.removeItem(atPath: home.home + "/.git-credentials.lock")
+        #expect(home.run("import ~/.git-credentials --remove-from-file").status == .ok)
+        #expect(text(".git-credentials") == nil)
+        #expect(text(".git-credentials.lock") == nil)
+    }
+
+    @Test("A change of a home whose record is missing or changed is damage, and later ones are taken back")
+    func brokenRecord() throws {
+        try file(".netrc", Self.netrc)
+        #expect(home.run("import ~/.netrc --remove-from-file").status == .ok)
+        let folder = home.home + "/.local/share/kcbackup/undo/home-files"
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        let record = folder + "/" + (try #require(names.first { $0.hasSuffix(".files") }))
+        for change in [{ try Data("x\n".utf8).write(to: $0) }, { try FileManager.default.removeItem(at: $0) }] {
+            try change(URL(filePath: record))
+            let outcome = home.run("undo --keychain home: --yes")
+            #expect(outcome.status.code == 13, "\(outcome.messages)")
+            #expect(!outcome.messages.contains("unforeseen"), "\(outcome.messages)")
+        }
+    }
+
     @Test("What was imported is taken out, all else stays, and undo puts it back")
     func netrc() throws {
         try file(".netrc", Self.netrc)

@@ -1,3 +1,4 @@
+internal import KCBackupArchive
 internal import KCByteStreams
 internal import KCCryptography
 internal import KCDeviceIdentity
@@ -21,8 +22,7 @@ struct HomeRecord {
         StateFile(path(of: state), kind, about: state.name, of: device)
     }
 
-    /// The path of the record of a state.
-    static func path(of state: KeptState) -> String { state.path + ending }
+    private static func path(of state: KeptState) -> String { state.path + ending }
 
     /// The name of the state whose record has this name; nil if it is no record.
     static func state(ofRecord name: String) -> ArchivedStateName? {
@@ -33,8 +33,25 @@ struct HomeRecord {
 
     /// Reads the record of a state; nil if there is none.
     ///
-    /// - Throws: `StateFileFailure` (`altered` also for lines that no record has).
-    init?(of state: KeptState, in root: HomeRoot, _ device: DeviceKey) throws(StateFileFailure) {
+    /// - Throws: `ArchiveFailure.damaged` for a file that is no record of this device, `FileFailure`, `CryptographyFailure`.
+    static func read(of state: KeptState, in root: HomeRoot, _ device: DeviceKey) throws -> HomeRecord? {
+        do throws(StateFileFailure) {
+            return try HomeRecord(of: state, in: root, device)
+        } catch {
+            throw cause(of: error)
+        }
+    }
+
+    /// What a state file fails with, as a part of the state that the record belongs to.
+    private static func cause(of failure: StateFileFailure) -> any Error {
+        switch failure {
+        case .file(let failure): failure
+        case .cryptography(let failure): failure
+        case .altered, .otherDevice, .otherFormat: ArchiveFailure.damaged(rule: "its record was changed")
+        }
+    }
+
+    private init?(of state: KeptState, in root: HomeRoot, _ device: DeviceKey) throws(StateFileFailure) {
         let file = Self.file(of: state, device)
         guard let body = try file.read() else { return nil }
         guard let fields = StateFields(parsing: body) else { throw .altered(path: file.path) }
@@ -54,6 +71,8 @@ struct HomeRecord {
         }
     }
 
+    /// Writes the record, in the place of one that a broken-off change left without a state.
+    ///
     /// - Throws: `FileFailure`, `CryptographyFailure`.
     func write(of state: KeptState, _ device: DeviceKey) throws {
         var fields = StateFields()
@@ -62,10 +81,9 @@ struct HomeRecord {
         }
         for path in folders.sorted() { fields.add("folder", Self.encoded(path)) }
         do throws(StateFileFailure) {
-            try Self.file(of: state, device).create(fields.encoded)
+            try Self.file(of: state, device).write(fields.encoded)
         } catch {
-            if case .file(let failure) = error { throw failure }
-            throw error
+            throw Self.cause(of: error)
         }
     }
 

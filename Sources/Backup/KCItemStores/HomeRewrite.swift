@@ -9,7 +9,7 @@ extension RestorableHome {
     /// - Parameters:
     ///   - expected: the content that the file must still have.
     ///   - rest: the new content; nil to remove the file.
-    ///   - lock: the ending of the file by which its programs keep others from it; nil if they have none.
+    ///   - ending: that of the file by which its programs keep others from it; nil if they have none.
     /// - Throws: `HomeFailure.changedMeanwhile`, `StateFailure.notKept`, `FileFailure`, `StreamFailure`; the file is then as it
     ///   was.
     package func rewrite(

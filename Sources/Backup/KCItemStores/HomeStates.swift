@@ -83,7 +83,8 @@ struct HomeStates {
     func contents(of state: KeptState) throws -> (files: [HomePath: KeptFile], record: HomeRecord) {
         let proven = try folder.open(state)
         return try state.reading {
-            guard let device = try setting.device.keyIfAny(), let record = try HomeRecord(of: state, in: root, device)
+            guard let device = try setting.device.keyIfAny(),
+                let record = try HomeRecord.read(of: state, in: root, device)
             else { throw ArchiveFailure.damaged(rule: "its record is missing") }
             var visitor = KeptFiles()
             _ = try RestoreBackup(proven, options: RestoreOptions()).visit(&visitor, step: {})

@@ -108,6 +108,6 @@ extension OpenFile {
     /// - Returns: false if another process has it open for writing, or if the file system cannot tell.
     package func holdAgainstWriters() -> Bool { cfiles_hold_against_writers(descriptor) == 0 }
 
-    /// True after `holdAgainstWriters` while nobody waits to open the file for writing.
+    /// True after `holdAgainstWriters`, unless a process has asked to open the file for writing since.
     package var isHeldAgainstWriters: Bool { cfiles_is_held_against_writers(descriptor) != 0 }
 }

@@ -36,7 +36,7 @@ static inline int cfiles_hold_against_writers(int file) {
     return fcntl(file, set_lease, read_lease);
 }
 
-/* True while the lease holds and nobody waits for its end (fcntl(2), F_GETLEASE). */
+/* True while the lease holds and no process has asked to open the file for writing (fcntl(2), F_GETLEASE). */
 static inline int cfiles_is_held_against_writers(int file) {
     const int get_lease = 1025, read_lease = 0;
     extern int fcntl(int, int, ...);

@@ -18,6 +18,18 @@ struct KubernetesExportTests {
         return (String(decoding: writer.finish().bytesForTest(), as: UTF8.self), export, writer)
     }
 
+    @Test("An export in YAML that ends early is refused, wherever it ends")
+    func endsEarly() throws {
+        let contents = try ForeignReading.read(KubernetesSample.list, as: KubernetesFormat())
+        let text = Array(try export(contents.items, .yaml).text.utf8)
+        // The last byte is a line feed.
+        for count in 0..<text.count - 1 {
+            #expect(throws: ForeignFailure.self, "\(count) bytes") {
+                try ForeignReading.read(Array(text.prefix(count)), as: KubernetesFormat())
+            }
+        }
+    }
+
     @Test("What came from Kubernetes goes back as it was: names, types, labels, annotations, and data byte for byte")
     func roundTrip() throws {
         for source in [KubernetesSample.list, KubernetesSample.yaml] {

@@ -199,6 +199,17 @@ struct KubernetesTests {
         }
     }
 
+    @Test("A Secret without an API version is named, and an annotation that a value holds is left out")
+    func withoutVersion() throws {
+        let text =
+            #"{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Secret","metadata":{"name":"good","#
+            + #""annotations":{"openshift.io/token-secret.value":"eyJhbGciOi"}},"stringData":{"k":"x eyJhbGciOi y"}},"#
+            + #"{"kind":"Secret","metadata":{"name":"bad"},"data":{"k":"dg=="}}]}"#
+        let contents = try read(text)
+        #expect(contents.refused.map(\.name) == ["bad"])
+        #expect(contents.leftOut.map(\.kind) == ["annotation that repeats the secret"])
+    }
+
     @Test("A YAML file that ends early is damaged, wherever it ends before the kind of its objects")
     func endsEarly() throws {
         let text =
