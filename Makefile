@@ -25,9 +25,9 @@ DOCUMENTATION := share/doc/kcbackup
 PACKAGES := .build/packages
 SOURCES := Package.swift $(shell find Sources -type f)
 
-.PHONY: help build test test-debug test-packages wrappers faults proof seeded-defects fuzz fuzz-coverage fleet fleet-index judges remotes desktop bench demo install uninstall deb tarball test-deb test-html docs format
+.PHONY: help build test test-debug test-packages wrappers faults proof seeded-defects fuzz fuzz-coverage fleet fleet-index judges remotes desktop bench demo install uninstall deb tarball sbom release test-deb test-html docs format
 .PHONY: clean
-.PHONY: packages-build packages-test packages-desktop packages-judges packages-bench packages-remotes packages-fleet-index packages-test-html packages-deb packages-test-deb
+.PHONY: packages-build packages-test packages-desktop packages-judges packages-bench packages-remotes packages-fleet-index packages-test-html packages-deb packages-sbom packages-test-deb
 # Half a file must not look up to date.
 .DELETE_ON_ERROR:
 
@@ -55,6 +55,8 @@ help:
 	@echo 'make uninstall  remove what install put there'
 	@echo 'make deb        a Debian package, $(PACKAGES)/kcbackup_VERSION_ARCH.deb'
 	@echo 'make tarball    the same as an archive, $(PACKAGES)/kcbackup-VERSION-linux-ARCH.tar.gz'
+	@echo 'make sbom       what the programs consist of, for audits: $(PACKAGES)/kcbackup-VERSION-linux-ARCH.cdx.json'
+	@echo 'make release    all three with their checksums, signed by KEY=, a private key of ssh'
 	@echo 'make test-deb   build both, install them into a fresh Debian system, and use and remove them there'
 	@echo 'make docs       the documentation of the libraries, for a browser, in .build/docs'
 	@echo 'make format     rewrite the sources in the format that `make test` expects'
@@ -201,6 +203,18 @@ tarball: build
 	umask 022 && $(MAKE) --no-print-directory install DESTDIR=$(PACKAGES)/tarball PREFIX=
 	.ci/package/build-tarball $(PACKAGES)/tarball $(PACKAGES)
 
+# The libraries that write and check a bill of materials, in a place of their own.
+SBOM := .build/sbom
+sbom: build packages-sbom
+	python3 -m venv $(SBOM)
+	$(SBOM)/bin/pip install --quiet 'cyclonedx-python-lib[json-validation]==11.12.0' python-debian==1.1.1
+	mkdir -p $(PACKAGES)
+	$(SBOM)/bin/python -B .ci/package/build-sbom $(PACKAGES) $(addprefix $(STAGE)/,$(BINARIES))
+
+KEY ?=
+release: deb tarball sbom
+	.ci/package/sign $(PACKAGES) $(KEY)
+
 test-deb: packages-test-deb deb tarball
 	.ci/package/test $(PACKAGES)
 
@@ -240,6 +254,9 @@ packages-test-html:
 
 packages-deb:
 	@.ci/install-packages deb
+
+packages-sbom:
+	@.ci/install-packages sbom
 
 packages-test-deb:
 	@.ci/install-packages test-deb
