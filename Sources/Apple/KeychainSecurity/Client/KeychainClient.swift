@@ -126,6 +126,8 @@ public final class KeychainClient: @unchecked Sendable {
     ) -> (status: OSStatus, result: Result?) {
         asking(route) { passcode in
             var result: Result?
+            // The compiler keeps the length of the file's path for its check at run time: builds elsewhere would differ.
+            #sourceLocation(file:"KeychainClient.swift",line:1)
             try withoutActuallyEscaping(body) { body in
                 let change = PendingChange { call, writer in result = try body(call, writer) }
                 if let passcode {
@@ -139,6 +141,7 @@ public final class KeychainClient: @unchecked Sendable {
                     }
                 }
             }
+            #sourceLocation()
             guard let result else { throw CallFailure(errSecInternal) }
             return result
         }
