@@ -413,7 +413,7 @@ let package = Package(
                 "KCReportText", "KCReportPages", "KCQRCodes", "KCSecurityTokens", "KCFileProtection",
                 argumentParser,
             ],
-            exclude: ["Desktop", "Help", "Instructions", "Screens", "Stories"]),
+            exclude: ["Compatibility", "Desktop", "Help", "Instructions", "Screens", "Stories"]),
         tests(
             "KCSecurityCommand",
             [

@@ -5,21 +5,13 @@ import Testing
 /// Runs jobs with the desktop keyring, in a mount namespace of their own.
 @Suite("Jobs with the desktop keyring", .waitsForPrograms)
 struct DesktopJobTests {
-    private static let canMount: Bool = {
-        do {
-            return try ExternalProgram.run("unshare", ["--map-root-user", "--mount", "true"]).status == 0
-        } catch {
-            return false
-        }
-    }()
-
     private let shell: DesktopShell
 
     init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get()) }
 
     @Test(
         "A job finds the session bus without environment variables, and doctor reports a lock or a missing libsecret",
-        .enabled(if: canMount, "a namespace of mounts is needed"))
+        .enabled(if: MountNamespace.isAvailable, "a namespace of mounts is needed"))
     func job() throws {
         let outcome = try shell(
             """
