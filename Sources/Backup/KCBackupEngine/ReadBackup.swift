@@ -64,7 +64,7 @@ extension ProvenArchive {
     @discardableResult
     private func forward(_ take: (Item) throws -> Void) throws -> ReadMetadata {
         // The compiler keeps the length of the file's path for its check at run time: builds elsewhere would differ.
-        #sourceLocation(file:"ReadBackup.swift",line:1)
+        #sourceLocation(file:"ReadBackup",line:1)
         return try withoutActuallyEscaping(take) { take in
             var visitor = ForwardingVisitor(forward: take)
             return try opened.readMetadata(&visitor)

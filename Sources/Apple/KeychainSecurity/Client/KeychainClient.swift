@@ -127,7 +127,7 @@ public final class KeychainClient: @unchecked Sendable {
         asking(route) { passcode in
             var result: Result?
             // The compiler keeps the length of the file's path for its check at run time: builds elsewhere would differ.
-            #sourceLocation(file:"KeychainClient.swift",line:1)
+            #sourceLocation(file:"KeychainClient",line:1)
             try withoutActuallyEscaping(body) { body in
                 let change = PendingChange { call, writer in result = try body(call, writer) }
                 if let passcode {
