@@ -75,13 +75,37 @@ struct HomeReaderTests {
         #expect(contents.unread.map(\.problem) == [.name])
     }
 
+    @Test("What a backup should have and a rule leaves is told from what no backup needs")
+    func missed() throws {
+        let home = try Self.home([
+            (".ssh/key", "k"), (".age/a.key", "k"), ("dotfiles/config", "Host a"), ("dotfiles/store/mail.gpg", "x"),
+            (".ssh/known_hosts.lock", ""), (".gnupg/random_seed", "x"),
+        ])
+        try home.write(".ssh/large", [UInt8](repeating: 0, count: HomeFileRule.usualLimit + 1))
+        #expect(unsafe mkfifo(home.path("dotfiles/socket"), 0o600) == 0)
+        try FileManager.default.createDirectory(atPath: home.path(".config"), withIntermediateDirectories: true)
+        for (name, target) in [
+            (".ssh/config", "../dotfiles/config"), (".ssh/copy", "key"), (".ssh/gone", "../nothing"),
+            (".ssh/socket", "../dotfiles/socket"), (".password-store", "dotfiles/store"), (".config/age", "../.age"),
+        ] {
+            #expect(unsafe symlink(target, home.path(name)) == 0)
+        }
+        let contents = try HomeReader.read(home.path)
+        #expect(
+            contents.missed.map { "\($0.path) \($0.reason.rawValue)" }.sorted() == [
+                "~/.password-store link", "~/.ssh/config link", "~/.ssh/large too-large",
+            ])
+        #expect(contents.left.count == 9)
+        #expect(contents.unread.isEmpty)
+    }
+
     @Test("Files and folders of another user are left", .enabled(if: geteuid() == 0, "giving files away takes root"))
     func otherOwner() throws {
         let home = try Self.home([(".ssh/mine", "k"), (".ssh/theirs", "k"), (".gnupg/a.gpg", "k")])
         for name in [".ssh/theirs", ".gnupg"] { #expect(unsafe chown(home.path(name), 1, 1) == 0) }
         let contents = try HomeReader.read(home.path)
         #expect(try Self.paths(contents) == [".ssh/mine"])
-        #expect(contents.left.map(\.reason) == [.otherOwner, .otherOwner])
+        #expect(contents.missed.map(\.reason) == [.otherOwner, .otherOwner])
     }
 
     @Test("A file whose size is not what it has is not taken as it is")

@@ -8,24 +8,28 @@ package import KCKeychainModel
 package struct HomeItemStore: ReadableStore {
     package let identity: String
     package let contents: HomeContents
+    private let missing: [String]
 
-    /// - Parameter identity: the path of the home.
-    package init(_ contents: HomeContents, identity: String) {
+    /// - Parameters:
+    ///   - identity: the path of the home.
+    ///   - isForArchive: true if what stays in the home by a rule, and should be in an archive, is missing.
+    package init(_ contents: HomeContents, identity: String, isForArchive: Bool) {
         self.contents = contents
         self.identity = identity
+        missing = contents.unread.map(\.path) + (isForArchive ? contents.missed.map(\.path) : [])
     }
 
     package var unread: UnreadItems {
         var unread = UnreadItems()
-        unread.count = contents.unread.count
-        unread.names = contents.unread.map(\.path)
+        unread.count = missing.count
+        unread.names = missing
         return unread
     }
 
     package func itemCount() -> Int { contents.items.count }
 
     package func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
-        for _ in contents.unread { try visitor.skip(damaged: nil) }
+        for _ in missing { try visitor.skip(damaged: nil) }
         try contents.items.visitItems(&visitor)
     }
 }

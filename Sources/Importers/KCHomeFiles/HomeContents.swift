@@ -6,7 +6,7 @@ package struct HomeContents: Sendable {
     /// What became of the files of each source that has any, in the order of the table.
     package let sources: [Summary]
     /// What stays where it is, by a rule.
-    package let left: [(path: String, reason: HomeReason)]
+    package let left: [Left]
     /// What should be here and could not be read.
     package let unread: [(path: String, problem: HomeFile.Failure)]
 
@@ -14,6 +14,17 @@ package struct HomeContents: Sendable {
     package let boundCount: Int
     /// The files with secrets that anyone who can read them can use.
     package let clear: [Clear]
+
+    /// Those of `left` that a backup should have.
+    package var missed: [Left] { left.filter(\.isMissed) }
+
+    /// An entry that stays where it is.
+    package struct Left: Hashable, Sendable {
+        package let path: String
+        package let reason: HomeReason
+        /// True if a backup should have what is in it, and no file that was taken has it.
+        package internal(set) var isMissed: Bool
+    }
 
     /// A file with secrets in the clear.
     package struct Clear: Hashable, Sendable {

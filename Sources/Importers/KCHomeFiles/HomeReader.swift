@@ -10,10 +10,14 @@ package struct HomeReader: ~Copyable {
     private let owner: UInt32
     private var items = ItemCollection(date: .reference)
     private var summaries: [HomeContents.Summary] = []
-    private var left: [(path: String, reason: HomeReason)] = []
+    private var left: [HomeContents.Left] = []
+    /// Where in `left` the symbolic links are.
+    private var links: [(index: Int, path: HomePath)] = []
     private var unread: [(path: String, problem: HomeFile.Failure)] = []
     private var clear: [HomeContents.Clear] = []
     private var seen: Set<HomePath> = []
+    /// The files that were taken, and the folders of which everything was.
+    private var taken: Set<HomePath> = []
     private var size = 0
     private var boundCount = 0
 
@@ -47,6 +51,7 @@ package struct HomeReader: ~Copyable {
         if root == .credentials, let first = unread.first(where: { $0.problem.isOfRights }) {
             throw HomeFailure.needsRoot(first.path)
         }
+        for link in links { left[link.index].isMissed = try leadsElsewhere(link.path) }
         let (summaries, left, unread, clear) = (summaries.filter { !$0.isEmpty }, left, unread, clear)
         let boundCount = boundCount
         do throws(ItemCollection.Clash) {
@@ -56,6 +61,23 @@ package struct HomeReader: ~Copyable {
         } catch {
             preconditionFailure("each file has a path of its own")
         }
+    }
+
+    /// True if a symbolic link leads to a file or a folder of the user's that was not taken itself.
+    private func leadsElsewhere(_ link: HomePath) throws -> Bool {
+        // A link that leads nowhere has nothing to keep.
+        guard let target = Path.real("\(home.path)/\(link.text)"), let base = Path.real(home.path) else { return false }
+        if let below = target.exact.removingPrefix(base == "/" ? base : base + "/"),
+            let path = HomePath(below, in: root), taken.contains(path)
+        {
+            return false
+        }
+        let (folder, name) = Path.split(target)
+        // The root of the file system has no name, and a socket no content.
+        guard !name.isEmpty, let status = try OpenFolder(folder).status(of: name), status.kind != .other else {
+            return false
+        }
+        return status.owner == owner
     }
 
     /// Finds what has the form of a rule, from its part at `index` on.
@@ -77,6 +99,9 @@ package struct HomeReader: ~Copyable {
 
     /// Takes everything in a folder.
     private mutating func walk(_ rule: HomeRule, _ folder: OpenFolder, _ way: [String]) throws {
+        if case .taken = rule.treatment, let path = HomePath(way.joined(separator: "/"), in: root) {
+            taken.insert(path)
+        }
         var strange: [String] = []
         for name in list(folder, way, unreadable: &strange) {
             if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
@@ -167,6 +192,7 @@ package struct HomeReader: ~Copyable {
             let item = HomeItem(path, file)
             try failing(as: HomeFile.Failure.item, items.add(item.draft, secret: file.bytes.copy()))
             seen.insert(path)
+            taken.insert(path)
             if item.key?.isBoundToMachine ?? false { boundCount += 1 }
             if let kind = rule.clearText.kind(of: file.bytes) { clear.append(.init(path: path, kind: kind)) }
             size += file.bytes.count
@@ -189,7 +215,9 @@ package struct HomeReader: ~Copyable {
 
     private mutating func add(left path: HomePath, _ reason: HomeReason) {
         guard seen.insert(path).inserted else { return }
-        left.append((path.shown, reason))
+        if reason == .link { links.append((left.count, path)) }
+        left.append(
+            HomeContents.Left(path: path.shown, reason: reason, isMissed: [.otherOwner, .tooLarge].contains(reason)))
         summaries[summaries.count - 1].left += 1
     }
 

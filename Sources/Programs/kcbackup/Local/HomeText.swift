@@ -13,7 +13,7 @@ struct HomeText {
     /// The folder of the connections of the system, and how many are there; nil if there are none.
     var connections: (folder: String, count: Int)?
 
-    /// Says what a backup takes and leaves; to a user who is watching, all but what could not be read.
+    /// Says what a backup takes and leaves; to a user who is not watching, only what it should have and has not.
     func tellContents(in session: Session) {
         for line in lines { session.note(line) }
         for line in appKeyrings?.lines ?? [] { session.note(line) }
@@ -23,17 +23,30 @@ struct HomeText {
                     + "the system's: 'sudo kcbackup create \(OptionName.keychain.spelling) "
                     + "\(shellWord("file:" + connections.folder)) networks.kcb' backs them up")
         }
-        // As many as fit a screen, unless all are asked for.
+        // As many as fit a screen, unless all are asked for; those first that are missing in the archive.
         let limit = session.style.isVerbose ? Int.max : 20
-        for (path, reason) in contents.left.prefix(limit) { session.note("left: \(quoted(path)): \(reason.words)") }
-        if contents.left.count > limit { session.note("… and \(contents.left.count - limit) more (-v shows all)") }
+        let left = contents.missed + contents.left.filter { !$0.isMissed }
+        for entry in left.prefix(limit) { session.note("left: \(quoted(entry.path)): \(entry.reason.words)") }
+        if left.count > limit { session.note("… and \(left.count - limit) more (-v shows all)") }
         let bound = contents.boundCount
         if bound > 0 {
             session.note(
                 "\(counted(bound, "credential")) \(bound == 1 ? "is" : "are") encrypted for this machine, and "
                     + "\(bound == 1 ? "opens" : "open") on no other")
         }
+        warnOfMissed(in: session)
         warnOfUnread(in: session)
+    }
+
+    /// Warns in one line, however many there are: the reasons are the same every night.
+    private func warnOfMissed(in session: Session) {
+        let missed = contents.missed
+        guard let first = missed.first else { return }
+        let words = "\(quoted(first.path)): \(first.reason.words)"
+        session.warn(
+            missed.count == 1
+                ? "1 file is left, and in no archive: \(words)"
+                : "\(missed.count) files are left, and in no archive (-v shows all); first, \(words)")
     }
 
     func warnOfUnread(in session: Session) {
@@ -79,7 +92,12 @@ struct HomeText {
                     ]
                 }),
             "leftFiles": .list(
-                contents.left.map { path, reason in ["path": .text(path), "reason": .text(reason.rawValue)] }),
+                contents.left.map { entry in
+                    [
+                        "path": .text(entry.path), "reason": .text(entry.reason.rawValue),
+                        "missed": .flag(entry.isMissed),
+                    ]
+                }),
             "unreadFiles": .list(
                 contents.unread.map { path, problem in ["path": .text(path), "problem": .text(problem.words)] }),
         ]

@@ -26,8 +26,9 @@ struct NamedHome: NamedStore {
         }
         if options.isForArchive { text.tellContents(in: session) } else { text.warnOfUnread(in: session) }
         return OpenStore(
-            items: HomeItemStore(text.contents, identity: "\(name)\(Path.real(path) ?? path)"), title: text.lines,
-            members: [("home", text.json)], home: text.json)
+            items: HomeItemStore(
+                text.contents, identity: "\(name)\(Path.real(path) ?? path)", isForArchive: options.isForArchive),
+            title: text.lines, members: [("home", text.json)], home: text.json)
     }
 
     func restorable(_ options: StoreOptions, in session: Session) throws -> any RestorableStore {
