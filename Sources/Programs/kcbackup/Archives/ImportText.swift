@@ -18,11 +18,15 @@ struct ImportText {
 
     /// What the file is read for.
     enum Use {
-        /// A backup or a list; unattended runs stay silent if all is well.
+        /// A list or a comparison, which changes nothing.
         case source
+        /// A backup, or a copy into the desktop keyring.
+        case taking
         case importing
         case dryRun
     }
+
+    private var isImport: Bool { use == .importing || use == .dryRun }
 
     /// Describes the contents of the file, before anything is written.
     func tellContents() throws {
@@ -42,7 +46,7 @@ struct ImportText {
         }
     }
 
-    /// Says, even if no user is watching, what an import leaves out.
+    /// Says, even if no user is watching, what an import or a backup leaves out.
     private func tellLoss(_ line: String) {
         if use == .source { return session.note(line) }
         if !session.style.isQuiet { session.message(line + "\n") }
@@ -52,22 +56,20 @@ struct ImportText {
     var contentLines: [String] { headLines + lossLines }
 
     private var headLines: [String] {
+        let title = "\(displayed(path, limit: 1_000)): \(reading.words)"
         let parts = reading.contents.parts.map { counted($0.count, $0.kind, plural: plural($0.kind)) }
-        return [
-            "\(displayed(path, limit: 1_000)): \(reading.words)",
-            parts.isEmpty ? "no items" : parts.joined(separator: ", "),
-        ]
+        return parts.isEmpty ? [title] : [title, parts.joined(separator: ", ")]
     }
 
     private var lossLines: [String] {
         let contents = reading.contents
-        var lines: [String] = []
+        var lines = contents.parts.isEmpty ? ["no items in \(quoted(path))"] : []
         for (kind, count) in contents.leftOut {
             lines.append("cannot be kept in a keychain: \(counted(count, kind, plural: plural(kind)))")
         }
         if contents.duplicates > 0 {
             lines.append(
-                "\(counted(contents.duplicates, "item")) in the file more than once, \(use == .source ? "taken" : "imported") once"
+                "\(counted(contents.duplicates, "item")) in the file more than once, \(isImport ? "imported" : "taken") once"
             )
         }
         return lines + contents.remarks.map { displayed($0, limit: 400) }
@@ -76,7 +78,7 @@ struct ImportText {
     /// Warns of the items that no keychain can hold.
     func warnOfRefused() {
         for refused in reading.contents.refused {
-            let words = use == .source ? "left out" : "not imported"
+            let words = isImport ? "not imported" : "left out"
             session.warn("\(words): \(quoted(refused.name)): \(refused.problem.words)")
         }
     }

@@ -82,7 +82,7 @@ struct MergeCommand: Verb {
         }
         let target = try RestorePlace(named, given: into, options, in: session)
         let reading = try read(in: session)
-        let contents = ImportText(path: file, reading: reading, use: .source, session: session)
+        let contents = ImportText(path: file, reading: reading, use: .taking, session: session)
         try contents.tellContents()
         let items = FileItems(reading.contents, identity: file)
         let (archive, identity) =

@@ -32,7 +32,8 @@ struct NamedFile: NamedStore {
                 items: FileItems(
                     ForeignContents(items: items, kind: "item", isPlaintext: true), identity: identity))
         }
-        let text = ImportText(path: path, reading: try reader.read(), use: .source, session: session)
+        let text = ImportText(
+            path: path, reading: try reader.read(), use: options.isForArchive ? .taking : .source, session: session)
         try text.tellContents()
         return text.store(identity: identity)
     }
