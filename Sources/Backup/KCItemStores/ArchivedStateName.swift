@@ -34,7 +34,7 @@ struct ArchivedStateName: Hashable, Comparable {
     }
 
     /// Names a state that is kept now; it comes after the newest one even if the clock was set back.
-    init(at now: Timestamp, after newest: ArchivedStateName?, before change: KeptStates.Change) {
+    init(at now: Timestamp, after newest: ArchivedStateName?, before change: KeptStates.Change?) {
         let date = Timestamp(microseconds: now.seconds * 1_000_000) ?? now
         let first = ArchivedStateName(date: date, number: 1, before: change)
         self = newest.map { $0 < first ? first : first.following($0) } ?? first

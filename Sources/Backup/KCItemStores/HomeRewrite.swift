@@ -10,7 +10,7 @@ extension RestorableHome {
     ///   - expected: the content that the file must still have.
     ///   - rest: the new content; nil to remove the file.
     ///   - ending: that of the file by which its programs keep others from it; nil if they have none.
-    /// - Throws: `HomeFailure.changedMeanwhile`, `StateFailure.notKept`, `FileFailure`, `StreamFailure`; the file is then as it
+    /// - Throws: `HomeFailure` (`changedMeanwhile`, `notReplaceable`), `StateFailure.notKept`, `FileFailure`, `StreamFailure`; the file is then as it
     ///   was.
     package func rewrite(
         _ path: HomePath, from expected: borrowing SecretBytes, to rest: borrowing SecretBytes?,
@@ -35,7 +35,9 @@ extension RestorableHome {
         let home = try WritableHome(self.home)
         let lock = try kept.folder.lock()
         defer { withExtendedLifetime(lock) { home.synchronize() } }
-        guard case .file(let file) = try home.entry(at: path, rule),
+        let entry = try home.entry(at: path, rule)
+        if case .inTheWay(let problem) = entry { throw HomeFailure.notReplaceable(path.shown, problem) }
+        guard case .file(let file) = entry,
             file.bytes.withBytes({ bytes in expected.withBytes { bytes.isEqual(to: $0) } })
         else { throw HomeFailure.changedMeanwhile(path.shown) }
         let item = HomeItem(path, permissions: file.status.permissions, modified: now)
@@ -46,7 +48,7 @@ extension RestorableHome {
         case .some(let rest): newCode = try code(permissions, rest)
         case .none: newCode = nil
         }
-        _ = try kept.keep(before: .import, [path: newCode], in: home) { _ in file.status }
+        try kept.keep(before: .import, [path: newCode], in: home) { _ in file.status }
         switch rest {
         case .some(let rest): try home.write(item, rule, rest, replacing: file.status)
         case .none: try home.remove(path, file.status)

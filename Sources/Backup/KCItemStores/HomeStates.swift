@@ -42,11 +42,8 @@ struct HomeStates {
     func keep(
         before change: KeptStates.Change, _ files: [HomePath: [UInt8]?], in home: WritableHome,
         planned: (HomePath) -> EntryStatus?
-    ) throws(StateFailure) -> ArchivedStateName {
+    ) throws(StateFailure) {
         do {
-            let (device, _) = try setting.device.keyOrFirst()
-            var name = ArchivedStateName(at: setting.now, after: try folder.names().first, before: change)
-            let first = name
             var record = HomeRecord()
             record.files = files
             var items = ItemCollection(date: .reference)
@@ -60,21 +57,42 @@ struct HomeStates {
                 case .file, .missing, .inTheWay: throw HomeFailure.changedMeanwhile(path.shown)
                 }
             }
-            let backup = CreateBackup(
-                of: try ArchiveSource(kind: root.sourceKind, name: ""), device: device, tool: setting.tool,
-                to: FolderDestination(folder: folder.path) { number in
-                    name = first.next(number - 1)
-                    return name.file
-                }, now: setting.now)
-            // A record without a state is removed later; a state without a record could not be undone.
-            try record.write(of: folder.state(first), device)
-            _ = try backup.unencrypted(SealedSource(try items.finish(), deviceKey: device))
-            if name != first { try record.write(of: folder.state(name), device) }
-            setting.didKeep()
-            return name
+            try write(items, record, before: change)
         } catch {
             throw .notKept(error)
         }
+    }
+
+    /// Keeps what is left to take back, as the newest state.
+    ///
+    /// - Parameter files: what was at each path of the record, and is to come back; nil for nothing.
+    func keep(rest record: HomeRecord, _ files: [HomePath: KeptFile?], of state: KeptState) throws(StateFailure) {
+        do {
+            var items = ItemCollection(date: .reference)
+            for case let (_, kept?) in files { try items.add(kept.file.draft, secret: kept.bytes.copy()) }
+            try write(items, record, before: state.before)
+        } catch {
+            throw .notKept(error)
+        }
+    }
+
+    private func write(
+        _ items: consuming ItemCollection, _ record: HomeRecord, before change: KeptStates.Change?
+    ) throws {
+        let (device, _) = try setting.device.keyOrFirst()
+        var name = ArchivedStateName(at: setting.now, after: try folder.names().first, before: change)
+        let first = name
+        let backup = CreateBackup(
+            of: try ArchiveSource(kind: root.sourceKind, name: ""), device: device, tool: setting.tool,
+            to: FolderDestination(folder: folder.path) { number in
+                name = first.next(number - 1)
+                return name.file
+            }, now: setting.now)
+        // A record without a state is removed later; a state without a record could not be undone.
+        try record.write(of: folder.state(first), device)
+        _ = try backup.unencrypted(SealedSource(try items.finish(), deviceKey: device))
+        if name != first { try record.write(of: folder.state(name), device) }
+        setting.didKeep()
     }
 
     /// The files that a state has, and the record of what was written after it.

@@ -41,22 +41,28 @@ struct HomeUndo {
 
     struct Plan {
         var steps: [Step] = []
+        /// The files that cannot be taken back now.
+        var blocked: [HomePath] = []
         var changes = UndoneChanges()
         var itemsAfter = 0
     }
 
-    /// - Throws: `FileFailure` (`notRegular`) if something is in the way.
+    /// - Throws: `HomeFailure.inTheWay` if nothing can be taken back but what something is in the way of.
     func plan() throws -> Plan {
         var plan = Plan()
         let code = try states.coding()
         var since = UndoneChanges.Since(added: [], changed: [])
         for (path, kept) in before.sorted(by: { $0.key < $1.key }) {
             guard let rule = HomeTable.rule(for: path) else { continue }
-            if kept != nil { plan.itemsAfter += 1 }
             let entry = try home.entry(at: path, rule)
+            if case .inTheWay(let problem) = entry {
+                plan.blocked.append(path)
+                plan.changes.blocked.append(.init(path: path.shown, problem: problem))
+                continue
+            }
+            if kept != nil { plan.itemsAfter += 1 }
             switch (entry, kept) {
-            case (.inTheWay, _): throw FileFailure(path.shown, .notRegular)
-            case (.missing, nil): continue
+            case (.inTheWay, _), (.missing, nil): continue
             case (.missing, let kept?):
                 plan.changes.returning.append(kept.item)
                 plan.steps.append(Step(path: path, rule: rule, present: nil, kept: kept))
@@ -83,13 +89,20 @@ struct HomeUndo {
             }
         }
         plan.changes.since = since
+        if plan.steps.isEmpty, let first = plan.blocked.first {
+            throw HomeFailure.inTheWay(of: first.shown, count: plan.blocked.count)
+        }
         return plan
     }
 
     /// Carries a plan out, if every file is still as it was planned for.
     ///
+    /// What is blocked becomes a state of its own, the newest one, before anything changes: so the next undo finishes this
+    /// one, wherever it was broken off.
+    ///
+    /// - Parameter state: the oldest of those that are brought back.
     /// - Throws: `StateFailure.notKept`, `HomeFailure.changedMeanwhile`, `FileFailure`, `StreamFailure`.
-    func apply(_ plan: Plan, keepsState: Bool) throws {
+    func apply(_ plan: Plan, of state: KeptState, keepsState: Bool) throws {
         if keepsState {
             let code = try states.coding()
             var files: [HomePath: [UInt8]?] = [:]
@@ -99,7 +112,14 @@ struct HomeUndo {
                     try step.kept.map { try code($0.file.restoredPermissions(step.rule), $0.bytes) })
                 present[step.path] = step.present
             }
-            _ = try states.keep(before: .undo, files, in: home) { present[$0] }
+            try states.keep(before: .undo, files, in: home) { present[$0] }
+        }
+        if !plan.blocked.isEmpty {
+            let blocked = Set(plan.blocked)
+            var rest = HomeRecord()
+            rest.files = after.filter { blocked.contains($0.key) }
+            rest.folders = made.intersection(blocked.flatMap(\.folders))
+            try states.keep(rest: rest, before.filter { blocked.contains($0.key) }, of: state)
         }
         defer { home.synchronize() }
         for step in plan.steps {

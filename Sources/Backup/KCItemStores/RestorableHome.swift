@@ -41,7 +41,7 @@ package final class RestorableHome: RestorableStore {
             var written: [HomePath: HomeTarget.Place] = [:]
             let keep = { [kept] in
                 guard request.keepsState else { return }
-                _ = try kept.keep(before: request.change, written.mapValues { $0.code }, in: home) {
+                try kept.keep(before: request.change, written.mapValues { $0.code }, in: home) {
                     written[$0]?.status
                 }
             }
@@ -79,13 +79,14 @@ package final class RestorableHome: RestorableStore {
                 if name != nil { throw StateFailure.present(name: candidate.text) }
                 continue
             }
+            let state = kept.folder.state(candidate)
             return UndoPlan(
-                state: kept.folder.state(candidate), isOlder: name != nil && index > 0,
+                state: state, isOlder: name != nil && index > 0,
                 effect: .changes(plan.changes), itemsAfter: plan.itemsAfter
             ) { [kept, root] keepsState in
                 try kept.folder.alone {
                     guard try kept.folder.names() == known else { throw HomeFailure.changedMeanwhile(root.start) }
-                    try undo.apply(plan, keepsState: keepsState)
+                    try undo.apply(plan, of: state, keepsState: keepsState)
                     kept.tidy(used: Array(known[...index]))
                 }
                 return nil

@@ -1,3 +1,4 @@
+package import KCHomeFiles
 package import KCKeychainModel
 
 /// What bringing a state back does, before it is done.
@@ -34,9 +35,19 @@ package struct UndoneChanges {
     package var changing: [Item] = []
     /// The items that only the state has.
     package var returning: [Item] = []
+    /// The files of a home that stay as they are.
+    package var blocked: [Blocked] = []
     /// Those of `vanishing` and `changing` that the undone command did not write, or that were changed again; nil if that
     /// is unknown.
     package var since: Since?
+
+    /// A file that cannot be taken back.
+    package struct Blocked {
+        /// Foreign text.
+        package let path: String
+        /// What keeps it; nil if something else is in its place, or on the way there.
+        package let problem: HomeFile.Failure?
+    }
 
     package struct Since {
         /// Those of `vanishing` that the undone command did not write.

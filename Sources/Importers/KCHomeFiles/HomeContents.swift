@@ -64,4 +64,8 @@ package enum HomeFailure: Error, Hashable, Sendable {
     case needsRoot(String)
     /// The file at this path was changed since the plan was made.
     case changedMeanwhile(String)
+    /// The file at this path cannot be replaced, because of what it is; nil if something else is in its place, or on the way.
+    case notReplaceable(String, HomeFile.Failure?)
+    /// Something else is in the place of all files that would be taken back, or on the way to them: of this one, and so many.
+    case inTheWay(of: String, count: Int)
 }

@@ -18,8 +18,8 @@ package final class WritableHome {
     package enum Entry {
         case missing
         case file(HomeFile)
-        /// Something else has it, or a name on the way, and nothing can be written there.
-        case inTheWay
+        /// Nothing can be written there: because of the file that has it, or nil if something else has it or a name on the way.
+        case inTheWay(HomeFile.Failure?)
     }
 
     /// - Parameter path: the path of the home; links that lead to it are followed.
@@ -35,20 +35,20 @@ package final class WritableHome {
         let folder: OpenFolder
         switch try lookUp(path.folderNames) {
         case .missing: return .missing
-        case .inTheWay: return .inTheWay
+        case .inTheWay: return .inTheWay(nil)
         case .folder(let found): folder = found
         }
         let name = path.name
         do throws(HomeFile.Failure) {
             guard let status = try failing(as: HomeFile.Failure.file, folder.status(of: name)) else {
                 // SQLite would apply the journal of a database that is gone to the one that takes its place.
-                return try HomeFile.hasJournal(name, in: folder, rule) ? .inTheWay : .missing
+                return try HomeFile.hasJournal(name, in: folder, rule) ? .inTheWay(.unfinished) : .missing
             }
-            guard status.kind == .file else { return .inTheWay }
+            guard status.kind == .file else { return .inTheWay(nil) }
             return .file(try HomeFile.read(name, in: folder, owner: owner.owner, rule))
         } catch {
             switch error {
-            case .otherOwner, .tooLarge, .changed, .unfinished, .name, .item: return .inTheWay
+            case .otherOwner, .tooLarge, .changed, .unfinished, .name, .item: return .inTheWay(error)
             case .file(let failure): throw failure
             case .stream(let failure): throw failure
             }

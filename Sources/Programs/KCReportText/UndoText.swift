@@ -64,7 +64,7 @@ package struct UndoText {
         }
         let counts = [
             (changes.vanishing.count, "removed"), (changes.changing.count, "set back"),
-            (changes.returning.count, "brought back"),
+            (changes.returning.count, "brought back"), (changes.blocked.count, "left"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
         return "\(undone) in \(store.words): \(counts.isEmpty ? "damaged items changed" : counts)"
     }
@@ -82,6 +82,7 @@ package struct UndoText {
             ("vanishing", items(changes?.vanishing)), ("changing", items(changes?.changing)),
             ("returning", items(changes?.returning)),
             ("changedSince", items(changes.map { $0.changedSince + $0.rewrittenSince })),
+            ("blocked", changes.map { .list($0.blocked.map { .text($0.path) }) }),
             ("oldFile", oldFile.map { .text($0) }),
         ])
     }

@@ -198,9 +198,12 @@ final class Session {
     func noteUndo(_ keychain: String?) { if keptState { note(undoWords(keychain)) } }
 
     /// Says how the last change of a keychain is taken back.
-    func undoWords(_ keychain: String?) -> String {
+    func undoWords(_ keychain: String?) -> String { "\(undoCommand(keychain)) takes that back" }
+
+    /// The command that takes the last change of a keychain back.
+    func undoCommand(_ keychain: String?) -> String {
         let option = keychain.map { " \(OptionName.keychain.spelling) \(shellWord($0))" } ?? ""
-        return "'kcbackup undo\(option)' takes that back"
+        return "'kcbackup undo\(option)'"
     }
 
     /// Returns a new passcode for a keychain; nil if the user types none and confirms that.

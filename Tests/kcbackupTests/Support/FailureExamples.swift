@@ -120,6 +120,8 @@ enum FailureExamples {
         ].map { .protection($0) }
         + [
             .home(.tooManyFiles(100_000)), .home(.tooLarge(256 << 20)), .home(.changedMeanwhile("~/.netrc")),
+            .home(.notReplaceable("~/.netrc", nil)), .home(.notReplaceable("~/.netrc", .otherOwner)),
+            .home(.inTheWay(of: "~/.netrc", count: 1)), .home(.inTheWay(of: "~/.netrc", count: 3)),
             .home(.needsRoot("/etc/credstore")),
         ]
 

@@ -1,3 +1,4 @@
+internal import KCHomeFiles
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
@@ -23,5 +24,19 @@ extension UndoText {
         }
         guard all else { return }
         list.add(changes.returning) { _, words in "\(isDone ? "came back" : "would come back"): \(words)" }
+    }
+
+    // As many as fit a screen.
+    private static let blockedLimit = 20
+
+    /// Warns of the files that stay as they are, since something else has their place.
+    func tellBlocked(isDone: Bool, all: Bool, in list: inout ChangeList) {
+        let blocked = changes?.blocked ?? []
+        let shown = blocked.prefix(all ? Int.max : Self.blockedLimit)
+        for file in shown {
+            let words = file.problem?.words ?? HomeFailure.otherInPlace
+            list.add(problem: "\(isDone ? "left" : "would be left"): \(quoted(file.path)): \(words)")
+        }
+        if shown.count < blocked.count { list.add(problem: "… and \(blocked.count - shown.count) more (-v shows all)") }
     }
 }

@@ -28,6 +28,7 @@ struct UndoRequest {
     private func bringBack(_ plan: UndoPlan, in session: Session) throws -> ExitStatus {
         let text = UndoText(plan: plan, store: (store.name, store.words), calendar: session.calendar)
         let question = text.question
+        let isWhole = text.changes?.blocked.isEmpty ?? true
         var list = ChangeList(isDryRun: isDryRun, in: session)
         let tellsAll = isDryRun || session.style.isVerbose
         var oldFile: String?
@@ -39,15 +40,20 @@ struct UndoRequest {
             oldFile = try plan.apply(keepsState: keepsState)
         }
         if isDryRun || isConfirmed || question == nil { text.tell(isDone: !isDryRun, all: tellsAll, in: &list) }
+        text.tellBlocked(isDone: !isDryRun, all: session.style.isVerbose, in: &list)
         if !isDryRun { session.done = text.done }
         if isDryRun || session.style.isJSON {
             try session.result(text.json(isDryRun: isDryRun, oldFile: oldFile), list.lines + [text.planned + "\n"])
         } else {
             session.note(text.done)
             if let oldFile { session.note("the file that did not open is now \(quoted(oldFile))") }
-            session.noteUndo(store.option)
+            if isWhole {
+                session.noteUndo(store.option)
+            } else {
+                session.warn("once nothing is in the way, \(session.undoCommand(store.option)) takes back the rest")
+            }
         }
-        return .ok
+        return isWhole ? .ok : .incomplete
     }
 
     /// Lists the states of the store, newest first; one that cannot be read is reported and left out.

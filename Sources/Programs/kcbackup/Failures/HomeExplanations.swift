@@ -20,5 +20,23 @@ func explainHome(_ failure: HomeFailure) -> Explanation {
         Explanation(
             .busy, "\(quoted(path)) was changed since the plan was made, and is left as it is",
             hint: "run the command again")
+    case .notReplaceable(let path, let problem):
+        Explanation(
+            .refused, "\(quoted(path)) cannot be changed: \(problem?.words ?? HomeFailure.otherInPlace)",
+            hint: "leave out '\(OptionName.removeFromFile.spelling)', and take the records out of the file by hand")
+    case .inTheWay(let path, let count):
+        Explanation(
+            .refused,
+            "nothing can be taken back: something else is in the place of \(quoted(path))"
+                + (count == 1 ? "" : " and of \(counted(count - 1, "more file"))")
+                + ", or on the way there",
+            hint: "move it away, and run the command again",
+            "'kcbackup undo \(OptionName.list.spelling)' with the same '\(OptionName.keychain.spelling)' names the states "
+                + "before that")
     }
+}
+
+extension HomeFailure {
+    /// What keeps a file from its place, if it is no file.
+    static let otherInPlace = "something else is in its place, or on the way there"
 }

@@ -1,0 +1,142 @@
+import Foundation
+import KCTestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("Undo of changes of a home where something is in the way")
+struct HomeUndoTests {
+    private let home: TestHome
+    private static let undo = "undo --keychain home:"
+
+    /// A home in which a restore replaced `.netrc` and made two files in `.ssh`.
+    init() throws {
+        home = try TestHome()
+        try home.write("pass", "correct horse\n")
+        for (name, text) in [(".netrc", "archived"), (".ssh/id_a", "key a"), (".ssh/id_b", "key b")] {
+            try home.write("../home/" + name, text)
+        }
+        #expect(home.run("create --keychain home: -o h.kcb --passphrase file:pass").status == .ok)
+        try remove(".ssh")
+        try home.write("../home/.netrc", "own")
+        #expect(home.run("restore h.kcb --passphrase file:pass --on-conflict overwrite").status == .ok)
+    }
+
+    private func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: home.home + "/" + name) }
+
+    private func text(_ name: String) -> String? {
+        FileManager.default.contents(atPath: home.home + "/" + name).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private func link(_ name: String) throws {
+        try FileManager.default.moveItem(atPath: home.home + "/" + name, toPath: home.path("moved"))
+        try FileManager.default.createSymbolicLink(
+            atPath: home.home + "/" + name, withDestinationPath: home.path("moved"))
+    }
+
+    private func unlink(_ name: String) throws {
+        try remove(name)
+        try FileManager.default.moveItem(atPath: home.path("moved"), toPath: home.home + "/" + name)
+    }
+
+    @Test("All others are taken back, the one is named, and a later undo finishes; then both are taken back in turn")
+    func inTheWay() throws {
+        try link(".netrc")
+        let plan = home.run(Self.undo + " --dry-run")
+        #expect(plan.status == .incomplete)
+        #expect(plan.text.contains("would be left: '~/.netrc': something else is in its place"), "\(plan.text)")
+        let first = home.run(Self.undo + " --json")
+        #expect(first.status == .incomplete)
+        #expect(first.messages.contains("kcbackup: warning: left: '~/.netrc': something else"), "\(first.messages)")
+        #expect(first.text.contains(#""blocked":["~/.netrc"]"#), "\(first.text)")
+        #expect(text(".ssh/id_a") == nil && text(".ssh/id_b") == nil)
+        #expect(try String(contentsOfFile: home.path("moved"), encoding: .utf8) == "archived")
+
+        let second = home.run(Self.undo)
+        #expect(second.status == .refused)
+        #expect(second.messages.contains("something else is in the place of '~/.netrc'"), "\(second.messages)")
+        #expect(text(".ssh/id_a") == nil)
+
+        try unlink(".netrc")
+        let third = home.run(Self.undo)
+        #expect(third.status == .ok, "\(third.messages)")
+        #expect(text(".netrc") == "own")
+        // The last undo, and then the one before it.
+        #expect(home.run(Self.undo).status == .ok)
+        #expect(text(".netrc") == "archived")
+        #expect(text(".ssh/id_a") == nil)
+    }
+
+    @Test("Without a terminal, the way on is said")
+    func wayOn() throws {
+        try link(".netrc")
+        #expect(
+            home.run(Self.undo).messages.contains(
+                "once nothing is in the way, 'kcbackup undo --keychain home:' takes back the rest\n"))
+    }
+
+    @Test("Also without a state of what is replaced, and where two restores are taken back together")
+    func withoutState() throws {
+        try home.write("../home/.netrc", "own again")
+        #expect(home.run("restore h.kcb --passphrase file:pass --on-conflict overwrite").status == .ok)
+        let names = home.run("undo --keychain home: --list --json").text.matches(of: /"name":"([^"]+)"/).map {
+            String($0.1)
+        }
+        try link(".netrc")
+        #expect(home.run(["undo", try #require(names.last), "--keychain", "home:", "--no-undo"]).status == .incomplete)
+        #expect(text(".ssh/id_a") == nil)
+        try unlink(".netrc")
+        #expect(home.run(Self.undo).status == .ok)
+        #expect(text(".netrc") == "own")
+    }
+}
+
+@Suite(
+    "Undo of a home that is killed", .waitsForPrograms,
+    .enabled(if: ExternalProgram.locate("strace") != nil, "strace is not installed"))
+struct KilledHomeUndoTests {
+    /// Prints what is not there once the way is free and undo was run again, for a kill before each call that changes names.
+    private static let script = """
+        set -u
+        umask 077
+        kc() { "$program" "$@" -q 2> messages; }
+        mkdir -p "$HOME/.ssh"
+        cd "$HOME"
+        printf 'correct horse\n' > pass
+        echo archived > .netrc; echo a > .ssh/id_a; echo b > .ssh/id_b
+        kc create --keychain home: -o h.kcb --passphrase file:pass || exit 2
+        rm -r .ssh
+        echo own > .netrc
+        kc restore h.kcb --passphrase file:pass --on-conflict overwrite || exit 3
+        state=$(kc undo --keychain home: --list --json | sed 's/.*"name":"\\([^"]*\\)".*/\\1/')
+        mv .netrc moved; ln -s moved .netrc
+        cp -a "$HOME" ../template
+        killed=0
+        for call in linkat renameat2 unlinkat; do for number in $(seq 20); do
+          cd ..; rm -r "$HOME"; cp -a template "$HOME"; cd "$HOME"
+          strace -f -qq -o /dev/null -e trace=$call -e inject=$call:signal=KILL:when=$number -- \
+            "$program" undo --keychain home: -q > messages 2>&1
+          status=$?
+          rm .netrc; mv moved .netrc
+          kc undo "$state" --keychain home: --yes || kc undo --keychain home: --yes
+          [ "$(cat .netrc)" = own ] && [ ! -e .ssh ] || echo "killed before $call $number: $(ls -a .ssh) $(cat .netrc messages)"
+          [ $status -eq 137 ] || break
+          killed=$((killed + 1))
+        done; done 2> /dev/null
+        echo "$killed killed, then ended with $status"
+        """
+
+    @Test("Whenever that is, undo finishes it once nothing is in the way")
+    func killed() throws {
+        let folder = try TemporaryFolder()
+        let environment = [
+            "HOME": folder.path("home"), "PATH": "/usr/bin:/bin", "program": try ExternalProgram.built("kcbackup"),
+            "SWIFT_BACKTRACE": "enable=no",
+        ]
+        let outcome = try ExternalProgram.run("bash", ["-c", Self.script], environment: environment, in: folder.path)
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        #expect(
+            outcome.text.wholeMatch(of: /([5-9]|\d\d) killed, then ended with 3\n/) != nil,
+            "\(outcome.text)\(outcome.errorText)")
+    }
+}
