@@ -124,6 +124,54 @@ struct FileRemovalTests {
         #expect(text(".netrc") == damaged)
     }
 
+    @Test("A dry run foretells that the file stays, and changes nothing")
+    func foretold() throws {
+        try file(".netrc", "machine a.example login ada password rose\n")
+        #expect(home.run("import ~/.netrc").status == .ok)
+        try file(".netrc", "machine a.example login ada password other\n")
+        let plan = home.run("import ~/.netrc --on-conflict keep --remove-from-file --dry-run --json")
+        #expect(plan.status == .incomplete)
+        #expect(
+            plan.messages.contains(
+                "would leave '~/.netrc' as it is: the keychain would not have the secrets of all of its records\n"),
+            "\(plan.messages)")
+        #expect(!plan.text.contains(#""removed""#))
+        let other = home.run("import ~/.netrc --on-conflict overwrite --remove-from-file --dry-run")
+        #expect(other.status == .ok)
+        #expect(other.messages.contains("would take 1 record out of '~/.netrc'\n"))
+        #expect(text(".netrc") == "machine a.example login ada password other\n")
+    }
+
+    @Test("A file that cannot be changed is refused before anything is imported, in a dry run too")
+    func unchangeable() throws {
+        let line = "machine a.example login ada password rose\n"
+        try file(".netrc", "#" + String(repeating: "x", count: 1 << 20) + "\n" + line)
+        for option in ["", " --dry-run"] {
+            let outcome = home.run("import ~/.netrc --remove-from-file" + option)
+            #expect(outcome.status == .refused)
+            #expect(outcome.messages.contains("'~/.netrc' cannot be changed: it is larger than"), "\(outcome.messages)")
+        }
+        #expect(!home.run("item list").text.contains("a.example"))
+        guard geteuid() == 0 else { return }
+        try file(".netrc", line)
+        #expect(unsafe chown(home.home + "/.netrc", 1, 1) == 0)
+        let outcome = home.run("import ~/.netrc --remove-from-file")
+        #expect(outcome.status == .refused)
+        #expect(outcome.messages.contains("'~/.netrc' cannot be changed: it belongs to another user"))
+    }
+
+    @Test("Another name of the file, which keeps the secrets, is told")
+    func hardLink() throws {
+        try file(".netrc", "machine a.example login ada password rose\n")
+        try FileManager.default.linkItem(atPath: home.home + "/.netrc", toPath: home.path("other"))
+        for option in [" --dry-run", ""] {
+            let outcome = home.run("import ~/.netrc --remove-from-file" + option)
+            #expect(outcome.messages.contains("'~/.netrc' has 1 more name (hard link)"), "\(outcome.messages)")
+        }
+        #expect(text(".netrc") == nil)
+        #expect(try String(contentsOfFile: home.path("other"), encoding: .utf8).contains("rose"))
+    }
+
     @Test("Other formats, files elsewhere and links are refused before anything is imported")
     func refusals() throws {
         try home.write("logins.csv", "name,url,username,password\na,https://a.example,ada,rose\n")

@@ -9,14 +9,24 @@ internal import KCReportText
 
 /// Takes imported records out of their file, once the keychain is known to have them.
 struct FileRemoval {
+    /// What becomes of the file: the same for the run and for a dry run, which foretells it.
+    private enum Plan: ~Copyable {
+        /// The keychain does not have the secrets of all of its records.
+        case stays
+        case changes(FileRemainder)
+    }
+
     /// The file as the user named it.
     private let path: String
     private let place: HomePath
     private let format: any SeparableFormat
     private let file: ForeignFile
+    /// How many other names the file has, under which it stays as it is.
+    private let otherNames: Int
     private let session: Session
 
-    /// - Throws: `UsageProblem` for a file of another format, or one that is not in the list of docs/home.md; `FileFailure`.
+    /// - Throws: `UsageProblem` for a file of another format, or one that is not in the list of docs/home.md;
+    ///   `HomeFailure.notReplaceable`, `FileFailure`, `StreamFailure`.
     init(_ path: String, _ reading: ForeignReader.Reading, in session: Session) throws {
         guard let format = reading.format as? any SeparableFormat, let file = reading.file else {
             throw UsageProblem(
@@ -26,10 +36,17 @@ struct FileRemoval {
         let resolved = session.world.resolve(path)
         let place = HomePath(of: resolved, in: session.world.home)
         // A link is not followed: the file that it leads to is elsewhere.
-        guard reading.remains, let place, HomeTable.rule(for: place) != nil, try Path.kind(of: resolved) == .file else {
+        guard reading.remains, let place, let rule = HomeTable.rule(for: place), try Path.kind(of: resolved) == .file
+        else {
             throw UsageProblem(
                 "'\(OptionName.removeFromFile.spelling)' is for files of your home in the list of 'docs/home.md'",
                 hint: "leave it out, and remove the file by hand")
+        }
+        // What cannot be changed is said before anything is imported.
+        switch try WritableHome(session.world.home).entry(at: place, rule) {
+        case .file(let found): otherNames = found.status.names - 1
+        case .missing: throw HomeFailure.changedMeanwhile(place.shown)
+        case .inTheWay(let problem): throw HomeFailure.notReplaceable(place.shown, problem)
         }
         self.path = path
         self.place = place
@@ -38,14 +55,23 @@ struct FileRemoval {
         self.session = session
     }
 
-    /// Says what would be taken out.
+    /// Says what would be taken out after an import.
     ///
-    /// - Returns: the number of records.
-    func plan() throws -> Int {
-        let rest = try format.remainder(of: file)
-        session.message(
-            "would take \(counted(rest.removed, "record")) out of \(quoted(path))\(Self.staying(rest.staying))\n")
-        return rest.removed
+    /// - Parameter report: that of the dry run of the import.
+    /// - Returns: the number of records; nil if the file would stay as it is.
+    func foretell(_ report: ImportReport, of contents: ForeignContents) throws -> Int? {
+        let written = report.counts.create + report.counts.update
+        switch try plan(contents, held: written + report.presentCount) {
+        case .stays:
+            session.message(
+                "would leave \(quoted(path)) as it is: the keychain would not have the secrets of all of its records\n")
+            return nil
+        case .changes(let rest):
+            session.message(
+                "would take \(counted(rest.removed, "record")) out of \(quoted(path))\(Self.staying(rest.staying))\n")
+            warnOfOtherNames(rest.removed)
+            return rest.removed
+        }
     }
 
     /// Takes the records out, if the keychain has each of their items with its secret.
@@ -54,13 +80,24 @@ struct FileRemoval {
     /// - Throws: what reading the keychain throws, and as `RestorableHome.rewrite`.
     func run(_ contents: ForeignContents, in store: Keychain) throws -> Int? {
         let check = try ImportItems(policy: .keep, isDryRun: true).run(contents.items, into: store)
-        let held = check.counts.same + check.kept.count { !$0.hasOtherSecret }
-        guard held == contents.items.count, contents.refused.isEmpty, contents.staying.isEmpty else {
+        switch try plan(contents, held: check.presentCount) {
+        case .stays:
             session.warn(
                 "\(quoted(path)) stays as it is: the keychain does not have the secrets of all of its records")
             return nil
+        case .changes(let rest):
+            try change(rest)
+            return rest.removed
         }
-        let rest = try format.remainder(of: file)
+    }
+
+    /// - Parameter held: how many of the items the keychain has with their secrets, once they are imported.
+    private func plan(_ contents: ForeignContents, held: Int) throws -> Plan {
+        guard held == contents.items.count, contents.refused.isEmpty, contents.staying.isEmpty else { return .stays }
+        return .changes(try format.remainder(of: file))
+    }
+
+    private func change(_ rest: borrowing FileRemainder) throws {
         if rest.removed > 0 {
             // What is said of 'undo' otherwise is about the keychain.
             let didKeep = session.keptState
@@ -70,13 +107,25 @@ struct FileRemoval {
             session.note(
                 "took \(counted(rest.removed, "record")) out of \(quoted(path)); "
                     + "'kcbackup undo \(OptionName.keychain.spelling) \(HomeRoot.home.storeName)' puts them back")
+            warnOfOtherNames(rest.removed)
         }
         if rest.staying > 0 { session.warn("\(quoted(path)) still holds secrets\(Self.staying(rest.staying))") }
-        return rest.removed
+    }
+
+    private func warnOfOtherNames(_ removed: Int) {
+        guard removed > 0, otherNames > 0 else { return }
+        session.warn(
+            "\(quoted(path)) has \(counted(otherNames, "more name")) (hard link), under which the secrets stay in a file"
+        )
     }
 
     private static func staying(_ count: Int) -> String {
         count == 0
             ? "" : ": \(counted(count, "record")) with comments, macros or parts that no item has stay"
     }
+}
+
+extension ImportReport {
+    /// How many of the items the keychain has already, with the same secrets.
+    fileprivate var presentCount: Int { counts.same + kept.count { !$0.hasOtherSecret } }
 }

@@ -44,7 +44,7 @@ struct KeychainImport {
         // What was imported is told, whatever becomes of the file.
         let removed = Result { () throws -> Int? in
             guard let removal else { return nil }
-            if isDryRun { return try removal.plan() }
+            if isDryRun { return try removal.foretell(report, of: reading.contents) }
             return try store.flatMap { try removal.run(reading.contents, in: $0) }
         }
         if case .success(let count) = removed { text.removed = count }
