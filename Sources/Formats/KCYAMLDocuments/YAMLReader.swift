@@ -110,9 +110,14 @@ package struct YAMLNode: Hashable, Sendable {
 /// Hands the bytes of a stream to the library.
 private final class Input {
     private let bytes: SecretBytes
-    private var offset = 0
+    private var offset: Int
 
-    init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
+    init(_ bytes: consuming SecretBytes) {
+        // The library counts a byte order mark as a column of the first line, which then is indented.
+        let mark: [UInt8] = [0xef, 0xbb, 0xbf]
+        offset = bytes.withBytes { $0.matches(mark) } ? mark.count : 0
+        self.bytes = bytes
+    }
 
     private func read(_ room: UnsafeMutableBufferPointer<UInt8>) -> Int {
         let count = min(room.count, bytes.count - offset)

@@ -224,6 +224,61 @@ struct KubernetesTests {
         }
     }
 
+    private static let block =
+        "kind: Secret\napiVersion: v1\nmetadata:\n  name: a\n  namespace: b\ndata:\n  k: dg==\n  text: |\n    dw==\n"
+
+    @Test(
+        "YAML is read in whatever form it is written",
+        arguments: [
+            block, "\u{feff}" + block, block.replacing("\n", with: "\r\n"), "---\n" + block, block + "---\n",
+            "---\n---\n" + block, "%YAML 1.1\n---\n" + block + "...\n", "# a\n\n" + block,
+            "{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: b}, data: {k: dg==, text: dw==}}",
+            "--- {apiVersion: v1, kind: Secret, metadata: {name: a, namespace: b}, data: {k: dg==, text: dw==}}\n",
+            "  'apiVersion' : v1\n  'kind': Secret\n  metadata: {name: a, namespace: b}\n  data: {k: dg==, text: dw==}\n",
+            "apiVersion: v1\nkind: Secret\nmetadata: &m {name: a, namespace: b}\ndata: {k: &k dg==, text: dw==}\n"
+                + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: x}\n",
+        ])
+    func forms(text: String) throws {
+        let contents = try read(text)
+        #expect(
+            try contents.listing == [
+                "genp svce=kubernetes/b/a acct=k desc=Kubernetes Secret: v",
+                "genp svce=kubernetes/b/a acct=text desc=Kubernetes Secret: w",
+            ])
+        #expect(contents.remarks == [])
+    }
+
+    @Test("JSON may begin with a byte order mark")
+    func markedJSON() throws {
+        #expect(try read("\u{feff}" + KubernetesSample.list).items.count == 5)
+    }
+
+    @Test(
+        "What only speaks of such objects is not taken for them",
+        arguments: [
+            "title,note\na,\"apiVersion: v1, kind: Secret\"\n", "- apiVersion\n- kind\n- metadata\n",
+            "note: |\n  apiVersion: v1\n  kind: Secret\n", "---\n", "--- \n---\n", "{\"items\":[]}",
+        ])
+    func others(text: String) throws {
+        #expect(try !KubernetesFormat().recognises(ForeignReading.input(Array(text.utf8))))
+    }
+
+    @Test("A YAML file that may have been cut off is remarked on, where that can be seen, and damaged where it is sure")
+    func mayBeCutOff() throws {
+        let whole = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\ndata:\n  k: dg==\n"
+        #expect(try read(whole).remarks == [])
+        for end in ["  k: dg==\n  l: dw==", "  k: dg==\n  l:\n"] {
+            let contents = try read(whole.replacing("  k: dg==\n", with: end))
+            #expect(contents.remarks.count == 1, "\(end)")
+            #expect(contents.remarks.first?.contains("is all of it there?") ?? false)
+        }
+        for text in ["kind: List\napiVersion: v1\nitems:\n", "kind: SecretList\napiVersion: v1\nitems: ~\n"] {
+            #expect(throws: ForeignFailure.damaged("a list has no members, as if the file ended early")) {
+                try read(text)
+            }
+        }
+    }
+
     @Test("Members that no Secret has are named")
     func unknown() throws {
         let text =

@@ -11,48 +11,52 @@ package struct KubernetesFormat: ForeignFormat {
 
     package init() {}
 
-    /// The number of bytes of a YAML file that are examined.
-    private static let headSize = 8_192
-    /// Members of which an object or a list has one beside `apiVersion` near its beginning.
-    private static let members = ["kind", "metadata", "items", "data", "stringData", "type"]
-
-    package func recognises(_ input: ForeignInput) throws -> Bool {
-        guard let file = input.file else { return false }
-        let names =
-            Self.isJSON(file)
-            ? file.bytes.withBytes { JSONHead.names(["apiVersion"] + Self.members, in: $0) } : Self.yamlNames(file)
-        return names.contains("apiVersion".exact) && names.count > 1
+    private enum Syntax {
+        case json
+        case yaml
     }
 
-    private static func isJSON(_ file: ForeignFile) -> Bool {
-        file.bytes.withBytes { span in
-            let first = span.indices.first { ![0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf].contains(span[$0]) }
-            return first.map { span[$0] == UInt8(ascii: "{") } ?? false
-        }
-    }
+    package func recognises(_ input: ForeignInput) throws -> Bool { input.file.flatMap(Self.syntax) != nil }
 
-    /// Those of the members that stand at the beginning of a line.
-    private static func yamlNames(_ file: ForeignFile) -> Set<ExactText> {
-        var found: Set<ExactText> = []
-        file.bytes.withBytes { span in
-            span.extracting(0..<min(span.count, headSize)).forEachLine { line, _ in
-                for name in ["apiVersion"] + members
-                where ["\(name):", "\"\(name)\":"].contains(where: { line.starts(with: $0) }) {
-                    found.insert(name.exact)
-                }
-            }
+    /// Nil for what has no objects of Kubernetes.
+    private static func syntax(of file: ForeignFile) -> Syntax? {
+        file.bytes.withBytes { bytes in
+            if KubernetesHead.isOfObjects(inJSON: bytes) { return .json }
+            return KubernetesHead.isOfObjects(inYAML: bytes) ? .yaml : nil
         }
-        return found
     }
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
-        guard let file = input.file, try recognises(input) else { throw ForeignFailure.notOfFormat(title: title) }
-        let json = Self.isJSON(file) ? try ForeignJSON(file) : try ForeignJSON(YAMLAsJSON.convert(file.bytes))
+        guard let file = input.file, let syntax = Self.syntax(of: file) else {
+            throw ForeignFailure.notOfFormat(title: title)
+        }
         let collector = RecordCollector(format: name, date: file.modified)
-        var reader = KubernetesReader(json, collector)
+        let json: ForeignJSON
+        switch syntax {
+        case .json: json = try ForeignJSON(file)
+        case .yaml:
+            json = try ForeignJSON(YAMLAsJSON.convert(file.bytes))
+            if file.bytes.withBytes({ Self.mayBeCutOff($0) }) {
+                collector.remark(
+                    "the file ends in the middle of a line, or with a key without a value: is all of it there?")
+            }
+        }
+        var reader = KubernetesReader(json, collector, mayEndEarly: syntax == .yaml)
         for document in json.root.isArray ? json.root.values : [json.root] { try reader.add(document) }
         collector.leaveOut(unknown: json.unread)
         try reader.requireSecrets()
         return try collector.finish(details: "", isPlaintext: true)
+    }
+
+    /// True if a YAML file ends as a whole one rarely does; most that are cut off at the end of a line cannot be told.
+    private static func mayBeCutOff(_ bytes: borrowing Span<UInt8>) -> Bool {
+        let blanks: [UInt8] = [0x20, 0x09, 0x0a, 0x0d]
+        guard let first = bytes.indices.first(where: { !blanks.contains(bytes[$0]) }),
+            let last = bytes.indices.last(where: { !blanks.contains(bytes[$0]) })
+        else { return false }
+        // In flow style, the last bracket is the end.
+        if bytes[first] == UInt8(ascii: "{"), bytes[last] == UInt8(ascii: "}") { return false }
+        let hasLineEnd = [0x0a, 0x0d].contains(bytes[bytes.count - 1])
+        return !hasLineEnd || bytes[last] == UInt8(ascii: ":")
     }
 }

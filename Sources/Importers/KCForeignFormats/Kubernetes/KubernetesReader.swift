@@ -11,8 +11,11 @@ struct KubernetesReader: JSONRecords {
     private var secrets = 0
     private var sealed = 0
     private var others = 0
+    /// True if the end of the file is not to be seen, as in YAML.
+    private let mayEndEarly: Bool
 
-    init(_ json: ForeignJSON, _ collector: RecordCollector) {
+    init(_ json: ForeignJSON, _ collector: RecordCollector, mayEndEarly: Bool) {
+        self.mayEndEarly = mayEndEarly
         self.json = json
         self.collector = collector
     }
@@ -33,6 +36,7 @@ struct KubernetesReader: JSONRecords {
         // Programs write it behind the data, so it is missing where a YAML file ends early.
         if kind.isEmpty { throw .damaged("an object has no kind, as if the file ended early") }
         if kind.exact.hasSuffix("List"), let items = object["items"] {
+            if mayEndEarly, items.isNull { throw .damaged("a list has no members, as if the file ended early") }
             lists += 1
             json.skip("metadata", of: object)
             let each = kind.exact.removingSuffix("List").flatMap { $0.isEmpty ? nil : $0 }
