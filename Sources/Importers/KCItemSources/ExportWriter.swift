@@ -9,6 +9,12 @@ package protocol ExportWriter: AnyObject {
     /// - Throws: `CryptographyFailure`.
     func add(_ item: Item, secret: borrowing SecretBytes) throws -> ExportProblem?
 
+    /// True if `passOver` should be called also for items that were not asked for.
+    var notesOthers: Bool { get }
+
+    /// Takes note of an item that is not in the file, of whose record other items may be.
+    func passOver(_ item: Item)
+
     /// The attributes of the item's unique key that an import of the file does not restore.
     func lost(of item: Item) -> [AttributeCode]
 
@@ -20,6 +26,8 @@ package protocol ExportWriter: AnyObject {
 }
 
 extension ExportWriter {
+    package var notesOthers: Bool { false }
+    package func passOver(_ item: Item) {}
     package func lost(of item: Item) -> [AttributeCode] { [] }
     package var formulas: Int { 0 }
     package var remarks: [String] { [] }
@@ -141,13 +149,23 @@ package final class ItemExport: ItemVisitor {
 
     package func wants(_ item: Item) -> Bool {
         step()
-        guard filter?.matches(item) ?? true else { return false }
+        guard filter?.matches(item) ?? true else {
+            writer.passOver(item)
+            return false
+        }
         switch Departure.decide(item) {
         case .leaves: return true
         case .stays(let reason):
             staying.append((item, reason))
+            writer.passOver(item)
             return false
         }
+    }
+
+    /// Passes the writer an item that was not asked for, of a source that offers only those that were; nil if it needs none.
+    package var others: ((Item) -> Void)? {
+        guard let filter, writer.notesOthers else { return nil }
+        return { [writer] item in if !filter.matches(item) { writer.passOver(item) } }
     }
 
     package func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
@@ -167,6 +185,7 @@ package final class ItemExport: ItemVisitor {
 
     /// Records an item that the archive does not hand out.
     package func leave(_ item: Item) {
+        writer.passOver(item)
         switch Departure.decide(item) {
         case .stays(let reason): staying.append((item, reason))
         // It could leave, and only the archive keeps it back; it must not disappear from the report.
@@ -177,5 +196,6 @@ package final class ItemExport: ItemVisitor {
     package func skip(damaged item: Item?) {
         // An unreadable item may be one that was asked for.
         damaged.append(item)
+        if let item { writer.passOver(item) }
     }
 }

@@ -51,6 +51,22 @@ struct KubernetesExportTests {
         }
     }
 
+    @Test("A Secret of which a filter leaves out a value is named, since a cluster would lose it")
+    func partial() throws {
+        let contents = try ForeignReading.read(KubernetesSample.list, as: KubernetesFormat())
+        for (text, remarks) in [("password", 1), ("shop", 0), ("username", 1)] {
+            let writer = KubernetesWriter(.json)
+            var filter = ItemFilter()
+            filter.text = text
+            var export = ItemExport(to: writer, filter: filter)
+            try contents.items.visitItems(&export)
+            #expect(writer.remarks.count == remarks, "\(text): \(writer.remarks)")
+            if remarks > 0 {
+                #expect(writer.remarks[0].hasPrefix("the Secret 'shop/db' lacks values that it has here"))
+            }
+        }
+    }
+
     @Test("What a cluster sets itself is not in the file")
     func dropped() throws {
         let contents = try ForeignReading.read(KubernetesSample.list, as: KubernetesFormat())

@@ -15,11 +15,25 @@ package final class KubernetesWriter: PlainExportWriter {
 
     private let form: Form
     private var secrets: [ExactText: WrittenSecret] = [:]
+    /// The Secrets of which a value is not in the file.
+    private var partial: Set<ExactText> = []
 
     /// Starts a file.
     package init(_ form: Form) { self.form = form }
 
+    package let notesOthers = true
+
+    package func passOver(_ item: Item) {
+        if let description = KubernetesSecret(item) { partial.insert(description.path.exact) }
+    }
+
     package func add(_ item: Item, secret: borrowing SecretBytes) -> ExportProblem? {
+        let problem = place(item, secret)
+        if problem != nil { passOver(item) }
+        return problem
+    }
+
+    private func place(_ item: Item, _ secret: borrowing SecretBytes) -> ExportProblem? {
         if let description = KubernetesSecret(item) {
             let key = item.attributes.text(.acct)
             let isBytes = item.attributes[.acct] != nil && key == nil
@@ -80,7 +94,25 @@ package final class KubernetesWriter: PlainExportWriter {
         return nil
     }
 
-    package var remarks: [String] {
+    package var remarks: [String] { incomplete + refused }
+
+    // A warning has room for some names.
+    private static let namedSecrets = 3
+
+    /// The Secrets that a cluster would take values from, in one sentence.
+    private var incomplete: [String] {
+        let found = secrets.keys.filter { partial.contains($0) }.sorted()
+        if found.isEmpty { return [] }
+        let names = found.prefix(Self.namedSecrets).map { "'\($0)'" }.joined(separator: ", ")
+        let others = found.count - Self.namedSecrets
+        return [
+            "\(found.count == 1 ? "the Secret" : "the Secrets") \(names)\(others > 0 ? " and \(others) more" : "") "
+                + "\(found.count == 1 ? "lacks values that it has" : "lack values that they have") here; "
+                + "'kubectl replace', and often 'apply', removes them from the cluster"
+        ]
+    }
+
+    private var refused: [String] {
         secrets.sorted { $0.key < $1.key }.compactMap { path, secret in
             let missing = secret.description.requiredKeys.filter { !$0.contains(where: secret.has) }
             if missing.isEmpty { return nil }

@@ -71,8 +71,9 @@ struct ExportSource {
             // The archive is read once for the plan and once for writing.
             let progress = Progress("exporting items", in: session, reading: proven.opened, 2)
             defer { progress.finish() }
-            return try ExportBackup(proven, options: options)
-                .run(to: ItemExport(to: writer, filter: filter), step: progress.step)
+            let export = ItemExport(to: writer, filter: filter)
+            if let others = export.others { _ = try proven.survey(others) }
+            return try ExportBackup(proven, options: options).run(to: export, step: progress.step)
         }
     }
 }
