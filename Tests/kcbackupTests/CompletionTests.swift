@@ -49,6 +49,14 @@ struct CompletionTests {
         ("kcbackup create --passphrase file:my", "kcbackup create --passphrase file:my folder"),
         ("kcbackup create --keychain file:pa", "kcbackup create --keychain file:pass.txt"),
         ("kcbackup create --keychain ./pa", "kcbackup create --keychain ./pass.txt"),
+        ("kcbackup create --keychain ho", "kcbackup create --keychain home:"),
+        ("kcbackup create --keychain sy", "kcbackup create --keychain systemd-creds:"),
+        ("kcbackup item list --keychain se", "kcbackup item list --keychain secret-service:"),
+        ("kcbackup undo --keychain ho", "kcbackup undo --keychain home:"),
+        ("kcbackup restore laptop.kcb --keychain ho", "kcbackup restore laptop.kcb --keychain home:"),
+        ("kcbackup diff laptop.kcb --keychain ho", "kcbackup diff laptop.kcb --keychain home:"),
+        ("kcbackup merge pass.txt --into se", "kcbackup merge pass.txt --into secret-service:"),
+        ("kcbackup keychain default se", "kcbackup keychain default secret-service:"),
         ("kcbackup inspect lap", "kcbackup inspect laptop.kcb"),
         (
             "kcbackup inspect laptop.kcb --for-device KC-AB",
@@ -64,7 +72,7 @@ struct CompletionTests {
     ]
 
     @Test(
-        "Names of keychains and jobs, device IDs, and files after 'file:' are completed",
+        "Names of keychains, other stores and jobs, device IDs, and files after 'file:' are completed",
         .enabled(if: Shell.areAvailable, "tmux, bash, zsh and fish are needed: .ci/install-packages test"),
         arguments: Shell.allCases)
     func completes(shell: Shell) throws {

@@ -1,7 +1,8 @@
-# Sources of secrets: files follow 'file:', and other words the other ones.
+# Sources of secrets and names of stores: files follow 'file:', and other words what else ends with a colon, which must not
+# be taken for the beginning of a description.
 functions[__kcbackup_list]=$functions[__kcbackup_complete]
 __kcbackup_complete() {
-    if (( ! ${@[(Ie)file:]} )); then
+    if (( ! ${#${(M)@:#*:}} )); then
         __kcbackup_list "$@"
     elif compset -P 'file:'; then
         _files

@@ -53,7 +53,7 @@ struct DiffCommand: Verb {
         help: ArgumentHelp(
             "Compare with this keychain, or 'secret-service:', as it is now. (default: the one it was made from)",
             valueName: "name|path"),
-        completion: KnownNames.keychains)
+        completion: KnownNames.stores)
     var keychain: String?
 
     @OptionGroup

@@ -28,7 +28,7 @@ struct KeychainDefaultCommand: Verb {
 
     @Argument(
         help: ArgumentHelp("What to use: a name, a path with a '/', or 'secret-service:'.", valueName: "name|path"),
-        completion: KnownNames.keychains)
+        completion: KnownNames.keychainsAndKeyring)
     var store: String?
 
     @OptionGroup

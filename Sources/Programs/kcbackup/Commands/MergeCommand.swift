@@ -47,7 +47,7 @@ struct MergeCommand: Verb {
         help: ArgumentHelp(
             "A collection, 'secret-service:LABEL', or a keychain: a name, or a path with a '/'. (default: the desktop keyring)",
             valueName: "name|path"),
-        completion: KnownNames.keychains)
+        completion: KnownNames.keychainsAndKeyring)
     var into: String?
 
     @OptionGroup

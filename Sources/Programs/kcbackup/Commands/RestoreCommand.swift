@@ -61,7 +61,7 @@ struct RestoreCommand: Verb {
         help: ArgumentHelp(
             "'secret-service:' for the desktop keyring, or a keychain: a name, or a path with a '/'. (default: the one it was made from)",
             valueName: "name|path"),
-        completion: KnownNames.keychains)
+        completion: KnownNames.stores)
     var keychainName: String?
 
     @Flag(

@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import KCBackupJobs
 internal import KCDeviceIdentity
+internal import KCHomeFiles
+internal import KCItemStores
 internal import KCLocalKeychains
 internal import KCReportText
 
@@ -24,9 +26,17 @@ enum KnownNames {
     }
 
     /// The keychains in the data folder.
-    static let keychains = CompletionKind.custom { _, _, _ in
-        look { place in try LocalKeychain.names(in: place.folder) }
+    static let keychains = CompletionKind.custom { _, _, _ in namesOfKeychains }
+
+    /// The keychains, and the desktop keyring.
+    static let keychainsAndKeyring = CompletionKind.custom { _, _, _ in namesOfKeychains + [DesktopKeyring.all.name] }
+
+    /// The keychains, and the other stores that have a fixed name.
+    static let stores = CompletionKind.custom { _, _, _ in
+        namesOfKeychains + [DesktopKeyring.all.name] + HomeRoot.allCases.map(\.storeName)
     }
+
+    private static var namesOfKeychains: [String] { look { place in try LocalKeychain.names(in: place.folder) } }
 
     /// The jobs of `schedule`.
     static let jobs = CompletionKind.custom { _, _, _ in look { place in try Jobs.names(in: place.folder) } }
