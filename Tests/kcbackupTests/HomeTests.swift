@@ -197,6 +197,12 @@ struct HomeTests {
         let json = home.run("create --keychain home: -o j.kcb --passphrase file:pass --json")
         #expect(json.text.contains(#"{"path":"~/.ssh/config","reason":"link","missed":true}"#), "\(json.text)")
         #expect(home.run("inspect i.kcb --passphrase file:pass --json").text.contains(#""complete":false"#))
+        for (word, found) in [("netrc", "machine a"), ("nothing", "")] {
+            let looked = home.run("item find \(word) --in i.kcb --passphrase file:pass --reveal")
+            #expect(looked.status == .incomplete, "\(word)")
+            #expect(looked.text == found)
+            #expect(looked.messages.contains("2 items could not be read when the archive was made, and are not in it"))
+        }
         // What is only listed, or was asked for by name, is not less for that.
         #expect(home.run("item list --keychain home:").status == .ok)
 

@@ -46,7 +46,9 @@ package final class ArchiveStore: ReadableStore {
     }
 
     package func find(_ filter: ItemFilter) throws -> FoundItems {
-        guard let (items, report) = try survey(filter) else { return FoundItems(items: [], shortfall: Shortfall()) }
+        guard let (items, report) = try survey(filter) else {
+            return FoundItems(items: [], shortfall: Shortfall(unread: unreadCount))
+        }
         found = Set(items.map(\.uuid))
         return FoundItems(items: items, shortfall: Shortfall(unread: report.failing.count + unreadCount))
     }
@@ -79,6 +81,8 @@ package final class ArchiveStore: ReadableStore {
             unreadCount = surveyed.report.contents.damaged
             return surveyed
         } catch RestoreRefusal.nothingMatches {
+            // What was searched for may be what could not be read.
+            unreadCount = try proven.survey(step: step) { _ in }.contents.damaged
             return nil
         }
     }
