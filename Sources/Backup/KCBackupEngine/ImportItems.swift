@@ -10,6 +10,7 @@ package import KCKeychainModel
 package struct ImportItems {
     private let isDryRun: Bool
     private let requiresAll: Bool
+    private let namesLimit: Int
     private let rules: RestoreRules
 
     /// Prepares an import.
@@ -17,9 +18,11 @@ package struct ImportItems {
     /// - Parameters:
     ///   - policy: what happens to items that already exist.
     ///   - requiresAll: true if nothing is written where one item cannot be.
-    package init(policy: ConflictPolicy, isDryRun: Bool, requiresAll: Bool = false) {
+    ///   - namesLimit: how many items of each kind the report names; a file may have a million.
+    package init(policy: ConflictPolicy, isDryRun: Bool, requiresAll: Bool = false, namesLimit: Int = .max) {
         self.isDryRun = isDryRun
         self.requiresAll = requiresAll
+        self.namesLimit = namesLimit
         // Origin does not matter here: anyone who can read the file has its secrets.
         rules = RestoreRules(
             mode: .encrypted, isSameDevice: true, policy: policy, replaced: nil, filter: nil,
@@ -64,13 +67,14 @@ package struct ImportItems {
         let places = try AlikePlaces(of: source, in: existing)
         var visitor = PlanVisitor(
             rules: rules, existing: existing, isEmpty: try existing.isEmpty, places: places, step: step,
-            observe: observe)
+            observe: observe, namesLimit: namesLimit)
         try source.visitItems(&visitor)
         let counts = visitor.actions.counts
         if rules.policy == .fail, counts.update > 0 { throw RestoreRefusal.conflicts(counts.update) }
         let report = ImportReport(
-            counts: counts, replaced: visitor.replaced, kept: visitor.kept, unclear: visitor.unclear,
-            beside: visitor.beside, failing: visitor.failing, skipped: visitor.skipped, isDryRun: isDryRun)
+            counts: counts, replaced: visitor.replaced, keptOthers: visitor.keptOthers, keptAlike: visitor.keptAlike,
+            unclear: visitor.unclear, beside: visitor.beside, failing: visitor.failing, skipped: visitor.skipped,
+            isDryRun: isDryRun)
         return (report, visitor.actions, visitor.changes)
     }
 }
@@ -80,13 +84,15 @@ package struct ImportReport: Sendable {
     /// The number of items for each decision.
     package let counts: RestoreCounts
     /// The items of the keychain that get another secret, with the modification dates that they get.
-    package let replaced: [(item: Item, date: Timestamp)]
-    /// The items of the source for which the keychain keeps its own version, and whether their secrets differ.
-    package let kept: [(item: Item, hasOtherSecret: Bool)]
+    package let replaced: FirstEntries<(item: Item, date: Timestamp)>
+    /// The items of the source for which the keychain keeps its own version with another secret.
+    package let keptOthers: FirstEntries<Item>
+    /// The items of the source for which the keychain keeps its own version, of which only attributes differ.
+    package let keptAlike: FirstEntries<Item>
     /// The items that were created because several alike items exist and it is unclear which of them changed.
-    package let unclear: [Item]
+    package let unclear: FirstEntries<Item>
     /// The items that were created beside an item with the same unique key, which belongs to another record.
-    package let beside: [Item]
+    package let beside: FirstEntries<Item>
     /// The items that cannot be written.
     package let failing: [(item: Item, problem: RestoreAction.Problem)]
     /// The items that the source could not read; nil for one without a name.
@@ -131,10 +137,11 @@ private struct PlanVisitor: ItemVisitor {
     let observe: (Item, RestoreAction) -> Void
     var actions = ActionList()
     var changes: [Int: Change] = [:]
-    var replaced: [(item: Item, date: Timestamp)] = []
-    var kept: [(item: Item, hasOtherSecret: Bool)] = []
-    var unclear: [Item] = []
-    var beside: [Item] = []
+    var replaced: FirstEntries<(item: Item, date: Timestamp)>
+    var keptOthers: FirstEntries<Item>
+    var keptAlike: FirstEntries<Item>
+    var unclear: FirstEntries<Item>
+    var beside: FirstEntries<Item>
     var failing: [(item: Item, problem: RestoreAction.Problem)] = []
     var skipped: [Item?] = []
     /// The items of the keychain that items of the source belong to; each is used once.
@@ -142,8 +149,11 @@ private struct PlanVisitor: ItemVisitor {
 
     init(
         rules: RestoreRules, existing: any ExistingItems, isEmpty: Bool, places: AlikePlaces,
-        step: @escaping () -> Void, observe: @escaping (Item, RestoreAction) -> Void
+        step: @escaping () -> Void, observe: @escaping (Item, RestoreAction) -> Void, namesLimit: Int
     ) {
+        replaced = FirstEntries(limit: namesLimit)
+        (keptOthers, keptAlike) = (FirstEntries(limit: namesLimit), FirstEntries(limit: namesLimit))
+        (unclear, beside) = (FirstEntries(limit: namesLimit), FirstEntries(limit: namesLimit))
         self.rules = rules
         self.existing = existing
         self.isEmpty = isEmpty
@@ -228,7 +238,7 @@ private struct PlanVisitor: ItemVisitor {
             let differs = try target.map {
                 try existing.canCompare($0) && !existing.secret(of: $0, equals: secret, in: .plain)
             }
-            kept.append((item, differs ?? true))
+            if differs ?? true { keptOthers.append(item) } else { keptAlike.append(item) }
         default: break
         }
         if places.isUnclear(item.uuid), action == .create { unclear.append(row) }

@@ -30,15 +30,16 @@ extension ImportReport {
     package func json(
         of path: String, _ format: String, holding contents: JSONValue, keychain: String
     ) -> JSONValue {
-        .members([
+        let kept = (keptOthers.entries.map { ($0, true) } + keptAlike.entries.map { ($0, false) }).sorted {
+            $0.0.precedes($1.0)
+        }
+        return .members([
             ("file", .text(path)), ("format", .text(format)), ("keychain", .text(keychain)),
             ("dryRun", .flag(isDryRun)), ("holds", contents),
-            ("plan", counts.json), ("replaced", .list(replaced.map { .item($0.item) })),
-            (
-                "kept",
-                .list(kept.map { JSONValue.item($0.item).adding([("otherSecret", .flag($0.hasOtherSecret))]) })
-            ),
-            ("unclear", .list(unclear.map { .item($0) })), ("beside", .list(beside.map { .item($0) })),
+            ("plan", counts.json), ("replaced", .list(replaced.entries.map { .item($0.item) })),
+            ("kept", .list(kept.map { JSONValue.item($0.0).adding([("otherSecret", .flag($0.1))]) })),
+            ("unclear", .list(unclear.entries.map { .item($0) })),
+            ("beside", .list(beside.entries.map { .item($0) })),
             (
                 "failing",
                 .list(failing.map { JSONValue.item($0.item).adding([("problem", .text($0.problem.rawValue))]) })

@@ -147,7 +147,7 @@ final class Session {
     }
 
     // As many lines of one kind as fit a screen.
-    private static let messageLimit = 20
+    static let messageLimit = 20
 
     /// Returns a line for each item, and for those above the limit one that counts them, unless `--verbose` is given.
     func lines(_ items: [Item], of total: Int, limit: Int, _ line: (Int, String) -> String) -> [String] {

@@ -96,18 +96,18 @@ struct ImportText {
         for item in report.skipped {
             list.add(problem: "\(failed), since it cannot be read: \(item?.words ?? "an unreadable item")")
         }
-        list.add(report.unclear) { _, words in
+        list.add(report.unclear.entries, of: report.unclear.count) { _, words in
             "\(report.isDryRun ? "would be new" : "new"), since several items match equally: \(words)"
         }
-        list.add(report.beside) { _, words in
+        list.add(report.beside.entries, of: report.beside.count) { _, words in
             "\(report.isDryRun ? "would be added" : "added") beside another item of the same name: \(words)"
         }
-        list.add(report.replaced.map(\.item)) { index, words in
-            let cause = policy == .newer ? ", since \(reason(for: report.replaced[index].date))" : ""
+        list.add(report.replaced.entries.map(\.item), of: report.replaced.count) { index, words in
+            let cause = policy == .newer ? ", since \(reason(for: report.replaced.entries[index].date))" : ""
             return "\(report.isDryRun ? "would be replaced" : "replaced")\(cause): \(words)"
         }
-        let changed = report.kept.filter(\.hasOtherSecret).map(\.item)
-        list.add(changed) { _, words in
+        let changed = report.keptOthers
+        list.add(changed.entries, of: changed.count) { _, words in
             "\(report.isDryRun ? "would be kept" : "kept") with a different secret\(policy == .newer ? ", since the file's is not newer" : ""): \(words)"
         }
         if policy == .newer {

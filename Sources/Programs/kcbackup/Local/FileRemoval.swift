@@ -127,5 +127,5 @@ struct FileRemoval {
 
 extension ImportReport {
     /// How many of the items the keychain has already, with the same secrets.
-    fileprivate var presentCount: Int { counts.same + kept.count { !$0.hasOtherSecret } }
+    fileprivate var presentCount: Int { counts.same + keptAlike.count }
 }

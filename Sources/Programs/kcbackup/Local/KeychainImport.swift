@@ -56,11 +56,10 @@ struct KeychainImport {
         let isKept = try removed.get() == nil && removal != nil
         let isWhole = !isKept && report.failing.isEmpty && report.skipped.isEmpty && reading.contents.refused.isEmpty
         if !isAgreement { return isWhole ? .ok : .incomplete }
-        let others = report.kept.filter { !$0.hasOtherSecret }.map(\.item)
-        session.list(others) { _, words in
+        session.list(report.keptAlike.entries, of: report.keptAlike.count) { _, words in
             "\(isDryRun ? "would be kept" : "kept") with other attributes: \(words)"
         }
-        let isUndecided = policy == .keep && !report.kept.isEmpty
+        let isUndecided = policy == .keep && report.counts.keep > 0
         return isWhole && reading.contents.staying.isEmpty && !isUndecided ? .ok : .incomplete
     }
 
@@ -70,7 +69,8 @@ struct KeychainImport {
     ) throws -> (ImportReport, Keychain?) {
         let items = reading.contents.items
         let importing = ImportItems(
-            policy: policy, isDryRun: isDryRun, requiresAll: reading.format is ItemLinesFormat)
+            policy: policy, isDryRun: isDryRun, requiresAll: reading.format is ItemLinesFormat,
+            namesLimit: ChangeList.limit(isDryRun: isDryRun, in: session))
         guard try Path.exists(local.path) else {
             session.warn("there is no keychain \(quoted(local.name)) yet; 'kcbackup keychain create' makes it")
             let target = EmptyTarget(form: .plain)

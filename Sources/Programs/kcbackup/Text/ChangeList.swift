@@ -30,4 +30,11 @@ struct ChangeList {
 
     /// The number of items of one kind that a dry run names without `--verbose`; each takes about 1 KiB of memory.
     static let limit = StreamedTable.usualLimit
+
+    /// The number of items of one kind that are needed to name as many as a run will.
+    static func limit(isDryRun: Bool, in session: Session) -> Int {
+        if session.style.isJSON || session.style.isVerbose { return .max }
+        // One more takes the place of the line that counts the others.
+        return (isDryRun ? limit : Session.messageLimit) + 1
+    }
 }
