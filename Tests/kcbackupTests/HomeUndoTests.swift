@@ -140,3 +140,30 @@ struct KilledHomeUndoTests {
             "\(outcome.text)\(outcome.errorText)")
     }
 }
+
+@Suite("Homes of users without the rights of root", .waitsForPrograms, .enabled(if: geteuid() == 0))
+struct UnprivilegedHomeTests {
+    @Test("A link into a folder that cannot be listed keeps no other file from being taken")
+    func closedFolder() throws {
+        let folder = try TemporaryFolder()
+        let script = """
+            set -eu
+            chmod 711 .
+            install -m 755 "$program" kcbackup
+            mkdir -p home/.ssh closed
+            chmod 711 closed
+            echo key > home/.ssh/id
+            echo x > closed/config
+            ln -s "$PWD/closed/config" home/.ssh/config
+            chown -R 64321 home
+            HOME=$PWD/home setpriv --reuid=64321 --clear-groups ./kcbackup create --keychain home: --unencrypted \
+              -o home/h.kcb -q 2>&1 || echo "ended with $?"
+            """
+        let environment = [
+            "HOME": folder.path, "PATH": "/usr/bin:/bin", "program": try ExternalProgram.built("kcbackup"),
+        ]
+        let outcome = try ExternalProgram.run("bash", ["-c", script], environment: environment, in: folder.path)
+        #expect(outcome.text.contains("1 file is left, and in no archive: '~/.ssh/config'"), "\(outcome.text)")
+        #expect(outcome.text.hasSuffix("ended with 3\n"), "\(outcome.text)\(outcome.errorText)")
+    }
+}

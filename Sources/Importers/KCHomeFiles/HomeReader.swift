@@ -51,7 +51,7 @@ package struct HomeReader: ~Copyable {
         if root == .credentials, let first = unread.first(where: { $0.problem.isOfRights }) {
             throw HomeFailure.needsRoot(first.path)
         }
-        for link in links { left[link.index].isMissed = try leadsElsewhere(link.path) }
+        for link in links { left[link.index].isMissed = leadsElsewhere(link.path) }
         let (summaries, left, unread, clear) = (summaries.filter { !$0.isEmpty }, left, unread, clear)
         let boundCount = boundCount
         do throws(ItemCollection.Clash) {
@@ -64,7 +64,7 @@ package struct HomeReader: ~Copyable {
     }
 
     /// True if a symbolic link leads to a file or a folder of the user's that was not taken itself.
-    private func leadsElsewhere(_ link: HomePath) throws -> Bool {
+    private func leadsElsewhere(_ link: HomePath) -> Bool {
         // A link that leads nowhere has nothing to keep.
         guard let target = Path.real("\(home.path)/\(link.text)"), let base = Path.real(home.path) else { return false }
         if let below = target.exact.removingPrefix(base == "/" ? base : base + "/"),
@@ -73,11 +73,16 @@ package struct HomeReader: ~Copyable {
             return false
         }
         let (folder, name) = Path.split(target)
-        // The root of the file system has no name, and a socket no content.
-        guard !name.isEmpty, let status = try OpenFolder(folder).status(of: name), status.kind != .other else {
-            return false
+        do throws(FileFailure) {
+            // The root of the file system has no name, and a socket no content.
+            guard !name.isEmpty, let status = try OpenFolder(folder).status(of: name), status.kind != .other else {
+                return false
+            }
+            return status.owner == owner
+        } catch {
+            // It may be: a folder that cannot be listed tells nothing, and is no reason to take no file at all.
+            return true
         }
-        return status.owner == owner
     }
 
     /// Finds what has the form of a rule, from its part at `index` on.
