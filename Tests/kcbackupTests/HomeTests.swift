@@ -246,6 +246,9 @@ struct HomeTests {
         #expect(home.run("create --keychain home: -o x.kcb --passcode file:pass").status == .usage)
         #expect(home.run("item add --keychain home: --service a --generate").status == .usage)
         #expect(home.run("keychain info home:").status == .usage)
+        let unfinished = home.run("create --keychain home -o x.kcb --passphrase file:pass")
+        #expect(unfinished.status == .notFound)
+        #expect(unfinished.messages.contains("did you mean '--keychain home:'?"))
         #expect(home.run("undo --keychain home:").status == .notFound)
     }
 }

@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCDeviceIdentity
+internal import KCHomeFiles
 internal import KCItemStores
 internal import KCKernelKeyring
 internal import KCItemSources
@@ -29,9 +30,11 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
     let keychain = name.map(storeWords) ?? "the keychain"
     switch error {
     case .notFound:
-        return Explanation(
+        let explanation = Explanation(
             .notFound, "there is no \(name == nil ? "such keychain" : keychain)",
             hint: "'kcbackup keychain list' shows the keychains, 'kcbackup keychain create' makes one")
+        guard let root = name.flatMap({ HomeRoot(storeName: $0 + ":") }) else { return explanation }
+        return explanation.adding(["did you mean '\(OptionName.keychain.spelling) \(root.storeName)'?"])
     case .exists:
         return Explanation(
             .exists, "\(keychain) exists already", hint: "give the new one another name")

@@ -23,9 +23,11 @@ struct HomeText {
                     + "the system's: 'sudo kcbackup create \(OptionName.keychain.spelling) "
                     + "\(shellWord("file:" + connections.folder)) networks.kcb' backs them up")
         }
-        // As many as fit a screen, unless all are asked for; those first that are missing in the archive.
+        // As many as fit a screen, unless all are asked for; those first that are missing in the archive, but for a single one,
+        // which the warning names.
         let limit = session.style.isVerbose ? Int.max : 20
-        let left = contents.missed + contents.left.filter { !$0.isMissed }
+        let missed = contents.missed
+        let left = (missed.count > 1 ? missed : []) + contents.left.filter { !$0.isMissed }
         for entry in left.prefix(limit) { session.note("left: \(quoted(entry.path)): \(entry.reason.words)") }
         if left.count > limit { session.note("… and \(left.count - limit) more (-v shows all)") }
         let bound = contents.boundCount
