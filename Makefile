@@ -45,7 +45,7 @@ help:
 	@echo 'make faults     kill and disturb the program at every system call that changes a file'
 	@echo 'make proof      all trials of which `make test` takes samples, in STEPS=, and a table of them in docs/proof.md'
 	@echo 'make coverage   which lines of the sources the tests execute'
-	@echo 'make seeded-defects  make each defect of Tests/SeededDefects in a copy, and see which test finds it'
+	@echo 'make seeded-defects  switch on each defect of Tests/SeededDefects, or DEFECTS=, and see which tests find it'
 	@echo 'make desktop    back up and restore a desktop keyring with 2,000 items, KeePassXC, KWallet'
 	@echo 'make bench      time kcbackup beside other programs, with BENCH="15000 100000 1000000" items; --write in it'
 	@echo '                writes the figures into docs/performance.md'
@@ -98,9 +98,9 @@ proof: packages-test
 	swift build $(OPTIMIZED) --build-tests
 	TESTS=$(TESTS) .ci/proof
 
-# Whether the tests find each of forty defects; an hour. DEFECTS="07 12" chooses some.
+# Whether the tests find each of fifty defects, all in one build of a copy. DEFECTS="07 12" chooses some.
 seeded-defects: packages-test
-	Tests/SeededDefects/run.py $(DEFECTS)
+	OPTIMIZED='$(OPTIMIZED)' Tests/SeededDefects/run.py $(DEFECTS)
 
 # The desktop keyring with as many items as its daemon can bear, which takes minutes, and those of KeePassXC and
 # KWallet, which `make test` leaves out.
