@@ -149,6 +149,16 @@ struct PruningTests {
         #expect(try home.open().catalogue.entries.contains { $0.id == entries[0].id })
     }
 
+    @Test("What was removed stays in the trash for thirty days")
+    func timeInTrash() throws {
+        _ = try (0..<2).map { _ in try home.backUp() }
+        _ = try home.prune(last: 1)
+        home.pass(days: 30)
+        #expect(try home.open().emptyTrash(now: home.now) == 0)
+        home.pass(days: 1)
+        #expect(try home.open().emptyTrash(now: home.now) == 1)
+    }
+
     @Test("A run that was killed before it moved an archive does not move another file of that name")
     func killedBeforeMove() throws {
         let entries = try (0..<2).map { _ in try home.backUp() }
