@@ -248,6 +248,24 @@ struct DesktopHostileTests {
                 + "14 " + first + "the Secret Service ended while it was in use\n1\n")
     }
 
+    @Test("What the service would ask its user about first does not count as done")
+    func asksFirst() throws {
+        let text = try shell.run(
+            """
+            service
+            $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb 2>/dev/null
+            done_with
+            service items=none CreateItem=asks
+            try $KCBACKUP restore a.kcb
+            done_with
+            service Delete=asks
+            try $KCBACKUP item delete --keychain secret-service: --label 'Item 1' --yes
+            """)
+        let first = "14 error: while the first items were written: "
+        let asks = " an item: the Secret Service requires a prompt, and no user can answer it\n"
+        #expect(text == first + "writing" + asks + first + "deleting" + asks)
+    }
+
     @Test("A collection whose label contains a slash is backed up, without a folder of that name")
     func names() throws {
         let text = try shell.run(

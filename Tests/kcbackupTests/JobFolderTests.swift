@@ -151,4 +151,19 @@ struct JobFolderTests {
         #expect(home.run("create --unencrypted --to b").status == .ok)
         #expect(try archives("disk") == 2)
     }
+
+    @Test("After a run that was refused, archives that lack items are not removed either")
+    func refusedAndIncomplete() throws {
+        try home.write("../home/.ssh/id_rsa", "key")
+        let name = (home.home + "/.ssh/").utf8CString.dropLast() + [CChar(bitPattern: 0xff), 0]
+        #expect(unsafe mkfifo(Array(name), 0o600) == 0)
+        #expect(home.run("schedule add all --home --unencrypted --to all").status == .ok)
+        for _ in 0..<2 { #expect(home.run("run all").status == .incomplete) }
+        #expect(home.run("schedule edit all --keep-last 1").status == .ok)
+        #expect(home.run("item delete --service a").status == .ok)
+        #expect(home.run("run all").status == .shrunk)
+        let states = home.run("list all --columns state").text.split(separator: "\n")
+        #expect(states.count { $0 == "incomplete" } == 3)
+        #expect(states.count { $0 == "ok" } == 2)
+    }
 }

@@ -125,6 +125,38 @@ struct SystemFailureTests {
         #expect(outcome.text == "74\n1\n", "\(outcome.errorText)")
     }
 
+    @Test("A folder of the home that cannot be listed is named, and the backup is incomplete")
+    func unlistedFolder() throws {
+        let outcome = try shell(
+            """
+            mkdir .ssh; echo key >.ssh/id_rsa; echo machine a >.netrc; chmod -R go= .ssh .netrc
+            "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
+            strace -f -qq -o /dev/null -P "$PWD/.ssh" -e trace=getdents64 -e inject=getdents64:error=EIO \\
+              "$KCBACKUP" create --keychain home: --unencrypted -o a.kcb -q 2>err
+            echo $?
+            grep -c "left out: '~/.ssh'" err
+            """)
+        #expect(outcome.text == "3\n1\n", "\(outcome.errorText)")
+    }
+
+    @Test("An archive that is not in the catalogue yet, and cannot be read then, is entered by a later run")
+    func unreadableWhenEntered() throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
+            strace -f -qq -o /dev/null -e trace=renameat -e inject=renameat:error=EIO:when=2 \\
+              "$KCBACKUP" create --unencrypted --to backups -q 2>err
+            grep -c "the next run enters it into the catalogue" err
+            archive=$(echo "$PWD"/backups/*.kcb)
+            strace -f -qq -o /dev/null -P "$archive" -e trace=openat -e inject=openat:error=EIO \\
+              "$KCBACKUP" prune "$PWD/backups" --keep-last 1 2>err
+            echo $?
+            grep -c "input or output error" err
+            "$KCBACKUP" prune backups --keep-last 1 --json | grep -c '"counted":true'
+            """)
+        #expect(outcome.text == "1\n74\n1\n1\n", "\(outcome.errorText)")
+    }
+
     @Test("System calls that signals interrupt at the lock, at fsync and at linkat do not make a run fail")
     func interruptedCalls() throws {
         let outcome = try shell(

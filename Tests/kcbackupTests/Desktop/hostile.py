@@ -3,8 +3,8 @@
     hostile.py METHOD=ANSWER …    a Secret Service with two items, in which these methods give these answers
     hostile.py bus=PATH           a socket that accepts connections and never answers
 
-ANSWER is `never`, `end` (the service ends), `empty`, `number`, `text`, `nowhere` (paths of "/"), or `gone` (no such
-object). METHOD@PATH=ANSWER is for one object. `locked=yes` locks the collection, `items=none` empties it, `items=twice`
+ANSWER is `never`, `end` (the service ends), `empty`, `number`, `text`, `nowhere` (paths of "/"), `asks` (a prompt), or
+`gone` (no such object). METHOD@PATH=ANSWER is for one object. `locked=yes` locks the collection, `items=none` empties it, `items=twice`
 lists each item twice, `items=more` lists another one each time, and `label=TEXT` names it. `attribute=NAME` gives the
 second item another attribute. `truncate=FILE` empties a file when the first item is created. It appends the name of
 each called method to the file `calls`.
@@ -120,6 +120,8 @@ def wrong(method, answer):
         return GLib.Variant("(u)", (7,))
     if answer == "text":
         return GLib.Variant("(sss)", ("no path !",) * 3)
+    if answer == "asks":
+        return GLib.Variant("(o)", (PROMPT,)) if method == "Delete" else GLib.Variant("(oo)", ("/", PROMPT))
     if answer == "nowhere":
         return GLib.Variant("(oo)", ("/", "/"))
     return GLib.Variant("()", ())
