@@ -21,6 +21,23 @@ struct CatalogueTests {
         try Path.makeFolder(folder.path("backups"))
     }
 
+    @Test("An archive that a run is saving is listed once its file is there, and is not missing before")
+    func savingIsNotMissing() throws {
+        let home = try BackupHome()
+        let saved = try home.backUp()
+        try home.open().change(saved) { $0.state = .writing }
+        let loaded = try home.catalogueFile.load()
+        #expect(try ListedArchive.all(in: home.folder.path("backups"), loaded).map(\.state) == [.ok])
+        try home.remove(saved.name)
+        #expect(try ListedArchive.all(in: home.folder.path("backups"), loaded).isEmpty)
+        let missing = try loaded.map { catalogue in
+            var catalogue = catalogue
+            catalogue.entries[0].state = .complete
+            return try ListedArchive.all(in: home.folder.path("backups"), catalogue).map(\.state)
+        }
+        #expect(missing == [.missing])
+    }
+
     @Test("A name is given once in a day, to whatever folder, and one of a time to come is not the newest")
     func givenNames() throws {
         let now = try #require(Timestamp("2026-11-22T03:00:00.000000Z"))
