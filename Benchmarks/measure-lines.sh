@@ -57,7 +57,7 @@ keychain=$HOME/.local/share/kcbackup/keychains/login.keychain
 sqlite3 "$keychain" .schema >schema.sql
 sqlite3 bare.db <schema.sql
 cat >insert.sql <<END
-PRAGMA cache_size = -40960; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
+PRAGMA cache_size = -40960; PRAGMA synchronous = EXTRA; PRAGMA secure_delete = ON;
 ATTACH '$keychain' AS other;
 BEGIN; INSERT INTO main.genp SELECT * FROM other.genp ORDER BY id; COMMIT;
 END

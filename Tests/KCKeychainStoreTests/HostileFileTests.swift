@@ -174,7 +174,7 @@ import Testing
     func settings() throws {
         let database = try bench.open().connection.database
         let expected = [
-            "synchronous": 2, "cell_size_check": 1, "mmap_size": 0, "temp_store": 2, "secure_delete": 1,
+            "synchronous": 3, "cell_size_check": 1, "mmap_size": 0, "temp_store": 2, "secure_delete": 1,
             "trusted_schema": 0, "foreign_keys": 0,
         ]
         for (name, value) in expected {

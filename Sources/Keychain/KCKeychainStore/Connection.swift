@@ -16,7 +16,7 @@ struct Connection {
             PRAGMA cell_size_check = ON;
             PRAGMA mmap_size = 0;
             PRAGMA temp_store = MEMORY;
-            PRAGMA synchronous = FULL;
+            PRAGMA synchronous = EXTRA;
             PRAGMA secure_delete = ON;
             """)
         try database.limitCache(toKiB: Self.cacheSize)

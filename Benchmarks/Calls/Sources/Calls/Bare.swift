@@ -17,7 +17,7 @@ final class Bare {
         // Without an order among those who wait, some wait for minutes.
         sqlite3_busy_timeout(database, 600_000)
         sqlite3_exec(
-            database, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON", nil, nil, nil)
+            database, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = EXTRA; PRAGMA secure_delete = ON", nil, nil, nil)
         insertion = Self.prepared(
             """
             INSERT INTO genp(uuid, tomb, acct, agrp, cdat, mdat, musr, pdmn, svce, sync, data)
