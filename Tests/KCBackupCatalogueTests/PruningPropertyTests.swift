@@ -30,7 +30,7 @@ struct PruningPropertyTests {
 
     @Test(
         "The newest complete archives of a keychain stay, and nothing but what was to be removed moves",
-        arguments: 0..<12)
+        arguments: 0..<(ModelRun.isWhole ? 300 : 12))
     func law(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let home = try BackupHome()

@@ -57,6 +57,7 @@ private struct History {
 
 @Suite("Laws of restoring")
 struct RenameLawTests {
+    private static let rounds = 0..<(ModelRun.isWhole ? 500 : 40)
     private let machine: Machine
     private let key: NativeIdentity
 
@@ -91,7 +92,7 @@ struct RenameLawTests {
     }
 
     @Test(
-        "After 'overwrite' every record is there and diff finds none changed, whatever was renamed", arguments: 0..<40)
+        "After 'overwrite' every record is there and diff finds none changed, whatever was renamed", arguments: rounds)
     func overwrite(round: Int) throws {
         let history = try History(round, machine, key)
         let older = try machine.makeKeychain("o\(round)", passcode: nil)
@@ -110,14 +111,14 @@ struct RenameLawTests {
         }
     }
 
-    @Test("'keep' changes and loses nothing that is there, whatever was renamed", arguments: 0..<40)
+    @Test("'keep' changes and loses nothing that is there, whatever was renamed", arguments: rounds)
     func keep(round: Int) throws {
         let history = try History(round, machine, key)
         let (before, after, report) = try restoreTwice(history.first, .keep, into: history.keychain, "round \(round)")
         #expect(Set(before).isSubset(of: after) && report.counts.update == 0, "round \(round)")
     }
 
-    @Test("'newer' loses no item except to a newer record with its UUID or name", arguments: 0..<40)
+    @Test("'newer' loses no item except to a newer record with its UUID or name", arguments: rounds)
     func newer(round: Int) throws {
         let history = try History(round, machine, key)
         let older = try machine.makeKeychain("o\(round)", passcode: nil)
@@ -131,7 +132,7 @@ struct RenameLawTests {
         }
     }
 
-    @Test("'fail' writes over nothing, and adds nothing where it would have to", arguments: 0..<40)
+    @Test("'fail' writes over nothing, and adds nothing where it would have to", arguments: rounds)
     func fail(round: Int) throws {
         let history = try History(round, machine, key)
         let before = try history.keychain.all()

@@ -18,8 +18,9 @@ final class Machine: Sendable {
 
     static let cheap = ScryptCost(logN: 1)
 
-    init(trusting trusted: [DeviceID: String] = [:]) throws {
-        folder = try TemporaryFolder()
+    /// - Parameter inMemory: true for tests with many archives, which would wait for the disk.
+    init(trusting trusted: [DeviceID: String] = [:], inMemory: Bool = false) throws {
+        folder = try TemporaryFolder(inMemory: inMemory)
         local = LocalIdentity(device: try DeviceKey(secret: RandomBytes.secret(count: 32)), trusted: trusted)
     }
 

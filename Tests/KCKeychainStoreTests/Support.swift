@@ -17,8 +17,10 @@ final class Bench {
     static let patience = Duration.seconds(60)
 
     /// Creates a folder, for a new device or for `device`, which may have another folder too.
-    init(device: DeviceKey? = nil) throws {
-        folder = try TemporaryFolder()
+    ///
+    /// - Parameter inMemory: true for tests with many changes, which would wait for the disk.
+    init(device: DeviceKey? = nil, inMemory: Bool = false) throws {
+        folder = try TemporaryFolder(inMemory: inMemory)
         if let device { self.device = device } else { self.device = try DeviceKey.generate() }
     }
 
