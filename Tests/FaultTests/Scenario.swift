@@ -29,6 +29,14 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case deviceAdopt = "device-adopt"
     case protect
     case unprotect
+    case itemAdd = "item-add"
+    case itemUpdate = "item-update"
+    case itemDelete = "item-delete"
+    case merge
+    case restoreHome = "restore-home"
+    case scheduleAdd = "schedule-add"
+    case trust
+    case keychainDefault = "keychain-default"
 
     var testDescription: String { rawValue }
 }
@@ -37,9 +45,9 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
 struct FaultBench {
     let scenario: Scenario
     let calls: [SystemCall]
-    private let folder: TemporaryFolder
+    let folder: TemporaryFolder
     private let undisturbed: Trial
-    private let user: [String]
+    let user: [String]
 
     private static let script = URL(filePath: #filePath).appending(path: "../trial.sh").standardizedFileURL.path
 
@@ -76,7 +84,7 @@ struct FaultBench {
     }
 
     /// Runs a step of `trial.sh`, and removes the home folder.
-    private static func run(
+    static func run(
         _ step: String, _ user: [String], in folder: TemporaryFolder, _ words: [String], free: Int? = nil
     ) throws -> ExternalProgram.Outcome {
         defer { try? FileManager.default.removeItem(atPath: folder.path("home")) }
@@ -119,10 +127,12 @@ struct FaultBench {
     }
 
     /// Runs the command on a disk with only `free` KiB left.
-    func violations(onADiskWith free: Int) throws -> [String] {
+    ///
+    /// - Returns: what is wrong, and whether the space was enough.
+    func violations(onADiskWith free: Int) throws -> (found: [String], isDone: Bool) {
         let trial = try trial(under: [], free: free)
         let found = violations(trial) + statusViolations(trial, isUnsure: false, expected: [74])
-        return found.map { "\(scenario.rawValue), with \(free) KiB left\n  \($0)" }
+        return (found.map { "\(scenario.rawValue), with \(free) KiB left\n  \($0)" }, trial.status == 0)
     }
 
     /// Runs the command under `prefix`.
@@ -144,7 +154,7 @@ struct FaultBench {
     ///
     /// - Parameter couldNotRemove: true if a removal failed. Then a lock file may stay, which the program only reports,
     ///   and a hidden folder, which the next restore into a new keychain removes.
-    private func violations(_ trial: Trial, couldNotRemove: Bool = false) -> [String] {
+    func violations(_ trial: Trial, couldNotRemove: Bool = false) -> [String] {
         var violations = trial.faults
         if trial.result != undisturbed.result {
             violations.append("it left\n  \(trial.result.joined(separator: "\n  "))")
@@ -208,7 +218,7 @@ struct FaultBench {
 }
 
 /// The output of `trial.sh`.
-private struct Trial {
+struct Trial {
     let status: Int32?
     let isChanged: Bool
     let faults: [String]

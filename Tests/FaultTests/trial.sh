@@ -4,6 +4,8 @@
 #   trial.sh base PROGRAM BASE                         prepares what the homes of all scenarios have in common
 #   trial.sh prepare PROGRAM TEMPLATE SCENARIO [BASE]  prepares the home of a scenario
 #   trial.sh try PROGRAM TEMPLATE SCENARIO [PREFIX...] a trial
+#   trial.sh after PROGRAM TEMPLATE SCENARIO DISK STATUS
+#                                                      judges what a loss of power left of a run that ended with STATUS
 #
 # PREFIX is a command that runs the program, such as strace. HOME is the home folder, which must not exist yet. It has
 # the same path when it is prepared and in all trials, since catalogues, jobs and kept states are bound to paths. FREE,
@@ -79,6 +81,14 @@ command() {
     import) set -- import more.jsonl ;;
     import-foreign) set -- import logins.csv --on-conflict overwrite ;;
     export) set -- export --to csv --plaintext -o out.csv ;;
+    item-add) set -- item add --service added --secret file:new ;;
+    item-update) set -- item update --service changed --secret file:new ;;
+    item-delete) set -- item delete --service archived --yes ;;
+    merge) set -- merge logins.csv --into login ;;
+    restore-home) set -- restore --home homes --yes ;;
+    schedule-add) set -- schedule add nightly --unencrypted --to backups ;;
+    trust) set -- device trust KC-ABCD-EFGH-IJKL-MNOP-QRST laptop ;;
+    keychain-default) set -- keychain default second ;;
     set-passcode) set -- keychain set-passcode --new-passcode file:new ;;
     keychain-create) set -- keychain create extra --no-passcode ;;
     keychain-first) set -- keychain create --no-passcode ;;
@@ -141,6 +151,11 @@ probe() {
         kc protect status clear.txt.age --json | grep -o '"state":"[a-z]*"'
       fi
       keychain login ;;
+    # The UUID of a new item is random.
+    item-add | merge) keychain login | sed -E 's/"(id|uuid)":"[^"]*"//g' ;;
+    schedule-add) kc schedule list 2>&1 ;;
+    trust) kc device list 2>&1 ;;
+    keychain-default) kc keychain default 2>&1 ;;
     export)
       [ -e out.csv ] && cat out.csv || echo "no file"
       keychain login ;;
@@ -196,6 +211,10 @@ prepare() {
   prune-undo) kc prune backups --keep-last 1 -q ;;
   run) kc schedule add nightly --unencrypted --to backups --keep-last 2 -q ;;
   drill) kc create --unencrypted --to backups -q ;;
+  restore-home)
+    kc create --home --unencrypted --to homes -q 2> /dev/null
+    kc item delete --service archived --yes -q
+    rm -r "$data/undo" ;;
   rekey)
     kc create -r "$(cat recipient)" --to backups -q
     kc create -r "$(cat recipient)" --to backups -q ;;
@@ -229,17 +248,23 @@ esac
 
 cp -a "$template/." . || exit 1
 before=$(cat "$template.before")
-run=(timeout -k 5 60 "$@")
-if [ -n "${FREE-}" ]; then
-  head -c "$(($(df --output=avail -k . | tail -n 1) - FREE))K" /dev/zero > filler
+if [ "$step" = after ]; then
+  xargs -0 -r rm -rf -- < "$1/removed" && cp -a "$1/tree/." . || exit 1
+  status=$2
+  echo "STATUS $status"
+else
+  run=(timeout -k 5 60 "$@")
+  if [ -n "${FREE-}" ]; then
+    head -c "$(($(df --output=avail -k . | tail -n 1) - FREE))K" /dev/zero > filler
+  fi
+  SECONDS=0
+  command > "$HOME.output" 2>&1 < /dev/null
+  status=$?
+  [ $SECONDS -lt 58 ] || fault "it took $SECONDS seconds"
+  rm -f filler
+  echo "STATUS $status"
+  sed 's/^/OUTPUT /' "$HOME.output"
 fi
-SECONDS=0
-command > "$HOME.output" 2>&1 < /dev/null
-status=$?
-[ $SECONDS -lt 58 ] || fault "it took $SECONDS seconds"
-rm -f filler
-echo "STATUS $status"
-sed 's/^/OUTPUT /' "$HOME.output"
 state=$(probe)
 run=()
 # A job consists of several commands: the next run does the remaining ones.
