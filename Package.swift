@@ -423,7 +423,7 @@ let package = Package(
             ],
             exclude: ["Listings", "Stories"]),
         .testTarget(
-            name: "FaultTests", dependencies: ["KCTestSupport", "kcbackup", "KCSecurityCommand"], exclude: ["trial.sh"],
+            name: "FaultTests", dependencies: ["KCTestSupport", "kcbackup", "KCSecurityCommand"], exclude: ["pairs.sh", "trial.sh"],
             swiftSettings: settings),
         .testTarget(name: "StyleTests", dependencies: ["KCTestSupport"], swiftSettings: settings),
     ]
