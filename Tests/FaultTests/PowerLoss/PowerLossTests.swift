@@ -29,7 +29,7 @@ struct PowerLossTests {
         let bench = try FaultBench(scenario)
         let record = try bench.record()
         let images = record.images(seed: Self.seed, random: Self.isWhole ? 4 : 1)
-        try #require(images.count > 2, "\(record.events)")
+        try #require(images.count > 2, "\(record.events.count) changes")
         var chosen = images
         if !Self.isWhole {
             var random = SeededRandom(seed: Self.seed)
@@ -94,7 +94,7 @@ extension FaultBench {
         let outcome = try Self.run("after", user, in: folder, words)
         let trial = Trial(outcome.text)
         try #require(trial.status != nil, "\(outcome.text)\(outcome.errorText)")
-        var found = violations(trial)
+        var found = violations(trial, isPowerLost: true)
         if isDone, !trial.isChanged { found.append("it is lost although it was reported as done") }
         return found.map { violation in
             """
