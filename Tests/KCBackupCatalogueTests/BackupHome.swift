@@ -81,7 +81,13 @@ final class BackupHome {
     func rekey(_ name: String) throws {
         let backups = try open()
         guard let entry = backups.catalogue.complete.first(where: { $0.name.exact == name.exact }) else { return }
-        try backups.replace(entry, by: rekeyed(name), keys: [newIdentity.recipient.description], now: now)
+        try backups.replace(
+            entry, ifStill: status(name), by: rekeyed(name), keys: [newIdentity.recipient.description], now: now)
+    }
+
+    /// What the file of an archive is now.
+    func status(_ name: String) throws -> EntryStatus {
+        try EntryStatus(OpenFile.reading(folder.path("backups/" + name)))
     }
 
     /// Prunes, keeping the last archives of each series.

@@ -61,7 +61,7 @@ struct OldKeysTests {
         #expect(throws: CatalogueFailure.noArchives(folder: "backups")) { try home.backUp(rules: rules) }
         let old = try home.read(first.name)
         let file = try home.rekeyed(first.name)
-        try home.open().replace(first, by: file, keys: [], now: home.now)
+        try home.open().replace(first, ifStill: home.status(first.name), by: file, keys: [], now: home.now)
         #expect(throws: CatalogueFailure.noArchives(folder: "backups")) { try home.backUp(rules: rules) }
         try home.write(first.name, old)
         let second = try home.backUp(rules: rules)
@@ -118,7 +118,7 @@ struct OldKeysTests {
         let archive = try home.rekeyed(entry.name)
         let next = CatalogueEntry.File(archive, keys: ["age1new"])
         try home.open().change(entry) { $0.nextFile = next }
-        if isReplaced { try archive.replace(entry.name) }
+        if isReplaced { try archive.replace(entry.name, ifStill: home.status(entry.name)) }
         // A look at the folder, which settles nothing, finds it in order too.
         let unsettled = try #require(try home.catalogueFile.load()?.newest(of: "login"))
         #expect(try unsettled.nextFile == next && state(unsettled) == .recorded)

@@ -15,6 +15,8 @@ package struct ArchiveFile {
     package let hasPassphrase: Bool
     /// The size of the archive in bytes.
     package let size: UInt64
+    /// What the file was when it was opened.
+    package let status: EntryStatus
     private let headerHash: SHA256Digest
     private let parts: ArchiveParts
 
@@ -39,7 +41,8 @@ package struct ArchiveFile {
     /// Reads the container and the header.
     package init(_ file: OpenFile) throws(ArchiveFailure) {
         do {
-            size = try file.size()
+            status = try EntryStatus(file)
+            size = status.size
             try Self.refuseNewerFormat(file)
             let directory = try TarDirectory.read(file)
             guard let first = directory.members.first, first.name.exact == ArchiveMember.header.name.exact else {

@@ -214,11 +214,11 @@ package struct FinishedArchive {
         try output.publish(as: name)
     }
 
-    /// Replaces a file in the folder where the archive was made, atomically.
+    /// Replaces a file in the folder where the archive was made, atomically, if it is still as it was read.
     ///
-    /// - Throws: `FileFailure` (`system`); the old file is then unchanged.
-    package func replace(_ name: String) throws(FileFailure) {
-        try output.replace(name)
+    /// - Throws: `FileFailure` (`changed`, `system`); the old file is then unchanged.
+    package func replace(_ name: String, ifStill expected: EntryStatus) throws(FileFailure) {
+        guard try output.replace(name, ifStill: expected) else { throw FileFailure(name, .changed) }
     }
 
     /// Opens the archive for reading, without a name.

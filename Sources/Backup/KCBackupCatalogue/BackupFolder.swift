@@ -153,17 +153,27 @@ package final class BackupFolder {
 
     /// Replaces an archive with a rekeyed version.
     ///
-    /// - Parameter keys: what opens it, as in `BackupPin`.
-    /// - Throws: `FileFailure`, `CatalogueFailure` (also `replaced`, if it is of another archive); the folder then
-    ///   contains either the old archive or the new one, intact.
-    package func replace(_ entry: CatalogueEntry, by archive: FinishedArchive, keys: [String], now: Timestamp) throws {
+    /// - Parameters:
+    ///   - expected: what the file was when it was read.
+    ///   - keys: what opens it, as in `BackupPin`.
+    /// - Throws: `FileFailure` (also `changed`), `CatalogueFailure` (also `replaced`, if it is of another archive); the folder
+    ///   then contains either the old archive or the new one, intact.
+    package func replace(
+        _ entry: CatalogueEntry, ifStill expected: EntryStatus, by archive: FinishedArchive, keys: [String],
+        now: Timestamp
+    ) throws {
         guard archive.header.archiveID == entry.archiveID else {
             throw CatalogueFailure.replaced(name: path(of: entry), .archive)
         }
         let file = CatalogueEntry.File(archive, keys: keys)
         // If the run is killed, the next one can distinguish the new file from a copy of an old one.
         try change(entry) { $0.nextFile = file }
-        try archive.replace(entry.name)
+        do throws(FileFailure) {
+            try archive.replace(entry.name, ifStill: expected)
+        } catch {
+            if error.problem == .changed { try change(entry) { $0.nextFile = nil } }
+            throw FileFailure(path(of: entry), error.problem)
+        }
         try change(entry) {
             $0.file = file
             $0.nextFile = nil

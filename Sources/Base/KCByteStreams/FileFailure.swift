@@ -16,6 +16,8 @@ package struct FileFailure: Error, Hashable, Sendable {
         case foreignFolder(owner: UInt32)
         /// Another process is changing what the lock file protects.
         case busy
+        /// Another program has changed or replaced the file since it was read.
+        case changed
         /// The file system has no way to name a file without the risk of replacing another one.
         case noSafeNaming
         /// The file is larger than the limit for its kind.

@@ -108,6 +108,9 @@ extension OpenFile {
     /// - Returns: false if another process has it open for writing, or if the file system cannot tell.
     package func holdAgainstWriters() -> Bool { cfiles_hold_against_writers(descriptor) == 0 }
 
+    /// Ends what `holdAgainstWriters` began.
+    package func releaseToWriters() { _ = cfiles_release_to_writers(descriptor) }
+
     /// True after `holdAgainstWriters`, unless a process has asked to open the file for writing since.
     package var isHeldAgainstWriters: Bool { cfiles_is_held_against_writers(descriptor) != 0 }
 }

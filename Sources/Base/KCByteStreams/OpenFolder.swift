@@ -96,6 +96,30 @@ package final class OpenFolder: Sendable {
         try UnnamedFile(in: file, sweeps: sweeps)
     }
 
+    /// Removes a file in it if it is still the one that was read; `synchronize` makes that durable.
+    ///
+    /// - Parameter expected: what it was when it was read.
+    /// - Returns: false if another one has the name, or if it was changed; nothing is removed then.
+    /// - Throws: `FileFailure`; what is not the file that was read is there under a name of a hidden file at worst.
+    package func remove(_ name: String, ifStill expected: EntryStatus) throws(FileFailure) -> Bool {
+        try Displacement(of: name, in: file, expecting: expected).remove()
+    }
+
+    /// Checks that a file in it could be replaced or removed, as far as that can be known without doing it.
+    ///
+    /// - Throws: `system` if it could not.
+    package func requireReplaceable(_ name: String, _ status: EntryStatus) throws(FileFailure) {
+        guard unsafe faccessat(file.descriptor, ".", W_OK | X_OK, AT_EACCESS) == 0 else {
+            throw FileFailure(path, .system(errno, doing: "writing to the folder"))
+        }
+        // With the sticky bit, only the owners of folder and file can.
+        let folder = try self.status()
+        let user = geteuid()
+        if folder.permissions & 0o1000 != 0, user != 0, folder.owner != user, status.owner != user {
+            throw FileFailure(try path(of: name), .system(EPERM, doing: "replacing"))
+        }
+    }
+
     /// Gives a file in it another name, if that is free; `synchronize` makes that durable.
     ///
     /// - Throws: `FileFailure` (`exists`, `noSafeNaming`, `system`); the file then has its old name.
@@ -169,6 +193,18 @@ package struct EntryStatus: Hashable, Sendable {
         number = UInt64(status.st_ino)
         modifiedAt = Moment(status.st_mtim)
         changedAt = Moment(status.st_ctim)
+    }
+
+    /// True for the same entry with the same contents and attributes, under whatever name.
+    func isSame(as other: EntryStatus) -> Bool {
+        // A new name changes the time of the last change, and nothing else.
+        isSameEntry(as: other) && modifiedAt == other.modifiedAt && size == other.size
+            && permissions == other.permissions && owner == other.owner && group == other.group && names == other.names
+    }
+
+    /// True for the same entry, whatever has become of it.
+    func isSameEntry(as other: EntryStatus) -> Bool {
+        device == other.device && number == other.number && kind == other.kind
     }
 
     /// When its content was last changed, in microseconds since 1970; nil if that is out of the range of the type.

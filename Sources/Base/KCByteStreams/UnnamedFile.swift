@@ -156,6 +156,30 @@ package final class UnnamedFile {
         if syncsFolder { Path.synchronizeFolder(folder) }
     }
 
+    /// Names the file in the place of one that is still as it was read; never takes the place of another one.
+    ///
+    /// The contents are durable by then; if the folder cannot be synced, the failure is recorded in `Durability`.
+    ///
+    /// - Parameters:
+    ///   - expected: what the file to be replaced was when it was read.
+    ///   - syncsFolder: false if the caller does, after a batch of files.
+    ///   - isWanted: asked when the file is out of its place; false puts it back.
+    /// - Returns: false if another file has the name, or if it was changed; it is then as the other program left it.
+    /// - Throws: as `replace`; what is not the file that was read is there under a name of a hidden file at worst.
+    package func replace(
+        _ name: String, ifStill expected: EntryStatus, syncsFolder: Bool = true,
+        isWanted: @escaping () -> Bool = { true }
+    ) throws(FileFailure) -> Bool {
+        precondition(!name.utf8.contains(UInt8(ascii: "/")), "a name is one component")
+        let passing = try Self.temporaryName(in: folder.path)
+        try publish(as: passing, syncsFolder: syncsFolder)
+        var displacement = Displacement(of: name, in: folder, expecting: expected)
+        displacement.isWanted = isWanted
+        let isReplaced = try displacement.replace(by: file, named: passing)
+        if syncsFolder { Path.synchronizeFolder(folder) }
+        return isReplaced
+    }
+
     /// Names the file; returns 0 or the `errno`.
     private func link(as name: String) -> Int32 {
         guard let temporaryName else {

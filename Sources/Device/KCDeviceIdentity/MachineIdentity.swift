@@ -67,7 +67,8 @@ struct MachineIdentity: Hashable {
         } catch {
             switch error.problem {
             case .notFound, .notRegular, .tooLarge: return .unknown
-            case .exists, .exposed, .foreignOwner, .sharedFolder, .foreignFolder, .busy, .noSafeNaming, .system:
+            case .exists, .exposed, .foreignOwner, .sharedFolder, .foreignFolder, .busy, .changed, .noSafeNaming,
+                .system:
                 throw error
             }
         }

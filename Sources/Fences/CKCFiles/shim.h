@@ -10,6 +10,12 @@ static inline int cfiles_rename_to_free_name(int folder, const char *name, int n
     return renameat2(folder, name, new_folder, new_name, 1);
 }
 
+/* Exchanges the files of two names; returns -1 and sets errno like renameat2(2) with RENAME_EXCHANGE. */
+static inline int cfiles_exchange_names(int folder, const char *name, const char *other) {
+    extern int renameat2(int, const char *, int, const char *, unsigned int);
+    return renameat2(folder, name, folder, other, 2);
+}
+
 /* Swift does not import <sys/xattr.h>, and cannot call fcntl with what is declared only for GNU sources. */
 
 static inline long cfiles_list_attributes(int file, void *names, size_t size) {
@@ -34,6 +40,13 @@ static inline int cfiles_hold_against_writers(int file) {
     extern int fcntl(int, int, ...);
     if (fcntl(file, set_signal, urgent_data) != 0) return -1;
     return fcntl(file, set_lease, read_lease);
+}
+
+/* Ends the lease. */
+static inline int cfiles_release_to_writers(int file) {
+    const int set_lease = 1024, no_lease = 2;
+    extern int fcntl(int, int, ...);
+    return fcntl(file, set_lease, no_lease);
 }
 
 /* True while the lease holds and no process has asked to open the file for writing (fcntl(2), F_GETLEASE). */

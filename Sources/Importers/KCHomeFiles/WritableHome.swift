@@ -95,10 +95,12 @@ package final class WritableHome {
         try requireWritten(bytes, in: unnamed.file, at: item.path)
         guard try folder.status(of: name) == replacing else { throw HomeFailure.changedMeanwhile(item.path.shown) }
         unsynced.insert(names)
-        if replacing == nil {
-            try unnamed.publish(as: name, syncsFolder: false)
+        if let replacing {
+            guard try unnamed.replace(name, ifStill: replacing, syncsFolder: false) else {
+                throw HomeFailure.changedMeanwhile(item.path.shown)
+            }
         } else {
-            try unnamed.replace(name, syncsFolder: false)
+            try unnamed.publish(as: name, syncsFolder: false)
         }
     }
 
@@ -106,11 +108,11 @@ package final class WritableHome {
     ///
     /// - Throws: `HomeFailure.changedMeanwhile`, `FileFailure`.
     package func remove(_ path: HomePath, _ status: EntryStatus) throws {
-        guard case .folder(let folder) = try lookUp(path.folderNames), try folder.status(of: path.name) == status else {
+        unsynced.insert(path.folderNames)
+        guard case .folder(let folder) = try lookUp(path.folderNames), try folder.remove(path.name, ifStill: status)
+        else {
             throw HomeFailure.changedMeanwhile(path.shown)
         }
-        unsynced.insert(path.folderNames)
-        try folder.remove(path.name)
     }
 
     /// Removes a folder if it is empty; durable after `synchronize`.

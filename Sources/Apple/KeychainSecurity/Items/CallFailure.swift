@@ -80,7 +80,7 @@ struct CallFailure: Error, Hashable {
     private static func status(of failure: FileFailure) -> OSStatus {
         switch failure.problem {
         case .notFound: errSecNoSuchKeychain
-        case .exists, .notRegular, .exposed, .foreignOwner, .sharedFolder, .foreignFolder, .busy, .tooLarge:
+        case .exists, .notRegular, .exposed, .foreignOwner, .sharedFolder, .foreignFolder, .busy, .changed, .tooLarge:
             errSecNotAvailable
         case .noSafeNaming, .system: errSecIO
         }

@@ -128,6 +128,7 @@ func cause(_ failure: FileFailure) -> Cause {
     case .foreignFolder(let owner):
         Cause(.notAvailable, "the folder \(failure.path) belongs to another user (UID \(owner)); see sudo(8), -H")
     case .busy: Cause(.openedForWriting, "another program is changing \(failure.path)")
+    case .changed: Cause(.openedForWriting, "another program has changed \(failure.path)")
     case .noSafeNaming:
         Cause(.writePermission, "the file system cannot name \(failure.path) without the risk of replacing a file")
     case .tooLarge(let limit): Cause(.dataTooLarge, "\(failure.path) has more than \(limit) bytes")

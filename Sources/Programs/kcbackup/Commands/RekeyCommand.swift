@@ -189,9 +189,9 @@ struct RekeyCommand: Verb {
         let (folder, name) = Path.split(subject.path)
         let archive = try opened.rekeyed(to: maker.make(of: opened.header.archiveID), by: device, inFolder: folder)
         if let backups = subject.folder, let entry = subject.entry {
-            try backups.replace(entry, by: archive, keys: names, now: session.now)
+            try backups.replace(entry, ifStill: file.status, by: archive, keys: names, now: session.now)
         } else {
-            try archive.replace(name)
+            try archive.replace(name, ifStill: file.status)
         }
     }
 }

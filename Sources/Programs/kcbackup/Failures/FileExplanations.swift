@@ -58,6 +58,9 @@ func explainFile(_ failure: FileFailure) -> Explanation {
         return Explanation(
             .busy, "another program is changing \(path)", hint: "wait until it has ended, and try again"
         )
+    case .changed:
+        return Explanation(
+            .busy, "\(path) was changed in the meantime; it is as the other program left it", hint: "try again")
     case .noSafeNaming:
         return Explanation(
             .io, "the file system cannot give \(path) its name without the risk of replacing another file",

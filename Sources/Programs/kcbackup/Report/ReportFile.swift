@@ -7,7 +7,8 @@ internal import KCReportPages
 /// The report names accounts, so only its owner can read it.
 struct ReportFile {
     private let path: NewFilePath
-    private let replaces: Bool
+    /// The start of a file that may be replaced; nil if there is none.
+    private let replaced: HTML?
 
     // In bytes; large enough that the cost of writing is negligible.
     private static let size = 65_536
@@ -21,10 +22,14 @@ struct ReportFile {
     /// - Throws: `UsageProblem` (`empty`, `malformed`), `FileFailure` (`exists`, `notFound`).
     init(_ path: String, replacing mark: HTML? = nil, in session: Session) throws {
         self.path = try NewFilePath(path, .html, in: session)
-        replaces = try self.path.exists()
-        if replaces {
-            guard let mark, try Self.begins(self.path.resolved, with: mark) else { throw FileFailure(path, .exists) }
+        guard try self.path.exists() else {
+            replaced = nil
+            return
         }
+        guard let mark, try Self.status(of: self.path.resolved, beginningWith: mark) != nil else {
+            throw FileFailure(path, .exists)
+        }
+        replaced = mark
     }
 
     /// Creates the file from what `body` writes; if that throws, no file is left.
@@ -38,15 +43,21 @@ struct ReportFile {
             if bytes.count >= Self.size { try flush(&bytes, to: unnamed) }
         }
         try flush(&bytes, to: unnamed)
-        if replaces { try unnamed.replace(path.name) } else { try unnamed.publish(as: path.name) }
+        guard let replaced else { return try unnamed.publish(as: path.name) }
+        // Another run may have made a report meanwhile, which is no loss.
+        guard let old = try Self.status(of: path.resolved, beginningWith: replaced) else {
+            throw FileFailure(path.given, .exists)
+        }
+        guard try unnamed.replace(path.name, ifStill: old) else { throw FileFailure(path.given, .changed) }
     }
 
-    private static func begins(_ path: String, with mark: HTML) throws -> Bool {
+    /// What a file is, if it begins with `mark`.
+    private static func status(of path: String, beginningWith mark: HTML) throws -> EntryStatus? {
         let file = try OpenFile.reading(path)
         let wanted = Array(mark.text.utf8)
         var start: [UInt8] = []
         try start.append(upTo: wanted.count) { output throws(StreamFailure) in try file.read(at: 0, into: &output) }
-        return start == wanted
+        return start == wanted ? try EntryStatus(file) : nil
     }
 
     private func flush(_ bytes: inout [UInt8], to unnamed: UnnamedFile) throws {
