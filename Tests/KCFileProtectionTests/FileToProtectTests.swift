@@ -105,12 +105,12 @@ import Testing
     func taken() throws {
         try folder.write("a", Array("a".utf8))
         try folder.write("a.age", Array("b".utf8))
-        #expect(throws: FileFailure(folder.path("a.age"), .exists)) { try protect("a") }
+        #expect(throws: ProtectionProblem.nameTaken(folder.path("a.age"))) { try protect("a") }
         #expect(try folder.read("a") == Array("a".utf8))
         try FileManager.default.removeItem(atPath: folder.path("a.age"))
         try protect("a")
         try folder.write("a", Array("other".utf8))
-        #expect(throws: FileFailure(folder.path("a"), .exists)) {
+        #expect(throws: ProtectionProblem.nameTaken(folder.path("a"))) {
             try FileToProtect(folder.path("a.age")).unprotect(with: [identity])
         }
         #expect(try names() == ["a", "a.age"])

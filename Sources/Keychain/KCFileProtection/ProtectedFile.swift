@@ -1,5 +1,5 @@
 package import KCAgeEncryption
-package import KCByteStreams
+internal import KCByteStreams
 internal import KCCryptography
 
 /// A file whose contents are encrypted to a key of this device, or are to be (docs/protect.md).
@@ -59,9 +59,50 @@ package struct FileToProtect {
         }
     }
 
-    /// Checks that the file can get the name of a protected one.
-    package func requireFreeName() throws(FileFailure) {
-        if try folder.status(of: name + Self.ending) != nil { throw FileFailure(protectedPath, .exists) }
+    /// True if both are the same file.
+    package func isSame(as other: FileToProtect) -> Bool { before == other.before }
+
+    /// Checks that `protect` and `finishProtecting` can do what they do, as far as that can be known without a change.
+    ///
+    /// - Parameter isEncrypted: true after a run that was killed, when only the name is to change.
+    /// - Throws: `ProtectionProblem` (`inUse`, `nameTaken`), `FileFailure`.
+    package func requireProtectable(isEncrypted: Bool) throws {
+        try requireFreeName()
+        try folder.requireReplaceable(name, before)
+        if isEncrypted { return }
+        guard file.holdAgainstWriters() else { throw ProtectionProblem.inUse(path) }
+        file.releaseToWriters()
+        try requireMetadata()
+    }
+
+    /// Checks that `unprotect` can do what it does, as far as that can be known without the key and a change.
+    ///
+    /// - Throws: `ProtectionProblem.nameTaken`, `FileFailure`.
+    package func requireUnprotectable() throws {
+        try folder.requireReplaceable(name, before)
+        try requireMetadata()
+        // Its size tells whether it can be what a killed run has left.
+        if let taken = try folder.status(of: clearName), taken.kind != .file || taken.size >= before.size {
+            throw ProtectionProblem.nameTaken(clearPath)
+        }
+    }
+
+    /// Checks that some of these identities open the file, by its header alone.
+    ///
+    /// - Throws: `AgeFailure`, `FileFailure`.
+    package func requireOpens(with identities: [any Identity]) throws {
+        _ = try AgeDecryptor(FileSlice(whole: file), identities: identities)
+    }
+
+    /// Checks that a new file can have the owner and the attributes of this one.
+    private func requireMetadata() throws {
+        try FileMetadata(of: file).apply(to: folder.unnamedFile(sweeps: false).file)
+    }
+
+    private var clearName: String { Path.split(clearPath).name }
+
+    private func requireFreeName() throws {
+        if try folder.status(of: name + Self.ending) != nil { throw ProtectionProblem.nameTaken(protectedPath) }
     }
 
     /// Encrypts the contents in place; `finishProtecting` then gives the file its new name.
@@ -94,20 +135,26 @@ package struct FileToProtect {
             throw ProtectionProblem.changed(path)
         }
         // Whoever waits would write to what no longer has a name.
-        guard file.isHeldAgainstWriters else { throw ProtectionProblem.inUse(path) }
-        try output.replace(name)
+        guard
+            try file.isHeldAgainstWriters
+                && output.replace(name, ifStill: before, isWanted: { file.isHeldAgainstWriters })
+        else { throw file.isHeldAgainstWriters ? ProtectionProblem.changed(path) : .inUse(path) }
     }
 
     /// Gives a file that is encrypted its new name, which must be free.
-    package func finishProtecting() throws(FileFailure) {
-        try folder.move(name, to: name + Self.ending)
+    package func finishProtecting() throws {
+        do throws(FileFailure) {
+            try folder.move(name, to: name + Self.ending)
+        } catch {
+            throw error.problem == .exists ? ProtectionProblem.nameTaken(protectedPath) : error as any Error
+        }
         folder.synchronize()
     }
 
     /// Decrypts the contents into a new file without the ending, and removes this one.
     ///
-    /// - Throws: `ProtectionProblem.changed`, `FileFailure` (`exists` unless the file of that name has these contents, as after
-    ///   a run that was killed), `StreamFailure`, `AgeFailure`: there is no new file, or both are there.
+    /// - Throws: `ProtectionProblem` (`changed`, `nameTaken` unless the file of that name has these contents, as after a run
+    ///   that was killed), `FileFailure`, `StreamFailure`, `AgeFailure`: there is no new file, or both are there.
     package func unprotect(with identities: [any Identity]) throws {
         let output = try folder.unnamedFile(sweeps: true)
         let metadata = try FileMetadata(of: file)
@@ -117,13 +164,12 @@ package struct FileToProtect {
         let written = try sink.finish()
         try metadata.apply(to: output.file)
         guard try folder.status(of: name) == before else { throw ProtectionProblem.changed(path) }
-        let newName = Path.split(clearPath).name
-        if try folder.status(of: newName) == nil {
-            try output.publish(as: newName)
+        if try folder.status(of: clearName) == nil {
+            try output.publish(as: clearName)
         } else {
-            guard try holds(newName, written) else { throw FileFailure(clearPath, .exists) }
+            guard try holds(clearName, written) else { throw ProtectionProblem.nameTaken(clearPath) }
         }
-        try folder.remove(name)
+        guard try folder.remove(name, ifStill: before) else { throw ProtectionProblem.changed(path) }
         folder.synchronize()
     }
 
@@ -152,6 +198,8 @@ package enum ProtectionProblem: Error, Hashable, Sendable {
     case inUse(String)
     /// The file was changed, or replaced, in the meantime.
     case changed(String)
+    /// Another file has the name that the file is to get.
+    case nameTaken(String)
     /// The file is protected already.
     case alreadyProtected(String)
     /// The file is not a protected one, or has not the name of one.

@@ -116,6 +116,7 @@ enum FailureExamples {
         + kits.map { .kit($0) }
         + [
             ProtectionProblem.ownFile("device.key"), .severalNames("diary"), .inUse("diary"), .changed("diary"),
+            .nameTaken("diary.age"),
             .alreadyProtected("diary.age"), .notProtected("diary.age"), .keyElsewhere("diary.age"),
         ].map { .protection($0) }
         + [

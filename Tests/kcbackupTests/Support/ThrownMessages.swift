@@ -60,6 +60,7 @@ struct ThrownMessages {
             "displayed(name, limit: 100)": "20261121T030000.000000Z", "shellWord(path)": "undo/state.keychain",
             "quoted(label)": "'Bank'",
         ],
+        "Local/ProtectionPlan.swift": ["quoted(file.path)": "'diary.txt'"],
         "Local/BackupFolders.swift": ["quoted(path)": "'~/.local/share/kcbackup'"],
         "Local/KeychainMove.swift": [#"stuck.count == 1 ? "keychain" : "keychains""#: "keychain", "names": "'login'"],
         "Remotes/RemoteExamination.swift": [

@@ -60,34 +60,16 @@ struct ProtectFilesCommand: Verb {
     static func title(of option: OptionName) -> OptionTitle { option == .class ? .keys : option.title }
 
     func run(in session: Session) throws -> ExitStatus {
-        let others = try alsoTo.map { try RecipientOptions.parse($0, plugins: session.plugins).recipient }
-        // Nothing is changed before each file was found fit.
-        let opened = try files.map { path in
-            let path = session.world.resolve(path)
-            if isOwn(path, in: session.world) { throw ProtectionProblem.ownFile(path) }
-            return try FileToProtect(path)
-        }
-        let places = try FileKeyPlaces(keychain.keychain, in: session)
-        let begun = try opened.map { try $0.stanzas.flatMap(places.place(of:)) }
-        for (file, place) in zip(opened, begun) {
-            if place != nil, file.hasEnding { throw ProtectionProblem.alreadyProtected(file.path) }
-            try file.requireFreeName()
-        }
+        let others = try RecipientOptions.once(
+            alsoTo.map { try RecipientOptions.parse($0, plugins: session.plugins) }
+        ).map(\.recipient)
+        let plan = try ProtectionPlan(files, keychain.keychain, in: session)
         let place = try `class`.place(keychain, in: session)
         if !dryRun {
             let identity = try place.identity(keychain.passcodeOption, in: session)
-            let recipients: [any Recipient] = [MarkedRecipient(identity)] + others
-            for (number, file) in opened.enumerated() {
-                session.subjects.path = file.path
-                if begun[number] == nil {
-                    try file.protect(for: recipients)
-                    session.done = words(number, "and \(quoted(file.path)) is encrypted under its old name")
-                }
-                try file.finishProtecting()
-                session.done = words(number + 1)
-            }
+            try plan.run(for: [MarkedRecipient(identity)] + others, in: session)
         }
-        for (file, earlier) in zip(opened, begun) {
+        for (file, earlier) in plan.files {
             let protection = (earlier ?? place).protection
             session.note(
                 "\(dryRun ? "would be " : "")protected: \(displayedPath(file.protectedPath)) (\(protection))")
@@ -99,29 +81,16 @@ struct ProtectFilesCommand: Verb {
         try session.result(
             [
                 "files": .list(
-                    zip(opened, begun).map { file, earlier in
+                    plan.files.map { file, earlier in
                         (earlier ?? place).json(path: file.protectedPath, dryRun ? .wouldBeProtected : .protected)
                     })
             ], [])
         return .ok
     }
 
-    /// True for what is in the data folder, such as the device key.
-    private func isOwn(_ path: String, in world: World) -> Bool {
-        guard let folder = Path.real(Path.split(path).folder), let own = Path.real(world.dataFolder.path) else {
-            return false
-        }
-        return (folder + "/").exact.hasPrefix(own + "/")
-    }
-
     private var loss: String {
         "if this device \(`class` == .none ? "" : "or the keychain ")is lost, so are these files: "
             + "'\(OptionName.alsoTo.spelling) RECIPIENT' adds a key that is kept elsewhere"
-    }
-
-    /// Says what was done, for a failure that comes after it.
-    private func words(_ count: Int, _ more: String = "") -> String {
-        [count == 0 ? "" : "\(counted(count, "file")) protected", more].filter { !$0.isEmpty }.joined(separator: ", ")
     }
 }
 

@@ -20,6 +20,10 @@ func explainProtection(_ problem: ProtectionProblem) -> Explanation {
     case .changed(let path):
         Explanation(
             .busy, "\(quoted(path)) was changed in the meantime; it is as the other program left it", hint: "try again")
+    case .nameTaken(let path):
+        Explanation(
+            .exists, "\(quoted(path)) exists already, and is the name that the file would get",
+            hint: "move it away first: 'mv \(shellWord(path)) OTHER_NAME'")
     case .alreadyProtected(let path):
         Explanation(
             .exists, "\(quoted(path)) is protected already",

@@ -29,7 +29,7 @@ struct RecipientOptions: ParsableArguments {
         return recipientsPassphrase == nil ? nil : .recipientsPassphrase
     }
 
-    /// Returns the public keys, in the order in which they were given.
+    /// Returns the public keys, each once, in the order in which they were given.
     ///
     /// - Parameter others: the sources of other secrets, which may include standard input.
     /// - Throws: `AgeFailure`, `FileFailure`, `UsageProblem`, and errors of reading secrets.
@@ -39,8 +39,15 @@ struct RecipientOptions: ParsableArguments {
             throw UsageProblem.needs(.recipientsPassphrase, .recipientsFile)
         }
         try requireOneInput(recipientsFile, others + [recipientsPassphrase])
-        return try recipient.map { try Self.parse($0, plugins: session.plugins) }
-            + recipientsFile.flatMap { try session.recipients(in: $0, passphrase: recipientsPassphrase) }
+        return Self.once(
+            try recipient.map { try Self.parse($0, plugins: session.plugins) }
+                + recipientsFile.flatMap { try session.recipients(in: $0, passphrase: recipientsPassphrase) })
+    }
+
+    /// The public keys, each once.
+    static func once(_ recipients: [GivenRecipient]) -> [GivenRecipient] {
+        var seen: Set<GivenRecipient> = []
+        return recipients.filter { seen.insert($0).inserted }
     }
 
     /// Parses the public key of an option.

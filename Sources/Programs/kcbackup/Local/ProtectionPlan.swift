@@ -1,0 +1,112 @@
+internal import KCAgeEncryption
+internal import KCByteStreams
+internal import KCFileProtection
+internal import KCLocalKeychains
+internal import KCReportText
+
+/// What `protect` does, after each file was found fit for it; a dry run ends here.
+struct ProtectionPlan {
+    /// The files, with the place of the key to which a run that was killed has encrypted them already.
+    let files: [(file: FileToProtect, earlier: FileKeyPlaces.Place?)]
+
+    /// Looks at all files, and changes none.
+    ///
+    /// - Parameter keychain: the name of the keychain that the user named.
+    /// - Throws: `ProtectionProblem`, `FileFailure`, `UsageProblem` for a file that is given twice, and as
+    ///   `FileKeyPlaces.init`.
+    init(_ paths: [String], _ keychain: String?, in session: Session) throws {
+        let opened = try paths.map { path in
+            let path = session.world.resolve(path)
+            if Self.isOwn(path, in: session.world) { throw ProtectionProblem.ownFile(path) }
+            return try FileToProtect(path)
+        }
+        try requireOnce(opened)
+        let places = try FileKeyPlaces(keychain, in: session)
+        files = try opened.map { file in
+            session.subjects.path = file.path
+            let earlier = try file.stanzas.flatMap(places.place(of:))
+            if earlier != nil, file.hasEnding { throw ProtectionProblem.alreadyProtected(file.path) }
+            try file.requireProtectable(isEncrypted: earlier != nil)
+            return (file, earlier)
+        }
+    }
+
+    /// True for what is in the data folder, such as the device key.
+    private static func isOwn(_ path: String, in world: World) -> Bool {
+        guard let folder = Path.real(Path.split(path).folder), let own = Path.real(world.dataFolder.path) else {
+            return false
+        }
+        return (folder + "/").exact.hasPrefix(own + "/")
+    }
+
+    /// Protects the files, one after the other.
+    func run(for recipients: [any Recipient], in session: Session) throws {
+        for (number, (file, earlier)) in files.enumerated() {
+            session.subjects.path = file.path
+            if earlier == nil {
+                try file.protect(for: recipients)
+                session.done = words(number, "and \(quoted(file.path)) is encrypted under its old name")
+            }
+            try file.finishProtecting()
+            session.done = words(number + 1)
+        }
+    }
+
+    /// Says what was done, for a failure that comes after it.
+    private func words(_ count: Int, _ more: String = "") -> String {
+        [count == 0 ? "" : "\(counted(count, "file")) protected", more].filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+}
+
+/// What `unprotect` does, after each file was found fit for it and the place of its key is known; a dry run ends here.
+struct UnprotectionPlan {
+    let files: [(file: FileToProtect, place: FileKeyPlaces.Place)]
+
+    /// Looks at all files, and changes none.
+    ///
+    /// - Parameter keychain: the name of the keychain that the user named.
+    /// - Throws: as `ProtectionPlan.init`.
+    init(_ paths: [String], _ keychain: String?, in session: Session) throws {
+        let places = try FileKeyPlaces(keychain, in: session)
+        files = try paths.map { path in
+            let file = try FileToProtect(session.world.resolve(path))
+            session.subjects.path = file.path
+            guard let stanzas = file.stanzas, ProtectionMark.isMarked(stanzas), file.hasEnding else {
+                throw ProtectionProblem.notProtected(file.path)
+            }
+            guard let place = try places.place(of: stanzas) else {
+                try places.requireAll()
+                throw ProtectionProblem.keyElsewhere(file.path)
+            }
+            try file.requireUnprotectable()
+            return (file, place)
+        }
+        try requireOnce(files.map(\.file))
+    }
+
+    /// Decrypts the files, one after the other, once each of them is known to open.
+    func run(_ passcode: PasscodeOption, in session: Session) throws {
+        // A keychain is asked for once, however many of its files there are.
+        var keys: [FileKeyHolder: [any Identity]] = [:]
+        var opening: [[any Identity]] = []
+        for (file, place) in files {
+            session.subjects.path = file.path
+            let identities = try keys[place.holder] ?? place.identities(passcode, in: session)
+            keys[place.holder] = identities
+            try file.requireOpens(with: identities)
+            opening.append(identities)
+        }
+        for (number, (file, _)) in files.enumerated() {
+            session.subjects.path = file.path
+            try file.unprotect(with: opening[number])
+            session.done = "\(counted(number + 1, "file")) decrypted"
+        }
+    }
+}
+
+/// Refuses a file that is given twice, perhaps by two spellings of its path.
+private func requireOnce(_ files: [FileToProtect]) throws(UsageProblem) {
+    for (number, file) in files.enumerated() where files[..<number].contains(where: { $0.isSame(as: file) }) {
+        throw UsageProblem("\(quoted(file.path)) is given twice", hint: "leave one out")
+    }
+}
