@@ -131,6 +131,8 @@ enum FailureExamples {
         .alreadyRetired(fingerprint: "3f9a-01bc"), .inspecting(fingerprint: "3f9a-01bc"), .severalKeys,
         .otherStrength(fingerprint: "3f9a-01bc", isPostQuantum: true),
         .otherStrength(fingerprint: "3f9a-01bc", isPostQuantum: false),
+        .otherStrengthOfJobs(["nightly"], isPostQuantum: true, othersFit: false),
+        .otherStrengthOfJobs(["desk", "nightly"], isPostQuantum: false, othersFit: true),
         .notEntered(.file(missing), path: nil), .notEntered(.file(missing), path: "kit.txt"),
         .opensMetadataAlone(archive: "laptop.kcb"),
         .unencrypted(archive: "laptop.kcb"),

@@ -100,6 +100,7 @@ struct KeychainCreateCommand: Verb {
             } else {
                 session.note("it is locked: 'kcbackup keychain unlock' opens it for later commands")
             }
+            session.warnJobs(ofNew: local, passcode: passcode)
         }
         // A user who loses the device key or the passcode before the first backup loses everything.
         let isDefault = (try? LocalKeychain(nil, in: session.world)) == local

@@ -35,6 +35,7 @@ struct KeychainDeleteCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let local = try operand.local(in: session)
+        session.warnJobsOfDeletion(of: local)
         let told: JSONValue
         if let (keychain, found) = try open(local, in: session) {
             if keychain.keybag.hasFileKeys {

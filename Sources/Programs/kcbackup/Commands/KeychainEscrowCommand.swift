@@ -135,6 +135,7 @@ struct KeychainEscrowRevokeCommand: Verb {
         let keychain = try local.open(in: session)
         try keychain.revokeEscrow()
         session.did("the escrow key of keychain \(quoted(local.name)) no longer opens it")
+        session.warnJobsOfEscrow(of: local)
         session.note("if it was copied together with the keychain, also run 'kcbackup keychain set-passcode'")
         if style.json {
             let found = try keychain.information()

@@ -93,7 +93,7 @@ struct KeychainSetPasscodeCommand: Verb {
             : try session.secrets.new(
                 WantedSecret(what: words, note: "empty for none", flag: .newPasscode, source: newPasscode),
                 judge: { strength = try session.judge($0, of: local.name) })
-        let (escrow, tokens) = (keychain.keybag.escrow, keychain.keybag.tokens)
+        let (had, escrow, tokens) = (keychain.hasPasscode, keychain.keybag.escrow, keychain.keybag.tokens)
         if new == nil {
             if countedBy == .tpm { session.warn(CounterName.nothingToCount) }
             try confirmRemoval(keychain, in: session)
@@ -120,6 +120,7 @@ struct KeychainSetPasscodeCommand: Verb {
                     ? "its escrow key still opens it for backups; 'kcbackup keychain escrow revoke' ends that"
                     : "its escrow record is gone with the passcode")
         }
+        session.warnJobs(of: local, keychain, hadPasscode: had, passcode: newPasscode)
         if !tokens.isEmpty, !keychain.hasPasscode {
             session.note("the records of its security tokens are gone with the passcode")
         }

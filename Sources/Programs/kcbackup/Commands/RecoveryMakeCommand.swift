@@ -82,6 +82,7 @@ struct RecoveryMakeCommand: Verb {
         let device = try local.keyOrFirst().key
         let kits = LocalKits(of: device, at: local)
         try requireRoom(in: kits.list())
+        try session.requireJobsFit(kitThatIsPostQuantum: postQuantum)
         let identity = try NativeIdentity.generate(postQuantum ? .hybrid : .x25519)
         let kit = RecoveryKit(identity.recipient, made: session.now, comment: comment, shares: scheme)
         let contents = try scheme.map { scheme in

@@ -195,6 +195,11 @@ struct ScheduleShowCommand: Verb {
         if crontab, unit.system { throw UsageProblem.together(.crontab, .system) }
         if crontab, unit.encryptedCredentials { throw UsageProblem.together(.crontab, .encryptedCredentials) }
         let found = try Jobs(session.world).job(job)
+        do {
+            try found.requireKeys(in: session)
+        } catch {
+            session.warn("a run would fail: \(Failure(error, session.subjects).explanation.message)")
+        }
         if crontab {
             let line = try found.crontabLine(in: session.surroundings)
             try session.result(["jobs": [found.json], "crontab": .text(line)], [line + "\n"])
@@ -239,6 +244,7 @@ struct ScheduleInstallCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let found = try Jobs(session.world).job(job)
+        try found.requireKeys(in: session)
         let units = try unit.units(of: found, in: session)
         let folder = units.folder
         let files = try units.files()

@@ -24,6 +24,8 @@ enum KitProblem: Error, Hashable, Sendable {
     case inspecting(fingerprint: String)
     /// The kit, whose strength is given, is in use, and other keys have the other strength.
     case otherStrength(fingerprint: String, isPostQuantum: Bool)
+    /// Keys of these jobs cannot stand beside a kit of the strength that is given; those of other jobs need one like it.
+    case otherStrengthOfJobs([String], isPostQuantum: Bool, othersFit: Bool)
     /// A file has several keys, so that it is not clear which of them would open an archive.
     case severalKeys
     /// A sheet was written, and its kit cannot be entered into the list.
@@ -80,6 +82,8 @@ func explainKit(_ problem: KitProblem) -> Explanation {
             hint:
                 "'kcbackup recovery retire \(fingerprint)' makes no more archives for it; then 'kcbackup recovery make' "
                 + "makes one of either kind")
+    case .otherStrengthOfJobs(let jobs, let isPostQuantum, let othersFit):
+        explainJobs(jobs, ofOtherStrengthThan: isPostQuantum, othersFit)
     case .severalKeys:
         Explanation(
             .usage, "the file has several keys, and a recovery kit has one",
@@ -101,6 +105,24 @@ func explainKit(_ problem: KitProblem) -> Explanation {
     case .code(.refused(let number)): Explanation(.io, "making the QR code: \(words(ofSystemError: number))")
     case .list(let failure): explainKitList(failure)
     }
+}
+
+private func explainJobs(
+    _ jobs: [String], ofOtherStrengthThan isPostQuantum: Bool, _ othersFit: Bool
+) -> Explanation {
+    let (own, other) = isPostQuantum ? ("not post-quantum", "is") : ("post-quantum", "is not")
+    let edit =
+        "'kcbackup schedule edit \(jobs.count == 1 ? jobs[0] : "JOB") \(OptionName.recipient.spelling) \(isPostQuantum ? "age1pq1…" : "age1…") "
+        + "\(OptionName.change.spelling)' gives \(jobs.count == 1 ? "the job" : "each job") other keys first"
+    let make =
+        isPostQuantum
+        ? "without '\(OptionName.postQuantum.spelling)', the kit fits"
+        : "'\(OptionName.postQuantum.spelling)' makes a kit that fits"
+    return Explanation(
+        .usage,
+        "\(jobs.count == 1 ? "job" : "jobs") \(jobs.map(quoted).joined(separator: ", ")) would fail from now on: the keys of "
+            + "\(jobs.count == 1 ? "its" : "their") archives are \(own), and the kit \(other)"
+    ).adding(othersFit ? [edit] : [make, edit])
 }
 
 private func explainKitList(_ failure: StateFileFailure) -> Explanation {

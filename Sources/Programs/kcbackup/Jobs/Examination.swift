@@ -30,10 +30,7 @@ struct Examination {
 
     /// Creates an examination that never asks anything, because a job cannot ask either.
     init(_ session: Session) {
-        var world = session.world
-        world.terminal = NoTerminal()
-        world.messages = NoOutput()
-        self.session = Session(world, OutputStyle(isQuiet: true))
+        self.session = session.unattended
     }
 
     mutating func run() {

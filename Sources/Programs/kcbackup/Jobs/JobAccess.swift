@@ -26,6 +26,14 @@ extension Job {
         }
     }
 
+    /// Refuses a job whose archives cannot be made for its keys and the recovery kits of this device.
+    ///
+    /// - Throws: `JobFailure.damaged`, and as `ArchiveKeyOptions.recipients`.
+    func requireKeys(in session: Session) throws {
+        let options = try options()
+        if !options.unencrypted { _ = try options.keys.recipients(in: session.unattended) }
+    }
+
     /// Returns the retention rules.
     ///
     /// - Throws: as `options`.

@@ -1,0 +1,162 @@
+internal import KCAgeEncryption
+internal import KCBackupJobs
+internal import KCByteStreams
+internal import KCConsole
+internal import KCKeychainKeys
+internal import KCKeychainStore
+internal import KCLocalKeychains
+internal import KCReportText
+
+// What a command that changes a keychain or the kits of this device means for the jobs that use them.
+
+extension Session {
+    /// Refuses a new kit beside which the keys of a job cannot stand: from then on, each run would fail.
+    ///
+    /// A job whose keys cannot be read fails with and without the kit, so that it only gets a warning.
+    ///
+    /// - Throws: `otherStrengthOfJobs` if there is such a job.
+    func requireJobsFit(kitThatIsPostQuantum isPostQuantum: Bool) throws(KitProblem) {
+        var misfits: [String] = []
+        var hasOthers = false
+        let jobs = Jobs(world)
+        for name in jobNames(jobs) {
+            do {
+                let strengths = try jobs.job(name).options().strengths(in: unattended)
+                if strengths.contains(!isPostQuantum) {
+                    misfits.append(name)
+                } else if strengths.contains(isPostQuantum) {
+                    hasOthers = true
+                }
+            } catch {
+                warn(
+                    "whether job \(quoted(name)) can make archives for the kit is not known: "
+                        + Failure(error, subjects).explanation.message)
+            }
+        }
+        guard misfits.isEmpty else {
+            throw KitProblem.otherStrengthOfJobs(misfits, isPostQuantum: isPostQuantum, othersFit: hasOthers)
+        }
+    }
+
+    /// Warns of jobs that cannot open a keychain as it is from now on.
+    ///
+    /// - Parameters:
+    ///   - hadPasscode: true if it had a passcode before, so that jobs without one fail as they did.
+    ///   - source: where its new passcode came from; a job that reads it there needs no warning.
+    func warnJobs(of local: LocalKeychain, _ keychain: Keychain, hadPasscode: Bool, passcode source: SecretSource?) {
+        guard keychain.hasPasscode else { return }
+        for (job, options) in jobs(backingUp: local) where !options.unencrypted {
+            if options.escrow != nil {
+                if keychain.keybag.escrow == nil { warnOfEscrow(job, local) }
+            } else if let known = options.keychain.passcode {
+                if let source, known == absolute(source) { continue }
+                warn(
+                    "job \(quoted(job)) takes the passcode of keychain \(quoted(local.name)) from \(known.words), "
+                        + "which must have the new one before the next run")
+            } else if !hadPasscode {
+                warn(
+                    "job \(quoted(job)) has no passcode for keychain \(quoted(local.name)), and fails while it is locked: "
+                        + "'kcbackup schedule edit \(job) \(OptionName.passcode.spelling) file:PATH'")
+            }
+        }
+    }
+
+    /// Warns of jobs that back up every keychain, and cannot open a new one.
+    func warnJobs(ofNew local: LocalKeychain, passcode source: SecretSource?) {
+        do {
+            warnJobs(of: local, try local.open(in: self), hadPasscode: false, passcode: source)
+        } catch {
+            warn("what this means for jobs is not known: \(Failure(error, subjects).explanation.message)")
+        }
+    }
+
+    /// Warns of jobs whose escrow key opens a keychain no more.
+    func warnJobsOfEscrow(of local: LocalKeychain) {
+        for (job, options) in jobs(backingUp: local) where options.escrow != nil { warnOfEscrow(job, local) }
+    }
+
+    private func warnOfEscrow(_ job: String, _ local: LocalKeychain) {
+        warn(
+            "job \(quoted(job)) fails without an escrow key of keychain \(quoted(local.name)): "
+                + "'kcbackup keychain escrow enable \(shellWord(local.name)) \(OptionName.output.spelling) FILE' makes one, "
+                + "and 'kcbackup schedule edit \(job) \(OptionName.escrow.spelling) FILE' takes it")
+    }
+
+    /// Warns of jobs that back up a keychain, before it is deleted.
+    func warnJobsOfDeletion(of local: LocalKeychain) {
+        for (job, options) in jobs(backingUp: local) {
+            warn(
+                options.folder.isOfSeveral
+                    ? "job \(quoted(job)) backs it up with the others, and reports it as missing if it did so before: "
+                        + "'kcbackup run \(job) \(OptionName.change.spelling)' accepts that once"
+                    : "job \(quoted(job)) backs it up, and will fail: 'kcbackup schedule remove \(job)' removes the job"
+            )
+        }
+    }
+
+    /// The jobs that back up a keychain, without those that cannot be read, which do not run in any case.
+    private func jobs(backingUp local: LocalKeychain) -> [(name: String, options: CreateOptions)] {
+        let jobs = Jobs(world)
+        return jobNames(jobs).compactMap { name in
+            do {
+                let options = try jobs.job(name).options()
+                return try options.backsUp(local, in: self) ? (name, options) : nil
+            } catch {
+                return nil
+            }
+        }
+    }
+
+    private func jobNames(_ jobs: Jobs) -> [String] {
+        do throws(FileFailure) {
+            return try jobs.names()
+        } catch {
+            warn("what this means for jobs is not known: \(explainFile(error).message)")
+            return []
+        }
+    }
+
+    /// A session that asks and says nothing, as that of a job.
+    var unattended: Session {
+        var world = world
+        world.terminal = NoTerminal()
+        world.messages = NoOutput()
+        return Session(world, OutputStyle(isQuiet: true))
+    }
+
+    private func absolute(_ source: SecretSource) -> SecretSource {
+        if case .file(let path) = source { return .file(absolute(path)) }
+        return source
+    }
+}
+
+extension CreateOptions {
+    /// Whether its recipients are post-quantum: both, none or one of true and false.
+    ///
+    /// - Throws: errors of reading recipients.
+    fileprivate func strengths(in session: Session) throws -> Set<Bool> {
+        if unencrypted { return [] }
+        let restoring = try keys.restoring.recipients(keys.passphrase, in: session)
+        let inspecting = try keys.inspectRecipient.map { try RecipientOptions.parse($0, plugins: session.plugins) }
+        return Set((restoring + inspecting).compactMap(\.isPostQuantum))
+    }
+
+    fileprivate func backsUp(_ local: LocalKeychain, in session: Session) throws -> Bool {
+        if folder.isOfSeveral { return local.isNamed }
+        guard try keychain.keychain.flatMap(StoreChoice.prefixed) == nil else { return false }
+        let named = try LocalKeychain(keychain.keychain, in: session.world)
+        return session.absolute(named.path).exact == session.absolute(local.path).exact
+    }
+}
+
+extension SecretSource {
+    /// The source as text.
+    fileprivate var words: String {
+        switch self {
+        case .file(let path): quoted(path)
+        case .command: "a command"
+        case .credential(let name): "credential \(quoted(name))"
+        case .terminal, .descriptor, .unknown: "where nothing is"
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import KCByteStreams
+import KCTestSupport
+import Testing
+
+@testable import kcbackup
+
+/// Commands that change what jobs use, after which a job would fail night after night.
+@Suite("Jobs and what they share with other commands")
+struct ConcernedJobTests {
+    private let home: TestHome
+    private let classic: String
+    private let postQuantum: String
+
+    init() throws {
+        home = try TestHome()
+        try home.write("passcode", "walnut lantern\n")
+        try home.write("new", "orbit lantern velvet\n")
+        for line in ["keygen -o classic.txt", "keygen --post-quantum -o pq.txt"] {
+            #expect(home.run(line).status == .ok)
+        }
+        classic = try Self.recipient("classic.txt", home)
+        postQuantum = try Self.recipient("pq.txt", home)
+    }
+
+    private static func recipient(_ name: String, _ home: TestHome) throws -> String {
+        let text = String(decoding: try home.folder.read("work/" + name), as: UTF8.self)
+        return String(try #require(text.firstMatch(of: /age1\w+/)).0)
+    }
+
+    private func expect(_ line: String, _ status: kcbackup.ExitStatus = .ok, says words: String...) {
+        let outcome = home.run(line)
+        #expect(outcome.status == status, "\(line): \(outcome.messages)")
+        for words in words { #expect(outcome.messages.contains(words), "\(line): \(outcome.messages)") }
+    }
+
+    private func makeKeychain() {
+        expect("keychain create --no-passcode")
+        expect("item add --service a --secret file:passcode")
+    }
+
+    @Test("A kit beside which the keys of a job cannot stand is not made, and the hint makes room for it")
+    func postQuantumKit() throws {
+        makeKeychain()
+        expect("schedule add nightly --keychain login --to b -r \(classic)")
+        expect("run nightly")
+        expect(
+            "recovery make --post-quantum -o kit.txt", .usage,
+            says: "job 'nightly' would fail from now on: the keys of its archives are not post-quantum, and the kit is",
+            "without '--post-quantum', the kit fits", "'kcbackup schedule edit nightly --recipient age1pq1… --change'")
+        #expect(home.run("recovery list").text.isEmpty)
+        #expect(try !Path.exists(home.path("kit.txt")))
+        expect("schedule edit nightly -r \(postQuantum) --change")
+        expect("recovery make --post-quantum -o kit.txt")
+        expect("run nightly --change")
+    }
+
+    @Test("A classic kit is not made beside a job with post-quantum keys; jobs of both kinds leave only one way")
+    func classicKit() {
+        makeKeychain()
+        expect("schedule add nightly --keychain login --to b -r \(postQuantum)")
+        expect(
+            "recovery make -o kit.txt", .usage,
+            says: "the keys of its archives are post-quantum, and the kit is not",
+            "'--post-quantum' makes a kit that fits")
+        expect("schedule add desk --keychain login --to c --inspect-recipient \(classic) --passphrase file:passcode")
+        let outcome = home.run("recovery make -o kit.txt")
+        #expect(outcome.status == .usage && !outcome.messages.contains("makes a kit that fits"), "\(outcome.messages)")
+        // Passphrases and unencrypted archives fit every kit, and a job that cannot be read hides none.
+        expect("schedule remove nightly")
+        expect("schedule add words --keychain login --to d --passphrase file:passcode")
+        expect("schedule add clear --keychain login --to e --unencrypted")
+        expect("recovery make -o kit.txt")
+    }
+
+    @Test("A job whose recipients no longer fit is not installed, and doctor says why")
+    func installed() throws {
+        makeKeychain()
+        try home.write("keys.txt", classic + "\n")
+        expect("schedule add nightly --keychain login --to b -R keys.txt")
+        expect("recovery make -o kit.txt")
+        try home.write("keys.txt", postQuantum + "\n")
+        expect("schedule install nightly", .usage, says: "is not post-quantum, so it cannot open archives together")
+        expect("schedule show nightly", says: "warning: a run would fail: recovery kit")
+        let doctor = home.run("doctor")
+        #expect(doctor.status == .usage && doctor.text.contains("is not post-quantum"), "\(doctor.text)")
+    }
+
+    @Test("A new passcode that a job does not have is told")
+    func passcode() {
+        expect("keychain create --passcode file:passcode")
+        expect("item add --service a --secret file:passcode --passcode file:passcode")
+        expect("schedule add nightly --keychain login --to b -r \(classic) --passcode file:passcode")
+        expect("schedule add all --all --to c -r \(classic) --passcode file:new")
+        expect("schedule add clear --keychain login --to d --unencrypted")
+        let outcome = home.run("keychain set-passcode --passcode file:passcode --new-passcode file:new --yes")
+        #expect(outcome.status == .ok)
+        #expect(outcome.messages.contains("job 'nightly' takes the passcode of keychain 'login' from '"))
+        #expect(!outcome.messages.contains("job 'all'") && !outcome.messages.contains("job 'clear'"))
+    }
+
+    @Test("A first passcode, without which a job fails, is told, also of a new keychain that a job backs up")
+    func firstPasscode() {
+        makeKeychain()
+        expect("schedule add all --all --to c -r \(classic)")
+        expect("keychain create work --no-passcode")
+        expect(
+            "keychain create third --passcode file:passcode",
+            says: "job 'all' has no passcode for keychain 'third', and fails while it is locked")
+        expect(
+            "keychain set-passcode --new-passcode file:new --yes",
+            says: "job 'all' has no passcode for keychain 'login', and fails while it is locked")
+    }
+
+    @Test("The end of an escrow key that a job uses is told")
+    func escrow() {
+        expect("keychain create --passcode file:passcode")
+        expect("keychain escrow enable -o escrow --passcode file:passcode")
+        expect("schedule add nightly --keychain login --to b -r \(classic) --escrow escrow")
+        expect(
+            "keychain escrow revoke",
+            says: "job 'nightly' fails without an escrow key of keychain 'login'", "escrow enable login")
+    }
+
+    @Test("The jobs of a keychain are told before it is deleted")
+    func deleted() {
+        makeKeychain()
+        expect("keychain create work --no-passcode")
+        expect("schedule add nightly --keychain login --to b -r \(classic)")
+        expect("schedule add all --all --to c -r \(classic)")
+        expect("run all")
+        let outcome = home.run("keychain delete work --confirm work")
+        #expect(outcome.messages.contains("job 'all' backs it up with the others"), "\(outcome.messages)")
+        #expect(!outcome.messages.contains("nightly"))
+        expect("run all", .shrunk)
+        expect("run all --change")
+        expect("keychain delete login --confirm other", .refused, says: "job 'nightly' backs it up, and will fail")
+    }
+}
