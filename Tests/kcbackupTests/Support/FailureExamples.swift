@@ -269,7 +269,7 @@ enum FailureExamples {
         .originalUnreadable("backups/a.kcb", "it ends early while reading the container", copy: "nas:backups/a.kcb"),
         .unreadableName(path: "backups/old.kcb"),
         .retiredKey(keychain: "login", device: device, path: "device.key.retired"),
-        .jobWithoutPasscode(job: "nightly", keychain: "login", .locked),
+        .keyFileExists("key.txt"), .jobWithoutPasscode(job: "nightly", keychain: "login", .locked),
         .jobWithoutPasscode(job: "nightly", keychain: "login", .lockable),
         .jobWithoutPasscode(job: "nightly", keychain: "login", .itemsAsk),
         .itemExists(keychain: "login", selection: "--service forum --account ada"), .nothingToLock(keychain: "scripts"),

@@ -65,7 +65,9 @@ struct DeviceExportCommand: Verb {
         }
         let encrypted = try encrypt(device.provider.exported(on: session.today), in: session)
         session.subjects.path = output
-        try PrivateFile.create(path, encrypted.span, anywhere: true)
+        try session.makingKeyFile { () throws(FileFailure) in
+            try PrivateFile.create(path, encrypted.span, anywhere: true)
+        }
         session.did("\(displayed(output)): the key of device \(id)")
         if style.json { try session.result(["path": .text(output), "id": .text(id.description)], []) }
         return .ok

@@ -77,7 +77,7 @@ struct KeychainEscrowEnableCommand: Verb {
             let note = try UnfinishedEscrow(
                 of: key.publicKey.description, text, in: path, of: keychain.path, in: session.world.dataFolder)
             do {
-                try PrivateFile.create(path, text)
+                try session.makingKeyFile { () throws(FileFailure) in try PrivateFile.create(path, text) }
             } catch {
                 note.end()
                 throw error

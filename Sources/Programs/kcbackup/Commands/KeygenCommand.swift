@@ -52,7 +52,9 @@ struct KeygenCommand: Verb {
             if !session.world.terminal.showsOutput { session.message("Public key: \(recipient)\n") }
             return .ok
         }
-        try PrivateFile.create(session.world.resolve(output), text)
+        try session.makingKeyFile { () throws(FileFailure) in
+            try PrivateFile.create(session.world.resolve(output), text)
+        }
         session.done = "\(displayed(output)): the identity of \(identity.recipient.abbreviation)"
         if style.json {
             try session.result(["recipient": .text(recipient), "path": .text(output)], [])

@@ -100,7 +100,9 @@ struct RecoveryMakeCommand: Verb {
         // Archives are made for what is in the list, so a kit gets there only when its sheet is written.
         if let output {
             // Nothing trusts the sheet, so it may be in a folder in memory that all users share.
-            try PrivateFile.create(session.world.resolve(output), file, anywhere: true)
+            try session.makingKeyFile { () throws(FileFailure) in
+                try PrivateFile.create(session.world.resolve(output), file, anywhere: true)
+            }
         } else {
             try session.write(file)
         }

@@ -58,6 +58,13 @@ extension Refusal {
                 + "'\(OptionName.escrow.spelling) FILE' with its escrow key")
     }
 
+    /// The file of a key exists, and must not be removed lightly.
+    static func keyFileExists(_ path: String) -> Refusal {
+        Refusal(
+            .exists, "\(quoted(path)) exists already",
+            hint: "choose another name: if that file is a key, nothing else may open what was encrypted to it")
+    }
+
     /// Why a job needs the passcode of a keychain.
     enum JobNeed: String {
         case locked = "is locked, and the job has no passcode for it"

@@ -22,6 +22,17 @@ extension Session {
         return try identityFile(at: path, passphrase: passphrase, plugins: plugins).all
     }
 
+    /// Creates the file of a key.
+    ///
+    /// - Throws: `Refusal` if it exists, `FileFailure`.
+    func makingKeyFile(_ create: () throws(FileFailure) -> Void) throws {
+        do throws(FileFailure) {
+            try create()
+        } catch {
+            throw error.problem == .exists ? Refusal.keyFileExists(error.path) : error as any Error
+        }
+    }
+
     private func identityFile(
         at path: String, passphrase: SecretSource?, plugins: (any PluginHost)?
     ) throws -> IdentityFile {
