@@ -53,6 +53,7 @@ struct DeviceAdoptCommand: Verb {
             let isAsked = !keepKey && !newKey && session.world.terminal.isAttended
             if keychains.isEmpty || !newKey && !isAsked { _ = try device.status() }
             for name in keychains { session.warn("keychain \(quoted(name)) will not open with a new key") }
+            try KeyHoldings(in: session).warn(session)
             if isAsked { session.message("'kcbackup device import FILE' brings the old key back, from a copy of it\n") }
             try session.confirm(
                 "The key of this device is gone. Make a new one?", isGiven: newKey, flag: .newKey)
@@ -66,6 +67,7 @@ struct DeviceAdoptCommand: Verb {
                 session.warn(
                     "unencrypted archives and ThisDeviceOnly items made with the old key will not open with the new one"
                 )
+                try KeyHoldings(in: session).warn(session)
             }
             let renewal = try provider.renew(in: (heldBy ?? status.holding.holder).new(in: session))
             session.note("the key of device \(renewal.retired) is kept as \(quoted(renewal.retiredPath))")
@@ -101,8 +103,7 @@ struct DeviceAdoptCommand: Verb {
             }
         let lines =
             ["the key of device \(status.device) was made \(place); it alone opens"]
-            + keychains.map { "  keychain \(quoted($0))" } + [
-                "  the unencrypted archives of that device, and the ThisDeviceOnly items of all its archives",
+            + keychains.map { "  keychain \(quoted($0))" } + (try KeyHoldings(in: session).lines.map { "  " + $0 }) + [
                 "1  this is still that device, a reinstalled system or its disk in a new machine: it keeps the key",
                 "2  this is another device, a copied home folder: it gets a new key, and the old one is kept in a file",
             ]
