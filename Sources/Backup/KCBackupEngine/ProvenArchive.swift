@@ -39,11 +39,9 @@ package struct ProvenArchive {
     ///
     /// - Throws: `ArchiveFailure`, of reading the metadata.
     package func needsPasscode() throws -> Bool {
-        guard let stored, stored.hasPasscode else { return false }
-        if !stored.opensUnconstrained { return true }
-        if stored.opensConstrained { return false }
-        var hasConstrained = false
-        _ = try survey { if $0.protection.constraint != nil { hasConstrained = true } }
-        return hasConstrained
+        guard let stored, stored.hasPasscode, !stored.opensConstrained else { return false }
+        var hasClosed = false
+        _ = try survey { if !stored.opens($0) { hasClosed = true } }
+        return hasClosed
     }
 }

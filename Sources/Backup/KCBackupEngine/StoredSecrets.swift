@@ -28,6 +28,9 @@ package final class StoredSecrets {
     /// True if those of items with a constraint are open, too.
     package var opensConstrained: Bool { keybag.isOpen && keybag.opensConstrained }
 
+    /// True if the secret of an item is open, or if it has none.
+    func opens(_ item: Item) -> Bool { item.secretSize == nil || keybag.opens(item.protection) }
+
     /// True if a passcode was set when the archive was made.
     package var hasPasscode: Bool { keybag.hasPasscode }
 

@@ -50,6 +50,9 @@ package final class ArchivedKeybag {
     /// True if every class key that an archive can need is available.
     package var isOpen: Bool { RetiredKeys.accessibilities.allSatisfy { keys[$0] != nil } }
 
+    /// True if the key of items with this protection is available.
+    package func opens(_ protection: Protection) -> Bool { keys.openingKey(protection) != nil }
+
     /// Opens all class keys with the passcode that the keychain had when the archive was made.
     ///
     /// Wrong passcodes are not counted, unless a chip does: the archive has no place for a count, and a copy of it would
