@@ -95,7 +95,9 @@ struct PasswordSafeSeal {
         salted.append(salt.span)
         var hash = try HashFunction.sha256.hash(salted)
         var next = SecretBytes(capacity: 32)
-        for _ in 0..<rounds {
+        for round in 0..<rounds {
+            // A file can demand minutes.
+            if round % 65_536 == 0, Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
             next.removeAll()
             try hash.withBytes { try HashFunction.sha256.hash($0, into: &next) }
             swap(&hash, &next)
