@@ -225,7 +225,8 @@ let package = Package(
         library(
             "KCReportPages", in: "Programs",
             [
-                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCBackupArchive",
+                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCHomeFiles",
+                "KCBackupArchive",
                 "KCBackupEngine", "KCBackupCatalogue", "KCReportText",
             ]),
         library(

@@ -75,6 +75,9 @@ package struct GivenRecipients {
     /// The names of all recovery kits of this device, also of those for which no more archives are made.
     package var knownKits: Set<ExactText> = []
 
+    /// True if every key that opens the archive is one that this device has for files, and no passphrase does.
+    package var opensHereAlone = false
+
     package init() {}
 
     /// Everything that opens the whole archive.

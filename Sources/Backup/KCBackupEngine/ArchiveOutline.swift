@@ -17,6 +17,8 @@ package struct ArchiveOutline: Hashable, Sendable {
     package let metadataRecipients: [String]
     /// The kinds of recipients of the secrets stream, one for each recipient.
     package let secretsRecipients: [String]
+    /// True if it is known that no device but this one has a key of it.
+    package var opensHereAlone = false
 
     /// Reads the outline.
     package init(_ file: ArchiveFile) throws(ArchiveFailure) {

@@ -30,15 +30,18 @@ package struct CreateBackup {
     /// Makes an archive that opens with `keys`, on any device.
     ///
     /// - Parameters:
-    ///   - bound: called for each item that only this device can restore.
+    ///   - isOfMachine: true for an item that restores anywhere, and is of use on this machine alone.
+    ///   - bound: called for each item that only this device can restore, or make use of.
     ///   - step: called for each item.
     /// - Throws: `ArchiveFailure`, and what the source and the destination throw; no archive exists then.
     package func encrypted(
-        _ source: some ItemSource, with keys: ArchiveKeys, bound: @escaping (Item) -> Void = { _ in },
-        step: @escaping () -> Void = {}
+        _ source: some ItemSource, with keys: ArchiveKeys, isOfMachine: @escaping (Item) -> Bool = { _ in false },
+        bound: @escaping (Item) -> Void = { _ in }, step: @escaping () -> Void = {}
     ) throws -> CreateReport {
-        var visitor = try visitor(.encrypted(keys), opens: { _ in true }, bound: bound, step)
-        try source.visitItems(&visitor)
+        let visitor = try visitor(.encrypted(keys), opens: { _ in true }, bound: bound, step)
+        visitor.isOfMachine = isOfMachine
+        var taking = visitor
+        try source.visitItems(&taking)
         return try finish(visitor)
     }
 
@@ -70,7 +73,7 @@ package struct CreateBackup {
         let report = CreateReport(
             header: archive.header, contents: archive.contents, size: archive.size, groups: visitor.groups.byGroup,
             omitted: visitor.omitted, damaged: visitor.damaged, boundToThisDevice: visitor.boundToThisDevice,
-            notOpened: visitor.notOpened)
+            ofThisMachine: visitor.ofThisMachine, notOpened: visitor.notOpened)
         try destination.receive(archive, report)
         return report
     }
@@ -92,6 +95,8 @@ package struct CreateReport: Sendable {
     package let damaged: [Item?]
     /// The number of items that only this device can restore.
     package let boundToThisDevice: Int
+    /// The number of the other items that are of use on this machine alone, wherever they are restored.
+    package let ofThisMachine: Int
     /// The number of items whose seals were not checked, because no key for them was available.
     package let notOpened: Int
 }
@@ -107,7 +112,9 @@ private final class ArchivingVisitor: ItemVisitor {
     private(set) var notOpened = 0
     private(set) var omitted: [Item] = []
     private(set) var damaged: [Item?] = []
+    var isOfMachine: (Item) -> Bool = { _ in false }
     private(set) var boundToThisDevice = 0
+    private(set) var ofThisMachine = 0
     private(set) var groups = AccessGroupCounts()
 
     init(
@@ -133,6 +140,9 @@ private final class ArchivingVisitor: ItemVisitor {
     func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
         if Verdict.decide(item.accessibility, in: mode, onSameDevice: false) != .restores {
             boundToThisDevice += 1
+            bound(item)
+        } else if isOfMachine(item) {
+            ofThisMachine += 1
             bound(item)
         }
         if !opens(item.protection) { notOpened += 1 }

@@ -90,7 +90,7 @@ package struct HomeItem: Hashable, Sendable {
     /// Which key opens it; nil for a file that is no encrypted credential.
     package let key: CredentialKey?
 
-    private static let keyName = "systemd.key"
+    fileprivate static let keyName = "systemd.key"
 
     /// Describes a file that was read.
     package init(_ path: HomePath, _ file: HomeFile) {
@@ -163,5 +163,13 @@ package struct HomeItem: Hashable, Sendable {
     /// The permissions of the file where it is restored: at most those that it had, and never write for others.
     package func restoredPermissions(_ rule: HomeFileRule) -> UInt32 {
         permissions & (rule.isSecret ? 0o700 : 0o755) | 0o400
+    }
+}
+
+extension Item {
+    /// True for a credential of systemd that only the machine that encrypted it opens, wherever it is restored.
+    package var isOfOneMachine: Bool {
+        // Nearly all items have no such attribute, and every item is asked.
+        extra.contains { $0.name.exact == HomeItem.keyName.exact } && HomeItem(self)?.key?.isBoundToMachine == true
     }
 }

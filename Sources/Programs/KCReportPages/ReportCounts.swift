@@ -1,5 +1,6 @@
 package import KCBackupCatalogue
 package import KCByteStreams
+internal import KCHomeFiles
 package import KCKeychainModel
 internal import KCReportText
 
@@ -11,6 +12,8 @@ package struct ReportCounts {
     package private(set) var byAccessibility: [Accessibility: Int] = [:]
     package private(set) var byReason: [Verdict.Reason: Int] = [:]
     package private(set) var byTravel: [Travel: Int] = [:]
+    /// The number of items that restore on any device, and are of use on one machine alone.
+    package private(set) var ofOneMachine = 0
     /// The number of items by year of the last change.
     package private(set) var byYear: [String: Int] = [:]
     /// The number of items by access group, as shown in the table.
@@ -31,6 +34,7 @@ package struct ReportCounts {
         byClass[item.itemClass] += 1
         byAccessibility[item.accessibility, default: 0] += 1
         byTravel[Travel(item.accessibility), default: 0] += 1
+        if item.isOfOneMachine, Travel(item.accessibility) == .anyDevice { ofOneMachine += 1 }
         byYear[String(calendar.day(item.modified).prefix(4)), default: 0] += 1
         if case .staysBehind(let reason) = verdict { byReason[reason, default: 0] += 1 }
         let group = displayed(item.accessGroup, limit: ReportRow.cellLimit)

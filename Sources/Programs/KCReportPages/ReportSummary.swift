@@ -73,12 +73,14 @@ extension ReportPage {
         let others: HTML
         if !isEncrypted {
             others = "<b class=\"no\">Nothing.</b> An unencrypted archive restores only on the device that made it."
+        } else if outline.opensHereAlone {
+            others = "<b class=\"no\">Nothing.</b> Only the device that made it has a key of it."
         } else if bound == 0 {
-            others = "<b class=\"yes\">Every item.</b> None of them is bound to its device."
+            others = "<b class=\"yes\">Every item.</b> None of them is bound to its device.\(ofOneMachine)"
         } else {
             others = """
                 <b class="no">\(counts.total - bound) of \(counts.total) items.</b> The other \(bound) \
-                \(bound == 1 ? "is" : "are") ThisDeviceOnly.
+                \(bound == 1 ? "is" : "are") ThisDeviceOnly.\(ofOneMachine)
                 """
         }
         let keychain: HTML =
@@ -92,6 +94,16 @@ extension ReportPage {
             <dt>Any other device</dt><dd>\(others)</dd>
             \(keychain)</dl></section>
 
+            """
+    }
+
+    /// What restores on any device, and opens on one alone.
+    private var ofOneMachine: HTML {
+        let count = counts.ofOneMachine
+        if count == 0 { return "" }
+        return """
+             \(shown: counted(count, "credential")) \(count == 1 ? "is" : "are") encrypted for the machine where \
+            \(count == 1 ? "it was" : "they were") made, and \(count == 1 ? "opens" : "open") there alone.
             """
     }
 

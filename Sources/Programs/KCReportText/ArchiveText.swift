@@ -22,12 +22,12 @@ extension ArchiveOutline {
 
     package var keyWords: String {
         // The passphrase is one recipient of each stream.
-        let own = hasPassphrase ? 1 : 0
-        let restore = max(0, secretsRecipients.count - own)
+        let restore = max(0, secretsRecipients.count - (hasPassphrase ? 1 : 0))
+        let own = opensHereAlone ? ", of this device alone" : ""
         let inspect = max(0, metadataRecipients.count - secretsRecipients.count)
         let keys = [
             hasPassphrase ? "a passphrase" : nil,
-            restore > 0 ? counted(restore, isPostQuantum ? "post-quantum public key" : "public key") : nil,
+            restore > 0 ? counted(restore, isPostQuantum ? "post-quantum public key" : "public key") + own : nil,
             inspect > 0 ? counted(inspect, "inspect key") + " (metadata alone)" : nil,
         ]
         return keys.compactMap { $0 }.joined(separator: ", ")

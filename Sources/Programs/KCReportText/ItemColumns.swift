@@ -1,5 +1,6 @@
 internal import KCBackupArchive
 package import KCBackupCatalogue
+internal import KCHomeFiles
 package import KCKeychainModel
 
 /// The columns of items in `item list` and `inspect`.
@@ -35,7 +36,7 @@ package enum ItemColumns {
         for code in [AttributeCode.acct, .labl] where !row.append(code, of: attributes) { row.append("") }
         row.append(item.collection ?? "")
         if !row.append(.agrp, of: attributes) { row.append("") }
-        row.append(travels(item.accessibility, in: mode ?? .encrypted))
+        row.append(travels(item, in: mode ?? .encrypted))
         row.append(item.accessibility.name)
         row.append(item.isSynchronizable ? "yes" : "")
         row.append { text in calendar.append(day: item.created, to: &text) }
@@ -46,8 +47,11 @@ package enum ItemColumns {
     }
 
     /// Returns where an item restores, from the verdicts for the device that made the archive and for another device.
-    private static func travels(_ accessibility: Accessibility, in mode: ArchiveMode) -> String {
-        if Verdict.decide(accessibility, in: mode, onSameDevice: false) == .restores { return "anywhere" }
+    private static func travels(_ item: Item, in mode: ArchiveMode) -> String {
+        let accessibility = item.accessibility
+        if Verdict.decide(accessibility, in: mode, onSameDevice: false) == .restores {
+            return item.isOfOneMachine ? "its machine" : "anywhere"
+        }
         return Verdict.decide(accessibility, in: mode, onSameDevice: true) == .restores ? "this device" : "nowhere"
     }
 }

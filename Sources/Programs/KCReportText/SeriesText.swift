@@ -16,7 +16,8 @@ extension SeriesDestination.Outcome {
         return .members([
             ("keychain", .text(name)), ("saved", .flag(isNew)), ("file", .text(entry.name)),
             ("id", .text(Hexadecimal.encode(entry.archiveID))), ("size", .number(Int(entry.file.size))),
-            ("contents", report.contents.json), ("boundToThisDevice", .number(report.boundToThisDevice)),
+            ("contents", report.contents.json),
+            ("boundToThisDevice", .number(report.boundToThisDevice + report.ofThisMachine)),
             ("notOpened", .number(report.notOpened)), ("omitted", .list(report.omitted.map { .item($0) })),
             ("damaged", .list(report.damaged.compactMap { $0.map { .item($0) } })),
         ])

@@ -65,6 +65,12 @@ struct ArchiveKeyOptions: ParsableArguments {
         let others = kits.filter { $0.retired == nil && !seen.contains(.native($0.recipient)) }
         given.kits = others.map(\.recipient)
         try Self.requireOneStrength(given, others)
+        given.opensHereAlone = try !self.asks(given) && session.hasKeys(of: given.opening)
+        if given.opensHereAlone {
+            session.warn(
+                "the archive opens on this device alone, whose keys of files are its only ones; a passphrase, another "
+                    + "recipient or 'kcbackup recovery make' gives it a second key")
+        }
         if passphrase == nil, !given.restoring.isEmpty, given.opening.allSatisfy(\.needsPlugin) {
             session.note(
                 "only a plugin opens the archive, with the token or the machine that has its key; a passphrase or "

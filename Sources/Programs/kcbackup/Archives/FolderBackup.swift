@@ -50,6 +50,8 @@ struct FolderBackup {
         fileprivate let locked: [String]
         /// The items that could not be read, in words.
         fileprivate let unread: [String]
+        /// True if no other device has a key of the archives.
+        fileprivate let opensHereAlone: Bool
 
         /// The exit status of the run: that of the first keychain that failed.
         var status: ExitStatus {
@@ -119,7 +121,7 @@ struct FolderBackup {
     /// Backs up, and reports the results.
     func run() throws -> ExitStatus {
         let summary = try back()
-        try tell(summary.results)
+        try tell(summary)
         return summary.status
     }
 
@@ -169,7 +171,7 @@ struct FolderBackup {
         return Summary(
             results: results.sorted { $0.name.exact < $1.name.exact },
             locked: try parts.flatMap { try $0.source.unread.lockedCollections },
-            unread: unread)
+            unread: unread, opensHereAlone: given?.opensHereAlone == true)
     }
 
     /// The names of the stores of a backup of several.
@@ -282,13 +284,14 @@ struct FolderBackup {
         session.warnOfLoss(of: part.subject.name, part.source.identity)
     }
 
-    private func tell(_ results: [(name: String, result: Result)]) throws {
+    private func tell(_ summary: Summary) throws {
+        let results = summary.results
         var json: [JSONValue] = []
         for (name, result) in results {
             switch result {
             case .done(let outcome, let report, let told):
                 options.warn(of: report, told: told, session)
-                tell(outcome, report, of: name)
+                tell(outcome, report, of: name, opensHereAlone: summary.opensHereAlone)
                 json.append(outcome.json(of: name, report))
             case .same(let entry): tellSame(entry, of: name)
             case .failed(let failure):
@@ -303,13 +306,15 @@ struct FolderBackup {
         if session.style.isJSON { try session.result(["folder": .text(path), "results": .list(json)], []) }
     }
 
-    private func tell(_ outcome: SeriesDestination.Outcome, _ report: CreateReport, of name: String) {
+    private func tell(
+        _ outcome: SeriesDestination.Outcome, _ report: CreateReport, of name: String, opensHereAlone: Bool
+    ) {
         switch outcome {
         case .saved(let entry):
             session.note(
                 "\(label(name)) saved and verified \(counted(report.contents.counts.total, "item")) as "
                     + "\(displayed(entry.name)), \(byteCount(report.size))")
-            session.note(options.travelWords(report))
+            session.note(options.travelWords(report, opensHereAlone: opensHereAlone))
             if report.notOpened > 0 {
                 session.note(
                     "\(counted(report.notOpened, "item")) not opened, and not checked: that takes the passcode")

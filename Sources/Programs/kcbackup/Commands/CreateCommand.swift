@@ -84,11 +84,12 @@ struct CreateCommand: Verb {
         let backup = try CreateBackup(
             of: subject.archiveSource(), device: LocalDevice(session.world).key(), tool: CommandLineTool.tool,
             to: target.destination(in: session), now: session.now)
-        let keys = try options.unencrypted ? nil : keys(open.items, subject, session)
+        let given = try options.unencrypted ? nil : options.keys.recipients(in: session)
+        let keys = try given.map { try self.keys($0, open.items, subject, session) }
         let report = try target.making(in: session) {
             try options.make(backup, of: open.items, with: keys, in: session)
         }
-        try tell(report, open, subject, target, session)
+        try tell(report, open, subject, target, opensHereAlone: given?.opensHereAlone == true, session)
         if let folder = target.folder, try session.catalogueIfAny(of: folder) != nil {
             session.note("'\(OptionName.to.spelling) \(shellWord(folder))' would add it to the backups kept there")
         }
@@ -97,16 +98,15 @@ struct CreateCommand: Verb {
 
     /// Asks for missing secrets in the order in which mistakes are noticed earliest: recipients, passcode, passphrase.
     private func keys(
-        _ source: any ReadableStore, _ subject: any NamedStore, _ session: Session
+        _ recipients: GivenRecipients, _ source: any ReadableStore, _ subject: any NamedStore, _ session: Session
     ) throws -> ArchiveKeys {
-        let recipients = try options.keys.recipients(in: session)
         try source.open(.all)
         return try options.keys.keys(recipients, of: subject.name, in: session)
     }
 
     private func tell(
         _ report: CreateReport, _ open: OpenStore, _ subject: any NamedStore, _ target: ArchiveOutput,
-        _ session: Session
+        opensHereAlone: Bool, _ session: Session
     ) throws {
         let told = try open.items.unread.count
         options.warn(of: report, told: told, session)
@@ -118,7 +118,7 @@ struct CreateCommand: Verb {
             session.warn("\(target.words) holds no items of \(subject.words)")
         }
         session.did("\(target.words): \(counted(total, "item")) of \(subject.words), \(byteCount(report.size))")
-        session.note(options.travelWords(report))
+        session.note(options.travelWords(report, opensHereAlone: opensHereAlone))
         if !options.unencrypted { try session.noteKits() }
         if report.notOpened > 0 {
             // Not a warning: a nightly run without the passcode should stay silent.
@@ -130,7 +130,8 @@ struct CreateCommand: Verb {
         try session.result(
             .members([
                 ("archive", outline(of: target, path, session)),
-                ("contents", report.contents.json), ("boundToThisDevice", .number(report.boundToThisDevice)),
+                ("contents", report.contents.json),
+                ("boundToThisDevice", .number(report.boundToThisDevice + report.ofThisMachine)),
                 ("notOpened", .number(report.notOpened)),
                 ("omitted", .list(report.omitted.map { .item($0) })),
                 ("damaged", .list(damaged.map { $0.map { .item($0) } ?? [:] })),

@@ -119,8 +119,9 @@ struct InspectCommand: Verb {
                 if choosesItems { session.warn("without a key no item is shown, and the conditions select nothing") }
                 return choosesItems ? .incomplete : .ok
             }
-            let outline = try ArchiveOutline(file)
+            var outline = try ArchiveOutline(file)
             let proven = try opener.prove(file, at: found.path)
+            outline.opensHereAlone = try session.opensHereAlone(proven, file, outline)
             let selection = InspectSelection(
                 filter: filter, onlyStaying: staysBehind, mode: file.header.mode,
                 isSameDevice: judged.isMaker(of: file.header) ?? proven.isFromThisDevice)

@@ -80,6 +80,18 @@ extension FileKeyPlaces.Place {
         }
     }
 
+    /// The newest key as one to encrypt to; nil if it is known only while the keychain is unlocked, or not made yet.
+    var knownRecipient: X25519Recipient? {
+        get throws {
+            switch self {
+            case .device(let identity): return identity.recipient
+            case .keychain(_, let keychain, let fileClass):
+                guard keychain.keybag.hasFileKeys, keychain.knowsFilePublicKey(fileClass) else { return nil }
+                return try X25519Recipient(publicKey: keychain.filePublicKey(fileClass))
+            }
+        }
+    }
+
     /// True if it opens its files without a question.
     func isOpen(in session: Session) throws -> Bool {
         switch self {

@@ -1,4 +1,6 @@
 internal import KCAgeEncryption
+internal import KCBackupArchive
+internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCFileProtection
@@ -137,5 +139,37 @@ extension Keychain {
             identities.append(identity)
         }
         return identities
+    }
+}
+
+extension Session {
+    /// True if each of these keys is one that this device, or a keychain of it, has for files; false for none.
+    ///
+    /// - Throws: errors of reading the device key and the keychains.
+    func hasKeys(of recipients: [GivenRecipient]) throws -> Bool {
+        var others: Set<GivenRecipient> = Set(recipients)
+        let canBeOfFiles = others.allSatisfy { if case .native(.x25519) = $0 { true } else { false } }
+        guard !others.isEmpty, canBeOfFiles else { return false }
+        let known = subjects
+        defer { subjects = known }
+        for place in try FileKeyPlaces(nil, in: self).places {
+            guard let own = try place.knownRecipient else { continue }
+            others.remove(.native(.x25519(own)))
+        }
+        return others.isEmpty
+    }
+
+    /// True if an archive of this device has one key, and that is the one of this device for files.
+    ///
+    /// - Throws: `ArchiveFailure`, and errors of reading the device key.
+    func opensHereAlone(_ proven: ProvenArchive, _ file: ArchiveFile, _ outline: ArchiveOutline) throws -> Bool {
+        guard proven.isFromThisDevice, file.header.mode == .encrypted, !outline.hasPassphrase,
+            outline.secretsRecipients.count == 1
+        else { return false }
+        do {
+            return try file.prove().open(identities: [LocalFileKeys.deviceIdentity(in: self)]).opensSecrets
+        } catch ArchiveFailure.noMatchingIdentity {
+            return false
+        }
     }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCBackupArchive
 internal import KCBackupEngine
+internal import KCHomeFiles
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCLocalKeychains
@@ -92,7 +93,8 @@ struct CreateOptions: ParsableArguments {
         let progress = try Progress("archiving items", in: session, itemsOf: source.itemCount)
         var bound: [Item] = []
         let report = try backup.encrypted(
-            source, with: keys, bound: { if session.style.isVerbose { bound.append($0) } }, step: progress.step)
+            source, with: keys, isOfMachine: \.isOfOneMachine,
+            bound: { if session.style.isVerbose { bound.append($0) } }, step: progress.step)
         progress.finish()
         for words in wordsApart(bound) { session.note("only on this device: \(words)") }
         return report
@@ -109,7 +111,9 @@ struct CreateOptions: ParsableArguments {
     }
 
     /// Returns the line that tells where the archive can be restored and what cannot be restored elsewhere.
-    func travelWords(_ report: CreateReport) -> String {
+    ///
+    /// - Parameter opensHereAlone: true if no other device has a key of it.
+    func travelWords(_ report: CreateReport, opensHereAlone: Bool) -> String {
         let omitted =
             report.omitted.isEmpty
             ? "" : "; \(counted(report.omitted.count, "item")) in no archive (WhenPasscodeSetThisDeviceOnly)"
@@ -117,11 +121,19 @@ struct CreateOptions: ParsableArguments {
             return "restores on this device only; anyone can read names and dates, and only this device opens secrets"
                 + omitted
         }
-        let bound = report.boundToThisDevice
+        if opensHereAlone { return "opens on this device alone, since no other has a key of it" + omitted }
+        let (bound, ofMachine) = (report.boundToThisDevice, report.ofThisMachine)
+        let apart = [
+            bound == 0 ? nil : "\(counted(bound, "ThisDeviceOnly item")) only here",
+            ofMachine == 0
+                ? nil
+                : "\(counted(ofMachine, "credential")) encrypted for this machine "
+                    + "\(ofMachine == 1 ? "opens" : "open") only here",
+        ]
+        let words = apart.compactMap { $0 }
         let travel =
-            bound == 0
-            ? "all of it restores on any device"
-            : "restores on any device, \(counted(bound, "ThisDeviceOnly item")) only here"
+            words.isEmpty
+            ? "all of it restores on any device" : "restores on any device, \(words.joined(separator: ", "))"
         return travel + omitted
     }
 }

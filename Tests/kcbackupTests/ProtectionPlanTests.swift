@@ -1,0 +1,146 @@
+import Foundation
+import KCAgeEncryption
+import KCByteStreams
+import KCTestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("What is found out before a file is protected or decrypted", .waitsForPrograms)
+struct ProtectionPlanTests {
+    private let home: TestHome
+
+    init() throws {
+        home = try TestHome()
+        for (name, text) in [
+            ("passcode", "walnut lantern"), ("other", "orbit lantern velvet"), ("a", "one"), ("b", "two"),
+        ] {
+            try home.write(name, text + "\n")
+        }
+        for line in ["keychain create --passcode file:passcode", "keychain create work --passcode file:other"] {
+            #expect(home.run(line).status == .ok)
+        }
+    }
+
+    private func expect(_ line: String, _ status: kcbackup.ExitStatus = .ok, says words: String = "") {
+        let outcome = home.run(line)
+        #expect(outcome.status == status, "\(line): \(outcome.messages)")
+        #expect(words.isEmpty || outcome.messages.contains(words), "\(line): \(outcome.messages)")
+    }
+
+    private func files(_ names: String...) throws -> [Bool] { try names.map { try Path.exists(home.path($0)) } }
+
+    @Test("If one of two keychains does not open, no file is decrypted, in whatever order they are given")
+    func twoKeychains() throws {
+        expect("protect a --class complete --passcode file:passcode")
+        expect("protect b --class complete --keychain work --passcode file:other")
+        expect("keychain lock")
+        expect("keychain lock work")
+        expect("unprotect a.age b.age --passcode file:passcode", .wrongKey)
+        expect("unprotect b.age a.age --passcode file:other", .wrongKey)
+        #expect(try files("a", "b", "a.age", "b.age") == [false, false, true, true])
+    }
+
+    @Test("A file whose key does not fit changes none before it")
+    func otherKey() throws {
+        expect("protect a b --class none")
+        var bytes = try home.folder.read("work/b.age")
+        // The share of the first stanza, which then no key opens.
+        let share = try #require(String(decoding: bytes, as: UTF8.self).firstRange(of: "-> X25519 "))
+        let offset = String(decoding: bytes, as: UTF8.self)[..<share.upperBound].utf8.count
+        bytes[offset] = bytes[offset] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+        try home.write("b.age", bytes)
+        #expect(home.run("unprotect a.age b.age").status != .ok)
+        #expect(try files("a", "a.age") == [false, true])
+    }
+
+    @Test("A dry run meets what the run would meet")
+    func dryRun() throws {
+        let log = try #require(FileHandle(forWritingAtPath: home.path("a")))
+        for option in [" --dry-run", ""] {
+            expect("protect a --class none\(option)", .busy, says: "open for writing")
+            expect("protect b b --class none\(option)", .usage, says: "is given twice")
+        }
+        try log.close()
+        try home.write("a.age", "taken")
+        for option in [" --dry-run", ""] {
+            expect("protect b a --class none\(option)", .exists, says: "is the name that the file would get")
+        }
+        try FileManager.default.removeItem(atPath: home.path("a.age"))
+        expect("protect a b --class none")
+        try home.write("b", String(repeating: "long", count: 1_000))
+        for option in [" --dry-run", ""] {
+            expect("unprotect a.age b.age\(option)", .exists, says: "is the name that the file would get")
+        }
+        #expect(try files("a", "b", "a.age", "b.age") == [false, true, true, true])
+    }
+
+    @Test("A public key that is given twice is one")
+    func once() throws {
+        expect("keygen -o key.txt")
+        expect("keygen -o key.txt", .exists, says: "choose another name: if that file is a key")
+        let text = String(decoding: try home.folder.read("work/key.txt"), as: UTF8.self)
+        let recipient = String(try #require(text.firstMatch(of: /age1\w+/)).0)
+        try home.write("keys.txt", "# mine\n\(recipient)\n\(recipient)\n")
+        func stanzas(_ name: String) throws -> Int {
+            String(decoding: try home.folder.read("work/" + name), as: UTF8.self).split(separator: "-> X25519").count
+                - 1
+        }
+        expect("protect a --class none --also-to \(recipient) --also-to \(recipient)")
+        #expect(try stanzas("a.age") == 2)
+        expect("device export -o device.age -R keys.txt -r \(recipient)")
+        #expect(try stanzas("device.age") == 1)
+    }
+
+    @Test("An archive for the key of this device alone says that no other opens it")
+    func aloneHere() throws {
+        let identity = home.run("protect identity --class none")
+        let recipient = String(try #require(identity.text.firstMatch(of: /age1\w+/)).0)
+        expect("item add --service x --secret file:a --passcode file:passcode")
+        let made = home.run("create a.kcb --keychain login -r \(recipient) --passcode file:passcode -v")
+        #expect(
+            made.messages.contains("opens on this device alone, since no other has a key of it"), "\(made.messages)")
+        #expect(!made.messages.contains("on any device"))
+        // As the plugin finds it.
+        let key = try LocalFileKeys.deviceIdentity(in: Session(home.world(), OutputStyle()))
+        try home.write("own.txt", IdentityFile.text(of: .x25519(key), comments: []).bytesForTest())
+        let seen = home.run("inspect a.kcb -i own.txt")
+        #expect(seen.text.contains("1 public key, of this device alone"), "\(seen.text) \(seen.messages)")
+        expect("inspect a.kcb -i own.txt --html a.html")
+        let page = String(decoding: try home.folder.read("work/a.html"), as: UTF8.self)
+        #expect(
+            page.contains("Only the device that made it has a key of it.") && !page.contains("Every item.</b> None"))
+        expect("keygen -o key.txt")
+        let text = String(decoding: try home.folder.read("work/key.txt"), as: UTF8.self)
+        let other = String(try #require(text.firstMatch(of: /age1\w+/)).0)
+        expect(
+            "create b.kcb --keychain login -r \(recipient) -r \(other) --passcode file:passcode -v",
+            says: "all of it restores on any device")
+        expect(
+            "schedule add nightly --keychain login --to folder -r \(recipient) --passcode file:passcode",
+            says: "the archive opens on this device alone")
+    }
+
+    @Test("What is bound to the key of this device is named before it gets another one")
+    func newKey() {
+        expect("schedule add nightly --keychain login --to folder --unencrypted")
+        let outcome = home.run("device adopt --new-key")
+        #expect(outcome.status == .ok)
+        for words in [
+            "files that 'kcbackup protect' encrypted will not open with the new key",
+            "job 'nightly' will not run with the new key",
+        ] { #expect(outcome.messages.contains(words), "\(outcome.messages)") }
+    }
+
+    @Test("No passcode is asked for to restore items that the device key alone opens")
+    func needless() {
+        expect("item add --service x --secret file:a --accessible Always --passcode file:passcode")
+        expect("create a.kcb --keychain login --unencrypted")
+        expect("keychain create third --no-passcode")
+        expect("restore a.kcb --keychain third")
+        #expect(home.run("item find --service x --keychain third --reveal").text == "one")
+        expect("item add --service y --secret file:a --passcode file:passcode")
+        expect("create b.kcb --keychain login --unencrypted")
+        #expect(home.run("restore b.kcb --keychain third").status != .ok)
+    }
+}
