@@ -106,53 +106,43 @@ struct ItemRow {
 
     // MARK: Binding
 
-    /// Binds the UUID, the attributes and everything else except the sealed secret (`bindData`).
-    ///
-    /// - Parameter text: a scratch buffer.
-    func bind(
-        _ item: Item, isTombstone: Bool, to statement: SQLStatement, text: inout [UInt8]
-    ) throws(KeychainStoreError) {
-        try statement.bind(item.uuid.bytes.span, Self.uuidColumn + 1)
-        try statement.bind(isTombstone ? 1 : 0, Self.tombColumn + 1)
+    /// The index of the parameter for the sealed secret, which is NULL in a tombstone.
+    static let dataParameter = dataColumn + 1
+
+    /// Replaces `parameters` with the values of everything except the sealed secret.
+    func fill(_ parameters: inout SQLParameters, _ item: Item, isTombstone: Bool) {
+        parameters.removeAll()
+        parameters.append(item.uuid.bytes.span, Self.uuidColumn + 1)
+        parameters.append(isTombstone ? 1 : 0, Self.tombColumn + 1)
         var otherKinds = ""
-        for (index, column) in columns.enumerated() {
+        for (index, column) in columns.enumerated() where item.attributes.codes.contains(column.code) {
             let parameter = Self.firstAttribute + index + 1
-            let hasOtherKind = try item.attributes.withMember(column.code) { form, bytes throws(KeychainStoreError) in
-                // Text without escapes, as most of it is, is bound without a copy of it.
+            let hasOtherKind = item.attributes.withMember(column.code) { form, bytes in
+                // Text without escapes, as most of it is, needs no text made of it.
                 if form == .text {
-                    try statement.bind(bytes.extracting(1..<bytes.count - 1), parameter)
+                    parameters.append(bytes.extracting(1..<bytes.count - 1), parameter)
                 } else {
-                    try Self.bind(form.value(of: bytes), parameter, to: statement)
+                    Self.append(form.value(of: bytes), parameter, to: &parameters)
                 }
                 return Self.hasOtherKind(form, column.kind)
             }
-            switch hasOtherKind {
-            case nil: try statement.bindNull(parameter)
-            case true?: otherKinds += (otherKinds.isEmpty ? "" : ",") + column.code.code
-            case false?: break
-            }
+            if hasOtherKind == true { otherKinds += (otherKinds.isEmpty ? "" : ",") + column.code.code }
         }
-        if otherKinds.isEmpty {
-            try statement.bindNull(Self.oddColumn + 1)
-        } else {
-            try statement.bindText(otherKinds.utf8.span, Self.oddColumn + 1)
-        }
-        if item.extra.isEmpty {
-            try statement.bindNull(Self.extraColumn + 1)
-        } else {
+        if !otherKinds.isEmpty { parameters.append(text: otherKinds.utf8.span, Self.oddColumn + 1) }
+        if !item.extra.isEmpty {
+            var text: [UInt8] = []
             ExtraColumn.encode(item.extra, into: &text)
-            try statement.bindText(text.span, Self.extraColumn + 1)
+            parameters.append(text: text.span, Self.extraColumn + 1)
         }
     }
 
-    /// Binds the sealed secret.
-    func bindData(_ blob: borrowing Span<UInt8>, to statement: SQLStatement) throws(KeychainStoreError) {
-        try statement.bind(blob, Self.dataColumn + 1)
-    }
-
-    /// Binds NULL for the sealed secret of a tombstone.
-    func bindNoData(to statement: SQLStatement) throws(KeychainStoreError) {
-        try statement.bindNull(Self.dataColumn + 1)
+    private static func append(_ value: AttributeValue, _ index: Int, to parameters: inout SQLParameters) {
+        switch value {
+        case .number(let number): parameters.append(number, index)
+        case .date(let date): parameters.append(date.microseconds, index)
+        case .text(let text): parameters.append(text.utf8.span, index)
+        case .data(let bytes): parameters.append(bytes.span, index)
+        }
     }
 
     /// Binds the unique key of `item` to the parameters of `hasKey`, starting at index `first`.

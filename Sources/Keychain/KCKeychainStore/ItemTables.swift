@@ -10,8 +10,7 @@ final class ItemTables {
     }
 
     private var statements: [SQLStatement?]
-    /// The scratch buffer for the text of free attributes.
-    private var text: [UInt8] = []
+    private var parameters = SQLParameters()
     private var builder = AttributesBuilder()
     /// The row that was found last by its UUID, which is often asked for again, and the number of changes until then.
     private var latest: (found: Found, itemClass: ItemClass, changes: Int64)?
@@ -180,24 +179,22 @@ final class ItemTables {
     private func write(_ use: Use, _ item: Item, blob: borrowing SecretBytes) throws(KeychainStoreError) {
         let row = ItemRow.of(item.itemClass)
         let statement = try statement(use, row)
-        try row.bind(item, isTombstone: false, to: statement, text: &text)
-        try blob.withBytes { span throws(KeychainStoreError) in try row.bindData(span, to: statement) }
-        try run(use, item, statement, row)
+        fillParameters(use, item, isTombstone: false, row)
+        try blob.withBytes { span throws(KeychainStoreError) in
+            try statement.run(parameters, data: span, ItemRow.dataParameter)
+        }
     }
 
     private func write(_ use: Use, tombstone item: Item) throws(KeychainStoreError) {
         let row = ItemRow.of(item.itemClass)
         let statement = try statement(use, row)
-        try row.bind(item, isTombstone: true, to: statement, text: &text)
-        try row.bindNoData(to: statement)
-        try run(use, item, statement, row)
+        fillParameters(use, item, isTombstone: true, row)
+        try statement.run(parameters)
     }
 
-    private func run(
-        _ use: Use, _ item: Item, _ statement: SQLStatement, _ row: ItemRow
-    ) throws(KeychainStoreError) {
-        if use == .replace { try statement.bind(item.uuid.bytes.span, row.replacementKey) }
-        try statement.run()
+    private func fillParameters(_ use: Use, _ item: Item, isTombstone: Bool, _ row: ItemRow) {
+        row.fill(&parameters, item, isTombstone: isTombstone)
+        if use == .replace { parameters.append(item.uuid.bytes.span, row.replacementKey) }
     }
 
     private func found(_ statement: SQLStatement, _ row: ItemRow) throws(KeychainStoreError) -> Found? {

@@ -37,6 +37,48 @@ internal import CKCSQLite
         reset()
     }
 
+    /// Runs a statement that returns no rows, and resets it; parameters without a value are NULL.
+    ///
+    /// SQLite reads the values where they are, so they are unbound again before this returns.
+    func run(_ parameters: borrowing SQLParameters) throws(KeychainStoreError) {
+        defer { _ = unsafe sqlite3_clear_bindings(pointer) }
+        try parameters.withValues { bytes, values throws(KeychainStoreError) in
+            for value in values {
+                switch value {
+                case .number(let number, let index): try bind(number, index)
+                case .bytes(let range, let index): try bindInPlace(bytes.extracting(range), index)
+                case .text(let range, let index): try bindTextInPlace(bytes.extracting(range), index)
+                }
+            }
+            try run()
+        }
+    }
+
+    /// Runs a statement as `run` does, with the value of one more parameter, which may be large.
+    func run(
+        _ parameters: borrowing SQLParameters, data: borrowing Span<UInt8>, _ index: Int
+    ) throws(KeychainStoreError) {
+        try bindInPlace(data, index)
+        try run(parameters)
+    }
+
+    private func bindInPlace(_ bytes: borrowing Span<UInt8>, _ index: Int) throws(KeychainStoreError) {
+        // SQLite treats a null pointer as NULL.
+        if bytes.isEmpty { return try check(unsafe sqlite3_bind_zeroblob(pointer, Int32(index), 0)) }
+        try check(
+            unsafe bytes.withUnsafeBufferPointer { buffer in
+                unsafe sqlite3_bind_blob(pointer, Int32(index), buffer.baseAddress, Int32(buffer.count), nil)
+            })
+    }
+
+    private func bindTextInPlace(_ bytes: borrowing Span<UInt8>, _ index: Int) throws(KeychainStoreError) {
+        try check(
+            unsafe bytes.withUnsafeBytes { buffer in
+                let text = unsafe buffer.assumingMemoryBound(to: CChar.self)
+                return unsafe sqlite3_bind_text(pointer, Int32(index), text.baseAddress, Int32(text.count), nil)
+            })
+    }
+
     /// Resets the statement for another run; bindings are kept.
     package func reset() {
         // It returns the result of the last step, which has already been checked.
