@@ -36,6 +36,8 @@ COUNT = 50
 FAILED = re.compile(
     r'^✘ Test (?!run with \d+ tests? in )"?(.+?)"? (?:with \d+ test cases? )?failed after', re.MULTILINE
 )
+# Where a test ends the process, no test has failed yet.
+ISSUE = re.compile(r'^✘ Test "?(.+?)"? recorded an issue', re.MULTILINE)
 
 # The chosen number is the first byte of a file, mapped into each process, so that reading it again is no system call and
 # telling that it was reached is none either. It is not in the environment, which tests clear.
@@ -246,7 +248,7 @@ class Copy:
                 sys.exit(f"no test has the name {tests}")
             return [], is_reached
         # What failed is repeated at the end.
-        failed = list(dict.fromkeys(FAILED.findall(result.stdout)))
+        failed = list(dict.fromkeys(FAILED.findall(result.stdout) or ISSUE.findall(result.stdout)))
         return failed or [f"the run ended with {result.returncode}"], is_reached
 
 
