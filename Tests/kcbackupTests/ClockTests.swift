@@ -1,0 +1,63 @@
+import KCByteStreams
+import KCTestSupport
+import Testing
+
+@testable import kcbackup
+
+/// Runs random commands while the clock jumps years ahead and back between them.
+@Suite("A clock that jumps")
+struct ClockTests {
+    private static let hour: [Int64] = [-24 * 3_650, -48, -1, 0, 0, 0, 1, 48, 24 * 3_650]
+    private static let commands = [
+        "item add --service SERVICE --secret file:new", "item update --service a --secret file:new",
+        "create --to b --unencrypted", "create --to b --unencrypted", "prune b --keep-last 2", "verify b",
+        "restore --undo --yes", "undo --yes", "import items.jsonl --on-conflict overwrite", "list b", "status",
+        "item list",
+    ]
+
+    @Test(
+        "However the clock jumps, no command fails for it, and none loses an archive or an item",
+        arguments: 1...(ModelRun.isWhole ? 100 : 3))
+    func jumps(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let home = try TestHome(inMemory: true)
+        try home.write("new", "orbit lantern velvet\n")
+        try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"imported"},"secret":"s"}"# + "\n")
+        for line in ["keychain create --no-passcode", "item add --service a --generate"] {
+            try #require(home.run(line).status == .ok)
+        }
+        let proof = ProofCount("commands between which the clock jumps", seed: 1)
+        var history: [String] = []
+        for number in 0..<25 {
+            let hours = Self.hour.randomElement(using: &random) ?? 0
+            home.pass(hours: hours)
+            let command = (Self.commands.randomElement(using: &random) ?? "").replacing("SERVICE", with: "s\(number)")
+            history.append("\(hours): \(command)")
+            let before = try archives(home)
+            let outcome = home.run(command)
+            let told = "\(history.joined(separator: "\n"))\n\(outcome.messages)"
+            let isExpected = [.ok, .notFound, .stale, .shrunk].contains(outcome.status)
+            #expect(isExpected, "\(told)")
+            let after = try archives(home)
+            if command.hasPrefix("create"), outcome.status == .ok {
+                #expect(after.count == before.count + 1 && before.isSubset(of: after), "\(told)")
+                // What was made just now is the newest, whatever the dates of the others say.
+                #expect(home.run("prune b --keep-last 1").status == .ok, "\(told)")
+                #expect(try archives(home).isSuperset(of: after.subtracting(before)), "\(told)")
+            } else if command.hasPrefix("prune") {
+                #expect(after.count >= min(2, before.count) && after.isSubset(of: before), "\(told)")
+            } else {
+                #expect(after == before, "\(told)")
+            }
+            let whole = try archives(home).isEmpty ? .ok : home.run("verify b").status
+            #expect(whole == .ok, "\(told)")
+            proof.add(isExpected && whole == .ok ? 0 : 1)
+        }
+        try proof.record()
+    }
+
+    private func archives(_ home: TestHome) throws -> Set<String> {
+        guard Path.isFolder(home.path("b")) else { return [] }
+        return Set(try Path.names(in: home.path("b")).filter { $0.hasSuffix(".kcb") })
+    }
+}
