@@ -28,7 +28,7 @@ DOCUMENTATION := share/doc/kcbackup
 PACKAGES := .build/packages
 SOURCES := Package.swift $(shell find Sources -type f)
 
-.PHONY: help build test test-debug test-packages wrappers faults proof coverage seeded-defects fuzz fuzz-coverage fleet fleet-index judges remotes desktop bench demo install uninstall deb tarball sbom release test-deb test-reproducible test-html docs format
+.PHONY: help build test test-debug test-packages wrappers faults proof seeded-defects fuzz fuzz-coverage fleet fleet-index judges remotes desktop bench demo install uninstall deb tarball sbom release test-deb test-reproducible test-html docs format
 .PHONY: clean
 .PHONY: packages-build packages-test packages-desktop packages-judges packages-bench packages-remotes packages-fleet-index packages-test-html packages-deb packages-sbom packages-test-deb
 # Half a file must not look up to date.
@@ -44,7 +44,6 @@ help:
 	@echo 'make test-html  the pages of --html in a browser, which is installed for it'
 	@echo 'make faults     kill and disturb the program at every system call that changes a file'
 	@echo 'make proof      all trials of which `make test` takes samples, in STEPS=, and a table of them in docs/proof.md'
-	@echo 'make coverage   which lines of the sources the tests execute'
 	@echo 'make seeded-defects  switch on each defect of Tests/SeededDefects, or DEFECTS=, and see which tests find it'
 	@echo 'make desktop    back up and restore a desktop keyring with 2,000 items, KeePassXC, KWallet'
 	@echo 'make bench      time kcbackup beside other programs, with BENCH="15000 100000 1000000" items; --write in it'
@@ -88,10 +87,6 @@ test-debug: packages-test
 faults: packages-test
 	swift build $(OPTIMIZED) --build-tests
 	FAULTS=all LIMIT=4h TESTS=$(TESTS) .ci/run-tests --filter FaultTests
-
-# Half an hour. TESTS_OF="--filter KCTar" chooses some.
-coverage: packages-test
-	.ci/coverage $(TESTS_OF)
 
 # Everything of which `make test` takes a sample, and the page that says so. STEPS="flips calls" chooses some.
 proof: packages-test

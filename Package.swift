@@ -424,8 +424,8 @@ let package = Package(
             ],
             exclude: ["Listings", "Stories"]),
         .testTarget(
-            name: "FaultTests", dependencies: ["KCTestSupport", "kcbackup", "KCSecurityCommand"], exclude: ["pairs.sh", "trial.sh"],
-            swiftSettings: settings),
+            name: "FaultTests", dependencies: ["KCTestSupport", "kcbackup", "KCSecurityCommand"],
+            exclude: ["pairs.sh", "trial.sh"], swiftSettings: settings),
         .testTarget(name: "StyleTests", dependencies: ["KCTestSupport"], swiftSettings: settings),
     ]
 )

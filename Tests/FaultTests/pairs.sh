@@ -134,7 +134,7 @@ pair() {
     [ "$found" != "$first" ] && [ "$found" != "$second" ] || continue
     # One that does not wait for the other, or meets a keychain that the other deletes, says so, and has done nothing.
     local told=11
-    [[ " $one $other " != *" keychain-delete "* ]] || told=74
+    [[ " $one $other " != *" keychain-delete "* ]] || told=10
     read -r a b <<< "$found"
     [[ $a = 11 || $a = "$told" ]] && [ "$(state "$found")" = "$(state "$alone_other")" ] && continue
     [[ $b = 11 || $b = "$told" ]] && [ "$(state "$found")" = "$(state "$alone")" ] && continue

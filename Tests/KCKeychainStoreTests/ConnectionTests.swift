@@ -135,6 +135,7 @@ import Testing
         Example(13, 0, ENOSPC, .diskFull),
         Example(8, 0, 0, .readOnly),
         Example(8, 3, 0, .readOnly),
+        Example(8, 4, 0, .notFound("/x")),
         Example(5, 0, 0, .busy),
         Example(6, 0, 0, .busy),
         Example(26, 0, 0, .notAKeychain(.notADatabase)),

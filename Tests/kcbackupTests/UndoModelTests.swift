@@ -42,7 +42,9 @@ struct UndoModelTests {
         ].randomElement(using: &random) ?? ""
     }
 
-    @Test("Undo after any command gives the state before it, and undo again the state after it", arguments: 1...(ModelRun.isWhole ? 100 : 3))
+    @Test(
+        "Undo after any command gives the state before it, and undo again the state after it",
+        arguments: 1...(ModelRun.isWhole ? 100 : 3))
     func anyCommand(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var history: [String] = []

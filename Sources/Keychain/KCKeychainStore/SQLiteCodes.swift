@@ -13,6 +13,8 @@ extension KeychainStoreError {
         switch code & 0xff {
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: self = .busy
         case SQLITE_FULL: self = .diskFull
+        // Another process deleted or replaced the file while it was open.
+        case SQLITE_READONLY where code == Extended.moved: self = path.map(Self.notFound) ?? .readOnly
         case SQLITE_READONLY, SQLITE_PERM: self = .readOnly
         case SQLITE_CORRUPT where [EIO, ENXIO, ERANGE].contains(systemError):
             self = .system(code, systemError, path)
@@ -35,6 +37,7 @@ extension KeychainStoreError {
     private enum Extended {
         static let primaryKey = SQLITE_CONSTRAINT | 6 << 8
         static let unique = SQLITE_CONSTRAINT | 8 << 8
+        static let moved = SQLITE_READONLY | 4 << 8
         static let write = SQLITE_IOERR | 3 << 8
         static let fsync = SQLITE_IOERR | 4 << 8
         static let folderFsync = SQLITE_IOERR | 5 << 8
