@@ -3,9 +3,9 @@ internal import KCCryptography
 internal import KCGzipStreams
 internal import KCKeychainModel
 
-/// Reads the lines of one stream of an archive, decompressing them ahead on another thread, and hashing them.
+/// Reads the lines of one stream of an archive, decompressing and hashing them.
 struct HashedLines: ~Copyable {
-    private var lines: LineReader<SourceReadAhead<GzipDecoder<ProtectedSource>>>
+    private var lines: LineReader<GzipDecoder<ProtectedSource>>
     private var hash: SHA256? = SHA256()
     private var isHashed = true
     private let lineLimit: Int
@@ -15,7 +15,7 @@ struct HashedLines: ~Copyable {
     private static let pieceSize = 256 << 10
 
     init(_ source: consuming ProtectedSource, kind: StreamKind, lineLimit: Int) throws(ArchiveFailure) {
-        lines = LineReader(SourceReadAhead(try Self.decoder(source)), pieceSize: Self.pieceSize)
+        lines = LineReader(try Self.decoder(source), pieceSize: Self.pieceSize)
         self.lineLimit = lineLimit
         self.kind = kind
     }
