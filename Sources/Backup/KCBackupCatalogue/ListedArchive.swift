@@ -15,6 +15,10 @@ package struct ListedArchive {
     /// The state of an archive; the raw value is its name in JSON.
     package enum State: String {
         case ok, incomplete, damaged, replaced, missing, trashed, unlisted
+        /// The file could not be read, which says nothing about what is in it.
+        case unreadable
+        /// A newer version of the program made it.
+        case newer
         case noArchive = "no-archive"
     }
 
@@ -38,21 +42,20 @@ package struct ListedArchive {
                 rows.append(ListedArchive(name: entry.name, entry: entry, outline: nil, state: .missing))
                 continue
             }
-            let outline = outline("\(path)/\(entry.name)")
+            let (outline, failure) = look("\(path)/\(entry.name)")
             let state: State =
                 switch outline.map(entry.state) {
                 case .recorded: entry.isComplete == false ? .incomplete : .ok
                 case .replaced: .replaced
-                case .damaged, .missing, nil: .damaged
+                case .damaged, .missing: .damaged
+                case nil: failure ?? .damaged
                 }
             rows.append(ListedArchive(name: entry.name, entry: entry, outline: outline, state: state))
         }
         for name in unlisted.map(\.string) {
-            let outline = outline("\(path)/\(name)")
-            rows.append(
-                ListedArchive(
-                    name: name, entry: nil, outline: outline,
-                    state: outline == nil ? .noArchive : .unlisted))
+            let (outline, failure) = look("\(path)/\(name)")
+            let state = outline == nil ? failure ?? .noArchive : .unlisted
+            rows.append(ListedArchive(name: name, entry: nil, outline: outline, state: state))
         }
         return rows.sorted { ($0.created ?? .reference, $0.name) < ($1.created ?? .reference, $1.name) }
     }
@@ -63,12 +66,19 @@ package struct ListedArchive {
             && entry.fileState(at: "\(path)/\(entry.name)") == .recorded
     }
 
-    private static func outline(_ path: String) -> ArchiveOutline? {
-        do {
-            return try ArchiveOutline(ArchiveFile(path: path))
+    /// Reads the outline of a file; without one, `failure` is why, or nil if it is no archive.
+    private static func look(_ path: String) -> (outline: ArchiveOutline?, failure: State?) {
+        do throws(ArchiveFailure) {
+            return (try ArchiveOutline(ArchiveFile(path: path)), nil)
         } catch {
-            // The state of the row shows that the archive cannot be read.
-            return nil
+            switch error {
+            case .newerFormat: return (nil, .newer)
+            case .stream: return (nil, .unreadable)
+            case .file(let failure):
+                if case .system = failure.problem { return (nil, .unreadable) }
+                return (nil, nil)
+            default: return (nil, nil)
+            }
         }
     }
 
