@@ -58,7 +58,10 @@ struct KeychainPath {
 
     private func status(_ suffix: String) throws(KeychainStoreError) -> stat? {
         var status = stat()
-        if unsafe lstat(path + suffix, &status) == 0 { return status }
+        if unsafe lstat(path + suffix, &status) == 0 {
+            // A file without names was removed between finding and examining it, as a journal is at the end of a change.
+            return status.st_nlink == 0 ? nil : status
+        }
         let code = errno
         if code == ENOENT || code == ENOTDIR { return nil }
         throw .file(FileFailure(path + suffix, .system(code, doing: "examining")))
