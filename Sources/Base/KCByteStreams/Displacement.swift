@@ -28,6 +28,7 @@ struct Displacement {
     ///
     /// - Returns: false if the file with the name is not as it was read, and keeps it.
     /// - Throws: `system`; the new file has no name then, and the other one is where it was unless it could not be put back.
+    ///   If what was displaced cannot be removed, the new file has the name, and the error names the other one.
     func replace(by new: OpenFile, named passing: String) throws(FileFailure) -> Bool {
         guard let old = try hold() else {
             remove(passing)
@@ -44,7 +45,7 @@ struct Displacement {
             throw failure(code, "replacing")
         }
         if try isExpected(passing) {
-            remove(passing)
+            try removeDisplaced(passing)
             return true
         }
         try putBack(from: passing, insteadOf: EntryStatus(new))
@@ -69,7 +70,7 @@ struct Displacement {
         }
         guard code == 0 else { throw failure(code, "removing") }
         if try isExpected(passing) {
-            remove(passing)
+            try removeDisplaced(passing)
             return true
         }
         let back = Naming.move(passing, in: folder, to: name, in: folder)
@@ -127,6 +128,14 @@ struct Displacement {
         System.retrying { unsafe cfiles_exchange_names(folder.descriptor, passing, name) }
     }
 
+    /// Removes what was displaced, which may be the clear text of a file that is encrypted now, and must not be left silently.
+    private func removeDisplaced(_ passing: String) throws(FileFailure) {
+        guard unsafe unlinkat(folder.descriptor, passing, 0) == 0 || errno == ENOENT else {
+            throw FileFailure(path(passing), .system(errno, doing: "removing"))
+        }
+    }
+
+    /// Removes a new file that is not wanted; if that fails, `StaleFiles` does it later.
     private func remove(_ passing: String) { unsafe unlinkat(folder.descriptor, passing, 0) }
 
     private func status(_ name: String) throws(FileFailure) -> EntryStatus? {

@@ -135,9 +135,11 @@ package final class OpenFolder: Sendable {
         }
     }
 
-    /// Removes a folder in it, if it is one and empty; `synchronize` makes that durable.
+    /// Removes a folder in it, if it is one and empty but for what a killed process left; `synchronize` makes that durable.
     package func removeEmptyFolder(_ name: String) throws(FileFailure) {
-        guard unsafe unlinkat(file.descriptor, name, AT_REMOVEDIR) != 0 else { return }
+        if unsafe unlinkat(file.descriptor, name, AT_REMOVEDIR) == 0 { return }
+        if [ENOTEMPTY, EEXIST].contains(errno) { try StaleFiles.remove(in: path(of: name)) }
+        if unsafe unlinkat(file.descriptor, name, AT_REMOVEDIR) == 0 { return }
         // A folder that is mounted there is in use.
         guard [ENOTEMPTY, EEXIST, ENOENT, ENOTDIR, EBUSY].contains(errno) else {
             throw FileFailure(try path(of: name), .system(errno, doing: "removing"))

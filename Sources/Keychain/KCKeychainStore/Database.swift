@@ -14,6 +14,8 @@ internal import KCKeychainModel
     /// transaction.
     private(set) var isTransactionLost = false
     private var isLent = false
+    /// The result code of the last call that failed.
+    private var lastFailure = SQLITE_OK
     private var isReading = false
     /// What makes the file lock out its readers late.
     private var lateFile: UnsafeMutablePointer<csqlite_file>?
@@ -143,6 +145,7 @@ internal import KCKeychainModel
 
     /// The error for the result code of the last call.
     func failure(_ code: Int32) -> KeychainStoreError {
+        lastFailure = code
         if isLent, unsafe sqlite3_get_autocommit(pointer) != 0 { isTransactionLost = true }
         if code & 0xff == SQLITE_IOERR, unsafe lateFile?.pointee.failure == SQLITE_BUSY { return .busy }
         var systemError = unsafe sqlite3_system_errno(pointer)
@@ -174,7 +177,10 @@ internal import KCKeychainModel
     }
 
     /// Commits durably; if that fails, the transaction is rolled back.
+    ///
+    /// If the change is in place, and only the removal of its journal could not be made durable, `Durability` records that.
     func commit() throws(KeychainStoreError) {
+        lastFailure = SQLITE_OK
         do throws(KeychainStoreError) {
             if isTransactionLost { throw .sqlite(SQLITE_ABORT) }
             try run("COMMIT")
@@ -182,7 +188,8 @@ internal import KCKeychainModel
             isReading = false
         } catch {
             rollBack()
-            throw error
+            guard lastFailure == KeychainStoreError.folderNotSynced, case .file(let doubt) = error else { throw error }
+            Durability.doubt(doubt)
         }
     }
 

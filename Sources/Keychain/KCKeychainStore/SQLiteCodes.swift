@@ -29,6 +29,9 @@ extension KeychainStoreError {
         }
     }
 
+    /// The code for a journal that was deleted, which completes a change, and a folder that could not be synced afterwards.
+    static let folderNotSynced = Extended.folderFsync
+
     /// The codes for a key that a unique index already has; other constraints are violated only by bugs in this
     /// program.
     private static let takenKeys: Set = [Extended.primaryKey, Extended.unique]

@@ -136,8 +136,8 @@ private struct DiskRecorder {
         case "rename": try rename(place(call, nil, 0), place(call, nil, 1))
         case "renameat": try rename(place(call, 0, 1), place(call, 2, 3))
         case "renameat2":
-            if call.has(4, "RENAME_EXCHANGE") { throw call.unreadable() }
-            try rename(place(call, 0, 1), place(call, 2, 3))
+            let (one, other) = try (place(call, 0, 1), place(call, 2, 3))
+            if call.has(4, "RENAME_EXCHANGE") { try exchange(one, other) } else { try rename(one, other) }
         case "link": try link(file(at: place(call, nil, 0)), place(call, nil, 1))
         case "linkat": try link(linked(call), place(call, 2, 3))
         case "unlink", "rmdir": try remove(place(call, nil, 0))
@@ -279,6 +279,17 @@ private struct DiskRecorder {
         if let replaced = self.file(at: new) { nameless[new.path] = replaced }
         change([
             .init(folder: old.folder, name: old.name, file: nil), .init(folder: new.folder, name: new.name, file: file),
+        ])
+    }
+
+    private mutating func exchange(_ one: Place?, _ other: Place?) throws {
+        if one == nil, other == nil { return }
+        guard let one, let other, let first = file(at: one), let second = file(at: other) else {
+            throw CocoaError(.fileNoSuchFile)
+        }
+        change([
+            .init(folder: one.folder, name: one.name, file: second),
+            .init(folder: other.folder, name: other.name, file: first),
         ])
     }
 

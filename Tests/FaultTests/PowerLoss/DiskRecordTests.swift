@@ -102,6 +102,16 @@ struct DiskRecordTests {
         #expect(throws: TracedCall.Unreadable.self) { try record("7  nothing\n") }
     }
 
+    @Test("Names that are exchanged change together")
+    func exchanged() throws {
+        let record = try record(
+            Self.creation + #"8  renameat2(3<«/h»>, "«old»", 3<«/h»>, "«new»", RENAME_EXCHANGE) = 0"# + "\n")
+        let disk = try TemporaryFolder()
+        try record.image(after: record.events.count, record.syncs()) { _ in .kept }.write(into: disk)
+        #expect(try disk.read("tree/old") == Array("new text".utf8))
+        #expect(try disk.read("tree/new") == Array("old text".utf8))
+    }
+
     @Test("A rebuilt disk has what changed, with its mode and time, and one file where there are two names")
     func written() throws {
         let record = try record(
