@@ -17,8 +17,8 @@ struct JournalRaceTests {
         let isOver = DispatchSemaphore(value: 0)
         Thread {
             while !isDone.value.load(ordering: .relaxed) {
-                close(open(journal, O_CREAT | O_RDWR | O_CLOEXEC, 0o600))
-                unlink(journal)
+                close(unsafe open(journal, O_CREAT | O_RDWR | O_CLOEXEC, 0o600))
+                _ = unsafe unlink(journal)
             }
             isOver.signal()
         }.start()
