@@ -114,7 +114,9 @@ struct FaultBench {
         if case .error = action { couldNotRemove = ["unlink", "unlinkat", "rmdir"].contains(call.name) }
         var found = violations(trial, couldNotRemove: couldNotRemove)
         if try !wasInjected(action, trial) { found.append("the fault did not happen") }
-        if case .error = action { found += statusViolations(trial, isUnsure: call.synchronizes, expected: [74]) }
+        // What protecting a file leaves if it cannot be removed is the clear text, so that is told.
+        let isUnsure = call.synchronizes || couldNotRemove && [.protect, .unprotect].contains(scenario)
+        if case .error = action { found += statusViolations(trial, isUnsure: isUnsure, expected: [74]) }
         return found.map { "\(scenario.rawValue), \(expression)\n  \(call)\n  \($0)" }
     }
 

@@ -188,8 +188,9 @@ internal import KCKeychainModel
             isReading = false
         } catch {
             rollBack()
-            guard lastFailure == KeychainStoreError.folderNotSynced, case .file(let doubt) = error else { throw error }
-            Durability.doubt(doubt)
+            guard lastFailure == KeychainStoreError.folderNotSynced, let path else { throw error }
+            // SQLite does not say which error of the system it was.
+            Durability.doubt(FileFailure(Path.split(path).folder, .system(EIO, doing: "making durable")))
         }
     }
 
