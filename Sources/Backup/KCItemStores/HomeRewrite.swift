@@ -10,14 +10,16 @@ extension RestorableHome {
     ///   - expected: the content that the file must still have.
     ///   - rest: the new content; nil to remove the file.
     ///   - ending: that of the file by which its programs keep others from it; nil if they have none.
-    /// - Throws: `HomeFailure` (`changedMeanwhile`, `notReplaceable`), `StateFailure.notKept`, `FileFailure`, `StreamFailure`; the file is then as it
-    ///   was.
+    /// - Throws: `HomeFailure` (`changedMeanwhile`, `notReplaceable`), `StateFailure.notKept`, `FileFailure`,
+    ///   `StreamFailure`; the file is then as it was.
     package func rewrite(
         _ path: HomePath, from expected: borrowing SecretBytes, to rest: borrowing SecretBytes?,
         lockedBy ending: String?, now: Timestamp
     ) throws {
+        let lock = try kept.folder.lock()
+        defer { withExtendedLifetime(lock) {} }
         let lockFile = ending.map { "\(home)/\(path.text.string)\($0)" }
-        if let lockFile { try PrivateFile.create(lockFile, Span(), anywhere: true) }
+        if let lockFile { try Self.takeLock(lockFile) }
         var failure: (any Error)?
         do {
             try replace(path, expected, rest, now)
@@ -28,13 +30,36 @@ extension RestorableHome {
         if let failure { throw failure }
     }
 
+    /// What a lock file has in it, so that a later run knows one that was left by a killed run.
+    private static let lockMark = Array("kcbackup\n".utf8)
+
+    /// Makes a lock file, which nobody else does while the folder of kept states is locked.
+    ///
+    /// - Throws: `FileFailure` (`busy` if another program has it).
+    private static func takeLock(_ path: String) throws {
+        do {
+            return try PrivateFile.create(path, lockMark.span, anywhere: true)
+        } catch let failure as FileFailure where failure.problem == .exists {
+            guard try isLeft(path) else { throw FileFailure(path, .busy) }
+        }
+        try Path.remove(path)
+        try PrivateFile.create(path, lockMark.span, anywhere: true)
+    }
+
+    /// True if a killed run of this program left the lock file.
+    private static func isLeft(_ path: String) throws -> Bool {
+        let file = try OpenFile.reading(path)
+        let length = lockMark.count + 1
+        let bytes = try [UInt8](capacity: length) { output throws in try file.read(at: 0, upTo: length, into: &output) }
+        return bytes == lockMark
+    }
+
     private func replace(
         _ path: HomePath, _ expected: borrowing SecretBytes, _ rest: borrowing SecretBytes?, _ now: Timestamp
     ) throws {
         guard let rule = HomeTable.rule(for: path) else { preconditionFailure("the file is in the table") }
         let home = try WritableHome(self.home)
-        let lock = try kept.folder.lock()
-        defer { withExtendedLifetime(lock) { home.synchronize() } }
+        defer { home.synchronize() }
         let entry = try home.entry(at: path, rule)
         if case .inTheWay(let problem) = entry { throw HomeFailure.notReplaceable(path.shown, problem) }
         guard case .file(let file) = entry,
