@@ -106,7 +106,8 @@ struct FileRemoval {
                 place, from: file.bytes, to: rest.bytes, lockedBy: format.lockEnding, now: session.now)
             session.note(
                 "took \(counted(rest.removed, "record")) out of \(quoted(path)); "
-                    + "'kcbackup undo \(OptionName.keychain.spelling) \(HomeRoot.home.storeName)' puts them back")
+                    + "'kcbackup undo \(OptionName.keychain.spelling) \(HomeRoot.home.storeName)' puts them back, "
+                    + "and has to come before an undo of the import")
             warnOfOtherNames(rest.removed)
         }
         if rest.staying > 0 { session.warn("\(quoted(path)) still holds secrets\(Self.staying(rest.staying))") }
