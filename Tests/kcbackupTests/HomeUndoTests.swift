@@ -67,6 +67,23 @@ struct HomeUndoTests {
         #expect(text(".ssh/id_a") == nil)
     }
 
+    @Test("A rest that the user has taken back is used up, and the undo itself is not reversed")
+    func nothingLeft() throws {
+        try link(".ssh/id_a")
+        #expect(home.run(Self.undo).status == .incomplete)
+        try remove(".ssh/id_a")
+        let plan = home.run(Self.undo + " --dry-run")
+        #expect(plan.text.contains("nothing is left to take back of 'restore'"), "\(plan.text)")
+        let second = home.run(Self.undo + " -v")
+        #expect(second.status == .ok)
+        #expect(second.messages.contains("nothing is left to take back of 'restore'"), "\(second.messages)")
+        #expect(text(".netrc") == "own" && text(".ssh/id_b") == nil)
+        #expect(!FileManager.default.fileExists(atPath: home.home + "/.ssh"))
+        // The rest is gone, so this is the undo of the undo.
+        #expect(home.run(Self.undo).status == .ok)
+        #expect(text(".netrc") == "archived")
+    }
+
     @Test("Without a terminal, the way on is said")
     func wayOn() throws {
         try link(".netrc")
@@ -126,18 +143,40 @@ struct KilledHomeUndoTests {
         echo "$killed killed, then ended with $status"
         """
 
+    /// The same, with nothing in the way; undo is told no state, and runs again only while the one it takes back is listed.
+    private static let freeScript =
+        script
+        .replacing("mv .netrc moved; ln -s moved .netrc\n", with: "")
+        .replacing("rm .netrc; mv moved .netrc\n", with: "")
+        .replacing(
+            #"kc undo "$state" --keychain home: --yes || kc undo --keychain home: --yes"#,
+            with: #"kc undo --keychain home: --list --json | grep -q "\"$state\"" && kc undo --keychain home: --yes"#)
+
     @Test("Whenever that is, undo finishes it once nothing is in the way")
     func killed() throws {
+        let outcome = try Self.run(Self.script)
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        #expect(
+            outcome.text.wholeMatch(of: /([5-9]|\d\d) killed, then ended with 3\n/) != nil,
+            "\(outcome.text)\(outcome.errorText)")
+    }
+
+    @Test("Undo finishes it and does not reverse it, without being told the state")
+    func killedInFreeHome() throws {
+        let outcome = try Self.run(Self.freeScript)
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        #expect(
+            outcome.text.wholeMatch(of: /([3-9]|\d\d) killed, then ended with 0\n/) != nil,
+            "\(outcome.text)\(outcome.errorText)")
+    }
+
+    private static func run(_ script: String) throws -> ExternalProgram.Outcome {
         let folder = try TemporaryFolder()
         let environment = [
             "HOME": folder.path("home"), "PATH": "/usr/bin:/bin", "program": try ExternalProgram.built("kcbackup"),
             "SWIFT_BACKTRACE": "enable=no",
         ]
-        let outcome = try ExternalProgram.run("bash", ["-c", Self.script], environment: environment, in: folder.path)
-        #expect(outcome.status == 0, "\(outcome.errorText)")
-        #expect(
-            outcome.text.wholeMatch(of: /([5-9]|\d\d) killed, then ended with 3\n/) != nil,
-            "\(outcome.text)\(outcome.errorText)")
+        return try ExternalProgram.run("bash", ["-c", script], environment: environment, in: folder.path)
     }
 }
 

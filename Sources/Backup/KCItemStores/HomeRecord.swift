@@ -13,6 +13,9 @@ struct HomeRecord {
     var files: [HomePath: [UInt8]?] = [:]
     /// The folders that it makes.
     var folders: Set<HomePath> = []
+    /// The oldest state that the change takes back, for an undo and for what is left of one; the undo is finished once that
+    /// state is removed.
+    var target: ArchivedStateName?
 
     // A line has a code and the path, at most 4,096 bytes in hexadecimal; see `HomeReader.countLimit`.
     private static let kind = StateFile.Kind("changed files", version: 1, sizeLimit: 1 << 30)
@@ -56,6 +59,11 @@ struct HomeRecord {
         guard let body = try file.read() else { return nil }
         guard let fields = StateFields(parsing: body) else { throw .altered(path: file.path) }
         for field in fields.fields {
+            if field.name.exact == "target" {
+                guard let name = ArchivedStateName(file: field.value) else { throw .altered(path: file.path) }
+                target = name
+                continue
+            }
             let words = field.value.exact.split(separator: " ")
             guard let last = words.last, let bytes = Hexadecimal.decode(last),
                 let path = String(validating: bytes, as: UTF8.self).flatMap({ HomePath($0, in: root) })
@@ -80,6 +88,7 @@ struct HomeRecord {
             fields.add("file", "\(code.map { Hexadecimal.encode($0) } ?? "-") \(Self.encoded(path))")
         }
         for path in folders.sorted() { fields.add("folder", Self.encoded(path)) }
+        fields.add("target", target?.file)
         do throws(StateFileFailure) {
             try Self.file(of: state, device).write(fields.encoded)
         } catch {

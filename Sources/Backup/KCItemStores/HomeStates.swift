@@ -37,15 +37,18 @@ struct HomeStates {
 
     /// Keeps what is at the paths of a record, and which folders are missing, before that changes.
     ///
-    /// - Parameter planned: what was at a path when the change was planned; nil for nothing.
+    /// - Parameters:
+    ///   - target: the oldest state that the change takes back; nil if it is no undo.
+    ///   - planned: what was at a path when the change was planned; nil for nothing.
     /// - Throws: `StateFailure.notKept`, also if a file is no longer as planned.
     func keep(
-        before change: KeptStates.Change, _ files: [HomePath: [UInt8]?], in home: WritableHome,
-        planned: (HomePath) -> EntryStatus?
+        before change: KeptStates.Change, _ files: [HomePath: [UInt8]?], target: ArchivedStateName? = nil,
+        in home: WritableHome, planned: (HomePath) -> EntryStatus?
     ) throws(StateFailure) {
         do {
             var record = HomeRecord()
             record.files = files
+            record.target = target
             var items = ItemCollection(date: .reference)
             for (path, code) in files {
                 guard let rule = HomeTable.rule(for: path) else { continue }

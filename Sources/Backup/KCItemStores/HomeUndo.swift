@@ -20,8 +20,9 @@ struct HomeUndo {
     }
 
     /// Takes back the change after a state, too, which is older than those before.
-    mutating func add(_ state: KeptState) throws {
-        let (files, record) = try states.contents(of: state)
+    ///
+    /// - Parameter files: those that the state has.
+    mutating func add(_ files: [HomePath: KeptFile], _ record: HomeRecord) {
         made.formUnion(record.folders)
         for (path, code) in record.files {
             before[path] = .some(files[path])
@@ -97,13 +98,13 @@ struct HomeUndo {
 
     /// Carries a plan out, if every file is still as it was planned for.
     ///
-    /// What is blocked becomes a state of its own, the newest one, before anything changes: so the next undo finishes this
-    /// one, wherever it was broken off.
+    /// The state of the undo names its target, and what is blocked becomes a state of its own, the newest one, before
+    /// anything changes. The target is removed at the end: while it is there, the next undo finishes this one.
     ///
-    /// - Parameter state: the oldest of those that are brought back.
+    /// - Parameter target: the oldest of the states that are brought back.
     /// - Throws: `StateFailure.notKept`, `HomeFailure.changedMeanwhile`, `FileFailure`, `StreamFailure`.
-    func apply(_ plan: Plan, of state: KeptState, keepsState: Bool) throws {
-        if keepsState {
+    func apply(_ plan: Plan, to target: ArchivedStateName, keepsState: Bool) throws {
+        if keepsState, !plan.steps.isEmpty {
             let code = try states.coding()
             var files: [HomePath: [UInt8]?] = [:]
             var present: [HomePath: EntryStatus] = [:]
@@ -112,14 +113,16 @@ struct HomeUndo {
                     try step.kept.map { try code($0.file.restoredPermissions(step.rule), $0.bytes) })
                 present[step.path] = step.present
             }
-            try states.keep(before: .undo, files, in: home) { present[$0] }
+            try states.keep(before: .undo, files, target: target, in: home) { present[$0] }
         }
         if !plan.blocked.isEmpty {
             let blocked = Set(plan.blocked)
             var rest = HomeRecord()
             rest.files = after.filter { blocked.contains($0.key) }
             rest.folders = made.intersection(blocked.flatMap(\.folders))
-            try states.keep(rest: rest, before.filter { blocked.contains($0.key) }, of: state)
+            rest.target = target
+            try states.keep(
+                rest: rest, before.filter { blocked.contains($0.key) }, of: states.folder.state(target))
         }
         defer { home.synchronize() }
         for step in plan.steps {

@@ -69,25 +69,42 @@ package final class RestorableHome: RestorableStore {
 
     package func planUndo(to name: String?) throws -> UndoPlan {
         let known = try kept.folder.names()
-        if known.isEmpty { throw StateFailure.none(named: nil) }
+        guard let newest = known.first else { throw StateFailure.none(named: nil) }
+        let named = known.first { name?.exact == $0.text.exact }
+        if name != nil, named == nil { throw StateFailure.none(named: name) }
+        // An undo that broke off is finished first. Its own states are then no changes to take back.
+        var unfinished = try kept.contents(of: kept.folder.state(newest)).record.target
+        if let target = unfinished, !known.contains(target) || named.map({ $0 > target }) ?? false { unfinished = nil }
+        let wanted = named ?? unfinished
         var undo = HomeUndo(try WritableHome(home), kept)
-        for (index, candidate) in known.enumerated() {
-            try undo.add(kept.folder.state(candidate))
-            guard name == nil || name?.exact == candidate.text.exact else { continue }
-            let plan = try undo.plan()
-            if plan.steps.isEmpty {
-                if name != nil { throw StateFailure.present(name: candidate.text) }
+        var (rests, added): ([ArchivedStateName], [ArchivedStateName]) = ([], [])
+        for candidate in known {
+            let state = kept.folder.state(candidate)
+            let (files, record) = try kept.contents(of: state)
+            let isRest = record.target != nil && candidate.before != .undo
+            if let unfinished, record.target == unfinished {
+                if isRest { rests.append(candidate) }
                 continue
             }
-            let state = kept.folder.state(candidate)
+            undo.add(files, record)
+            added.append(candidate)
+            if let wanted, candidate != wanted { continue }
+            var plan = try undo.plan()
+            if plan.steps.isEmpty {
+                if name != nil { throw StateFailure.present(name: candidate.text) }
+                // What is before an undo that has nothing left to do was not asked for.
+                guard isRest || candidate == unfinished else { continue }
+                plan.changes.isFinished = true
+            }
             return UndoPlan(
-                state: state, isOlder: name != nil && index > 0,
+                state: state, isOlder: wanted != nil && added.count > 1,
                 effect: .changes(plan.changes), itemsAfter: plan.itemsAfter
-            ) { [kept, root] keepsState in
+            ) { [kept, root, undo, plan, rests, added] keepsState in
                 try kept.folder.alone {
                     guard try kept.folder.names() == known else { throw HomeFailure.changedMeanwhile(root.start) }
-                    try undo.apply(plan, of: state, keepsState: keepsState)
-                    kept.tidy(used: Array(known[...index]))
+                    try undo.apply(plan, to: candidate, keepsState: keepsState)
+                    // The target is the last one.
+                    kept.tidy(used: rests + added)
                 }
                 return nil
             }

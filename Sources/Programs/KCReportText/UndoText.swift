@@ -50,11 +50,21 @@ package struct UndoText {
     }
 
     /// What was done.
-    package var done: String { changes == nil ? "brought back, in \(summary)" : "took back \(summary)" }
+    package var done: String {
+        if let nothingLeft { return nothingLeft }
+        return changes == nil ? "brought back, in \(summary)" : "took back \(summary)"
+    }
 
     /// What would be done.
     package var planned: String {
-        changes == nil ? "would bring back, in \(summary) (now it does not open)" : "would take back \(summary)"
+        if let nothingLeft { return nothingLeft }
+        return changes == nil ? "would bring back, in \(summary) (now it does not open)" : "would take back \(summary)"
+    }
+
+    /// What is said if there is nothing to do; nil if there is.
+    private var nothingLeft: String? {
+        guard let changes, changes.isFinished else { return nil }
+        return "nothing is left to take back of \(undone) in \(store.words)"
     }
 
     private var summary: String {
