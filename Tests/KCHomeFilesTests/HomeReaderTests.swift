@@ -93,7 +93,7 @@ struct HomeReaderTests {
         let contents = try HomeReader.read(home.path)
         #expect(
             contents.missed.map { "\($0.path) \($0.reason.rawValue)" }.sorted() == [
-                "~/.password-store link", "~/.ssh/config link", "~/.ssh/large too-large",
+                "~/.password-store link", "~/.ssh/config link", "~/.ssh/gone link", "~/.ssh/large too-large",
             ])
         #expect(contents.left.count == 9)
         #expect(contents.unread.isEmpty)

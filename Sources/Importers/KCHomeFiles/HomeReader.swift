@@ -65,8 +65,8 @@ package struct HomeReader: ~Copyable {
 
     /// True if a symbolic link leads to a file or a folder of the user's that was not taken itself.
     private func leadsElsewhere(_ link: HomePath) -> Bool {
-        // A link that leads nowhere has nothing to keep.
-        guard let target = Path.real("\(home.path)/\(link.text)"), let base = Path.real(home.path) else { return false }
+        // What a link that leads nowhere is for may be on a disk that is not mounted.
+        guard let target = Path.real("\(home.path)/\(link.text)"), let base = Path.real(home.path) else { return true }
         if let below = target.exact.removingPrefix(base == "/" ? base : base + "/"),
             let path = HomePath(below, in: root), taken.contains(path)
         {
