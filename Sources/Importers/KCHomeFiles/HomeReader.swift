@@ -63,7 +63,8 @@ package struct HomeReader: ~Copyable {
         }
     }
 
-    /// True if a symbolic link leads to a file or a folder of the user's that was not taken itself.
+    /// True if a symbolic link leads to a file of the user's, or to a folder with any, that was not taken itself; also if that
+    /// cannot be told.
     private func leadsElsewhere(_ link: HomePath) -> Bool {
         // What a link that leads nowhere is for may be on a disk that is not mounted.
         guard let target = Path.real("\(home.path)/\(link.text)"), let base = Path.real(home.path) else { return true }
@@ -75,14 +76,54 @@ package struct HomeReader: ~Copyable {
         let (folder, name) = Path.split(target)
         do throws(FileFailure) {
             // The root of the file system has no name, and a socket no content.
-            guard !name.isEmpty, let status = try OpenFolder(folder).status(of: name), status.kind != .other else {
-                return false
-            }
-            return status.owner == owner
+            guard !name.isEmpty, let status = try OpenFolder(folder).status(of: name), status.kind != .other,
+                status.owner == owner
+            else { return false }
+            if status.kind != .folder { return true }
+            return try hasFiles(OpenFolder(target), for: link)
         } catch {
             // It may be: a folder that cannot be listed tells nothing, and is no reason to take no file at all.
             return true
         }
+    }
+
+    /// True if a folder, in the place of a link, has anything that a rule takes.
+    private func hasFiles(_ folder: OpenFolder, for link: HomePath) throws(FileFailure) -> Bool {
+        for source in root.sources {
+            for rule in source.rules {
+                guard case .taken = rule.treatment, rule.pattern.isDeep || rule.pattern.parts.count > link.names.count,
+                    zip(rule.pattern.parts, link.names).allSatisfy({ $0.matches($1) })
+                else { continue }
+                let rest = rule.pattern.parts.dropFirst(link.names.count)
+                if try hasFiles(folder, rest, isDeep: rule.pattern.isDeep) { return true }
+            }
+        }
+        return false
+    }
+
+    /// True if something in a folder has the form of these parts; what cannot be told by its name may have it.
+    private func hasFiles(
+        _ folder: OpenFolder, _ parts: ArraySlice<HomePattern.Part>, isDeep: Bool
+    ) throws(FileFailure) -> Bool {
+        var strange: [String] = []
+        guard let part = parts.first else {
+            let names = try folder.names(unreadable: &strange)
+            return !names.isEmpty || !strange.isEmpty
+        }
+        let names: [String]
+        if case .name(let name) = part { names = [name] } else { names = try folder.names(unreadable: &strange) }
+        let isLast = parts.count == 1 && !isDeep
+        for name in names where part.matches(name) && !HomeTable.isPassing(name) {
+            guard let status = try folder.status(of: name) else { continue }
+            switch status.kind {
+            case .link: return true
+            case .file: if isLast { return true }
+            case .folder:
+                if !isLast, try hasFiles(folder.folder(name), parts.dropFirst(), isDeep: isDeep) { return true }
+            case .other: continue
+            }
+        }
+        return false
     }
 
     /// Finds what has the form of a rule, from its part at `index` on.
