@@ -267,7 +267,11 @@ struct KubernetesTests {
     func mayBeCutOff() throws {
         let whole = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\ndata:\n  k: dg==\n"
         #expect(try read(whole).remarks == [])
-        for end in ["  k: dg==\n  l: dw==", "  k: dg==\n  l:\n"] {
+        for value in [">-\n    dg==", "dg== # a |"] {
+            #expect(try read(whole.replacing("dg==", with: value)).remarks == [], "\(value)")
+        }
+        let headers = ["|", ">", "|-", ">-", "|+", "&a |"].map { "  k: dg==\n  l: \($0)\n" }
+        for end in ["  k: dg==\n  l: dw==", "  k: dg==\n  l:\n"] + headers {
             let contents = try read(whole.replacing("  k: dg==\n", with: end))
             #expect(contents.remarks.count == 1, "\(end)")
             #expect(contents.remarks.first?.contains("is all of it there?") ?? false)

@@ -57,6 +57,22 @@ package struct KubernetesFormat: ForeignFormat {
         // In flow style, the last bracket is the end.
         if bytes[first] == UInt8(ascii: "{"), bytes[last] == UInt8(ascii: "}") { return false }
         let hasLineEnd = [0x0a, 0x0d].contains(bytes[bytes.count - 1])
-        return !hasLineEnd || bytes[last] == UInt8(ascii: ":")
+        return !hasLineEnd || bytes[last] == UInt8(ascii: ":") || endsWithHeader(bytes, last)
+    }
+
+    /// True if the bytes up to `last` end with the header of a block scalar, such as `key: |-`, whose lines would follow.
+    private static func endsWithHeader(_ bytes: borrowing Span<UInt8>, _ last: Int) -> Bool {
+        var sign = last
+        // The indentation, and what becomes of the last line end.
+        while sign > 0, last - sign < 2, "+-123456789".utf8.contains(bytes[sign]) { sign -= 1 }
+        guard "|>".utf8.contains(bytes[sign]) else { return false }
+        var end = sign
+        while end > 0, " \t".utf8.contains(bytes[end - 1]) { end -= 1 }
+        guard end > 0, end < sign else { return false }
+        var start = end - 1
+        while start > 0, !" \t\r\n".utf8.contains(bytes[start - 1]) { start -= 1 }
+        // The word before it is a key, the dash of a list, a tag or an anchor.
+        return bytes[end - 1] == UInt8(ascii: ":") || "!&".utf8.contains(bytes[start])
+            || bytes[start] == UInt8(ascii: "-") && end - start == 1
     }
 }
