@@ -30,6 +30,21 @@ struct NetrcTests {
         #expect(contents.isPlaintext)
     }
 
+    @Test("The port of Emacs' form is kept, as a number or as the name of a protocol")
+    func ports() throws {
+        let text =
+            "machine a login u password p port 993\nmachine a login u port imaps password p\n"
+            + "machine a:25 login u password q port smtp\n"
+        let contents = try ForeignReading.read(text, as: NetrcFormat())
+        #expect(try contents.listing == ["inet srvr=a acct=u: p", "inet srvr=a acct=u: p", "inet srvr=a acct=u: q"])
+        let items = try contents.entries.map { $0.item }
+        #expect(Set(items.map { $0.attributes.number(.port) }) == [993, nil, 25])
+        #expect(items.flatMap(\.extra).filter { $0.name == "netrc.port" }.map(\.value).sorted() == ["imaps", "smtp"])
+        let file = try #require(ForeignReading.input(Array(text.utf8)).file)
+        let staying = NetrcFormat().remainder(of: file).staying
+        #expect(staying == 0)
+    }
+
     @Test("Macros and entries without a password are counted, and the entries after them are imported")
     func macros() throws {
         let contents = try ForeignReading.read(
@@ -54,7 +69,8 @@ struct NetrcTests {
         arguments: [
             ("machine a login b\npassword", 2), ("machine a\nuser b password c", 2), ("machine", 1),
             ("default login \"a", 1), ("machine a login b password c\n\"machine d login e password f\n", 2),
-            ("machine a login b\nlogin c", 2), ("machine a password \"x\"\n\npassword y", 3),
+            ("machine a login b\nlogin c", 2), ("machine a port 1\nport 2", 2),
+            ("machine a password \"x\"\n\npassword y", 3),
             ("default account x account x", 1),
         ])
     func broken(text: String, line: Int) throws {

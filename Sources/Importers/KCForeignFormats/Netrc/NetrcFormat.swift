@@ -4,7 +4,8 @@ internal import KCKeychainModel
 
 /// `.netrc`: the passwords for curl, ftp, git and others, as words in the clear.
 ///
-/// Source: the manual of GNU inetutils, "The .netrc file", and the manual of curl, which added quotation marks.
+/// Source: the manual of GNU inetutils, "The .netrc file", the manual of curl, which added quotation marks, and that of
+/// Emacs' auth-source, which added `port`.
 package struct NetrcFormat: SeparableFormat {
     package let name = "netrc"
     package let title = ".netrc file"
@@ -163,6 +164,9 @@ package struct NetrcFormat: SeparableFormat {
         var password: NetrcWord?
         /// A second password, which some FTP servers ask for.
         var account: NetrcWord?
+        /// The word after `port`: a number, or the name of a protocol.
+        private var portWord: NetrcWord?
+        private var port: String?
 
         /// True if it becomes an item.
         var hasSecret: Bool { token != nil || password != nil || account != nil }
@@ -200,17 +204,19 @@ package struct NetrcFormat: SeparableFormat {
         ) throws(ForeignFailure) -> ForeignFailure? {
             let keywords: [(StaticString, WritableKeyPath<Entry, NetrcWord?>)] = [
                 ("login", \.token), ("account", \.account), ("password", \.password),
+                ("port", \.portWord),
             ]
             guard let (keyword, place) = keywords.first(where: { word.equals($0.0, in: bytes) }) else {
-                throw .damagedLine(word.line, "a word is not one of machine, login, password, account, macdef")
+                throw .damagedLine(word.line, "a word is not one of machine, login, password, account, port, macdef")
             }
             let value = try words.value(keyword, in: bytes)
             // curl and git use the last one, ftp the first.
             if self[keyPath: place] != nil { return .damagedLine(word.line, "its entry has a second '\(keyword)'") }
             self[keyPath: place] = value
-            guard place == \.token else { return nil }
+            guard place == \.token || place == \.portWord else { return nil }
             do throws(ForeignFailure) {
-                login = try words.text(of: value, keyword, in: bytes)
+                let text = try words.text(of: value, keyword, in: bytes)
+                if place == \.token { login = text } else { port = text }
                 return nil
             } catch {
                 return error
@@ -233,6 +239,7 @@ package struct NetrcFormat: SeparableFormat {
             let title = address?.host ?? host ?? "default"
             let record =
                 "\(host == nil ? "default" : "machine")\n\(host ?? title)\n\(login == nil ? "" : "login")\n\(login ?? "")"
+                + (port.map { "\nport\n\($0)" } ?? "")
             // Entries have no other ID.
             let ordinal = collector.ordinal(of: record)
             for (kind, word) in [("access token", token), ("password", password), ("account password", account)] {
@@ -249,6 +256,7 @@ package struct NetrcFormat: SeparableFormat {
                 if let login { draft.attributes[.acct] = .text(login) }
                 if let address, !isSecond { address.describe(&draft) }
                 draft.extra = [ExtraAttribute(name: "source.format", value: "netrc")]
+                if let port { add(port, to: &draft) }
                 try collector.add(
                     RecordPart(
                         kind, draft, secret: word.secret(in: bytes), record: record,
@@ -259,6 +267,16 @@ package struct NetrcFormat: SeparableFormat {
                 collector.leaveOut("part of an address behind '?', '#' or ';'", address.isCut ? 1 : 0)
             }
             if password == nil, account == nil, token == nil { collector.leaveOut("entry without a password") }
+        }
+
+        /// Adds what follows `port`; the name of a protocol, and the port of anything but an internet password, as a free
+        /// attribute.
+        private func add(_ port: String, to draft: inout ItemDraft) {
+            if draft.itemClass == .internetPassword, draft.attributes[.port] == nil, let number = UInt16(port) {
+                draft.attributes[.port] = .number(Int64(number))
+            } else {
+                draft.extra.append(ExtraAttribute(name: "netrc.port", value: port))
+            }
         }
     }
 }
