@@ -314,7 +314,7 @@ struct FolderBackup {
             session.note(
                 "\(label(name)) saved and verified \(counted(report.contents.counts.total, "item")) as "
                     + "\(displayed(entry.name)), \(byteCount(report.size))")
-            session.note(options.travelWords(report, opensHereAlone: opensHereAlone))
+            if let words = options.travelWords(report, opensHereAlone: opensHereAlone) { session.note(words) }
             if report.notOpened > 0 {
                 session.note(
                     "\(counted(report.notOpened, "item")) not opened, and not checked: that takes the passcode")

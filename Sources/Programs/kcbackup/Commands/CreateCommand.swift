@@ -118,7 +118,7 @@ struct CreateCommand: Verb {
             session.warn("\(target.words) holds no items of \(subject.words)")
         }
         session.did("\(target.words): \(counted(total, "item")) of \(subject.words), \(byteCount(report.size))")
-        session.note(options.travelWords(report, opensHereAlone: opensHereAlone))
+        if let words = options.travelWords(report, opensHereAlone: opensHereAlone) { session.note(words) }
         if !options.unencrypted { try session.noteKits() }
         if report.notOpened > 0 {
             // Not a warning: a nightly run without the passcode should stay silent.

@@ -110,13 +110,15 @@ struct CreateOptions: ParsableArguments {
         for item in report.omitted { session.note("in no archive: \(item.words)") }
     }
 
-    /// Returns the line that tells where the archive can be restored and what cannot be restored elsewhere.
+    /// Returns the line that tells where the archive can be restored and what cannot be restored elsewhere; nil if nothing is
+    /// in it, and nothing was omitted.
     ///
     /// - Parameter opensHereAlone: true if no other device has a key of it.
-    func travelWords(_ report: CreateReport, opensHereAlone: Bool) -> String {
-        let omitted =
-            report.omitted.isEmpty
-            ? "" : "; \(counted(report.omitted.count, "item")) in no archive (WhenPasscodeSetThisDeviceOnly)"
+    func travelWords(_ report: CreateReport, opensHereAlone: Bool) -> String? {
+        let count = report.omitted.count
+        let left = count == 0 ? nil : "\(counted(count, "item")) in no archive (WhenPasscodeSetThisDeviceOnly)"
+        if report.contents.counts.total == 0 { return left }
+        let omitted = left.map { "; \($0)" } ?? ""
         if unencrypted {
             return "restores on this device only; anyone can read names and dates, and only this device opens secrets"
                 + omitted
