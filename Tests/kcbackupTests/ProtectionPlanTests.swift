@@ -75,6 +75,31 @@ struct ProtectionPlanTests {
         #expect(try files("a", "b", "a.age", "b.age") == [false, true, true, true])
     }
 
+    @Test("A file that lacks only its name keeps its keys, so other ones are refused")
+    func otherwise() throws {
+        expect("keygen -o key.txt")
+        let text = String(decoding: try home.folder.read("work/key.txt"), as: UTF8.self)
+        let recipient = String(try #require(text.firstMatch(of: /age1\w+/)).0)
+        expect("protect a --class none")
+        try FileManager.default.moveItem(atPath: home.path("a.age"), toPath: home.path("a"))
+        for words in [
+            "--class complete --passcode file:passcode", "--class none --also-to \(recipient)",
+            "--class complete --passcode file:passcode --also-to \(recipient)",
+        ] {
+            for option in [" --dry-run", ""] {
+                expect("protect b a \(words)\(option)", .exists, says: "with the class 'none', and lacks only its new name")
+            }
+        }
+        #expect(try files("a", "b", "a.age", "b.age") == [true, true, false, false])
+        expect("protect a b --class none")
+        #expect(try files("a", "b", "a.age", "b.age") == [false, false, true, true])
+        expect("unprotect a.age")
+        expect("protect a --class complete --keychain work --passcode file:other")
+        try FileManager.default.moveItem(atPath: home.path("a.age"), toPath: home.path("a"))
+        expect("protect a --class complete --passcode file:passcode", .exists, says: "--class complete --keychain work'")
+        expect("protect a --class complete --keychain work --passcode file:other")
+    }
+
     @Test("A public key that is given twice is one")
     func once() throws {
         expect("keygen -o key.txt")

@@ -117,7 +117,9 @@ enum FailureExamples {
         + [
             ProtectionProblem.ownFile("device.key"), .severalNames("diary"), .inUse("diary"), .changed("diary"),
             .nameTaken("diary.age"),
-            .alreadyProtected("diary.age"), .notProtected("diary.age"), .keyElsewhere("diary.age"),
+            .alreadyProtected("diary.age"), .encryptedOtherwise("diary", .none, keychain: nil),
+            .encryptedOtherwise("diary", .keychain(.complete), keychain: "work"), .notProtected("diary.age"),
+            .keyElsewhere("diary.age"),
         ].map { .protection($0) }
         + [
             .home(.tooManyFiles(100_000)), .home(.tooLarge(256 << 20)), .home(.changedMeanwhile("~/.netrc")),

@@ -65,6 +65,7 @@ struct ProtectFilesCommand: Verb {
         ).map(\.recipient)
         let plan = try ProtectionPlan(files, keychain.keychain, in: session)
         let place = try `class`.place(keychain, in: session)
+        try plan.requireKey(of: place, hasOthers: !others.isEmpty)
         if !dryRun {
             let identity = try place.identity(keychain.passcodeOption, in: session)
             try plan.run(for: [MarkedRecipient(identity)] + others, in: session)

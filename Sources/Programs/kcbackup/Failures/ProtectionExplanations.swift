@@ -28,6 +28,14 @@ func explainProtection(_ problem: ProtectionProblem) -> Explanation {
         Explanation(
             .exists, "\(quoted(path)) is protected already",
             hint: "for another class, 'kcbackup unprotect \(shellWord(path))' first")
+    case .encryptedOtherwise(let path, let protection, let keychain):
+        Explanation(
+            .exists,
+            "\(quoted(path)) is encrypted already, with the class '\(protection)', and lacks only its new name",
+            hint: "'kcbackup protect \(shellWord(path)) \(OptionName.class.spelling) \(protection)"
+                + (keychain.map { " \(OptionName.keychain.spelling) \(shellWord($0))" } ?? "")
+                + "' gives it that name, with the keys that it has",
+            "for other keys, 'kcbackup unprotect \(shellWord(path + FileToProtect.ending))' after that")
     case .notProtected(let path):
         Explanation(
             .refused, "\(quoted(path)) was not made by 'kcbackup protect', or has not kept its name",

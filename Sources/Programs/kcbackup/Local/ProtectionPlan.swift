@@ -31,6 +31,15 @@ struct ProtectionPlan {
         }
     }
 
+    /// Refuses a file that is encrypted already, unless its key is the one that is wanted.
+    ///
+    /// - Parameter hasOthers: true if further keys are wanted; whether a file has them cannot be told.
+    func requireKey(of place: FileKeyPlaces.Place, hasOthers: Bool) throws(ProtectionProblem) {
+        for case (let file, let earlier?) in files where hasOthers || earlier.holder != place.holder {
+            throw .encryptedOtherwise(file.path, earlier.protection, keychain: earlier.keychain?.name)
+        }
+    }
+
     /// True for what is in the data folder, such as the device key.
     private static func isOwn(_ path: String, in world: World) -> Bool {
         guard let folder = Path.real(Path.split(path).folder), let own = Path.real(world.dataFolder.path) else {
