@@ -75,6 +75,19 @@ struct ProtectionPlanTests {
         #expect(try files("a", "b", "a.age", "b.age") == [false, true, true, true])
     }
 
+    @Test("A keychain is not encrypted, wherever it is and whatever its name")
+    func keychains() throws {
+        expect("keychain create ./n.keychain --no-passcode")
+        try FileManager.default.copyItem(atPath: home.path("n.keychain"), toPath: home.path("copy"))
+        for name in ["n.keychain", "copy"] {
+            for option in [" --dry-run", ""] {
+                expect("protect a \(name) --class none\(option)", .refused, says: "is a file of kcbackup")
+            }
+        }
+        #expect(try files("a", "n.keychain", "copy") == [true, true, true])
+        expect("item list --keychain ./n.keychain")
+    }
+
     @Test("A file that lacks only its name keeps its keys, so other ones are refused")
     func otherwise() throws {
         expect("keygen -o key.txt")
@@ -87,7 +100,7 @@ struct ProtectionPlanTests {
             "--class complete --passcode file:passcode --also-to \(recipient)",
         ] {
             for option in [" --dry-run", ""] {
-                expect("protect b a \(words)\(option)", .exists, says: "with the class 'none', and lacks only its new name")
+                expect("protect b a \(words)\(option)", .exists, says: "with the class 'none', and lacks only its")
             }
         }
         #expect(try files("a", "b", "a.age", "b.age") == [true, true, false, false])
@@ -96,7 +109,8 @@ struct ProtectionPlanTests {
         expect("unprotect a.age")
         expect("protect a --class complete --keychain work --passcode file:other")
         try FileManager.default.moveItem(atPath: home.path("a.age"), toPath: home.path("a"))
-        expect("protect a --class complete --passcode file:passcode", .exists, says: "--class complete --keychain work'")
+        expect(
+            "protect a --class complete --passcode file:passcode", .exists, says: "--class complete --keychain work'")
         expect("protect a --class complete --keychain work --passcode file:other")
     }
 

@@ -59,6 +59,13 @@ package struct FileToProtect {
         }
     }
 
+    /// True if the file has these bytes at an offset.
+    package func holds(_ bytes: [UInt8], at offset: UInt64) throws -> Bool {
+        var found: [UInt8] = []
+        try found.append(upTo: bytes.count) { output throws(StreamFailure) in try file.read(at: offset, into: &output) }
+        return found == bytes
+    }
+
     /// True if both are the same file.
     package func isSame(as other: FileToProtect) -> Bool { before == other.before }
 

@@ -18,7 +18,10 @@ struct ProtectionPlan {
         let opened = try paths.map { path in
             let path = session.world.resolve(path)
             if Self.isOwn(path, in: session.world) { throw ProtectionProblem.ownFile(path) }
-            return try FileToProtect(path)
+            let file = try FileToProtect(path)
+            session.subjects.path = path
+            if try file.isKeychain { throw ProtectionProblem.ownFile(path) }
+            return file
         }
         try requireOnce(opened)
         let places = try FileKeyPlaces(keychain, in: session)
@@ -109,6 +112,15 @@ struct UnprotectionPlan {
             session.subjects.path = file.path
             try file.unprotect(with: opening[number])
             session.done = "\(counted(number + 1, "file")) decrypted"
+        }
+    }
+}
+
+extension FileToProtect {
+    /// True for a keychain of kcbackup, wherever it is: an SQLite database with its application ID.
+    fileprivate var isKeychain: Bool {
+        get throws {
+            try holds(Array("SQLite format 3\0".utf8), at: 0) && holds(Array("kcbk".utf8), at: 68)
         }
     }
 }
