@@ -171,6 +171,23 @@ struct ProtectionPlanTests {
         ] { #expect(outcome.messages.contains(words), "\(outcome.messages)") }
     }
 
+    @Test("A key that comes back runs its own jobs, and not those that were made in between")
+    func ownJobs() throws {
+        expect("keygen -o key.txt")
+        let text = String(decoding: try home.folder.read("work/key.txt"), as: UTF8.self)
+        let recipient = String(try #require(text.firstMatch(of: /age1\w+/)).0)
+        expect("schedule add nightly --keychain login --to folder --unencrypted")
+        expect("device export -o own.age -r \(recipient)")
+        expect("device adopt --new-key")
+        expect("keychain create between --no-passcode")
+        expect("schedule add weekly --keychain between --to other-folder --unencrypted")
+        let outcome = home.run("device import own.age -i key.txt --yes")
+        #expect(outcome.status == .ok, "\(outcome.messages)")
+        #expect(outcome.messages.contains("job 'weekly' will not run with the new key"), "\(outcome.messages)")
+        #expect(!outcome.messages.contains("'nightly'"), "\(outcome.messages)")
+        expect("schedule show nightly")
+    }
+
     @Test("No passcode is asked for to restore items that the device key alone opens")
     func needless() {
         expect("item add --service x --secret file:a --accessible Always --passcode file:passcode")

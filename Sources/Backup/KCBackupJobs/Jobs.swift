@@ -1,5 +1,5 @@
 package import KCByteStreams
-internal import KCDeviceIdentity
+package import KCDeviceIdentity
 package import KCLocalKeychains
 
 /// The jobs of a user, each in a `StateFile` of the data folder.
@@ -38,6 +38,25 @@ package struct Jobs: Sendable {
         try PrivateFolder.require(folder, mayBeMissing: true)
         return try Path.names(in: folder).compactMap { $0.exact.removingSuffix(ending) }
             .filter(Job.isName).sorted()
+    }
+
+    /// Returns the names of the jobs that a device made, sorted, as their files tell the holder of another key.
+    ///
+    /// - Throws: `FileFailure`, `CryptographyFailure`.
+    package func names(of maker: DeviceID, seenBy other: DeviceKey) throws -> [String] {
+        try names().filter { name in
+            do throws(StateFileFailure) {
+                _ = try StateFile(path(name), Self.kind, about: name, of: other).read()
+                return false
+            } catch {
+                switch error {
+                case .otherDevice(_, let owner): return owner == maker
+                case .cryptography(let failure): throw failure
+                // It runs with no key.
+                case .altered, .otherFormat, .file: return false
+                }
+            }
+        }
     }
 
     /// Returns the job with this name.

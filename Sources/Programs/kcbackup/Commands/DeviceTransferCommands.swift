@@ -193,7 +193,7 @@ struct DeviceImportCommand: Verb {
         session.warn(
             "unencrypted archives and ThisDeviceOnly items made with the present key, that of device \(present), will not "
                 + "open with the new one")
-        try KeyHoldings(in: session).warn(session, keepsKeychains: true)
+        try KeyHoldings(of: present, butNot: imported, in: session).warn(session, keepsKeychains: true)
         move.announce(session)
         try session.confirm(question, isGiven: yes)
         try move.run(to: imported, passcode: passcode, in: session)

@@ -1,5 +1,6 @@
 internal import KCBackupJobs
 internal import KCByteStreams
+internal import KCDeviceIdentity
 internal import KCLocalKeychains
 internal import KCReportText
 
@@ -12,6 +13,13 @@ struct KeyHoldings {
     /// - Throws: `FileFailure`.
     init(in session: Session) throws {
         jobs = try Jobs(session.world).names()
+    }
+
+    /// What is bound to the key of `present`, and not to the one that takes its place.
+    ///
+    /// - Throws: `FileFailure`, `CryptographyFailure`.
+    init(of present: DeviceID, butNot replacement: DeviceKey, in session: Session) throws {
+        jobs = try Jobs(session.world).names(of: present, seenBy: replacement)
     }
 
     /// What the key opens, as lines of a list.
