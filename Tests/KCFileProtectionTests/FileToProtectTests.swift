@@ -55,7 +55,13 @@ import Testing
     func refused() throws {
         try folder.write("one", Array("a".utf8))
         try FileManager.default.linkItem(atPath: folder.path("one"), toPath: folder.path("two"))
-        #expect(throws: ProtectionProblem.severalNames(folder.path("one"))) { try protect("one") }
+        #expect(throws: ProtectionProblem.severalNames(folder.path("one"), isEncrypted: false)) { try protect("one") }
+        try folder.write("three", Array("c".utf8))
+        try protect("three")
+        try FileManager.default.linkItem(atPath: folder.path("three.age"), toPath: folder.path("four.age"))
+        #expect(throws: ProtectionProblem.severalNames(folder.path("three.age"), isEncrypted: true)) {
+            try FileToProtect(folder.path("three.age"))
+        }
         try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "one")
         #expect(throws: FileFailure(folder.path("link"), .notRegular)) { try protect("link") }
         #expect(throws: FileFailure.self) { try FileToProtect(folder.path) }

@@ -75,6 +75,23 @@ struct ProtectionPlanTests {
         #expect(try files("a", "b", "a.age", "b.age") == [false, true, true, true])
     }
 
+    @Test("An empty name is none of a file")
+    func emptyName() {
+        for verb in [["protect", "--class", "none"], ["protect", "status"], ["unprotect"]] {
+            let outcome = home.run(verb + [""])
+            #expect(outcome.status == .usage, "\(verb)")
+            #expect(outcome.messages.contains("the name of the file is empty"), "\(outcome.messages)")
+        }
+    }
+
+    @Test("A name is escaped once in a table")
+    func escapedOnce() throws {
+        try home.write("b\\c", "three\n")
+        #expect(home.run(["protect", "b\\c", "--class", "none"]).status == .ok)
+        let table = home.run(["protect", "status", "b\\c.age"]).text
+        #expect(table.contains("/b\\\\c.age ") && !table.contains("\\\\\\"), "\(table)")
+    }
+
     @Test("A keychain is not encrypted, wherever it is and whatever its name")
     func keychains() throws {
         expect("keychain create ./n.keychain --no-passcode")

@@ -35,8 +35,8 @@ package struct FileToProtect {
             throw FileFailure(path, error.problem)
         }
         before = try EntryStatus(file)
-        guard before.names == 1 else { throw ProtectionProblem.severalNames(path) }
         stanzas = try Self.stanzas(of: file)
+        guard before.names == 1 else { throw ProtectionProblem.severalNames(path, isEncrypted: stanzas != nil) }
     }
 
     /// True if the name is one of a protected file.
@@ -199,8 +199,8 @@ package struct FileToProtect {
 package enum ProtectionProblem: Error, Hashable, Sendable {
     /// The file is one that this program needs itself, to open what it would encrypt.
     case ownFile(String)
-    /// The file has other names (hard links), which would keep the clear contents.
-    case severalNames(String)
+    /// The file has other names (hard links), which would keep the contents.
+    case severalNames(String, isEncrypted: Bool)
     /// Another program has the file open for writing, it belongs to another user, or the file system cannot tell.
     case inUse(String)
     /// The file was changed, or replaced, in the meantime.

@@ -115,8 +115,8 @@ enum FailureExamples {
         + fleets.map { .fleet($0) } + indexes.map { .index($0) }
         + kits.map { .kit($0) }
         + [
-            ProtectionProblem.ownFile("device.key"), .severalNames("diary"), .inUse("diary"), .changed("diary"),
-            .nameTaken("diary.age"),
+            ProtectionProblem.ownFile("device.key"), .severalNames("diary", isEncrypted: false),
+            .severalNames("diary.age", isEncrypted: true), .inUse("diary"), .changed("diary"), .nameTaken("diary.age"),
             .alreadyProtected("diary.age"), .encryptedOtherwise("diary", .none, keychain: nil),
             .encryptedOtherwise("diary", .keychain(.complete), keychain: "work"), .notProtected("diary.age"),
             .keyElsewhere("diary.age"),
@@ -249,7 +249,7 @@ enum FailureExamples {
         .notOfDesktop(.escrow),
         .attributeTwice(.svce), .noCondition,
         .severalSecrets(2, ofEveryCollection: true), .severalSecrets(2, ofEveryCollection: false), .deviceID,
-        .noRestoreKey, .emptyArchive, .noSetting(use: "'--lock-after TIME'"), .comparesOne, .needsFolder,
+        .noRestoreKey, .emptyArchive, .emptyFile, .noSetting(use: "'--lock-after TIME'"), .comparesOne, .needsFolder,
         .notUnattended(.passphrase), .notUnattended(.change), .fileForFolder("laptop.kcb"), .undoOfItems(.undo),
         .needsTerminal(.suggest), .notOfFormat(.password, "csv"), .opensNothing(.password, path: "logins.csv"),
         .notAStandardStore, .twoStores(keychain: "login", .bothHaveItems),

@@ -33,7 +33,7 @@ struct ProtectStatusCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let opened = try files.map { try FileToProtect(session.world.resolve($0)) }
+        let opened = try files.map { try FileToProtect(session.world.resolve(file: $0)) }
         let places = try FileKeyPlaces(keychain, in: session)
         var table = Table([
             Table.Column(title: "FILE", least: 8), Table.Column(title: "CLASS"),
@@ -44,8 +44,7 @@ struct ProtectStatusCommand: Verb {
             let place = try file.stanzas.flatMap(places.place(of:))
             let state = try state(of: file, place, in: session)
             table.append([
-                displayedPath(file.path), place?.protection.description ?? "-",
-                place?.keychain.map { displayed($0.name) } ?? "-", state.words,
+                file.path, place?.protection.description ?? "-", place?.keychain?.name ?? "-", state.words,
             ])
             rows.append(
                 place?.json(path: file.path, state) ?? ["path": .text(file.path), "state": .text(state.rawValue)])

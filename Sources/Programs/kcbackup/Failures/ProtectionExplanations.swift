@@ -8,9 +8,11 @@ func explainProtection(_ problem: ProtectionProblem) -> Explanation {
         Explanation(
             .refused, "\(quoted(path)) is a file of kcbackup, without which nothing that is protected would open",
             hint: "a passcode protects a keychain, and 'kcbackup device seal' the device key")
-    case .severalNames(let path):
+    case .severalNames(let path, let isEncrypted):
         Explanation(
-            .refused, "\(quoted(path)) has another name (a hard link), which would keep the clear contents",
+            .refused,
+            "\(quoted(path)) has another name (a hard link), which would keep the \(isEncrypted ? "encrypted" : "clear") "
+                + "contents",
             hint: "remove the other name first: 'find . -samefile \(shellWord(path))' shows it")
     case .inUse(let path):
         Explanation(

@@ -187,6 +187,9 @@ extension UsageProblem {
     /// The name of the archive is empty.
     static let emptyArchive = UsageProblem("the name of the archive is empty")
 
+    /// The name of a file is empty.
+    static let emptyFile = UsageProblem("the name of the file is empty")
+
     /// A file is named where a folder is needed.
     static func fileForFolder(_ path: String) -> UsageProblem {
         UsageProblem(

@@ -16,7 +16,7 @@ struct ProtectionPlan {
     ///   `FileKeyPlaces.init`.
     init(_ paths: [String], _ keychain: String?, in session: Session) throws {
         let opened = try paths.map { path in
-            let path = session.world.resolve(path)
+            let path = try session.world.resolve(file: path)
             if Self.isOwn(path, in: session.world) { throw ProtectionProblem.ownFile(path) }
             let file = try FileToProtect(path)
             session.subjects.path = path
@@ -57,7 +57,7 @@ struct ProtectionPlan {
             session.subjects.path = file.path
             if earlier == nil {
                 try file.protect(for: recipients)
-                session.done = words(number, "and \(quoted(file.path)) is encrypted under its old name")
+                session.done = words(number, "\(quoted(file.path)) is encrypted under its old name")
             }
             try file.finishProtecting()
             session.done = words(number + 1)
@@ -66,7 +66,8 @@ struct ProtectionPlan {
 
     /// Says what was done, for a failure that comes after it.
     private func words(_ count: Int, _ more: String = "") -> String {
-        [count == 0 ? "" : "\(counted(count, "file")) protected", more].filter { !$0.isEmpty }.joined(separator: ", ")
+        [count == 0 ? "" : "\(counted(count, "file")) protected", more].filter { !$0.isEmpty }
+            .joined(separator: ", and ")
     }
 }
 
@@ -81,7 +82,7 @@ struct UnprotectionPlan {
     init(_ paths: [String], _ keychain: String?, in session: Session) throws {
         let places = try FileKeyPlaces(keychain, in: session)
         files = try paths.map { path in
-            let file = try FileToProtect(session.world.resolve(path))
+            let file = try FileToProtect(session.world.resolve(file: path))
             session.subjects.path = file.path
             guard let stanzas = file.stanzas, ProtectionMark.isMarked(stanzas), file.hasEnding else {
                 throw ProtectionProblem.notProtected(file.path)
@@ -113,6 +114,14 @@ struct UnprotectionPlan {
             try file.unprotect(with: opening[number])
             session.done = "\(counted(number + 1, "file")) decrypted"
         }
+    }
+}
+
+extension World {
+    /// Resolves the path of a file, as `resolve` does; an empty one would be the working folder.
+    func resolve(file path: String) throws(UsageProblem) -> String {
+        if path.isEmpty { throw .emptyFile }
+        return resolve(path)
     }
 }
 

@@ -33,7 +33,7 @@ struct ForeignOptions: ParsableArguments {
     ///
     /// - Throws: `SecretProblem` (`notASource`), `UsageProblem`.
     func check(with path: String, passcode: SecretSource? = nil) throws {
-        if path.isEmpty { throw UsageProblem("the name of the file is empty") }
+        if path.isEmpty { throw UsageProblem.emptyFile }
         if keyFile?.isEmpty == true { throw UsageProblem.empty(.keyFile) }
         if password == .unknown { throw SecretProblem.notASource(.password) }
         _ = try format()
