@@ -32,8 +32,9 @@ struct ArchiveKeyOptions: ParsableArguments {
 
     /// Returns the given public keys, without duplicates, and those of the recovery kits of this device.
     ///
+    /// - Parameter option: the option that gives a new archive its passphrase.
     /// - Throws: `AgeFailure`, `FileFailure`, `ArchiveFailure`, `UsageProblem`, `KitProblem`, `DeviceKeyFailure`.
-    func recipients(in session: Session) throws -> GivenRecipients {
+    func recipients(passphraseOf option: OptionName = .passphrase, in session: Session) throws -> GivenRecipients {
         var given = GivenRecipients()
         var seen: Set<GivenRecipient> = []
         for found in try restoring.recipients(passphrase, in: session) where seen.insert(found).inserted {
@@ -56,7 +57,7 @@ struct ArchiveKeyOptions: ParsableArguments {
         }
         // An archive that only inspect keys open could never be restored.
         let asks = passphrase != nil || session.world.terminal.isAttended
-        if given.restoring.isEmpty, !inspectRecipient.isEmpty, !asks { throw UsageProblem.noRestoreKey }
+        if given.restoring.isEmpty, !inspectRecipient.isEmpty, !asks { throw UsageProblem.noRestoreKey(option) }
         let kits = try session.recoveryKits()
         if let kit = kits.first(where: { $0.retired == nil && given.inspecting.contains(.native($0.recipient)) }) {
             throw KitProblem.inspecting(fingerprint: kit.fingerprint)

@@ -136,7 +136,7 @@ struct RekeyCommand: Verb {
         keys.inspectRecipient = inspectRecipient
         keys.passphrase = newPassphrase
         if newPassphrase == .unknown { throw SecretProblem.notASource(.newPassphrase) }
-        let given = try keys.recipients(in: session)
+        let given = try keys.recipients(passphraseOf: .newPassphrase, in: session)
         if given.restoring.isEmpty, newPassphrase == nil {
             throw UsageProblem(
                 "no keys are given for the archives",

@@ -103,7 +103,7 @@ func explainAge(_ failure: AgeFailure, _ path: String?) -> Explanation {
         return Explanation(
             .usage, "post-quantum recipients cannot share a file with others, which would make it easier to open",
             hint: "give recipients 'age1pq1…' and 'age1tagpq1…', or others, but not both")
-    case .noRecipients: return UsageProblem.noRestoreKey.explanation
+    case .noRecipients: return UsageProblem.noRestoreKey().explanation
     case .malformedRecipient:
         return Explanation(
             .usage, "a recipient is not a public key like 'age1…'",

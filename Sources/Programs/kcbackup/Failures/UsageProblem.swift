@@ -180,9 +180,13 @@ extension UsageProblem {
         "'kcbackup device trust' takes an archive of the device as well")
 
     /// An encrypted archive needs a key that restores it.
-    static let noRestoreKey = UsageProblem(
-        "no key would be able to restore this archive",
-        hint: "add '\(OptionName.recipient.spelling) age1…' or '\(OptionName.passphrase.spelling) SOURCE'")
+    ///
+    /// - Parameter passphrase: the option for the passphrase of the new archive.
+    static func noRestoreKey(_ passphrase: OptionName = .passphrase) -> UsageProblem {
+        UsageProblem(
+            "no key would be able to restore this archive",
+            hint: "add '\(OptionName.recipient.spelling) age1…' or '\(passphrase.spelling) SOURCE'")
+    }
 
     /// The name of the archive is empty.
     static let emptyArchive = UsageProblem("the name of the archive is empty")

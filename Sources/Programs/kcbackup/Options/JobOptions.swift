@@ -169,7 +169,7 @@ extension CreateOptions {
         var kits: Set<ExactText> = []
         if !unencrypted {
             let given = try self.keys.recipients(in: session)
-            if given.restoring.isEmpty, self.keys.passphrase == nil { throw UsageProblem.noRestoreKey }
+            if given.restoring.isEmpty, self.keys.passphrase == nil { throw UsageProblem.noRestoreKey() }
             keys = self.keys.names(given)
             kits = given.knownKits
         }
