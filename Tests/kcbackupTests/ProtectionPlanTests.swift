@@ -75,6 +75,22 @@ struct ProtectionPlanTests {
         #expect(try files("a", "b", "a.age", "b.age") == [false, true, true, true])
     }
 
+    @Test("A clear name that is taken stops the command before a file is changed, unless the contents are the same")
+    func takenName() throws {
+        expect("protect a b --class none")
+        try home.write("b", "else\n")
+        for option in [" --dry-run", ""] {
+            expect("unprotect a.age b.age\(option)", .exists, says: "is the name that the file would get")
+        }
+        #expect(try files("a", "b", "a.age", "b.age") == [false, true, true, true])
+        // As a killed run leaves it.
+        try home.write("b", "two\n")
+        expect("unprotect a.age b.age --dry-run")
+        #expect(try files("a", "b", "a.age", "b.age") == [false, true, true, true])
+        expect("unprotect a.age b.age")
+        #expect(try files("a", "b", "a.age", "b.age") == [true, true, false, false])
+    }
+
     @Test("An empty name is none of a file")
     func emptyName() {
         for verb in [["protect", "--class", "none"], ["protect", "status"], ["unprotect"]] {

@@ -101,6 +101,22 @@ package struct FileToProtect {
         _ = try AgeDecryptor(FileSlice(whole: file), identities: identities)
     }
 
+    /// True if a file has the name of the clear file, which can be what a killed run has left.
+    package var isClearNameTaken: Bool { get throws { try folder.status(of: clearName) != nil } }
+
+    /// Checks that the name of the clear file is free, or that the file of that name has these contents.
+    ///
+    /// - Throws: `ProtectionProblem.nameTaken`, `AgeFailure`, `StreamFailure`, `FileFailure`.
+    package func requireClearName(with identities: [any Identity]) throws {
+        guard try isClearNameTaken else { return }
+        var decryptor = try AgeDecryptor(FileSlice(whole: file), identities: identities)
+        var hash = SHA256()
+        try decryptor.forEachPiece { bytes throws(StreamFailure) in hash.update(bytes) }
+        guard try Self.hash(of: folder.file(clearName)) == hash.finalize().bytes else {
+            throw ProtectionProblem.nameTaken(clearPath)
+        }
+    }
+
     /// Checks that a new file can have the owner and the attributes of this one.
     private func requireMetadata() throws {
         try FileMetadata(of: file).apply(to: folder.unnamedFile(sweeps: false).file)
@@ -184,14 +200,14 @@ package struct FileToProtect {
     private func holds(_ name: String, _ written: SpooledFile) throws -> Bool {
         let other = try folder.file(name)
         guard try other.size() == written.length else { return false }
-        var hashes: [[UInt8]] = []
-        for file in [other, written.file] {
-            var hash = SHA256()
-            var source = try FileSlice(whole: file)
-            try source.forEachPiece { bytes throws(StreamFailure) in hash.update(bytes) }
-            hashes.append(hash.finalize().bytes)
-        }
-        return hashes[0] == hashes[1]
+        return try Self.hash(of: other) == Self.hash(of: written.file)
+    }
+
+    private static func hash(of file: OpenFile) throws -> [UInt8] {
+        var hash = SHA256()
+        var source = try FileSlice(whole: file)
+        try source.forEachPiece { bytes throws(StreamFailure) in hash.update(bytes) }
+        return hash.finalize().bytes
     }
 }
 

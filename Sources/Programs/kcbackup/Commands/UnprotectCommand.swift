@@ -31,7 +31,11 @@ struct UnprotectCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let plan = try UnprotectionPlan(files, keychain.keychain, in: session)
-        if !dryRun { try plan.run(keychain.passcodeOption, in: session) }
+        if dryRun {
+            try plan.requireClearNames(keychain.passcodeOption, in: session)
+        } else {
+            try plan.run(keychain.passcodeOption, in: session)
+        }
         for (file, _) in plan.files {
             session.note("\(dryRun ? "would be " : "")in the clear: \(displayedPath(file.clearPath))")
         }

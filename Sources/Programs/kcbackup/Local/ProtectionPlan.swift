@@ -97,8 +97,25 @@ struct UnprotectionPlan {
         try requireOnce(files.map(\.file))
     }
 
+    /// Finds out in a dry run whether what has the name of a clear file has its contents; keys are opened for that alone.
+    func requireClearNames(_ passcode: PasscodeOption, in session: Session) throws {
+        _ = try open(try files.filter { try $0.file.isClearNameTaken }, passcode, in: session)
+    }
+
     /// Decrypts the files, one after the other, once each of them is known to open.
     func run(_ passcode: PasscodeOption, in session: Session) throws {
+        let opening = try open(files, passcode, in: session)
+        for (number, (file, _)) in files.enumerated() {
+            session.subjects.path = file.path
+            try file.unprotect(with: opening[number])
+            session.done = "\(counted(number + 1, "file")) decrypted"
+        }
+    }
+
+    /// Returns what opens each file, and changes none.
+    private func open(
+        _ files: [(file: FileToProtect, place: FileKeyPlaces.Place)], _ passcode: PasscodeOption, in session: Session
+    ) throws -> [[any Identity]] {
         // A keychain is asked for once, however many of its files there are.
         var keys: [FileKeyHolder: [any Identity]] = [:]
         var opening: [[any Identity]] = []
@@ -107,13 +124,10 @@ struct UnprotectionPlan {
             let identities = try keys[place.holder] ?? place.identities(passcode, in: session)
             keys[place.holder] = identities
             try file.requireOpens(with: identities)
+            try file.requireClearName(with: identities)
             opening.append(identities)
         }
-        for (number, (file, _)) in files.enumerated() {
-            session.subjects.path = file.path
-            try file.unprotect(with: opening[number])
-            session.done = "\(counted(number + 1, "file")) decrypted"
-        }
+        return opening
     }
 }
 
