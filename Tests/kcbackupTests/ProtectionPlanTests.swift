@@ -91,6 +91,19 @@ struct ProtectionPlanTests {
         #expect(try files("a", "b", "a.age", "b.age") == [true, true, false, false])
     }
 
+    @Test("A further key that cannot share the file is refused by a dry run too")
+    func strengths() throws {
+        expect("keygen --post-quantum -o pq.txt")
+        let text = String(decoding: try home.folder.read("work/pq.txt"), as: UTF8.self)
+        let recipient = String(try #require(text.firstMatch(of: /age1pq1\w+/)).0)
+        for option in [" --dry-run", ""] {
+            expect(
+                "protect a --class none --also-to \(recipient)\(option)", .usage,
+                says: "post-quantum recipients cannot share a file with others")
+        }
+        #expect(try files("a", "a.age") == [true, false])
+    }
+
     @Test("An empty name is none of a file")
     func emptyName() {
         for verb in [["protect", "--class", "none"], ["protect", "status"], ["unprotect"]] {

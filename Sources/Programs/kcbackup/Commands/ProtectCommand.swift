@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCAgeEncryption
+internal import KCAgePlugins
 internal import KCByteStreams
 internal import KCFileProtection
 internal import KCKeychainStore
@@ -60,9 +61,7 @@ struct ProtectFilesCommand: Verb {
     static func title(of option: OptionName) -> OptionTitle { option == .class ? .keys : option.title }
 
     func run(in session: Session) throws -> ExitStatus {
-        let others = try RecipientOptions.once(
-            alsoTo.map { try RecipientOptions.parse($0, plugins: session.plugins) }
-        ).map(\.recipient)
+        let others = try others(in: session)
         let plan = try ProtectionPlan(files, keychain.keychain, in: session)
         let place = try `class`.place(keychain, in: session)
         try plan.requireKey(of: place, hasOthers: !others.isEmpty)
@@ -87,6 +86,17 @@ struct ProtectFilesCommand: Verb {
                     })
             ], [])
         return .ok
+    }
+
+    /// The further keys, each once, which can share a file with the key of a class.
+    ///
+    /// - Throws: `AgeFailure`, also for what would stop the encryption of the first file.
+    private func others(in session: Session) throws -> [any Recipient] {
+        let given = RecipientOptions.once(
+            try alsoTo.map { try RecipientOptions.parse($0, plugins: session.plugins) })
+        for case .plugin(let recipient) in given { _ = try session.plugins.path(of: recipient.plugin) }
+        if given.contains(where: { $0.isPostQuantum == true }) { throw AgeFailure.incompatibleRecipients }
+        return given.map(\.recipient)
     }
 
     private var loss: String {
