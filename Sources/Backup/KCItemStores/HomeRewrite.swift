@@ -37,9 +37,10 @@ extension RestorableHome {
     ///
     /// - Throws: `FileFailure` (`busy` if another program has it).
     private static func takeLock(_ path: String) throws {
-        do {
+        do throws(FileFailure) {
             return try PrivateFile.create(path, lockMark.span, anywhere: true)
-        } catch let failure as FileFailure where failure.problem == .exists {
+        } catch {
+            guard error.problem == .exists else { throw error }
             guard try isLeft(path) else { throw FileFailure(path, .busy) }
         }
         try Path.remove(path)
