@@ -61,16 +61,16 @@ extension ProvenArchive {
     /// - Throws: `ArchiveFailure`, and what `take` throws.
     func visitMetadata(_ take: (Item) throws -> Void) throws { try forward(take) }
 
+    // The compiler keeps the length of the file's path for its checks at run time: builds elsewhere would differ.
+    #sourceLocation(file:"ReadBackup",line:1)
     @discardableResult
     private func forward(_ take: (Item) throws -> Void) throws -> ReadMetadata {
-        // The compiler keeps the length of the file's path for its check at run time: builds elsewhere would differ.
-        #sourceLocation(file:"ReadBackup",line:1)
-        return try withoutActuallyEscaping(take) { take in
+        try withoutActuallyEscaping(take) { take in
             var visitor = ForwardingVisitor(forward: take)
             return try opened.readMetadata(&visitor)
         }
-        #sourceLocation()
     }
+    #sourceLocation()
 }
 
 /// The result of verifying an archive.
