@@ -33,7 +33,7 @@ extension RestorableHome {
     /// What a lock file has in it, so that a later run knows one that was left by a killed run.
     private static let lockMark = Array("kcbackup\n".utf8)
 
-    /// Makes a lock file, which nobody else does while the folder of kept states is locked.
+    /// Creates a lock file; the lock on the folder of kept states keeps other runs of this program from doing so.
     ///
     /// - Throws: `FileFailure` (`busy` if another program has it).
     private static func takeLock(_ path: String) throws {

@@ -4,8 +4,8 @@ internal import Glibc
 /// Takes a file out of its place only if it is the one that was read.
 ///
 /// A look before a rename leaves a moment in which another program can put a newer version there, and the rename would
-/// destroy it. So the file is moved to a passing name first, in exchange for the new one if there is one, and looked at
-/// there: what nobody has read goes back, and only what was read is removed (docs/decisions/0049).
+/// destroy it. So the file first gets a temporary name, in exchange for the new file if there is one, and is examined under
+/// that name: it is removed if it is the one that was read, and put back if it is not (docs/decisions/0049).
 ///
 /// Where the file system or a sandbox has no exchange of names, there is only the look before.
 struct Displacement {
@@ -78,8 +78,8 @@ struct Displacement {
         return false
     }
 
-    /// Opens the file if it is as it was read, and marks it as in use, so that under a passing name nobody takes it for
-    /// what a killed process left.
+    /// Opens the file if it is as it was read, and locks it, so that no other process removes it as stale while it has a
+    /// temporary name.
     private func hold() throws(FileFailure) -> OpenFile? {
         let descriptor = System.retrying {
             unsafe openat(folder.descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
@@ -93,7 +93,7 @@ struct Displacement {
         return file
     }
 
-    /// True if the file with the name `passing` is the one that was read, and nobody has a claim to it.
+    /// True if the file with the name `passing` is the one that was read, and `isWanted` agrees.
     private func isExpected(_ passing: String) throws(FileFailure) -> Bool {
         try status(passing)?.isSame(as: expected) == true && isWanted()
     }
@@ -118,7 +118,7 @@ struct Displacement {
         let held = try status(passing)
         guard exchange(passing) == 0 else { throw failure(errno, "putting back") }
         if try status(passing)?.isSameEntry(as: new) == true { return remove(passing) }
-        // Somebody has replaced the new file, and with it the one that was there before.
+        // Another program has replaced the new file. Its version stays, and the one held here is superseded by it.
         guard exchange(passing) == 0 else { throw failure(errno, "putting back") }
         guard let held, try status(passing)?.isSameEntry(as: held) == true else { throw failure(EBUSY, "putting back") }
         remove(passing)

@@ -157,7 +157,7 @@ package struct FileToProtect {
         guard try folder.status(of: name) == before, try EntryStatus(file) == before else {
             throw ProtectionProblem.changed(path)
         }
-        // Whoever waits would write to what no longer has a name.
+        // A program that waits to open the file for writing would write to one that no path leads to.
         guard
             try file.isHeldAgainstWriters
                 && output.replace(name, ifStill: before, isWanted: { file.isHeldAgainstWriters })
