@@ -11,13 +11,13 @@ struct AppKeyringTests {
             desktop: DesktopTests.judge.get(),
             preparation: #"""
                 keys
-                # Makes the keyring of an app, with two items; the secret of the portal is any bytes, and the variable that
-                # libsecret takes it from has no room for a zero.
+                # Makes the keyring of an app, with two items; the secret of the portal is any bytes, and neither a
+                # variable nor the shell that fills it has room for a zero or for a line end at the end.
                 app() {
                   for number in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
                     app=org.example.App$number
                     /usr/bin/python3 '\#(Project.path("Tests/kcbackupTests/Desktop/portal.py"))' $app secret
-                    [ $(tr -d '\0' <secret | wc -c) = 64 ] && break
+                    [ $(tr -d '\0\n' <secret | wc -c) = 64 ] && break
                   done
                   rings=.var/app/$app/data/keyrings
                   mkdir -p $rings
