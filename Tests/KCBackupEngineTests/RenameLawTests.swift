@@ -92,7 +92,8 @@ struct RenameLawTests {
     }
 
     @Test(
-        "After 'overwrite' every record is there and diff finds none changed, whatever was renamed", arguments: rounds)
+        "After 'overwrite' every record is there and diff finds none changed, whatever was renamed",
+        .proofRow("histories with renames, restored by 'overwrite'", trials: 1), arguments: rounds)
     func overwrite(round: Int) throws {
         let history = try History(round, machine, key)
         let older = try machine.makeKeychain("o\(round)", passcode: nil)
@@ -111,14 +112,18 @@ struct RenameLawTests {
         }
     }
 
-    @Test("'keep' changes and loses nothing that is there, whatever was renamed", arguments: rounds)
+    @Test(
+        "'keep' changes and loses nothing that is there, whatever was renamed",
+        .proofRow("histories with renames, restored by 'keep'", trials: 1), arguments: rounds)
     func keep(round: Int) throws {
         let history = try History(round, machine, key)
         let (before, after, report) = try restoreTwice(history.first, .keep, into: history.keychain, "round \(round)")
         #expect(Set(before).isSubset(of: after) && report.counts.update == 0, "round \(round)")
     }
 
-    @Test("'newer' loses no item except to a newer record with its UUID or name", arguments: rounds)
+    @Test(
+        "'newer' loses no item except to a newer record with its UUID or name",
+        .proofRow("histories with renames, restored by 'newer'", trials: 1), arguments: rounds)
     func newer(round: Int) throws {
         let history = try History(round, machine, key)
         let older = try machine.makeKeychain("o\(round)", passcode: nil)
@@ -132,7 +137,9 @@ struct RenameLawTests {
         }
     }
 
-    @Test("'fail' writes over nothing, and adds nothing where it would have to", arguments: rounds)
+    @Test(
+        "'fail' writes over nothing, and adds nothing where it would have to",
+        .proofRow("histories with renames, restored by 'fail'", trials: 1), arguments: rounds)
     func fail(round: Int) throws {
         let history = try History(round, machine, key)
         let before = try history.keychain.all()

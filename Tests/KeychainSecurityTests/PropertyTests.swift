@@ -6,11 +6,14 @@ import Testing
 /// Makes random calls both to the library and to a model that was written only from the reference documentation.
 @Suite("The calls compared with a model")
 struct PropertyTests {
-    /// The number of keychains used in a run, and the number of calls made to each.
-    private static let keychains = 25
+    /// The number of keychains used in a run, and the number of calls made to each: 100,000 in `make proof`.
+    private static let keychains = KCTestSupport.ModelRun.isWhole ? 25 : 10
     private static let callsPerKeychain = 2_000
 
-    @Test("100,000 random calls return the same statuses and results as the model", arguments: [1, 2] as [UInt64])
+    @Test(
+        "Random calls return the same statuses and results as the model",
+        .proofRow("calls of SecItem against a model", trials: keychains * callsPerKeychain),
+        arguments: [1, 2] as [UInt64])
     func agreesWithModel(seed: UInt64) async throws {
         let tally = Tally<String>()
         for keychain in 0..<Self.keychains {
@@ -33,11 +36,12 @@ struct PropertyTests {
         }
         let result = tally.result
         for (event, least) in Self.frequencies {
+            let least = least * Self.keychains / 25
             #expect(result[event, default: 0] >= least, "\(event): too rare to show a mistake, seed \(seed)")
         }
     }
 
-    /// The minimum number of times that each event must occur, about half of what is typical.
+    /// The minimum number of times that each event must occur in 50,000 calls, about half of what is typical.
     private static let frequencies: [(event: String, least: Int)] = [
         ("add", 10_000), ("copy", 10_000), ("update", 5_000), ("delete", 3_000),
         ("status \(errSecSuccess)", 10_000), ("status \(errSecItemNotFound)", 6_000),

@@ -44,6 +44,7 @@ struct UndoModelTests {
 
     @Test(
         "Undo after any command gives the state before it, and undo again the state after it",
+        .proofRow("commands, and the undo of each and of the undo", trials: 12),
         arguments: 1...(ModelRun.isWhole ? 100 : 3))
     func anyCommand(seed: UInt64) {
         var random = SeededRandom(seed: seed)
