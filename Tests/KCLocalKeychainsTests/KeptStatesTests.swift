@@ -145,11 +145,11 @@ struct KeptStatesTests {
         }
         let written = try #require(try states.written(after: state))
         var now = try keychain.versionedItems()
-        let kept = try states.open(state).versionedItems().versions
-        #expect(now.versions.subtracting(kept) == written)
+        let kept = Set(try states.open(state).versionedItems().items.compactMap(\.seal))
+        #expect(Set(now.items.compactMap(\.seal)).subtracting(kept) == written)
         try keychain.write { writer in try update("ann", writer) }
         now = try keychain.versionedItems()
-        #expect(now.versions.subtracting(kept).isDisjoint(with: written))
+        #expect(Set(now.items.compactMap(\.seal)).subtracting(kept).isDisjoint(with: written))
         try states.remove(state)
         #expect(try states.written(after: state) == nil)
     }
@@ -170,7 +170,7 @@ struct KeptStatesTests {
         }
         let record = state.path + ".written"
         let whole = try Data(contentsOf: URL(fileURLWithPath: record))
-        #expect(whole.count == 2 * RowVersion.size)
+        #expect(whole.count == 2 * RowSeal.size)
         let cut = Array(whole.dropLast(3))
         try PrivateFile.replace(record, cut.span)
         #expect(try states.written(after: state)?.count == 1)

@@ -16,7 +16,7 @@ struct KeychainDifference {
     ///   - keychain: the keychain that is replaced.
     ///   - copy: its state at an earlier time.
     ///   - written: the rows that the undone command wrote; nil if that is unknown.
-    init(from keychain: Keychain, to copy: Keychain, written: Set<RowVersion>?) throws(KeychainStoreError) {
+    init(from keychain: Keychain, to copy: Keychain, written: Set<RowSeal>?) throws(KeychainStoreError) {
         self.copy = copy
         old = try copy.versionedItems()
         let now = try keychain.versionedItems(since: old, of: copy)
@@ -38,7 +38,7 @@ struct KeychainDifference {
         changes.returning = old.items.indices.filter { !present.contains($0) }.map { [old] in old.items[$0].item }
         if let written {
             let since = { (indices: [Int]) in
-                indices.map { now.items[$0] }.filter { !written.contains($0.version) }.map(\.item)
+                indices.map { now.items[$0] }.filter { row in row.seal.map(written.contains) != true }.map(\.item)
             }
             changes.since = .init(added: since(added), changed: since(changed))
         }

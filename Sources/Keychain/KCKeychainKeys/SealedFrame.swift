@@ -18,6 +18,8 @@ package struct SealedFrame {
     static let tagSize = 16
     /// The number of bytes that the frame adds to its secret.
     package static let overhead = 1 + saltSize + tagSize
+    /// The bytes of a frame that tell it from every other one: half of its salt.
+    package static let mark = 1..<1 + saltSize / 2
 
     package let format: Format
     /// The size of the secret in bytes; nil if there is none.

@@ -93,6 +93,9 @@ struct ItemRow {
         "SELECT \(names),id FROM \(itemClass.rawValue) NOT INDEXED WHERE \(Self.isLive) ORDER BY id"
     }
 
+    /// Selects the sealed secrets of the live rows.
+    var sealSelection: String { "SELECT data FROM \(itemClass.rawValue) NOT INDEXED WHERE \(Self.isLive)" }
+
     /// The number of columns of `selection`.
     var columnCount: Int { Self.firstAttribute + columns.count }
 

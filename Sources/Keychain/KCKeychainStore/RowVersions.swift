@@ -2,26 +2,11 @@ internal import KCByteStreams
 internal import KCCryptography
 package import KCKeychainModel
 
-/// Identifies the contents of a row; a row that is written again has another seal, and so another version.
+/// Identifies the contents of a row, with its seal.
 package struct RowVersion: Hashable, Sendable {
-    /// The number of bytes of a version: half of SHA-256, far more than it takes to tell the rows of one keychain apart.
-    package static let size = 16
+    // Half of SHA-256, far more than it takes to tell the rows of one keychain apart.
     private let high: UInt64
     private let low: UInt64
-
-    /// Takes bytes that `append` once wrote; nil if there are not `size` of them.
-    package init?(bytes: borrowing Span<UInt8>) {
-        guard bytes.count == Self.size else { return nil }
-        high = bytes.word(at: 0)
-        low = bytes.word(at: 8)
-    }
-
-    /// Appends the bytes by which versions are compared.
-    fileprivate func append(to record: inout [UInt8]) {
-        for half in [high, low] {
-            for shift in stride(from: 0, to: 64, by: 8) { record.append(UInt8(truncatingIfNeeded: half >> shift)) }
-        }
-    }
 
     /// Hashes the current row of a statement.
     ///
@@ -58,8 +43,8 @@ package struct RowVersion: Hashable, Sendable {
 package struct VersionedItems: Sendable {
     /// The versions of all rows.
     package private(set) var versions: Set<RowVersion> = []
-    /// The rows that are valid items, in archive order.
-    package private(set) var items: [(item: Item, version: RowVersion)] = []
+    /// The rows that are valid items, in archive order; a seal is nil if it is damaged.
+    package private(set) var items: [(item: Item, version: RowVersion, seal: RowSeal?)] = []
 
     /// Gives the item at `index` another version.
     fileprivate mutating func set(_ version: RowVersion, at index: Int) {
@@ -74,14 +59,16 @@ package struct VersionedItems: Sendable {
         while let match = try search.next() {
             let version = RowVersion(match.statement, match.statement.columnCount, of: match.row.itemClass, text: &text)
             versions.insert(version)
-            if let item = match.item { items.append((item, version)) }
+            if let item = match.item {
+                items.append((item, version, match.row.withData(match.statement) { RowSeal(of: $0) }))
+            }
         }
     }
 }
 
 /// The live rows of a keychain that a change wrote.
 package struct WrittenRows: Sendable {
-    /// The versions of the rows that were not there before with the same contents, each `RowVersion.size` bytes.
+    /// The seals of the rows that were not there before with the same contents, each `RowSeal.size` bytes.
     package fileprivate(set) var record: [UInt8] = []
     /// True if the keychain holds the same as before, though perhaps under other seals.
     package fileprivate(set) var isNone = false
@@ -100,9 +87,8 @@ extension KeychainReader {
             var written = WrittenRows()
             written.isNone = true
             // An array that grows is copied, and in memory twice meanwhile.
-            written.record.reserveCapacity(RowVersion.size * Int(clamping: tables.database.changeCount))
+            written.record.reserveCapacity(RowSeal.size * Int(clamping: tables.database.changeCount))
             for row in ItemRow.all { try add(row, since: earlier, to: &written) }
-            if !written.record.isEmpty { written.isNone = false }
             return written
         }
     }
@@ -114,12 +100,11 @@ extension KeychainReader {
     private func add(
         _ row: ItemRow, since earlier: KeychainReader, to written: inout WrittenRows
     ) throws(KeychainStoreError) {
-        var builder = AttributesBuilder()
-        var text: [UInt8] = []
-        let now = try SQLStatement(row.storedSelection, on: tables.database)
         let before = try SQLStatement(row.storedSelection, on: earlier.tables.database)
         var hasBefore = try before.step()
-        let wasEmpty = !hasBefore
+        if !hasBefore { return try addAll(row, to: &written) }
+        let now = try SQLStatement(row.storedSelection, on: tables.database)
+        var builder = AttributesBuilder()
         var (same, gone) = (0, 0)
         while try now.step() {
             while hasBefore, row.number(before) < row.number(now) {
@@ -133,16 +118,13 @@ extension KeychainReader {
                 hasBefore = try before.step()
             }
             if isSame { continue }
-            if !wasEmpty,
-                try row.withData(
-                    now,
-                    { blob throws(KeychainStoreError) in
-                        try isOnlySealedAnew(row.item(now, &builder), blob, since: earlier)
-                    })
-            {
-                same += 1
-            } else {
-                RowVersion(now, row.columnCount, of: row.itemClass, text: &text).append(to: &written.record)
+            try row.withData(now) { blob throws(KeychainStoreError) in
+                if try isOnlySealedAnew(row.item(now, &builder), blob, since: earlier) {
+                    same += 1
+                } else {
+                    written.isNone = false
+                    RowSeal(of: blob)?.append(to: &written.record)
+                }
             }
         }
         while hasBefore {
@@ -150,6 +132,15 @@ extension KeychainReader {
             hasBefore = try before.step()
         }
         if same != gone { written.isNone = false }
+    }
+
+    /// Adds the rows of a class that had none before.
+    private func addAll(_ row: ItemRow, to written: inout WrittenRows) throws(KeychainStoreError) {
+        let now = try SQLStatement(row.sealSelection, on: tables.database)
+        while try now.step() {
+            written.isNone = false
+            now.withBytes(0) { blob in RowSeal(of: blob)?.append(to: &written.record) }
+        }
     }
 
     /// True if `earlier` has the same item with the same secret.

@@ -108,18 +108,18 @@ package struct KeptStates {
     /// were written later.
     ///
     /// - Returns: nil if the change was killed before it recorded them.
-    package func written(after state: State) throws(FileFailure) -> Set<RowVersion>? {
+    package func written(after state: State) throws(FileFailure) -> Set<RowSeal>? {
         let path = StateFolder.record(of: state)
         guard try Path.exists(path) else { return nil }
-        let record = try PrivateFile.read(path, limit: ItemLimits.itemCount * RowVersion.size)
-        var versions: Set<RowVersion> = []
+        let record = try PrivateFile.read(path, limit: ItemLimits.itemCount * RowSeal.size)
+        var seals: Set<RowSeal> = []
         record.withBytes { bytes in
-            for start in stride(from: 0, to: bytes.count, by: RowVersion.size) {
-                let end = min(start + RowVersion.size, bytes.count)
-                if let version = RowVersion(bytes: bytes.extracting(start..<end)) { versions.insert(version) }
+            for start in stride(from: 0, to: bytes.count, by: RowSeal.size) {
+                let end = min(start + RowSeal.size, bytes.count)
+                if let seal = RowSeal(bytes: bytes.extracting(start..<end)) { seals.insert(seal) }
             }
         }
-        return versions
+        return seals
     }
 
     /// All states, the newest first.
