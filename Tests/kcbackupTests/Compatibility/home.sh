@@ -57,6 +57,7 @@ END
     kc restore home.kcb --keychain home: -i key.txt
     echo 'dear diary' >diary.txt
     kc protect diary.txt --class complete
+    kc item add --keychain work --service later --account ada --no-secret --passcode file:passcode
     rm items.jsonl guarded.jsonl
 }
 
@@ -90,6 +91,8 @@ open_home() {
     say protect status diary.txt.age
     say undo -v
     say item list
+    # Nothing was added since, which the record beside the state tells.
+    say undo --keychain work --dry-run
     say restore work.kcb --keychain work --passcode file:passcode -v
     say restore passphrase.kcb --passphrase file:passphrase -v
     say create --keychain work --escrow escrow --unencrypted -o again.kcb -v
