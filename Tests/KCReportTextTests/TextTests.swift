@@ -141,6 +141,20 @@ struct TextTests {
         #expect(sorted(["9 B", "10 B"], .left) == ["10 B", "9 B"])
     }
 
+    @Test("ASCII rows are sorted by their bytes as they are by their texts")
+    func plainOrder() {
+        let columns = [Table.Column(title: "NAME"), Table.Column(title: "SIZE", alignment: .right)]
+        let cells = ["", "a", "A", "ab", "a b", "B", "z~", "0", "12", "+12", "012", "1.0 KiB", "10 B", "none", "-1"]
+        var random = SeededRandom(seed: 3)
+        let rows = (0..<400).map { _ in
+            TableRow((0..<2).map { _ in cells.randomElement(using: &random) ?? "" })
+        }
+        for (chosen, putsNamelessLast) in [([0], true), ([1, 0], false), ([0, 1], true)] {
+            let order = TableOrder(columns: chosen, putsNamelessLast: putsNamelessLast)
+            #expect(order.sorted(rows, columns) == order.sortedByText(rows, columns))
+        }
+    }
+
     @Test("Requested columns come in the requested order, and none of them is left out")
     func chosenColumns() {
         let table = StreamedTable(

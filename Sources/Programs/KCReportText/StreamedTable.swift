@@ -100,35 +100,15 @@ package final class StreamedTable {
 
     /// Calls `body` with the lines of the held rows, sorted; the sort is stable.
     private func forEachSortedRow(_ body: (borrowing Span<UInt8>) -> Void) {
-        let keys = held.map { row in
-            (order.isEmpty ? usualOrder : order).map { key(row.text($0), of: columns[$0]) }
-        }
-        let nameless = order.isEmpty ? keys.map { $0.allSatisfy { $0 == .text("") } } : keys.map { _ in false }
         defer { held = [] }
-        let sorted = held.indices.sorted { left, right in
-            if nameless[left] != nameless[right] { return nameless[right] }
-            for (one, other) in zip(keys[left], keys[right]) where one != other {
-                return one < other
-            }
-            return left < right
-        }
+        let sorted = TableOrder(columns: order.isEmpty ? usualOrder : order, putsNamelessLast: order.isEmpty)
+            .sorted(held, columns)
         var line: [UInt8] = []
         for index in sorted {
             line.removeAll(keepingCapacity: true)
             append(held[index], to: &line)
             body(line.span)
         }
-    }
-
-    /// What a cell is sorted by; sizes and numbers come before other text.
-    private enum SortKey: Comparable {
-        case number(UInt64)
-        case text(String)
-    }
-
-    private func key(_ cell: String, of column: Table.Column) -> SortKey {
-        let size = column.alignment == .right ? bytes(ofCount: cell) : nil
-        return (size ?? UInt64(cell)).map { .number($0) } ?? .text(cell.lowercased())
     }
 
     /// Measures a row; must not be called after the first line was returned.
