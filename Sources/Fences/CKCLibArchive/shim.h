@@ -3,6 +3,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <dlfcn.h>
+#include <malloc.h>
 #include <stdbool.h>
 
 /* libarchive as function pointers that are looked up on demand: ten libraries come with it, and only a run that writes
@@ -51,6 +52,10 @@ static inline bool carchive_load(struct carchive_functions *table, const char *l
 #undef CARCHIVE_FIND
     return true;
 }
+
+/* While on, the C library overwrites each block of more than 1 KiB when it is freed, in all threads (mallopt(3), M_PERTURB):
+   libarchive has no allocator to replace, and does not wipe its windows. New blocks are zero then. */
+static inline void carchive_wipe_freed(bool on) { mallopt(M_PERTURB, on ? 0xff : 0); }
 
 /* Swift does not import a macro that contains a cast. */
 static const unsigned int carchive_regular_file = AE_IFREG;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,22 @@ struct cyaml_event {
     bool is_plain;
 };
 
+/* While on, the C library overwrites each block that is freed, in all threads (mallopt(3), M_PERTURB): libyaml has no
+   allocator to replace, and moves long values while they grow. A thread keeps up to seven blocks of each size up to 1032
+   bytes for itself, which are left out, so that they are overwritten at the end. */
+static inline void cyaml_wipe_freed(bool on) {
+    mallopt(M_PERTURB, on ? 0xff : 0);
+    if (on) return;
+    for (size_t size = 24; size <= 1032; size += 16) {
+        void *kept[7];
+        for (int i = 0; i < 7; i++) {
+            kept[i] = malloc(size);
+            if (kept[i]) explicit_bzero(kept[i], size);
+        }
+        for (int i = 0; i < 7; i++) free(kept[i]);
+    }
+}
+
 /* Begins a document in UTF-8; null if there is no memory. */
 static inline yaml_parser_t *cyaml_open(
     const struct cyaml_functions *table, yaml_read_handler_t *handler, void *context) {
@@ -56,6 +73,7 @@ static inline yaml_parser_t *cyaml_open(
         free(parser);
         return NULL;
     }
+    cyaml_wipe_freed(true);
     table->yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING);
     table->yaml_parser_set_input(parser, handler, context);
     return parser;
@@ -105,4 +123,5 @@ static inline void cyaml_close(const struct cyaml_functions *table, yaml_parser_
         explicit_bzero(parser->buffer.start, (size_t)(parser->buffer.end - parser->buffer.start));
     table->yaml_parser_delete(parser);
     free(parser);
+    cyaml_wipe_freed(false);
 }

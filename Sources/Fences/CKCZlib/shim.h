@@ -3,10 +3,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <zlib.h>
 
-// zlib keeps plaintext in its windows, so its memory is wiped before it is freed. The size of an allocation is stored
-// in front of it; a prefix of 16 bytes preserves malloc's alignment.
+// zlib keeps plaintext in its windows, so its memory is like that of secrets: pages of its own, locked as far as the system
+// allows, left out of core dumps, and wiped before they are released. Their size is stored in front of the allocation; a
+// prefix of 16 bytes preserves malloc's alignment.
 enum { kcb_prefix = 16 };
 
 static inline void *kcb_allocate(void *unused, uInt items, uInt size) {
@@ -14,8 +16,10 @@ static inline void *kcb_allocate(void *unused, uInt items, uInt size) {
     size_t bytes;
     if (__builtin_mul_overflow((size_t)items, (size_t)size, &bytes)) return NULL;
     if (__builtin_add_overflow(bytes, (size_t)kcb_prefix, &bytes)) return NULL;
-    unsigned char *memory = malloc(bytes);
-    if (memory == NULL) return NULL;
+    unsigned char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return NULL;
+    mlock(memory, bytes);
+    madvise(memory, bytes, MADV_DONTDUMP);
     memcpy(memory, &bytes, sizeof bytes);
     return memory + kcb_prefix;
 }
@@ -26,7 +30,7 @@ static inline void kcb_free(void *unused, void *address) {
     size_t bytes;
     memcpy(&bytes, memory, sizeof bytes);
     explicit_bzero(memory, bytes);
-    free(memory);
+    munmap(memory, bytes);
 }
 
 static inline z_stream *kcb_stream(void) {

@@ -44,6 +44,8 @@ package enum ZipFile {
             unsafe uselocale(earlier)
             if let locale = unsafe locale { unsafe freelocale(locale) }
         }
+        carchive_wipe_freed(true)
+        defer { carchive_wipe_freed(false) }
         guard let archive = library.archive_read_new() else { throw unavailable }
         defer { _ = unsafe library.archive_read_free(archive) }
         guard unsafe library.archive_read_support_format_zip_seekable(archive) == ARCHIVE_OK else {
