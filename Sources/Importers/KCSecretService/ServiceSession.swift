@@ -11,8 +11,19 @@ extension SecretServiceClient {
     // In the file that calls `csecret_open`, since each compiled file has its own copy of the C class.
     private static let registered: Void = unsafe csecret_register(LibSecret.functions)
 
-    /// Opens a session of libsecret on a connection.
+    /// Opens an encrypted session of libsecret on a connection.
+    ///
+    /// - Throws: `sessionNotEncrypted`, and why there is no session.
     static func openSession(_ connection: BusConnection, _ kind: Kind) throws -> OpaquePointer {
+        let session = try unsafe openAnySession(connection, kind)
+        let algorithms = unsafe g.secret_service_get_session_algorithms(session).map { unsafe String(cString: $0) }
+        if algorithms?.exact.hasPrefix("dh-") == true { return unsafe session }
+        // libsecret takes one in the clear where it gets no other.
+        unsafe g.g_object_unref(UnsafeMutableRawPointer(session))
+        throw SecretServiceFailure.sessionNotEncrypted
+    }
+
+    private static func openAnySession(_ connection: BusConnection, _ kind: Kind) throws -> OpaquePointer {
         // A static is initialized only once, even with several threads.
         _ = registered
         var tries = 0

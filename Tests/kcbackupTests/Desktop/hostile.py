@@ -6,7 +6,8 @@
 ANSWER is `never`, `end` (the service ends), `empty`, `number`, `text`, `nowhere` (paths of "/"), `asks` (a prompt), or
 `gone` (no such object). METHOD@PATH=ANSWER is for one object. `locked=yes` locks the collection, `items=none` empties it, `items=twice`
 lists each item twice, `items=more` lists another one each time, and `label=TEXT` names it. `attribute=NAME` gives the
-second item another attribute. `truncate=FILE` empties a file when the first item is created. It appends the name of
+second item another attribute. `sessions=N` encrypts the first N sessions, and offers no encryption later; `owns=NAME` also
+takes that name on the bus. `truncate=FILE` empties a file when the first item is created. It appends the name of
 each called method to the file `calls`.
 """
 import hashlib
@@ -46,6 +47,7 @@ PRIME = int(
 answers = dict(word.split("=", 1) for word in sys.argv[1:])
 key = b""
 more = 0
+sessions = 0
 
 
 def note(text):
@@ -115,7 +117,16 @@ def usual(method, path, values):
     return GLib.Variant("()", ())
 
 
+def opened_sessions(algorithm):
+    """How many sessions were opened before; a second try without encryption is part of the first."""
+    global sessions
+    sessions += algorithm != "plain"
+    return sessions - 1
+
+
 def wrong(method, answer):
+    if answer == "plain":
+        return GLib.Variant("(vo)", (GLib.Variant("s", ""), SESSION))
     if answer == "number":
         return GLib.Variant("(u)", (7,))
     if answer == "text":
@@ -132,6 +143,11 @@ def called(connection, sender, path, interface, method, parameters, invocation):
     answer = answers.get(f"{method}@{path}", answers.get(method))
     if answer == "never":
         return
+    if method == "OpenSession" and int(answers.get("sessions", "1000")) <= opened_sessions(parameters.unpack()[0]):
+        if parameters.unpack()[0] != "plain":
+            invocation.return_dbus_error("org.freedesktop.DBus.Error.NotSupported", "only plain")
+            return
+        answer = "plain"
     if method == "CreateItem" and "truncate" in answers:
         os.truncate(answers["truncate"], 0)
     if answer == "end":
@@ -171,5 +187,6 @@ connection = Gio.bus_get_sync(Gio.BusType.SESSION)
 for path, kind in OBJECTS.items():
     for interface in [f"org.freedesktop.Secret.{kind}", "org.freedesktop.DBus.Properties"]:
         connection.register_object(path, described(interface), called, None, None)
-Gio.bus_own_name_on_connection(connection, "org.freedesktop.secrets", Gio.BusNameOwnerFlags.NONE)
+for name in filter(None, ["org.freedesktop.secrets", answers.get("owns")]):
+    Gio.bus_own_name_on_connection(connection, name, Gio.BusNameOwnerFlags.NONE)
 GLib.MainLoop().run()
