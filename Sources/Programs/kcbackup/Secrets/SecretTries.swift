@@ -89,14 +89,17 @@ enum SecretDoubt: Hashable, Sendable {
         let found: SecretDoubt? = secret.withBytes { bytes in
             if !bytes.isEmpty, bytes[bytes.count - 1] == UInt8(ascii: "\r") { return .carriageReturn }
             do {
-                var text = try UTF8Span(validating: bytes)
+                let text = try UTF8Span(validating: bytes)
                 if text.isKnownASCII { return nil }
-                if !text.checkForNFC(quickCheck: false) { return .decomposed }
                 var scalars = text.makeUnicodeScalarIterator()
+                var isComposed = false
+                var last: Unicode.Scalar?
                 while let scalar = scalars.next() {
-                    if Self.mayBeDecomposed(scalar) { return .composed }
+                    if !Self.areComposed(last, scalar) { return .decomposed }
+                    isComposed = isComposed || Self.mayBeDecomposed(scalar)
+                    last = scalar
                 }
-                return nil
+                return isComposed ? .composed : nil
             } catch {
                 // It is not valid Unicode text, so it has no other encoding.
                 return nil
@@ -104,6 +107,17 @@ enum SecretDoubt: Hashable, Sendable {
         }
         guard let found else { return nil }
         self = found
+    }
+
+    /// True if a scalar and the one before it are in NFC.
+    ///
+    /// To find that out of the whole secret, the standard library would copy it to the heap, and not wipe the copy.
+    private static func areComposed(_ last: Unicode.Scalar?, _ scalar: Unicode.Scalar) -> Bool {
+        var pair = ""
+        if let last { pair.unicodeScalars.append(last) }
+        pair.unicodeScalars.append(scalar)
+        var span = pair.utf8Span
+        return span.checkForNFC(quickCheck: false)
     }
 
     /// True for accented letters and Korean syllables; the standard library has no API for decompositions.
