@@ -414,7 +414,7 @@ let package = Package(
                 "KCReportText", "KCReportPages", "KCQRCodes", "KCSecurityTokens", "KCFileProtection",
                 argumentParser,
             ],
-            exclude: ["Compatibility", "Desktop", "Help", "Instructions", "Screens", "Stories"]),
+            exclude: ["Canaries", "Compatibility", "Desktop", "Help", "Instructions", "Screens", "Stories"]),
         tests(
             "KCSecurityCommand",
             [

@@ -8,15 +8,14 @@ import Testing
 /// Runs every verb in a home whose secrets are canaries, and looks for them in all that it printed and wrote.
 @Suite("No verb lets a secret out", .waitsForPrograms)
 struct CanaryVerbTests {
-    /// Begins every secret; each encoding spells it differently.
-    private static let stem = #"cän"ry/7 Qx+%perch"#
+    private static let stem = Canary.stem
     private static let items = 200
 
     /// The verbs that print a secret because they were asked to, or write it where they were told to.
     private static let revealing: Set<[String]> = [["exec"], ["export"]]
 
     /// A line for each verb that changes nothing, after the lines before it.
-    private static let reading: [LostOutputTests.Case] = [
+    static let reading: [LostOutputTests.Case] = [
         .init(["create a.kcb --passphrase file:old"], "inspect a.kcb --passphrase file:old -v"),
         .init(["create a.kcb --passphrase file:old"], "inspect a.kcb --passphrase file:new"),
         .init(["create a.kcb --passphrase file:old"], "verify a.kcb --drill --passphrase file:old -v"),
@@ -36,32 +35,6 @@ struct CanaryVerbTests {
             "item add --service b --secret file:new --keychain other --passcode file:new"),
         .init("exec --with SECRET=c7 -- true"),
     ]
-
-    /// The spellings of a text in which a secret may get out.
-    private static let spellings: [[UInt8]] = {
-        let bytes = Array(stem.utf8)
-        var all = [bytes, stem.utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }]
-        let digits = bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }
-        all.append(Array(digits.joined().utf8))
-        all.append(Array(digits.joined().uppercased().utf8))
-        // In each of the three positions that base64 knows; the first and the last characters depend on what is beside.
-        for shift in 0..<3 {
-            let text = Data([UInt8](repeating: 0, count: shift) + bytes).base64EncodedString()
-            let whole = (bytes.count + shift) / 3 * 4
-            all.append(Array(text.utf8.prefix(whole).dropFirst(shift == 0 ? 0 : 4)))
-        }
-        all.append(Array(stem.replacing("\"", with: "\\\"").utf8))
-        all.append(Array(stem.replacing("\"", with: "\\\"").replacing("/", with: "\\/").utf8))
-        // In a CSV file.
-        all.append(Array(stem.replacing("\"", with: "\"\"").utf8))
-        all.append(Array((stem.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? stem).utf8))
-        return all
-    }()
-
-    private static func holds(_ bytes: [UInt8]) -> Bool {
-        let data = Data(bytes)
-        return spellings.contains { data.range(of: Data($0)) != nil }
-    }
 
     @Test(
         "No verb prints a secret or leaves one in a file", arguments: LostOutputTests.cases + reading,
@@ -93,10 +66,10 @@ struct CanaryVerbTests {
             where: outcome.messages.contains)
         #expect(isParsed, "\(outcome.messages)")
         let proof = ProofCount("verbs with \(Self.items) canaries among the secrets, in eleven spellings")
-        var found: [String] = Self.holds(told) ? ["its output"] : []
+        var found: [String] = Canary.isIn(told) ? ["its output"] : []
         for name in try home.folder.list() where !inputs.contains(name) {
             guard try Path.kind(of: home.folder.path(name)) == .file else { continue }
-            if Self.holds(try home.folder.read(name)) { found.append(name) }
+            if Canary.isIn(try home.folder.read(name)) { found.append(name) }
         }
         let isAsked = Self.revealing.contains { words.starts(with: $0) } && outcome.status == .ok
         // Where a secret was asked for, it is found, which shows that the search finds one.
@@ -132,11 +105,11 @@ struct CanaryVerbTests {
     func spellingsAreFound() {
         let text = "before" + Self.stem + "after"
         for shift in ["", "x", "xy"] {
-            #expect(Self.holds(Array(Data((shift + text).utf8).base64EncodedString().utf8)))
+            #expect(Canary.isIn(Array(Data((shift + text).utf8).base64EncodedString().utf8)))
         }
-        #expect(Self.holds(Array(text.utf8)) && !Self.holds(Array("before and after".utf8)))
-        #expect(Self.holds(text.utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }))
-        #expect(Self.holds(Array((text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "").utf8)))
+        #expect(Canary.isIn(Array(text.utf8)) && !Canary.isIn(Array("before and after".utf8)))
+        #expect(Canary.isIn(text.utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }))
+        #expect(Canary.isIn(Array((text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "").utf8)))
     }
 
     @Test("Every verb that help lists is tried with canaries")
