@@ -50,14 +50,14 @@ struct CanaryPlaceTests {
         }
         // Which shows that secrets were sent, and that a trace shows what is not encrypted.
         #expect(try holds("revealed") && holds("out.csv") && holds("told"))
-        let proof = ProofCount("traces of the session bus of a desktop with eight verbs")
+        let proof = ProofCount("traces of the session bus of a desktop with nine verbs")
         let isTold = try holds("trace")
         #expect(!isTold)
         proof.add(isTold ? 1 : 0)
         try proof.record()
     }
 
-    @Test("A service that offers no encryption, at once or later, gets no secret and is not believed one")
+    @Test("A service that offers no encryption, at once or for a later session, is refused")
     func plainBus() throws {
         let hostile = Project.path("Tests/kcbackupTests/Desktop/hostile.py")
         let text = try DesktopShell(desktop: "/bin/false").run(
