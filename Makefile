@@ -28,7 +28,7 @@ DOCUMENTATION := share/doc/kcbackup
 PACKAGES := .build/packages
 SOURCES := Package.swift $(shell find Sources -type f)
 
-.PHONY: help build test test-debug test-packages wrappers faults proof coverage seeded-defects fuzz fuzz-coverage fleet fleet-index judges remotes desktop bench demo install uninstall deb tarball sbom release test-deb test-reproducible test-html docs format
+.PHONY: help build test test-debug test-packages wrappers faults proof coverage sanitize seeded-defects fuzz fuzz-coverage fleet fleet-index judges remotes desktop bench demo install uninstall deb tarball sbom release test-deb test-reproducible test-html docs format
 .PHONY: clean
 .PHONY: packages-build packages-test packages-desktop packages-judges packages-bench packages-remotes packages-fleet-index packages-test-html packages-deb packages-sbom packages-test-deb
 # Half a file must not look up to date.
@@ -45,6 +45,7 @@ help:
 	@echo 'make faults     kill and disturb the program at every system call that changes a file'
 	@echo 'make proof      all trials of which `make test` takes samples, in STEPS=, and a table of them in docs/proof.md'
 	@echo 'make coverage   which lines of the libraries for archives, formats, keychains, backups and devices the tests reach'
+	@echo 'make sanitize   the tests of the libraries with SANITIZERS=address, or thread'
 	@echo 'make seeded-defects  switch on each defect of Tests/SeededDefects, or DEFECTS=, and see which tests find it'
 	@echo 'make desktop    back up and restore a desktop keyring with 2,000 items, KeePassXC, KWallet'
 	@echo 'make bench      time kcbackup beside other programs, with BENCH="15000 100000 1000000" items; --write in it'
@@ -104,6 +105,10 @@ coverage: packages-test
 	swift build $(subst .build/tests,$(COVERAGE),$(OPTIMIZED)) -Xswiftc -profile-generate -Xswiftc -profile-coverage-mapping \
 	    -Xlinker $(CURDIR)/$(COVERAGE)/place.o --build-tests
 	.ci/coverage
+
+SANITIZERS ?= address
+sanitize: packages-test
+	SANITIZERS='$(SANITIZERS)' .ci/sanitizers/run
 
 # Whether the tests find each of fifty defects, all in one build of a copy. DEFECTS="07 12" chooses some.
 seeded-defects: packages-test
