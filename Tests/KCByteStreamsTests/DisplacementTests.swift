@@ -123,6 +123,66 @@ struct DisplacementTests {
         #expect(try folder.list() == [])
     }
 
+    /// The names in the folder, and what has them.
+    private func contents() throws -> [String: String] {
+        Dictionary(uniqueKeysWithValues: try folder.list().map { ($0, try text($0)) })
+    }
+
+    /// Puts a version there as another program does.
+    private func put(_ text: String) {
+        do {
+            try folder.write("other", Array(text.utf8))
+            #expect(unsafe Glibc.rename(folder.path("other"), folder.path("a")) == 0)
+        } catch {
+            Issue.record("\(error)")
+        }
+    }
+
+    @Test("If several programs replace it at once, no version is lost and none has a name that is removed later")
+    func severalWriters() throws {
+        var displacement = try displacement()
+        displacement.meanwhile = { put("second") }
+        var versions = ["third"]
+        displacement.whilePuttingBack = { if let next = versions.popLast() { put(next) } }
+        try folder.write("passing", Array("new".utf8))
+        let new = try OpenFile.reading(folder.path("passing"))
+        let failure = #expect(throws: FileFailure.self) { try displacement.replace(by: new, named: "passing") }
+        guard case .displaced(let other) = failure?.problem else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(failure?.path == folder.path("a"))
+        #expect(try contents() == ["a": "third", Path.split(other).name: "second"])
+        try StaleFiles.remove(in: folder.path)
+        #expect(try folder.list().count == 2)
+    }
+
+    @Test("A version that cannot go back into its place, since another one has it, is named")
+    func placeTaken() throws {
+        var displacement = try displacement()
+        displacement.meanwhile = { put("second") }
+        displacement.whilePuttingBack = { put("third") }
+        let failure = #expect(throws: FileFailure.self) { try displacement.remove() }
+        guard case .displaced(let other) = failure?.problem else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(try contents() == ["a": "third", Path.split(other).name: "second"])
+    }
+
+    @Test("If the new file is removed meanwhile, the version that was displaced gets its name back")
+    func newFileGone() throws {
+        var displacement = try displacement()
+        displacement.meanwhile = { put("second") }
+        let path = folder.path("a")
+        displacement.whilePuttingBack = { _ = unsafe unlink(path) }
+        try folder.write("passing", Array("new".utf8))
+        let new = try OpenFile.reading(folder.path("passing"))
+        let isReplaced = try displacement.replace(by: new, named: "passing")
+        #expect(!isReplaced)
+        #expect(try contents() == ["a": "second"])
+    }
+
     @Test("While it has a passing name, nobody takes the file for what a killed process left")
     func swept() throws {
         var displacement = try displacement()

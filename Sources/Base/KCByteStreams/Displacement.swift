@@ -16,6 +16,8 @@ struct Displacement {
     var isWanted: () -> Bool = { true }
     /// Runs between the last look and the change of names, for tests.
     var meanwhile: () -> Void = {}
+    /// Runs before each change of names that puts a file back, for tests.
+    var whilePuttingBack: () -> Void = {}
 
     /// - Parameter expected: what the file was when it was read.
     init(of name: String, in folder: OpenFile, expecting expected: EntryStatus) {
@@ -28,6 +30,7 @@ struct Displacement {
     ///
     /// - Returns: false if the file with the name is not as it was read, and keeps it.
     /// - Throws: `system`; the new file has no name then, and the other one is where it was unless it could not be put back.
+    ///   `displaced` if several programs replaced the file meanwhile: each of their versions has a name then.
     ///   If what was displaced cannot be removed, the new file has the name, and the error names the other one.
     func replace(by new: OpenFile, named passing: String) throws(FileFailure) -> Bool {
         guard let old = try hold() else {
@@ -55,7 +58,7 @@ struct Displacement {
     /// Removes the file.
     ///
     /// - Returns: false if the file with the name is not as it was read, and keeps it.
-    /// - Throws: `FileFailure` (`system`, `exists` if yet another program has taken the name of one that had to go back).
+    /// - Throws: `FileFailure` (`system`, `displaced` if yet another program has taken the name of one that had to go back).
     func remove() throws(FileFailure) -> Bool {
         guard let old = try hold() else { return false }
         let passing = try UnnamedFile.temporaryName(in: folder.path)
@@ -73,8 +76,8 @@ struct Displacement {
             try removeDisplaced(passing)
             return true
         }
-        let back = Naming.move(passing, in: folder, to: name, in: folder)
-        guard back == 0 else { throw Naming.failure(path(passing), back) }
+        whilePuttingBack()
+        if Naming.move(passing, in: folder, to: name, in: folder) != 0 { throw try displaced(passing) }
         return false
     }
 
@@ -115,13 +118,29 @@ struct Displacement {
     ///
     /// - Parameter new: the file that has the name, unless yet another program has replaced it.
     private func putBack(from passing: String, insteadOf new: EntryStatus) throws(FileFailure) {
-        let held = try status(passing)
-        guard exchange(passing) == 0 else { throw failure(errno, "putting back") }
+        whilePuttingBack()
+        guard exchange(passing) == 0 else {
+            let code = errno
+            // Somebody has removed the new file, and left the name to the one that is held here.
+            if code == ENOENT, Naming.move(passing, in: folder, to: name, in: folder) == 0 { return }
+            throw try displaced(passing)
+        }
         if try status(passing)?.isSameEntry(as: new) == true { return remove(passing) }
-        // Another program has replaced the new file. Its version stays, and the one held here is superseded by it.
-        guard exchange(passing) == 0 else { throw failure(errno, "putting back") }
-        guard let held, try status(passing)?.isSameEntry(as: held) == true else { throw failure(EBUSY, "putting back") }
-        remove(passing)
+        // Another program has replaced the new file without having seen the one that was held here, and has its place.
+        whilePuttingBack()
+        _ = exchange(passing)
+        throw try displaced(passing)
+    }
+
+    /// Gives a version of another program a name beside the file's, since nobody would know it under a temporary one, which is
+    /// removed as stale later.
+    ///
+    /// - Throws: `FileFailure` (`system`); it has its temporary name then.
+    private func displaced(_ passing: String) throws(FileFailure) -> FileFailure {
+        let beside = "\(name).\(try Naming.uniqueWord(for: folder.path))"
+        let code = Naming.move(passing, in: folder, to: beside, in: folder)
+        guard code == 0 else { throw Naming.failure(path(passing), code) }
+        return FileFailure(path(name), .displaced(to: path(beside)))
     }
 
     private func exchange(_ passing: String) -> Int32 {

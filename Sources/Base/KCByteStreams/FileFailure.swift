@@ -18,6 +18,8 @@ package struct FileFailure: Error, Hashable, Sendable {
         case busy
         /// Another program has changed or replaced the file since it was read.
         case changed
+        /// Several programs have replaced the file at once, and the version of one of them is at this path now.
+        case displaced(to: String)
         /// The file system has no way to name a file without the risk of replacing another one.
         case noSafeNaming
         /// The file is larger than the limit for its kind.

@@ -67,7 +67,8 @@ struct MachineIdentity: Hashable {
         } catch {
             switch error.problem {
             case .notFound, .notRegular, .tooLarge: return .unknown
-            case .exists, .exposed, .foreignOwner, .sharedFolder, .foreignFolder, .busy, .changed, .noSafeNaming,
+            case .exists, .exposed, .foreignOwner, .sharedFolder, .foreignFolder, .busy, .changed, .displaced,
+                .noSafeNaming,
                 .system:
                 throw error
             }

@@ -289,7 +289,8 @@ enum FailureExamples {
     private static let terminal: [TerminalFailure] = [.unavailable, .closed, .lineTooLong(limit: 4096), .interrupted]
     private static let files: [FileFailure.Problem] = [
         .notFound, .exists, .notRegular, .exposed(mode: 0o644), .foreignOwner, .sharedFolder(mode: 0o1777),
-        .foreignFolder(owner: 1_000), .busy, .changed, .noSafeNaming, .tooLarge(limit: 65_536),
+        .foreignFolder(owner: 1_000), .busy, .changed, .displaced(to: "laptop.kcb.3k"), .noSafeNaming,
+        .tooLarge(limit: 65_536),
         .system(28, doing: "writing"), .system(30, doing: "writing"), .system(2, doing: "creating a file in"),
     ]
     private static let streams: [StreamFailure.Kind] = [

@@ -129,6 +129,10 @@ func cause(_ failure: FileFailure) -> Cause {
         Cause(.notAvailable, "the folder \(failure.path) belongs to another user (UID \(owner)); see sudo(8), -H")
     case .busy: Cause(.openedForWriting, "another program is changing \(failure.path)")
     case .changed: Cause(.openedForWriting, "another program has changed \(failure.path)")
+    case .displaced(let other):
+        Cause(
+            .openedForWriting,
+            "several programs have replaced \(failure.path), and the version of one is at \(other) now")
     case .noSafeNaming:
         Cause(.writePermission, "the file system cannot name \(failure.path) without the risk of replacing a file")
     case .tooLarge(let limit): Cause(.dataTooLarge, "\(failure.path) has more than \(limit) bytes")

@@ -61,6 +61,11 @@ func explainFile(_ failure: FileFailure) -> Explanation {
     case .changed:
         return Explanation(
             .busy, "\(path) was changed in the meantime; it is as the other program left it", hint: "try again")
+    case .displaced(let other):
+        return Explanation(
+            .busy,
+            "\(path) was replaced by several programs at once, and the version of one is at \(quoted(other)) now",
+            hint: "compare the two, keep the right one under the first name, and try again")
     case .noSafeNaming:
         return Explanation(
             .io, "the file system cannot give \(path) its name without the risk of replacing another file",
