@@ -94,4 +94,23 @@ struct UnnamedFileTests {
         #expect(try folder.list().isEmpty)
         #expect(try drain(spooled.source) == [1, 2])
     }
+
+    @Test("In a folder that others can write to, stale files of this user with one name are removed, and nothing else")
+    func sharedFolder() throws {
+        func name(_ word: String) -> String { ".kcbackup-\(word).tmp" }
+        for stale in ["left", "linked", "held"] { try folder.write(name(stale), [1], mode: 0o640) }
+        try folder.write("own", [1])
+        try FileManager.default.linkItem(atPath: folder.path(name("linked")), toPath: folder.path("second"))
+        try FileManager.default.createSymbolicLink(atPath: folder.path(name("link")), withDestinationPath: "own")
+        try FileManager.default.createDirectory(
+            atPath: folder.path(name("folder")), withIntermediateDirectories: false)
+        let held = try OpenFile.reading(folder.path(name("held")))
+        #expect(held.lockAsInUse())
+        try FileManager.default.setAttributes([.posixPermissions: 0o770], ofItemAtPath: folder.path)
+        _ = try UnnamedFile(inFolder: folder.path)
+        #expect(
+            try folder.list().sorted()
+                == [name("folder"), name("held"), name("link"), name("linked"), "own", "second"].sorted())
+        withExtendedLifetime(held) {}
+    }
 }

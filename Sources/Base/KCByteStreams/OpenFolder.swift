@@ -14,7 +14,7 @@ package final class OpenFolder: Sendable {
     /// The path that it was opened under, for messages.
     package var path: String { file.path }
 
-    private init(_ file: OpenFile) { self.file = file }
+    init(_ file: OpenFile) { self.file = file }
 
     /// Opens a folder that the user means; links that lead to it are followed.
     package convenience init(_ path: String) throws(FileFailure) {

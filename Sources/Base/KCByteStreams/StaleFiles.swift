@@ -20,15 +20,43 @@ package enum StaleFiles {
         }
     }
 
+    /// Removes this user's stale temporary files in a folder in which others choose names too.
+    ///
+    /// Whoever puts something under such a name there could remove it as well, so there is nothing that this gives to them: a
+    /// link is not followed, and a file with a second name keeps it and stays. Temporary folders stay, too.
+    ///
+    /// - Throws: `FileFailure` (`system`) if the folder cannot be listed.
+    static func removeOwn(in folder: OpenFile) throws(FileFailure) {
+        var unreadable: [String] = []
+        for name in try OpenFolder(folder).names(unreadable: &unreadable) where UnnamedFile.isTemporaryName(name) {
+            let descriptor = System.retrying {
+                unsafe openat(folder.descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+            }
+            guard descriptor >= 0, let held = lockIfUnused(OpenFile(owning: descriptor, path: name), S_IFREG) else {
+                continue
+            }
+            var (status, named) = (stat(), stat())
+            // Another one may have got the name since.
+            guard unsafe fstat(held.descriptor, &status) == 0, status.st_nlink == 1,
+                unsafe fstatat(folder.descriptor, name, &named, AT_SYMLINK_NOFOLLOW) == 0,
+                named.st_dev == status.st_dev, named.st_ino == status.st_ino
+            else { continue }
+            withExtendedLifetime(held) { _ = unsafe unlinkat(folder.descriptor, name, 0) }
+        }
+    }
+
     /// Opens and locks a file of this type that this user owns; nil for anything else, or if another process holds the
     /// lock.
     private static func lockIfUnused(_ path: String, _ type: mode_t) -> OpenFile? {
         let descriptor = System.retrying { unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) }
         guard descriptor >= 0 else { return nil }
-        let file = OpenFile(owning: descriptor, path: path)
+        return lockIfUnused(OpenFile(owning: descriptor, path: path), type)
+    }
+
+    private static func lockIfUnused(_ file: OpenFile, _ type: mode_t) -> OpenFile? {
         var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == type, status.st_uid == geteuid(),
-            flock(descriptor, LOCK_EX | LOCK_NB) == 0
+        guard unsafe fstat(file.descriptor, &status) == 0, status.st_mode & S_IFMT == type, status.st_uid == geteuid(),
+            flock(file.descriptor, LOCK_EX | LOCK_NB) == 0
         else { return nil }
         return file
     }

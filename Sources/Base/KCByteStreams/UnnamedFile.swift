@@ -53,7 +53,7 @@ package final class UnnamedFile {
         self.folder = folder
         let (folderPath, folderDescriptor) = (folder.path, folder.descriptor)
         // Also where files have no names: a process that was killed in `replace` left one with a temporary name.
-        if sweeps { Self.sweep(folderPath) }
+        if sweeps { Self.sweep(folder) }
 
         var descriptor: Int32 = -1
         if way == .withoutName {
@@ -73,15 +73,27 @@ package final class UnnamedFile {
         _ = file.lockAsInUse()
     }
 
-    /// Removes what a killed process left, except in a shared folder, where other users choose the names.
+    /// Removes what a killed process left; in a shared folder, where other users choose names, files of this user alone.
     ///
     /// What cannot be removed, or listed, stays for the next run: no name is taken.
-    private static func sweep(_ folder: String) {
+    private static func sweep(_ folder: OpenFile) {
         do throws(FileFailure) {
-            try PrivateFolder.require(folder)
-            try StaleFiles.remove(in: folder)
+            if isPrivate(folder.path) {
+                try StaleFiles.remove(in: folder.path)
+            } else {
+                try StaleFiles.removeOwn(in: folder)
+            }
         } catch {
             return
+        }
+    }
+
+    private static func isPrivate(_ folder: String) -> Bool {
+        do throws(FileFailure) {
+            try PrivateFolder.require(folder)
+            return true
+        } catch {
+            return false
         }
     }
 
