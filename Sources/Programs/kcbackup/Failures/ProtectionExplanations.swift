@@ -46,7 +46,9 @@ func explainProtection(_ problem: ProtectionProblem) -> Explanation {
     case .keyElsewhere(let path):
         Explanation(
             .wrongKey, "no key of this device opens \(quoted(path))",
-            hint: "it was protected on another device, or by a keychain that is gone",
+            hint:
+                "it was protected on another device, with a key of this one that was replaced, or by a keychain that is gone",
+            "'kcbackup device import FILE' brings the key of a device back, from what 'kcbackup device export' wrote",
             "a key that '\(OptionName.alsoTo.spelling)' named opens it: 'age -d -i KEY_FILE'")
     }
 }

@@ -34,8 +34,8 @@ struct FileKeyPlaces {
     }
 
     private(set) var places: [Place] = []
-    /// Why a keychain could not be looked at.
-    private var failures: [any Error] = []
+    /// Why a keychain could not be looked at, with its name.
+    private var failures: [Failure] = []
 
     /// Looks at the device and at the keychains that are searched.
     ///
@@ -55,7 +55,7 @@ struct FileKeyPlaces {
                 places += FileKeyClass.allCases.map { .keychain(local, keychain, $0) }
             } catch {
                 if local.name.exact == given?.exact { throw error }
-                failures.append(error)
+                failures.append(session.failure(of: error))
             }
         }
         session.subjects.keychain = nil
@@ -67,8 +67,8 @@ struct FileKeyPlaces {
         return places.first { $0.holder == holder }
     }
 
-    /// Throws why a keychain could not be looked at, if there was one.
-    func requireAll() throws { if let failure = failures.first { throw failure } }
+    /// Throws why a keychain could not be looked at that may have a key, if there was one.
+    func requireAll() throws(Failure) { if let failure = failures.first { throw failure } }
 }
 
 extension FileKeyPlaces.Place {
@@ -145,5 +145,13 @@ extension FileProtection {
             let local = try LocalKeychain(options.keychain, in: session.world)
             return .keychain(local, try options.passcodeOption.open(local, in: session), fileClass)
         }
+    }
+}
+
+extension Session {
+    /// Why a keychain does not open, which is passed over for now, so that what is known of it is not said of another one.
+    func failure(of error: any Error) -> Failure {
+        defer { (subjects.keychain, subjects.retiredKey, subjects.keyringHint) = (nil, nil, nil) }
+        return Failure(error, subjects)
     }
 }

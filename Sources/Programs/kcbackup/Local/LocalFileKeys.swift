@@ -74,17 +74,18 @@ struct LocalFileKeys: FileKeyring {
     /// Finds a keychain by its store ID, among those that are searched.
     private func find(_ storeID: [UInt8]) throws -> Keychain {
         let folder = session.world.dataFolder
-        var failure: (any Error)?
+        var failure: Failure?
         for local in try KeychainLists.load(from: folder).searched(in: folder) where try Path.exists(local.path) {
             do {
                 let keychain = try local.open(in: session)
                 if keychain.storeID == storeID { return keychain }
             } catch {
                 // It may be another keychain that is damaged.
-                failure = failure ?? error
+                failure = failure ?? session.failure(of: error)
             }
         }
-        throw failure ?? PluginRefusal("the keychain of the identity is not on this device")
+        if let failure { throw failure }
+        throw PluginRefusal("the keychain of the identity is not on this device")
     }
 
     private func resume(_ keychain: Keychain) throws(KeychainStoreError) {
