@@ -6,7 +6,7 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("What is found out before a file is protected or decrypted", .waitsForPrograms)
+@Suite("What is found out before a file is protected or decrypted", .waitsForPrograms, .serialized)
 struct ProtectionPlanTests {
     private let home: TestHome
 
@@ -36,8 +36,16 @@ struct ProtectionPlanTests {
         expect("protect b --class complete --keychain work --passcode file:other")
         expect("keychain lock")
         expect("keychain lock work")
-        expect("unprotect a.age b.age --passcode file:passcode", .wrongKey)
-        expect("unprotect b.age a.age --passcode file:other", .wrongKey)
+        for option in [" --dry-run", ""] {
+            expect("unprotect a.age b.age --passcode file:passcode\(option)", .usage, says: "and a passcode is of one")
+            for order in ["a.age b.age", "b.age a.age"] {
+                expect(
+                    "unprotect \(order) --keychain work --passcode file:other\(option)", .locked,
+                    says: "keychain 'login' is locked")
+            }
+        }
+        // A passcode is tried on the keychain that it was given for alone.
+        #expect(try [home.wrongPasscodes("login"), home.wrongPasscodes("work")] == [0, 0])
         #expect(try files("a", "b", "a.age", "b.age") == [false, false, true, true])
     }
 
@@ -52,6 +60,67 @@ struct ProtectionPlanTests {
         try home.write("b.age", bytes)
         #expect(home.run("unprotect a.age b.age").status != .ok)
         #expect(try files("a", "a.age") == [false, true])
+    }
+
+    @Test("A dry run tries the passcode that it is given")
+    func passcodeOfDryRun() throws {
+        for option in [" --dry-run", ""] {
+            expect("protect a --class complete --passcode file:other\(option)", .wrongKey)
+            expect("protect a --class complete --passcode file:none\(option)", .notFound)
+        }
+        expect("protect a --class complete --passcode file:passcode --dry-run")
+        expect("protect a --class complete --passcode file:passcode")
+        for option in [" --dry-run", ""] {
+            expect("unprotect a.age --passcode file:other\(option)", .wrongKey)
+            expect("unprotect a.age\(option)", .locked)
+        }
+        expect("unprotect a.age --passcode file:passcode --dry-run")
+        #expect(try files("a", "a.age") == [false, true])
+    }
+
+    @Test("A file or a folder that takes no change is refused before one is changed", arguments: FileMark.allCases)
+    func keptFromChanges(_ mark: FileMark) throws {
+        let folder = home.path("kept")
+        try home.write("kept/c", "three\n")
+        func refused(_ line: String) {
+            for option in [" --dry-run", ""] { expect(line + option, .io, says: "permission denied") }
+        }
+        for kept in ["\(folder)/c", folder] {
+            try mark.on(kept) {
+                refused("protect a kept/c --class none")
+                let found = try files("a", "a.age", "kept/c")
+                #expect(found == [true, false, true])
+            }
+        }
+        expect("protect a kept/c --class none")
+        try mark.on("\(folder)/c.age") {
+            refused("unprotect a.age kept/c.age")
+            let found = try files("a", "a.age", "kept/c", "kept/c.age")
+            #expect(found == [false, true, false, true])
+        }
+    }
+
+    @Test("A file whose key is in a keychain that does not open names the keychain, and how to get the key back")
+    func unopenedKeychain() throws {
+        expect("protect a --class complete --keychain work --passcode file:other")
+        expect("protect b --class none")
+        let keychain = home.home + "/.local/share/kcbackup/keychains/work.keychain"
+        let whole = try Data(contentsOf: URL(filePath: keychain))
+        try Data("no database".utf8).write(to: URL(filePath: keychain))
+        for line in ["unprotect a.age", "protect status a.age"] {
+            expect(line, .damaged, says: "keychain 'work' is not a kcbackup keychain")
+        }
+        try whole.write(to: URL(filePath: keychain))
+        expect("device export -o old.age --passphrase file:passcode")
+        expect("device adopt --new-key")
+        for line in ["unprotect a.age", "protect status a.age"] {
+            let outcome = home.run(line)
+            #expect(outcome.status == .refused, "\(outcome.messages)")
+            #expect(outcome.messages.contains("keychain 'login' belongs to device"), "\(outcome.messages)")
+            #expect(outcome.messages.contains("device import"), "\(outcome.messages)")
+        }
+        for name in ["login", "work"] { expect("keychain delete \(name) --confirm \(name)") }
+        expect("unprotect b.age", .wrongKey, says: "'kcbackup device import FILE'")
     }
 
     @Test("A dry run meets what the run would meet")

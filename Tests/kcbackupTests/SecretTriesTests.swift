@@ -88,6 +88,23 @@ struct SecretTriesTests {
         }
     }
 
+    @Test("'doctor' tells that a job's passcode is wrong, without counting it")
+    func staleJob() throws {
+        #expect(home.run("keygen -o key.txt").status == .ok)
+        let text = String(decoding: try home.folder.read("work/key.txt"), as: UTF8.self)
+        let recipient = String(try #require(text.firstMatch(of: /age1\w+/)).0)
+        try home.write("job", "walnut lantern\n")
+        let add = "schedule add nightly --keychain login --to backups -r \(recipient) --passcode file:job"
+        #expect(home.run(add).status == .ok)
+        #expect(home.run("run nightly").status == .ok)
+        #expect(!home.run("doctor").text.contains("wrong passcode"))
+        try home.write("job", "guess\n")
+        for _ in 1...3 { #expect(home.run("doctor").text.contains("wrong passcode for keychain 'login'")) }
+        #expect(try home.wrongPasscodes("login") == 0)
+        #expect(home.run("run nightly").status == .wrongKey)
+        #expect(try home.wrongPasscodes("login") == 1)
+    }
+
     @Test("The old passcode has three tries when a new one is set, and so has the passcode of an archive")
     func otherPasscodes() {
         #expect(home.run("create here.kcb --unencrypted").status == .ok)

@@ -1,3 +1,4 @@
+internal import CKCFiles
 internal import Glibc
 
 /// An open folder, in which names are looked up without following a symbolic link.
@@ -117,6 +118,12 @@ package final class OpenFolder: Sendable {
         let user = geteuid()
         if folder.permissions & 0o1000 != 0, user != 0, folder.owner != user, status.owner != user {
             throw FileFailure(try path(of: name), .system(EPERM, doing: "replacing"))
+        }
+        // A folder that takes no change but new names keeps all that it has.
+        for kept in ["", name] where unsafe cfiles_is_kept_from_changes(file.descriptor, kept) != 0 {
+            throw FileFailure(
+                kept.isEmpty ? path : try path(of: kept),
+                .system(EPERM, doing: kept.isEmpty ? "replacing a file in" : "replacing"))
         }
     }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <linux/stat.h>
 #include <stddef.h>
 
 /* Swift cannot call renameat2, which is declared only for GNU sources. */
@@ -14,6 +15,16 @@ static inline int cfiles_rename_to_free_name(int folder, const char *name, int n
 static inline int cfiles_exchange_names(int folder, const char *name, const char *other) {
     extern int renameat2(int, const char *, int, const char *, unsigned int);
     return renameat2(folder, name, folder, other, 2);
+}
+
+/* True if chattr(1) has made a file or folder immutable or append-only; false where the kernel cannot tell.
+   An empty name means the folder itself. */
+static inline int cfiles_is_kept_from_changes(int folder, const char *name) {
+    const int empty_path = 0x1000, no_follow = 0x100;
+    extern int statx(int, const char *, int, unsigned int, struct statx *);
+    struct statx status = {0};
+    if (statx(folder, name, empty_path | no_follow, 0, &status) != 0) return 0;
+    return (status.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) != 0;
 }
 
 /* Swift does not import <sys/xattr.h>, and cannot call fcntl with what is declared only for GNU sources. */

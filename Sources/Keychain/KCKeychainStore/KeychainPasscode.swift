@@ -29,6 +29,26 @@ extension Keychain {
         classKeys.merge(keys)
     }
 
+    /// Tells whether a passcode is the right one; a wrong one is not counted, and nothing is opened.
+    ///
+    /// For a passcode that is tried without anybody having asked for the keychain to be opened. Where a chip counts, each
+    /// try is one, so nothing is tried there.
+    ///
+    /// - Returns: nil if a chip counts.
+    /// - Throws: `tooManyAttempts` while wrong ones delay the next try, `limit`, `damaged`, `busy`, `sqlite`.
+    package func isRight(passcode: borrowing SecretBytes, now: Timestamp) throws(KeychainStoreError) -> Bool? {
+        let attempts = try withReadTransaction { database throws(KeychainStoreError) in try Attempts(database) }
+        guard keybag.counter == .file else { return nil }
+        if let seconds = attempts.wait(now) { throw .tooManyAttempts(retryAfter: seconds) }
+        do throws(KeychainStoreError) {
+            _ = try withKeys(keybag.passcodeKeys(passcode, deviceKey, minimumCost: minimumCost))
+            return true
+        } catch {
+            if error == .wrongPasscode { return false }
+            throw error
+        }
+    }
+
     /// Drops the keys that only a given passcode or a security token opens, which the secrets of items with a constraint need.
     package func forgetPresence() { classKeys.forgetPresence() }
 

@@ -4,6 +4,7 @@ import KCConsole
 import KCCryptography
 import KCDeviceIdentity
 import KCKeychainStore
+import KCLocalKeychains
 import KCTestSupport
 
 @testable import kcbackup
@@ -54,6 +55,12 @@ extension TestHome {
             try output.write("\n".utf8.span)
         }
         try output.write((successor.words.joined(separator: " ") + "\n").utf8.span)
+    }
+
+    /// The number of wrong passcodes that a keychain has counted since the last right one.
+    func wrongPasscodes(_ name: String) throws -> Int {
+        let session = Session(world(), OutputStyle())
+        return try LocalKeychain(name, in: session.world).open(in: session).wrongPasscodeCount()
     }
 
     /// Runs one command line, given as words without quotation marks.

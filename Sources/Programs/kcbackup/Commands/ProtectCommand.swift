@@ -65,7 +65,9 @@ struct ProtectFilesCommand: Verb {
         let plan = try ProtectionPlan(files, keychain.keychain, in: session)
         let place = try `class`.place(keychain, in: session)
         try plan.requireKey(of: place, hasOthers: !others.isEmpty)
-        if !dryRun {
+        if dryRun {
+            try place.open(keychain.passcodeOption, in: session)
+        } else {
             let identity = try place.identity(keychain.passcodeOption, in: session)
             try plan.run(for: [MarkedRecipient(identity)] + others, in: session)
         }

@@ -31,11 +31,8 @@ struct UnprotectCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let plan = try UnprotectionPlan(files, keychain.keychain, in: session)
-        if dryRun {
-            try plan.requireClearNames(keychain.passcodeOption, in: session)
-        } else {
-            try plan.run(keychain.passcodeOption, in: session)
-        }
+        let opening = try plan.open(keychain, in: session)
+        if !dryRun { try plan.run(opening, in: session) }
         for (file, _) in plan.files {
             session.note("\(dryRun ? "would be " : "")in the clear: \(displayedPath(file.clearPath))")
         }

@@ -42,6 +42,15 @@ extension UsageProblem {
         UsageProblem("'\(option.spelling)' is for classes of a keychain, and the device alone opens the class 'none'")
     }
 
+    /// A passcode was given for files of several keychains, each of which has its own.
+    static func passcodeOfOne(of keychains: [String]) -> UsageProblem {
+        UsageProblem(
+            "the files are of keychains \(keychains.map { quoted($0) }.joined(separator: ", ")), and a passcode is of one",
+            hint:
+                "say of which with '\(OptionName.keychain.spelling) NAME', and open the others with 'kcbackup keychain unlock'",
+            "or decrypt the files of each keychain by themselves")
+    }
+
     /// The value of the option has the wrong syntax; the value itself is not repeated in the message.
     static func malformed(_ option: OptionName, form: String) -> UsageProblem {
         UsageProblem("the value of '\(option.spelling)' is not \(form)")

@@ -116,17 +116,25 @@ extension FileKeyPlaces.Place {
         }
     }
 
-    /// The identity that names the newest key, which is made if there is none.
+    /// Opens what tells the newest key, or lets it be made, and changes nothing.
     ///
     /// - Parameter option: where a passcode comes from, if the key is not known without.
+    func open(_ option: PasscodeOption, in session: Session) throws {
+        guard case .keychain(let local, let keychain, let fileClass) = self else { return }
+        session.subjects.keychain = local.name
+        if !keychain.knowsFilePublicKey(fileClass) || option.passcode != nil {
+            try option.unlock(keychain, for: .of([Protection(fileClass.accessibility)]), in: session)
+        }
+    }
+
+    /// The identity that names the newest key, which is made if there is none.
+    ///
+    /// - Parameter option: as in `open`.
     func identity(_ option: PasscodeOption, in session: Session) throws -> ProtectionIdentity {
+        try open(option, in: session)
         switch self {
         case .device(let identity): return ProtectionIdentity(device: identity.recipient.publicKey)
-        case .keychain(let local, let keychain, let fileClass):
-            session.subjects.keychain = local.name
-            if !keychain.knowsFilePublicKey(fileClass) || option.passcode != nil {
-                try option.unlock(keychain, for: .of([Protection(fileClass.accessibility)]), in: session)
-            }
+        case .keychain(_, let keychain, let fileClass):
             return ProtectionIdentity(
                 keychain: keychain.storeID, fileClass, publicKey: try keychain.filePublicKey(fileClass))
         }

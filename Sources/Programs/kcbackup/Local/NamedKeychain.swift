@@ -55,6 +55,16 @@ extension LocalKeychain: NamedStore {
                 job: job, keychain: session.subjects.keychain ?? LocalKeychain.defaultName, try .init(keychain))
         }
         if case .credential? = passcode.passcode, !hasCredentials { return }
-        try passcode.unlock(keychain, for: .all, in: session)
+        if let source = passcode.passcode { try requireRight(source, of: keychain, in: session) }
+    }
+
+    /// Checks the passcode of a job; a wrong one counts when the job runs, and not when somebody looks.
+    private func requireRight(_ source: SecretSource, of keychain: Keychain, in session: Session) throws {
+        let wanted = WantedSecret(what: passcodeWords(name), flag: .passcode, source: source)
+        try session.trying(wanted, of: keychain) { secret in
+            if try keychain.isRight(passcode: secret, now: session.world.clock()) == false {
+                throw KeychainStoreError.wrongPasscode
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 internal import KCAgeEncryption
 internal import KCByteStreams
 internal import KCFileProtection
+internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 
@@ -97,14 +98,10 @@ struct UnprotectionPlan {
         try requireOnce(files.map(\.file))
     }
 
-    /// Finds out in a dry run whether what has the name of a clear file has its contents; keys are opened for that alone.
-    func requireClearNames(_ passcode: PasscodeOption, in session: Session) throws {
-        _ = try open(try files.filter { try $0.file.isClearNameTaken }, passcode, in: session)
-    }
-
-    /// Decrypts the files, one after the other, once each of them is known to open.
-    func run(_ passcode: PasscodeOption, in session: Session) throws {
-        let opening = try open(files, passcode, in: session)
+    /// Decrypts the files, one after the other.
+    ///
+    /// - Parameter opening: what opens each of them.
+    func run(_ opening: [[any Identity]], in session: Session) throws {
         for (number, (file, _)) in files.enumerated() {
             session.subjects.path = file.path
             try file.unprotect(with: opening[number])
@@ -112,22 +109,45 @@ struct UnprotectionPlan {
         }
     }
 
-    /// Returns what opens each file, and changes none.
-    private func open(
-        _ files: [(file: FileToProtect, place: FileKeyPlaces.Place)], _ passcode: PasscodeOption, in session: Session
-    ) throws -> [[any Identity]] {
+    /// Returns what opens each file, once each was found to open, and changes none.
+    ///
+    /// - Parameter choice: the keychain that the user named, and a passcode.
+    func open(_ choice: LocalKeychainOptions, in session: Session) throws -> [[any Identity]] {
+        let passcodes = try passcodes(choice, in: session)
         // A keychain is asked for once, however many of its files there are.
         var keys: [FileKeyHolder: [any Identity]] = [:]
         var opening: [[any Identity]] = []
         for (file, place) in files {
             session.subjects.path = file.path
-            let identities = try keys[place.holder] ?? place.identities(passcode, in: session)
+            let identities = try keys[place.holder] ?? place.identities(passcodes(place), in: session)
             keys[place.holder] = identities
             try file.requireOpens(with: identities)
             try file.requireClearName(with: identities)
             opening.append(identities)
         }
         return opening
+    }
+
+    /// Returns the passcode for each keychain: one that is given is tried on the keychain that it was given for alone, since
+    /// another one would count it as a wrong one.
+    private func passcodes(
+        _ choice: LocalKeychainOptions, in session: Session
+    ) throws -> (FileKeyPlaces.Place) -> PasscodeOption {
+        let given = choice.passcodeOption
+        guard given.passcode != nil else { return { _ in given } }
+        let named = try choice.keychain.map { try LocalKeychain($0, in: session.world) }
+        var asking: [LocalKeychain] = []
+        for case .keychain(let local, let keychain, _) in files.map(\.place) where keychain.hasPasscode {
+            if !asking.contains(local) { asking.append(local) }
+        }
+        if named == nil, asking.count > 1 { throw UsageProblem.passcodeOfOne(of: asking.map(\.name)) }
+        guard let meant = named ?? asking.first, asking.contains(meant) else {
+            session.note("no file needs that passcode, so '\(OptionName.passcode.spelling)' is not read")
+            return { _ in given }
+        }
+        var others = given
+        others.passcode = nil
+        return { [others] in $0.keychain == meant ? given : others }
     }
 }
 
