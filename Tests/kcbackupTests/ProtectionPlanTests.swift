@@ -269,10 +269,35 @@ struct ProtectionPlanTests {
         let other = String(try #require(text.firstMatch(of: /age1\w+/)).0)
         expect(
             "create b.kcb --keychain login -r \(recipient) -r \(other) --passcode file:passcode -v",
-            says: "all of it restores on any device")
+            says: "all of it restores on any device that has one of the keys")
         expect(
             "schedule add nightly --keychain login --to folder -r \(recipient) --passcode file:passcode",
             says: "the archive opens on this device alone")
+    }
+
+    @Test("An archive for a key that may be of a locked keychain is not said to restore everywhere")
+    func perhapsAloneHere() throws {
+        let identity = home.run("protect identity --class complete --passcode file:passcode")
+        let recipient = String(try #require(identity.text.firstMatch(of: /age1\w+/)).0)
+        expect("keychain lock")
+        try home.write("items.jsonl", Array(#"{"class":"genp","attributes":{"svce":"x"},"secret":"y"}"#.utf8))
+        let words = "all of it restores on any device"
+        expect("create a.kcb --keychain file:items.jsonl -r \(recipient) -v", says: "\(words) that has the key")
+        // The keychain of the key is none of those that are searched.
+        expect("keychain lock")
+        expect("create b.kcb --keychain file:items.jsonl -r \(recipient) --passphrase file:a -v", says: "\(words)\n")
+        expect("inspect b.kcb --passphrase file:a --html b.html")
+        #expect(try page("b.html").contains("Every item.</b> None"))
+        expect("keygen -o key.txt")
+        let text = String(decoding: try home.folder.read("work/key.txt"), as: UTF8.self)
+        let other = String(try #require(text.firstMatch(of: /age1\w+/)).0)
+        expect("create c.kcb --keychain file:items.jsonl -r \(other) -v", says: "\(words) that has the key")
+        expect("inspect c.kcb -i key.txt --html c.html")
+        #expect(try page("c.html").contains("Every item, if it has the key.</b> None"))
+    }
+
+    private func page(_ name: String) throws -> String {
+        String(decoding: try home.folder.read("work/\(name)"), as: UTF8.self)
     }
 
     @Test("What is bound to the key of this device is named before it gets another one")

@@ -63,6 +63,16 @@ package final class ArchiveKeyMaker {
     }
 }
 
+/// Where the keys of an archive are, as far as this device knows.
+package enum KeyReach: Hashable, Sendable {
+    /// A passphrase or a recovery kit opens the archive, or nothing is needed for that.
+    case anywhere
+    /// Public keys alone open it. Each of them may be bound to one device, which a public key does not tell.
+    case itsKeys
+    /// Every key that opens it is one that this device has for files.
+    case thisDevice
+}
+
 /// The given public keys, without duplicates.
 package struct GivenRecipients {
     /// Public keys that open the whole archive.
@@ -75,8 +85,8 @@ package struct GivenRecipients {
     /// The names of all recovery kits of this device, also of those for which no more archives are made.
     package var knownKits: Set<ExactText> = []
 
-    /// True if every key that opens the archive is one that this device has for files, and no passphrase does.
-    package var opensHereAlone = false
+    /// Where something opens the archive.
+    package var reach = KeyReach.anywhere
 
     package init() {}
 

@@ -17,8 +17,8 @@ package struct ArchiveOutline: Hashable, Sendable {
     package let metadataRecipients: [String]
     /// The kinds of recipients of the secrets stream, one for each recipient.
     package let secretsRecipients: [String]
-    /// True if it is known that no device but this one has a key of it.
-    package var opensHereAlone = false
+    /// Where something opens the archive.
+    package var reach: KeyReach
 
     /// Reads the outline.
     package init(_ file: ArchiveFile) throws(ArchiveFailure) {
@@ -29,5 +29,6 @@ package struct ArchiveOutline: Hashable, Sendable {
         let recipients = try file.recipients()
         metadataRecipients = recipients.metadata
         secretsRecipients = recipients.secrets
+        reach = hasPassphrase || header.mode == .unencrypted ? .anywhere : .itsKeys
     }
 }

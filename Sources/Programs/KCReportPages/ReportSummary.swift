@@ -73,13 +73,15 @@ extension ReportPage {
         let others: HTML
         if !isEncrypted {
             others = "<b class=\"no\">Nothing.</b> An unencrypted archive restores only on the device that made it."
-        } else if outline.opensHereAlone {
+        } else if outline.reach == .thisDevice {
             others = "<b class=\"no\">Nothing.</b> Only the device that made it has a key of it."
         } else if bound == 0 {
-            others = "<b class=\"yes\">Every item.</b> None of them is bound to its device.\(ofOneMachine)"
+            others = """
+                <b class="yes">Every item\(withItsKeys).</b> None of them is bound to its device.\(ofOneMachine)
+                """
         } else {
             others = """
-                <b class="no">\(counts.total - bound) of \(counts.total) items.</b> The other \(bound) \
+                <b class="no">\(counts.total - bound) of \(counts.total) items\(withItsKeys).</b> The other \(bound) \
                 \(bound == 1 ? "is" : "are") ThisDeviceOnly.\(ofOneMachine)
                 """
         }
@@ -95,6 +97,12 @@ extension ReportPage {
             \(keychain)</dl></section>
 
             """
+    }
+
+    /// The condition on another device that has to have a key, and cannot be given a passphrase.
+    private var withItsKeys: HTML {
+        if outline.reach == .anywhere { return "" }
+        return outline.secretsRecipients.count == 1 ? ", if it has the key" : ", if it has one of the keys"
     }
 
     /// What restores on any device, and opens on one alone.

@@ -23,7 +23,7 @@ extension ArchiveOutline {
     package var keyWords: String {
         // The passphrase is one recipient of each stream.
         let restore = max(0, secretsRecipients.count - (hasPassphrase ? 1 : 0))
-        let own = opensHereAlone ? ", of this device alone" : ""
+        let own = reach == .thisDevice ? ", of this device alone" : ""
         let inspect = max(0, metadataRecipients.count - secretsRecipients.count)
         let keys = [
             hasPassphrase ? "a passphrase" : nil,

@@ -66,8 +66,8 @@ struct ArchiveKeyOptions: ParsableArguments {
         let others = kits.filter { $0.retired == nil && !seen.contains(.native($0.recipient)) }
         given.kits = others.map(\.recipient)
         try Self.requireOneStrength(given, others)
-        given.opensHereAlone = try !self.asks(given) && session.hasKeys(of: given.opening)
-        if given.opensHereAlone {
+        given.reach = try reach(of: given, in: session)
+        if given.reach == .thisDevice {
             session.warn(
                 "the archive opens on this device alone, whose keys of files are its only ones; a passphrase, another "
                     + "recipient or 'kcbackup recovery make' gives it a second key")
@@ -81,6 +81,14 @@ struct ArchiveKeyOptions: ParsableArguments {
             session.note("without kcbackup, age 1.3 or newer is needed to open the archive: its keys are post-quantum")
         }
         return given
+    }
+
+    /// Where something opens an archive with these keys.
+    private func reach(of given: GivenRecipients, in session: Session) throws -> KeyReach {
+        if asks(given) || given.opening.contains(where: { given.knownKits.contains($0.description.exact) }) {
+            return .anywhere
+        }
+        return try session.hasKeys(of: given.opening) ? .thisDevice : .itsKeys
     }
 
     /// Checks that all or none of the keys are post-quantum, so that no key weakens what another promises.

@@ -50,8 +50,8 @@ struct FolderBackup {
         fileprivate let locked: [String]
         /// The items that could not be read, in words.
         fileprivate let unread: [String]
-        /// True if no other device has a key of the archives.
-        fileprivate let opensHereAlone: Bool
+        /// The public keys that open the archives; nil for unencrypted ones.
+        fileprivate let keys: GivenRecipients?
 
         /// The exit status of the run: that of the first keychain that failed.
         var status: ExitStatus {
@@ -171,7 +171,7 @@ struct FolderBackup {
         return Summary(
             results: results.sorted { $0.name.exact < $1.name.exact },
             locked: try parts.flatMap { try $0.source.unread.lockedCollections },
-            unread: unread, opensHereAlone: given?.opensHereAlone == true)
+            unread: unread, keys: given)
     }
 
     /// The names of the stores of a backup of several.
@@ -291,7 +291,7 @@ struct FolderBackup {
             switch result {
             case .done(let outcome, let report, let told):
                 options.warn(of: report, told: told, session)
-                tell(outcome, report, of: name, opensHereAlone: summary.opensHereAlone)
+                tell(outcome, report, of: name, summary.keys)
                 json.append(outcome.json(of: name, report))
             case .same(let entry): tellSame(entry, of: name)
             case .failed(let failure):
@@ -307,14 +307,14 @@ struct FolderBackup {
     }
 
     private func tell(
-        _ outcome: SeriesDestination.Outcome, _ report: CreateReport, of name: String, opensHereAlone: Bool
+        _ outcome: SeriesDestination.Outcome, _ report: CreateReport, of name: String, _ keys: GivenRecipients?
     ) {
         switch outcome {
         case .saved(let entry):
             session.note(
                 "\(label(name)) saved and verified \(counted(report.contents.counts.total, "item")) as "
                     + "\(displayed(entry.name)), \(byteCount(report.size))")
-            if let words = options.travelWords(report, opensHereAlone: opensHereAlone) { session.note(words) }
+            if let words = options.travelWords(report, keys) { session.note(words) }
             if report.notOpened > 0 {
                 session.note(
                     "\(counted(report.notOpened, "item")) not opened, and not checked: that takes the passcode")

@@ -89,7 +89,7 @@ struct CreateCommand: Verb {
         let report = try target.making(in: session) {
             try options.make(backup, of: open.items, with: keys, in: session)
         }
-        try tell(report, open, subject, target, opensHereAlone: given?.opensHereAlone == true, session)
+        try tell(report, open, subject, target, given, session)
         if let folder = target.folder, try session.catalogueIfAny(of: folder) != nil {
             session.note("'\(OptionName.to.spelling) \(shellWord(folder))' would add it to the backups kept there")
         }
@@ -106,7 +106,7 @@ struct CreateCommand: Verb {
 
     private func tell(
         _ report: CreateReport, _ open: OpenStore, _ subject: any NamedStore, _ target: ArchiveOutput,
-        opensHereAlone: Bool, _ session: Session
+        _ keys: GivenRecipients?, _ session: Session
     ) throws {
         let told = try open.items.unread.count
         options.warn(of: report, told: told, session)
@@ -118,7 +118,7 @@ struct CreateCommand: Verb {
             session.warn("\(target.words) holds no items of \(subject.words)")
         }
         session.did("\(target.words): \(counted(total, "item")) of \(subject.words), \(byteCount(report.size))")
-        if let words = options.travelWords(report, opensHereAlone: opensHereAlone) { session.note(words) }
+        if let words = options.travelWords(report, keys) { session.note(words) }
         if !options.unencrypted { try session.noteKits() }
         if report.notOpened > 0 {
             // Not a warning: a nightly run without the passcode should stay silent.

@@ -121,7 +121,7 @@ struct InspectCommand: Verb {
             }
             var outline = try ArchiveOutline(file)
             let proven = try opener.prove(file, at: found.path)
-            outline.opensHereAlone = try session.opensHereAlone(proven, file, outline)
+            if try session.opensHereAlone(proven, file, outline) { outline.reach = .thisDevice }
             let selection = InspectSelection(
                 filter: filter, onlyStaying: staysBehind, mode: file.header.mode,
                 isSameDevice: judged.isMaker(of: file.header) ?? proven.isFromThisDevice)

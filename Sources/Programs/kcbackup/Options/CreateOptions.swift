@@ -113,8 +113,8 @@ struct CreateOptions: ParsableArguments {
     /// Returns the line that tells where the archive can be restored and what cannot be restored elsewhere; nil if nothing is
     /// in it, and nothing was omitted.
     ///
-    /// - Parameter opensHereAlone: true if no other device has a key of it.
-    func travelWords(_ report: CreateReport, opensHereAlone: Bool) -> String? {
+    /// - Parameter keys: the public keys that open the archive; nil for an unencrypted one.
+    func travelWords(_ report: CreateReport, _ keys: GivenRecipients?) -> String? {
         let count = report.omitted.count
         let left = count == 0 ? nil : "\(counted(count, "item")) in no archive (WhenPasscodeSetThisDeviceOnly)"
         if report.contents.counts.total == 0 { return left }
@@ -123,7 +123,7 @@ struct CreateOptions: ParsableArguments {
             return "restores on this device only; anyone can read names and dates, and only this device opens secrets"
                 + omitted
         }
-        if opensHereAlone { return "opens on this device alone, since no other has a key of it" + omitted }
+        if keys?.reach == .thisDevice { return "opens on this device alone, since no other has a key of it" + omitted }
         let (bound, ofMachine) = (report.boundToThisDevice, report.ofThisMachine)
         let apart = [
             bound == 0 ? nil : "\(counted(bound, "ThisDeviceOnly item")) only here",
@@ -133,9 +133,13 @@ struct CreateOptions: ParsableArguments {
                     + "\(ofMachine == 1 ? "opens" : "open") only here",
         ]
         let words = apart.compactMap { $0 }
-        let travel =
-            words.isEmpty
-            ? "all of it restores on any device" : "restores on any device, \(words.joined(separator: ", "))"
-        return travel + omitted
+        let device =
+            switch (keys?.reach, keys?.opening.count) {
+            case (.itsKeys, 1): "any device that has the key"
+            case (.itsKeys, _): "any device that has one of the keys"
+            default: "any device"
+            }
+        let travel = [words.isEmpty ? "all of it restores on \(device)" : "restores on \(device)"] + words
+        return travel.joined(separator: ", ") + omitted
     }
 }
