@@ -9,7 +9,9 @@ extension AlikePlaces {
     /// Secrets in their stored form come from the target itself, whose items keep their UUIDs.
     ///
     /// - Throws: `ArchiveFailure`, `CryptographyFailure`, and what the target throws.
-    init(of archive: ProvenArchive, _ form: SecretForm, in existing: any ExistingItems) throws {
+    init(
+        of archive: ProvenArchive, _ form: SecretForm, selecting filter: ItemFilter?, in existing: any ExistingItems
+    ) throws {
         try self.init(in: existing)
         guard form == .plain, try existing.hasDerivedUUIDs else { return }
         // Only records with others beside them, in the archive or in the target, could be mistaken for another one.
@@ -22,7 +24,7 @@ extension AlikePlaces {
         }
         if !hasOthers, ImportedUUIDs(derived).several.isEmpty { return }
         var visitor = ArchivedRecords(places: self)
-        _ = try archive.read(form, &visitor)
+        _ = try archive.read(form, of: filter, &visitor)
         self = visitor.places
         try finish()
     }

@@ -1,6 +1,6 @@
 package import KCBackupArchive
 internal import KCDeviceIdentity
-internal import KCKeychainModel
+package import KCKeychainModel
 
 /// An opened archive and its origin.
 package struct ProvenArchive {
@@ -35,13 +35,20 @@ package struct ProvenArchive {
         origin = Origin(signer: opened.signer, local: local, opening: opened.opening)
     }
 
-    /// True if the archived passcode would open more secrets than are open now.
+    /// True if the archived passcode would open more secrets of the selected items than are open now.
     ///
     /// - Throws: `ArchiveFailure`, of reading the metadata.
-    package func needsPasscode() throws -> Bool {
+    package func needsPasscode(for filter: ItemFilter? = nil) throws -> Bool {
         guard let stored, stored.hasPasscode, !stored.opensConstrained else { return false }
-        var hasClosed = false
-        _ = try survey { if !stored.opens($0) { hasClosed = true } }
-        return hasClosed
+        return try hasItem(in: filter) { !stored.opens($0) }
+    }
+
+    /// True if a selected item meets a condition.
+    ///
+    /// - Throws: `ArchiveFailure`, of reading the metadata.
+    package func hasItem(in filter: ItemFilter?, where meets: (Item) -> Bool) throws -> Bool {
+        var found = false
+        _ = try survey { if !found, filter?.matches($0) ?? true, meets($0) { found = true } }
+        return found
     }
 }

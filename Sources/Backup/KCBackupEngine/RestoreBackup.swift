@@ -174,7 +174,7 @@ package struct RestoreBackup {
         if let target = target as? any StoredItemTarget, try target.form(ofSecretsUnder: stored.keybag) == .stored {
             return .stored
         }
-        if try archive.needsPasscode() { throw ArchiveFailure.passcodeNeeded }
+        if try archive.needsPasscode(for: options.filter) { throw ArchiveFailure.passcodeNeeded }
         return .plain
     }
 
@@ -184,9 +184,9 @@ package struct RestoreBackup {
     ) throws -> RestorePlan {
         if existing.needsAnnouncements {
             var announcing = AnnouncingVisitor(existing: existing)
-            _ = try archive.read(form, &announcing)
+            _ = try archive.read(form, of: options.filter, &announcing)
         }
-        let places = try AlikePlaces(of: archive, form, in: existing)
+        let places = try AlikePlaces(of: archive, form, selecting: options.filter, in: existing)
         var rules = rules
         rules.replacesInPlace = existing.needsAnnouncements
         rules.givesUpBinding = options.givesUpBinding
@@ -197,7 +197,7 @@ package struct RestoreBackup {
             if action == .update, options.updatable?.contains(item.uuid) == false { isConfirmed = false }
             observe(item, action)
         }
-        let streams = try archive.read(form, &visitor)
+        let streams = try archive.read(form, of: options.filter, &visitor)
         try visitor.finish(archive)
         var counts = visitor.actions.counts
         if options.filter != nil, counts.notSelected == visitor.actions.count { throw RestoreRefusal.nothingMatches }
@@ -235,7 +235,8 @@ package struct RestoreBackup {
             replaced: counts.remove + (rules.replacesInPlace ? counts.update : 0), failing: visitor.failing,
             unasking: visitor.unasking, notOpened: visitor.notOpened, isDryRun: options.isDryRun)
         return RestorePlan(
-            report: report, archive: archive, streams: streams, form: form, actions: visitor.actions, places: places,
+            report: report, archive: archive, streams: streams, form: form, filter: options.filter,
+            actions: visitor.actions, places: places,
             replaced: options.replacing, staying: visitor.staying)
     }
 }

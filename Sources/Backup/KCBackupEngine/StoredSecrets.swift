@@ -69,12 +69,16 @@ package final class StoredSecrets {
 extension ProvenArchive {
     /// Reads both streams to the end, checking every stored secret and opening it if a key is available.
     ///
-    /// - Parameter form: the form in which the visitor wants stored secrets.
+    /// - Parameters:
+    ///   - form: the form in which the visitor wants stored secrets.
+    ///   - filter: the items that the visitor wants; the secrets of others may stay closed.
     /// - Returns: what was found, for `readAgain`.
     /// - Throws: `ArchiveFailure` and what the visitor throws; nothing that the visitor received may be trusted then.
-    func read<Visitor: RecordVisitor>(_ form: SecretForm, _ visitor: inout Visitor) throws -> ReadStreams {
+    func read<Visitor: RecordVisitor>(
+        _ form: SecretForm, of filter: ItemFilter? = nil, _ visitor: inout Visitor
+    ) throws -> ReadStreams {
         guard let stored else { return try opened.readAll(device: device, &visitor) }
-        var checking = CheckingVisitor(next: visitor, secrets: stored, form: form)
+        var checking = CheckingVisitor(next: visitor, secrets: stored, form: form, filter: filter)
         defer { visitor = checking.next }
         return try opened.readAll(device: nil, &checking)
     }
@@ -83,10 +87,10 @@ extension ProvenArchive {
     ///
     /// - Throws: as `read`, and `damaged` if the contents have changed.
     func readAgain<Visitor: RecordVisitor>(
-        _ first: ReadStreams, _ form: SecretForm, _ visitor: inout Visitor
+        _ first: ReadStreams, _ form: SecretForm, of filter: ItemFilter?, _ visitor: inout Visitor
     ) throws {
         guard let stored else { return try opened.readAgain(first, device: device, &visitor) }
-        var checking = CheckingVisitor(next: visitor, secrets: stored, form: form)
+        var checking = CheckingVisitor(next: visitor, secrets: stored, form: form, filter: filter)
         defer { visitor = checking.next }
         try opened.readAgain(first, device: nil, &checking)
     }
@@ -97,6 +101,7 @@ private struct CheckingVisitor<Next: RecordVisitor>: RecordVisitor {
     var next: Next
     let secrets: StoredSecrets
     let form: SecretForm
+    let filter: ItemFilter?
     private let opened = Opened()
 
     /// The buffer for opened secrets; a class, because visitors are copied.
@@ -110,7 +115,9 @@ private struct CheckingVisitor<Next: RecordVisitor>: RecordVisitor {
         switch (try secrets.open(item, line: line, stored: secret, into: &opened.secret), form) {
         case (.malformed, _): throw ArchiveFailure.damaged(rule: "a stored secret does not fit its item")
         case (.broken, _): try next.take(item, line: line, secret: opened.secret, state: .broken)
-        case (.closed, .plain): throw ArchiveFailure.passcodeNeeded
+        case (.closed, .plain):
+            guard filter?.matches(item) == false else { throw ArchiveFailure.passcodeNeeded }
+            try next.take(item, line: line, secret: opened.secret, state: .notRead)
         case (.closed, .stored): try next.take(item, line: line, secret: secret, state: .stored)
         case (.opened, .stored): try next.take(item, line: line, secret: secret, state: .storedWhole)
         case (.opened, .plain):

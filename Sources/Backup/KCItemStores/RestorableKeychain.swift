@@ -81,15 +81,29 @@ package final class RestorableKeychain: RestorableStore {
         let keychain = try access.open()
         if let stored = request.archive.stored {
             let isForeign = try keychain.form(ofSecretsUnder: stored.keybag) == .plain
-            if isForeign || request.options.replacing != nil || access.hasPasscode { try access.unlock(keychain) }
+            if isForeign {
+                try unlock(keychain, for: request)
+            } else if request.options.replacing != nil || access.hasPasscode {
+                try access.unlock(keychain)
+            }
             // Ask the keychain again: it can now lend the keys that have just been unlocked.
             try request.openArchive(keychain.form(ofSecretsUnder: stored.keybag) == .plain)
         } else {
             try request.openArchive(false)
-            try access.unlock(keychain)
+            try unlock(keychain, for: request)
         }
         opened = keychain
         return keychain
+    }
+
+    /// Makes the class keys available, unless a passcode was not given and no selected item needs one.
+    private func unlock(_ keychain: Keychain, for request: RestoreRequest) throws {
+        if !access.hasPasscode, let filter = request.options.filter,
+            try !request.archive.hasItem(in: filter, where: { !keychain.canOpen($0.protection) })
+        {
+            return
+        }
+        try access.unlock(keychain)
     }
 
     package func states() throws -> StateList {

@@ -19,10 +19,12 @@ struct ArchivePasscodeOption: ParsableArguments {
     ///
     /// - Parameters:
     ///   - isNeeded: true if secrets that cannot be opened are of no use.
+    ///   - filter: the items whose secrets are of use; nil for all.
     ///   - kept: a passcode read for an earlier archive of the run; a new one is stored there.
     /// - Throws: `ArchiveFailure` (`wrongPasscode`, `passcodeNeeded`), and errors of reading secrets.
     func open(
-        _ proven: ProvenArchive, isNeeded: Bool, path: String, keptIn kept: KeptSecret = KeptSecret(),
+        _ proven: ProvenArchive, isNeeded: Bool, of filter: ItemFilter? = nil, path: String,
+        keptIn kept: KeptSecret = KeptSecret(),
         in session: Session
     ) throws {
         if archivePasscode == .unknown { throw SecretProblem.notASource(.archivePasscode) }
@@ -33,7 +35,7 @@ struct ArchivePasscodeOption: ParsableArguments {
             }
             return
         }
-        guard try archivePasscode != nil || isNeeded && proven.needsPasscode() else { return }
+        guard try archivePasscode != nil || isNeeded && proven.needsPasscode(for: filter) else { return }
         guard archivePasscode != nil || session.world.terminal.isAttended else { throw ArchiveFailure.passcodeNeeded }
         let wanted = WantedSecret(
             what: "passcode that the keychain had when \(quoted(path)) was made", flag: .archivePasscode,

@@ -192,7 +192,7 @@ struct RestoreCommand: Verb {
         if let new { try confirm(new, target, session) }
 
         var request = RestoreRequest(proven, options, keepsState: !noUndo) { isNeeded in
-            try archivePasscode.open(proven, isNeeded: isNeeded, path: archive, in: session)
+            try archivePasscode.open(proven, isNeeded: isNeeded, of: options.filter, path: archive, in: session)
         }
         if replace, !dryRun, new == nil { request.options.removable = try confirmRemoval(request, target, session) }
         // A user who selects items wants to see which ones were restored.

@@ -53,7 +53,7 @@ struct ExportSource {
             let wanted = try source.find(filter).items.map(\.protection)
             try source.open(.of(Protection.unconstrained.union(wanted)))
         case .archive(let proven, _, let passcode, let path):
-            try passcode.open(proven, isNeeded: true, path: path, in: session)
+            try passcode.open(proven, isNeeded: true, of: filter, path: path, in: session)
         }
     }
 
