@@ -1,10 +1,11 @@
 import Foundation
+import KCByteStreams
 import KCTestSupport
 import Testing
 
 @testable import kcbackup
 
-@Suite("Undo of changes of a home where something is in the way")
+@Suite("Undo of changes of a home where something is in the way", .waitsForPrograms)
 struct HomeUndoTests {
     private let home: TestHome
     private static let undo = "undo --keychain home:"
@@ -105,6 +106,73 @@ struct HomeUndoTests {
         try unlink(".netrc")
         #expect(home.run(Self.undo).status == .ok)
         #expect(text(".netrc") == "own")
+    }
+
+    @Test(
+        "Where nothing may be written, all others are taken back, and a later undo finishes",
+        arguments: FileMark.allCases)
+    func notPermitted(_ mark: FileMark) throws {
+        let isMarked = try mark.on(home.home + "/.ssh") {
+            let plan = home.run(Self.undo + " --dry-run")
+            #expect(plan.status == .incomplete)
+            #expect(plan.text.contains("would be left: '~/.ssh/id_a'"), "\(plan.text)")
+            #expect(plan.text.contains("permission denied"), "\(plan.text)")
+            let first = home.run(Self.undo)
+            #expect(first.status == .incomplete)
+            #expect(first.messages.contains("warning: left: '~/.ssh/id_b'"), "\(first.messages)")
+            #expect(text(".netrc") == "own" && text(".ssh/id_a") == "key a" && text(".ssh/id_b") == "key b")
+            let second = home.run(Self.undo)
+            #expect(second.status == .refused)
+            #expect(second.messages.contains("or you may not write there"), "\(second.messages)")
+        }
+        guard isMarked else { return }
+        #expect(home.run(Self.undo).status == .ok)
+        #expect(text(".ssh/id_a") == nil && text(".ssh/id_b") == nil && text(".netrc") == "own")
+        #expect(try !Path.exists(home.home + "/.ssh"))
+    }
+
+    @Test("A folder that may not be removed is named, and a later undo removes it")
+    func folderStays() throws {
+        // Its files may go, and a name in the home may not.
+        let isMarked = try FileMark.appendOnly.on(home.home) {
+            let outcome = home.run(Self.undo + " --no-undo")
+            #expect(outcome.status == .incomplete, "\(outcome.messages)")
+            #expect(outcome.messages.contains("left: '~/.ssh'"), "\(outcome.messages)")
+            #expect(text(".ssh/id_a") == nil && text(".netrc") == "archived")
+        }
+        guard isMarked else { return }
+        #expect(home.run(Self.undo).status == .ok)
+        #expect(try !Path.exists(home.home + "/.ssh"))
+        #expect(text(".netrc") == "own")
+    }
+
+    @Test("A restore writes all but what may not be written, and says what that is", arguments: [FileMark.immutable])
+    func restoreWithoutRights(_ mark: FileMark) throws {
+        for name in [".ssh/id_a", ".ssh/id_b"] { try remove(name) }
+        try home.write("../home/.netrc", "own")
+        let isMarked = try mark.on(home.home + "/.ssh") {
+            for option in ["--dry-run --json", "--json"] {
+                let outcome = home.run("restore h.kcb --passphrase file:pass --on-conflict overwrite \(option)")
+                #expect(outcome.status == .incomplete, "\(outcome.messages)")
+                #expect(outcome.text.contains(#""problem":"not-permitted""#), "\(outcome.text)")
+                #expect(outcome.text.contains(#""update":1"#) && outcome.text.contains(#""fail":2"#))
+            }
+            #expect(text(".netrc") == "archived" && text(".ssh/id_a") == nil)
+            // What is as in the archive needs no right.
+            #expect(home.run("restore h.kcb .netrc --passphrase file:pass").status == .ok)
+        }
+        guard isMarked else { return }
+        #expect(home.run("restore h.kcb --passphrase file:pass").status == .ok)
+        #expect(text(".ssh/id_a") == "key a")
+    }
+
+    @Test("If everything was taken back by hand, the state is named that is there already")
+    func takenBackByHand() throws {
+        try remove(".ssh")
+        try home.write("../home/.netrc", "own")
+        let outcome = home.run(Self.undo)
+        #expect(outcome.status == .notFound)
+        #expect(outcome.messages.contains("there is nothing to take back"), "\(outcome.messages)")
     }
 }
 

@@ -171,6 +171,9 @@ struct PlanningVisitor: RecordVisitor {
                 if form == .plain, !existing.canCompare(counterpart) { return nil }
                 return try existing.secret(of: counterpart, equals: secret, in: form)
             })
+        if action.writes, let obstacle = try existing.obstacle(toWriting: item) {
+            return .made(.fail(RestoreAction.Problem(obstacle)))
+        }
         return .made(action, counterpart: byKey, kept: byKey ?? byUUID)
     }
 }

@@ -37,6 +37,8 @@ package enum RestoreAction: Hashable, Sendable {
         case notAHomeFile = "not-a-home-file"
         /// Where it goes, or on the way there, is something that is not written over.
         case inTheWay = "in-the-way"
+        /// The user may not read or write where it goes.
+        case notPermitted = "not-permitted"
         /// Its accessibility needs a passcode, and the keychain has none.
         case noPasscode = "no-passcode"
         /// With what stays of the keychain's own version it would be over a limit.
@@ -50,6 +52,7 @@ package enum RestoreAction: Hashable, Sendable {
                 case .noPlace: .noPlace
                 case .notAHomeFile: .notAHomeFile
                 case .inTheWay: .inTheWay
+                case .notPermitted: .notPermitted
                 }
         }
     }

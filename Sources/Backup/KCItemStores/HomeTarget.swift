@@ -32,7 +32,7 @@ final class HomeTarget: ItemTarget, ItemWriter {
             case missing
             /// A file, as an item, and whether it has the same bytes.
             case file(HomeItem, Item, EntryStatus, hasBytes: Bool)
-            case inTheWay
+            case inTheWay(HomeFile.Failure?)
         }
     }
 
@@ -76,7 +76,7 @@ final class HomeTarget: ItemTarget, ItemWriter {
         let existing: Place.Existing
         switch try home.entry(at: file.path, rule) {
         case .missing: existing = .missing
-        case .inTheWay: existing = .inTheWay
+        case .inTheWay(let problem): existing = .inTheWay(problem)
         case .file(let found):
             let own = HomeItem(file.path, found)
             let ownItem = try own.draft.completed(now: own.modified, secretSize: found.bytes.count)
@@ -108,8 +108,15 @@ final class HomeTarget: ItemTarget, ItemWriter {
         // Without a place, its secret is not available, which is said.
         guard let place = places[file.path] else { return nil }
         if place.item.uuid != item.uuid { return .notAHomeFile }
-        if case .inTheWay = place.existing { return .inTheWay }
+        if case .inTheWay(let problem) = place.existing {
+            return problem?.isOfRights == true ? .notPermitted : .inTheWay
+        }
         return nil
+    }
+
+    func obstacle(toWriting item: Item) throws -> ItemObstacle? {
+        guard let place = place(of: item) else { return nil }
+        return try home.obstacle(at: place.file.path, place.status) == nil ? nil : .notPermitted
     }
 
     /// A file that was restored for its owner alone is the one that others could read once.

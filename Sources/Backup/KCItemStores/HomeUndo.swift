@@ -44,8 +44,15 @@ struct HomeUndo {
         var steps: [Step] = []
         /// The files that cannot be taken back now.
         var blocked: [HomePath] = []
+        /// The folders that the changes made and that may not be removed now.
+        var blockedFolders: [HomePath] = []
         var changes = UndoneChanges()
         var itemsAfter = 0
+
+        mutating func block(_ path: HomePath, _ problem: HomeFile.Failure?) {
+            blocked.append(path)
+            changes.blocked.append(.init(path: path.shown, problem: problem))
+        }
     }
 
     /// - Throws: `HomeFailure.inTheWay` if nothing can be taken back but what something is in the way of.
@@ -57,21 +64,28 @@ struct HomeUndo {
             guard let rule = HomeTable.rule(for: path) else { continue }
             let entry = try home.entry(at: path, rule)
             if case .inTheWay(let problem) = entry {
-                plan.blocked.append(path)
-                plan.changes.blocked.append(.init(path: path.shown, problem: problem))
+                plan.block(path, problem)
                 continue
             }
-            if kept != nil { plan.itemsAfter += 1 }
             switch (entry, kept) {
             case (.inTheWay, _), (.missing, nil): continue
             case (.missing, let kept?):
+                if let problem = try home.obstacle(at: path, nil) {
+                    plan.block(path, problem)
+                    continue
+                }
+                plan.itemsAfter += 1
                 plan.changes.returning.append(kept.item)
                 plan.steps.append(Step(path: path, rule: rule, present: nil, kept: kept))
             case (.file(let file), let kept):
                 plan.changes.itemsBefore += 1
                 let own = HomeItem(path, file)
                 let present = try code(own.permissions, file.bytes)
-                if let kept, try code(kept.file.restoredPermissions(rule), kept.bytes) == present { continue }
+                let isThere = try kept.map { try code($0.file.restoredPermissions(rule), $0.bytes) == present } ?? false
+                let problem = isThere ? nil : try home.obstacle(at: path, file.status)
+                if let problem { plan.block(path, problem) }
+                if kept != nil || problem != nil { plan.itemsAfter += 1 }
+                if isThere || problem != nil { continue }
                 let item = try own.draft.completed(now: own.modified, secretSize: file.bytes.count)
                 let isAsLeft = after[path] == .some(present)
                 if kept == nil {
@@ -90,10 +104,20 @@ struct HomeUndo {
             }
         }
         plan.changes.since = since
-        if plan.steps.isEmpty, let first = plan.blocked.first {
-            throw HomeFailure.inTheWay(of: first.shown, count: plan.blocked.count)
+        try blockFolders(in: &plan)
+        if plan.steps.isEmpty, let first = plan.changes.blocked.first {
+            throw HomeFailure.inTheWay(of: first.path, count: plan.changes.blocked.count)
         }
         return plan
+    }
+
+    /// Finds the folders that may not be removed, unless a file in them stays anyway.
+    private func blockFolders(in plan: inout Plan) throws {
+        for folder in made.sorted() where !plan.blocked.contains(where: { $0.folders.contains(folder) }) {
+            guard let problem = try home.obstacle(toRemovingFolder: folder) else { continue }
+            plan.blockedFolders.append(folder)
+            plan.changes.blocked.append(.init(path: folder.shown, problem: problem))
+        }
     }
 
     /// Carries a plan out, if every file is still as it was planned for.
@@ -115,11 +139,11 @@ struct HomeUndo {
             }
             try states.keep(before: .undo, files, target: target, in: home) { present[$0] }
         }
-        if !plan.blocked.isEmpty {
+        if !plan.changes.blocked.isEmpty {
             let blocked = Set(plan.blocked)
             var rest = HomeRecord()
             rest.files = after.filter { blocked.contains($0.key) }
-            rest.folders = made.intersection(blocked.flatMap(\.folders))
+            rest.folders = made.intersection(blocked.flatMap(\.folders) + plan.blockedFolders)
             rest.target = target
             try states.keep(
                 rest: rest, before.filter { blocked.contains($0.key) }, of: states.folder.state(target))
@@ -133,6 +157,7 @@ struct HomeUndo {
             }
         }
         // The innermost first: a folder is greater than the one that it is in.
-        for folder in made.sorted(by: >) { try home.removeEmptyFolder(folder) }
+        let staying = Set(plan.blocked.flatMap(\.folders) + plan.blockedFolders)
+        for folder in made.subtracting(staying).sorted(by: >) { try home.removeEmptyFolder(folder) }
     }
 }

@@ -109,7 +109,7 @@ package final class RestorableHome: RestorableStore {
                 return nil
             }
         }
-        throw StateFailure.none(named: name)
+        throw name == nil ? StateFailure.present(name: newest.text) : .none(named: name)
     }
 
     /// Nil: a state has only the files that one change replaced.

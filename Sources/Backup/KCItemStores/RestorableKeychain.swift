@@ -156,7 +156,8 @@ package final class RestorableKeychain: RestorableStore {
                 return nil
             }
         }
-        throw StateFailure.none(named: known.isEmpty ? nil : name)
+        guard let newest = known.first else { throw StateFailure.none(named: nil) }
+        throw name == nil ? StateFailure.present(name: newest.name) : .none(named: name)
     }
 
     package func planRepair(after error: any Error, to name: String?) throws -> UndoPlan? {

@@ -76,6 +76,7 @@ package final class RestorableKeyring: RestorableStore {
         let client = try client()
         let undo = try Undo(
             states: KeyringStates(client, setting), scope: scope, making, label: client.label(of: scope))
+        var present: String?
         for candidate in known where name == nil || name?.exact == candidate.text.exact {
             let state = folder.state(candidate)
             let proven = try folder.open(state)
@@ -83,6 +84,7 @@ package final class RestorableKeyring: RestorableStore {
             let (changes, report) = try undo.rehearse(proven, of: state)
             if !report.writesSomething {
                 if name != nil { throw StateFailure.present(name: state.name) }
+                present = present ?? state.name
                 continue
             }
             return UndoPlan(
@@ -96,7 +98,7 @@ package final class RestorableKeyring: RestorableStore {
                 return nil
             }
         }
-        throw StateFailure.none(named: name)
+        throw present.map { StateFailure.present(name: $0) } ?? .none(named: name)
     }
 
     /// Nil: a state is restored into a service that runs, and mends no file of it.

@@ -106,13 +106,15 @@ package final class OpenFolder: Sendable {
         try Displacement(of: name, in: file, expecting: expected).remove()
     }
 
-    /// Checks that a file in it could be replaced or removed, as far as that can be known without doing it.
+    /// Checks that a file in it could be made, replaced or removed, as far as that can be known without doing it.
     ///
+    /// - Parameter status: what has the name now; nil for nothing.
     /// - Throws: `system` if it could not.
-    package func requireReplaceable(_ name: String, _ status: EntryStatus) throws(FileFailure) {
+    package func requireReplaceable(_ name: String, _ status: EntryStatus?) throws(FileFailure) {
         guard unsafe faccessat(file.descriptor, ".", W_OK | X_OK, AT_EACCESS) == 0 else {
             throw FileFailure(path, .system(errno, doing: "writing to the folder"))
         }
+        guard let status else { return }
         // With the sticky bit, only the owners of folder and file can.
         let folder = try self.status()
         let user = geteuid()

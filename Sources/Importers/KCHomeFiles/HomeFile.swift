@@ -28,9 +28,9 @@ package final class HomeFile: Sendable {
         case item(ItemProblem)
 
         /// True if only more rights help.
-        var isOfRights: Bool {
+        package var isOfRights: Bool {
             guard case .file(let failure) = self, case .system(let code, _) = failure.problem else { return false }
-            return code == EACCES || code == EPERM
+            return [EACCES, EPERM, EROFS].contains(code)
         }
     }
 

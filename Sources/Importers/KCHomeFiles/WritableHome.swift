@@ -32,6 +32,14 @@ package final class WritableHome {
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
     package func entry(at path: HomePath, _ rule: HomeFileRule) throws -> Entry {
+        do {
+            return try readableEntry(at: path, rule)
+        } catch let failure as FileFailure where HomeFile.Failure.file(failure).isOfRights {
+            return .inTheWay(.file(failure))
+        }
+    }
+
+    private func readableEntry(at path: HomePath, _ rule: HomeFileRule) throws -> Entry {
         let folder: OpenFolder
         switch try lookUp(path.folderNames) {
         case .missing: return .missing
@@ -74,6 +82,46 @@ package final class WritableHome {
 
     private func isSafe(_ status: EntryStatus) -> Bool {
         status.owner == owner.owner && status.permissions & 0o002 == 0
+    }
+
+    /// Why nothing may be made, replaced or removed at a path, as far as that can be known without doing it; nil if it may.
+    ///
+    /// - Parameter present: what is there now; nil for nothing.
+    /// - Throws: `FileFailure` for what is no matter of rights.
+    package func obstacle(at path: HomePath, _ present: EntryStatus?) throws(FileFailure) -> HomeFile.Failure? {
+        try Self.lackOfRights { () throws(FileFailure) in
+            var folder = home
+            for name in path.folderNames {
+                // What is missing is made in the last folder that is there.
+                guard try folder.status(of: name) != nil else { break }
+                folder = try folder.folder(name)
+            }
+            try folder.requireReplaceable(path.name, present)
+        }
+    }
+
+    /// Why a folder may not be removed; nil if it may, or is not there.
+    ///
+    /// - Throws: as `obstacle(at:_:)`.
+    package func obstacle(toRemovingFolder path: HomePath) throws(FileFailure) -> HomeFile.Failure? {
+        try Self.lackOfRights { () throws(FileFailure) in
+            guard case .folder(let folder) = try lookUp(path.folderNames), let status = try folder.status(of: path.name)
+            else { return }
+            try folder.requireReplaceable(path.name, status)
+        }
+    }
+
+    private static func lackOfRights(
+        _ look: () throws(FileFailure) -> Void
+    ) throws(FileFailure) -> HomeFile.Failure? {
+        do throws(FileFailure) {
+            try look()
+            return nil
+        } catch {
+            let failure = HomeFile.Failure.file(error)
+            if failure.isOfRights { return failure }
+            throw error
+        }
     }
 
     /// Writes a file, and makes the folders that it needs, with mode 0700; it has its name only once it is complete.

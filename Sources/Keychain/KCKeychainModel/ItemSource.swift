@@ -91,6 +91,8 @@ package enum ItemObstacle: Hashable, Sendable {
     case notAHomeFile
     /// Where it goes, or on the way there, is something that is not written over.
     case inTheWay
+    /// The user may not read or write there.
+    case notPermitted
 }
 
 /// Looks up existing items.
@@ -137,6 +139,11 @@ package protocol ExistingItems {
     /// Why the target cannot hold items of this kind; nil if it can.
     func obstacle(to item: Item) -> ItemObstacle?
 
+    /// Why an item that the target can hold cannot be written now, as far as that can be known before; nil if it can.
+    ///
+    /// Asked for an item that is to be written, since others need no right to write.
+    func obstacle(toWriting item: Item) throws -> ItemObstacle?
+
     /// True if `existing` is the same as `item` as far as the target can hold it, ignoring secrets.
     ///
     /// Values that the target sets itself, such as its own dates, are ignored.
@@ -179,6 +186,9 @@ extension ExistingItems {
 
     /// False, so that a target without this information is searched item by item.
     package var isEmpty: Bool { false }
+
+    /// Nil, for a target that is written as a whole or not at all.
+    package func obstacle(toWriting item: Item) -> ItemObstacle? { nil }
 
     /// False: unique keys and UUIDs tell all items apart.
     package var needsAnnouncements: Bool { false }

@@ -113,6 +113,7 @@ extension RestoreAction.Problem {
         case .notAHomeFile: "it is none of the files that kcbackup writes there"
         case .inTheWay:
             "a link, a folder, or something that is not yours or that all can write to, is in its place or on the way"
+        case .notPermitted: "you may not read or write where it goes"
         case .noPasscode:
             "it needs a keychain with a passcode: 'kcbackup keychain set-passcode'"
         case .overLimit: "together with what the keychain has beside it, it is over a limit"

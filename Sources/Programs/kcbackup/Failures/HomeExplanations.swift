@@ -29,8 +29,8 @@ func explainHome(_ failure: HomeFailure) -> Explanation {
             .refused,
             "nothing can be taken back: something else is in the place of \(quoted(path))"
                 + (count == 1 ? "" : " and of \(counted(count - 1, "more file"))")
-                + ", or on the way there",
-            hint: "move it away, and run the command again",
+                + ", or on the way there, or you may not write there",
+            hint: "move it away, or get the right to write, and run the command again",
             "'kcbackup undo \(OptionName.list.spelling)' with the same '\(OptionName.keychain.spelling)' names the states "
                 + "before that")
     }

@@ -26,9 +26,11 @@ extension Failure {
                 .refused(
                     Refusal(
                         .notFound,
-                        "there is nothing to take back: \(storeWords(store)) is as in the state of "
-                            + "\(displayed(name, limit: 100))",
-                        hint: "'kcbackup undo \(OptionName.list.spelling)' shows all states that are kept"))
+                        "there is nothing to take back: the state of \(displayed(name, limit: 100)) is the present one of "
+                            + "\(storeWords(store))",
+                        hint:
+                            "'kcbackup undo \(OptionName.list.spelling)\(keyringOption(store))' shows all states that are "
+                            + "kept"))
             case .unreadable(let state, let cause):
                 .ofState(Failure(cause, Subjects(path: state.path)), state: state.name, of: store)
             case .otherPasscode(let path):
