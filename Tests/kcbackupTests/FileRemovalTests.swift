@@ -1,4 +1,5 @@
 import Foundation
+import KCByteStreams
 import KCTestSupport
 import Testing
 

@@ -18,42 +18,24 @@ extension RestorableHome {
     ) throws {
         let lock = try kept.folder.lock()
         defer { withExtendedLifetime(lock) {} }
-        let lockFile = ending.map { "\(home)/\(path.text.string)\($0)" }
-        if let lockFile { try Self.takeLock(lockFile) }
+        let lockFile = try ending.map { try LockByName("\(home)/\(path.text.string)\($0)", mark: Self.lockMark) }
         var failure: (any Error)?
         do {
             try replace(path, expected, rest, now)
         } catch {
             failure = error
         }
-        if let lockFile { try Path.remove(lockFile) }
+        do {
+            try lockFile?.release()
+        } catch {
+            // Why the file was not changed says more; the next run removes the lock.
+            failure = failure ?? error
+        }
         if let failure { throw failure }
     }
 
     /// What a lock file has in it, so that a later run knows one that was left by a killed run.
     private static let lockMark = Array("kcbackup\n".utf8)
-
-    /// Creates a lock file; the lock on the folder of kept states keeps other runs of this program from doing so.
-    ///
-    /// - Throws: `FileFailure` (`busy` if another program has it).
-    private static func takeLock(_ path: String) throws {
-        do throws(FileFailure) {
-            return try PrivateFile.create(path, lockMark.span, anywhere: true)
-        } catch {
-            guard error.problem == .exists else { throw error }
-            guard try isLeft(path) else { throw FileFailure(path, .busy) }
-        }
-        try Path.remove(path)
-        try PrivateFile.create(path, lockMark.span, anywhere: true)
-    }
-
-    /// True if a killed run of this program left the lock file.
-    private static func isLeft(_ path: String) throws -> Bool {
-        let file = try OpenFile.reading(path)
-        let length = lockMark.count + 1
-        let bytes = try [UInt8](capacity: length) { output throws in try file.read(at: 0, upTo: length, into: &output) }
-        return bytes == lockMark
-    }
 
     private func replace(
         _ path: HomePath, _ expected: borrowing SecretBytes, _ rest: borrowing SecretBytes?, _ now: Timestamp
