@@ -5,7 +5,7 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("Taking imported records out of their file")
+@Suite("Taking imported records out of their file", .waitsForPrograms)
 struct FileRemovalTests {
     private let home: TestHome
 
@@ -59,6 +59,33 @@ struct FileRemovalTests {
         #expect(home.run("import ~/.git-credentials --remove-from-file").status == .ok)
         #expect(text(".git-credentials") == nil)
         #expect(text(".git-credentials.lock") == nil)
+    }
+
+    @Test("A lock for git that another run of the program has is not taken, whatever data folder that one uses")
+    func lockOfOtherRun() throws {
+        let line = "https://ada:rose@a.example\n"
+        try file(".git-credentials", line)
+        let lock = try LockByName(home.home + "/.git-credentials.lock", mark: Array("kcbackup\n".utf8))
+        #expect(home.run("import ~/.git-credentials --remove-from-file").status == .busy)
+        #expect(text(".git-credentials") == line && text(".git-credentials.lock") == "kcbackup\n")
+        try lock.release()
+        #expect(home.run("import ~/.git-credentials --remove-from-file").status == .ok)
+        #expect(text(".git-credentials") == nil)
+    }
+
+    @Test("Where the file may not be changed, that is said before anything is imported, and by a dry run too")
+    func notPermitted() throws {
+        try file(".config/git/credentials", "https://ada:rose@a.example\n")
+        for mark in FileMark.allCases {
+            try mark.on(home.home + "/.config/git") {
+                for option in [" --dry-run", ""] {
+                    let outcome = home.run("import ~/.config/git/credentials --remove-from-file\(option)")
+                    #expect(outcome.status == .refused, "\(outcome.messages)")
+                    #expect(outcome.messages.contains("permission denied"), "\(outcome.messages)")
+                }
+                #expect(home.run("item list --json").text.contains(#""items":[]"#))
+            }
+        }
     }
 
     @Test("A change of a home whose record is missing or changed is damage, and later ones are taken back")

@@ -43,8 +43,13 @@ struct FileRemoval {
                 hint: "leave it out, and remove the file by hand")
         }
         // What cannot be changed is said before anything is imported.
-        switch try WritableHome(session.world.home).entry(at: place, rule) {
-        case .file(let found): otherNames = found.status.names - 1
+        let home = try WritableHome(session.world.home)
+        switch try home.entry(at: place, rule) {
+        case .file(let found):
+            if let problem = try home.obstacle(at: place, found.status) {
+                throw HomeFailure.notReplaceable(place.shown, problem)
+            }
+            otherNames = found.status.names - 1
         case .missing: throw HomeFailure.changedMeanwhile(place.shown)
         case .inTheWay(let problem): throw HomeFailure.notReplaceable(place.shown, problem)
         }
