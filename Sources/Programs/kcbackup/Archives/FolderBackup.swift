@@ -178,6 +178,7 @@ struct FolderBackup {
     private func names(_ rules: FolderOptions) throws -> [String] {
         let keychains = try LocalKeychain.names(in: session.world.dataFolder)
         guard rules.home else { return keychains }
+        try NamedHome(root: .home).requirePlace(in: session)
         try StoreChoice.makeDeviceKey(in: session)
         switch try session.world.desktopKeyring() {
         case .running: return keychains + [DesktopKeyring.all.name, HomeRoot.home.storeName]

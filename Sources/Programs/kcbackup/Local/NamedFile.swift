@@ -16,6 +16,10 @@ struct NamedFile: NamedStore {
     var stem: String { ArchiveName.stem(ofFile: Path.split(path).name) }
     var plainStem: String { "items" }
 
+    func requirePlace(in session: Session) throws(FileFailure) {
+        if try !Path.exists(session.world.resolve(path)) { throw FileFailure(path, .notFound) }
+    }
+
     func opened(_ options: StoreOptions, in session: Session) throws -> OpenStore {
         session.subjects.keychain = FileOfItems.name(path)
         let (folder, name) = Path.split(session.world.resolve(path))

@@ -15,6 +15,12 @@ struct NamedHome: NamedStore {
     var stem: String { root.sourceKind }
     var plainStem: String { root.sourceKind }
 
+    func requirePlace(in session: Session) throws(FileFailure) {
+        let path = session.world.path(of: root)
+        // The data folder would be made in it.
+        if !Path.isFolder(path) { throw FileFailure(path, .notFound) }
+    }
+
     /// Reads the files, and says what is not among them.
     func opened(_ options: StoreOptions, in session: Session) throws -> OpenStore {
         session.subjects.keychain = name

@@ -1,5 +1,6 @@
 internal import KCBackupArchive
 internal import KCBackupCatalogue
+internal import KCByteStreams
 internal import KCItemStores
 internal import KCReportText
 
@@ -32,6 +33,11 @@ protocol NamedStore {
 
     /// Prepares to restore into the store, or to take changes back in it, with options that fit its kind.
     func restorable(_ options: StoreOptions, in session: Session) throws -> any RestorableStore
+
+    /// Checks that the store has its place, before anything is made for a backup of it.
+    ///
+    /// - Throws: `FileFailure` (`notFound`).
+    func requirePlace(in session: Session) throws(FileFailure)
 
     /// Finds what would make a job fail that backs up the store.
     func examine(_ options: CreateOptions, of job: String, in session: Session) throws
@@ -78,6 +84,9 @@ extension NamedStore {
     func restorable(_ options: StoreOptions, in session: Session) throws -> any RestorableStore {
         throw UsageProblem.notAKeychain
     }
+
+    /// Opening it says what is missing, and makes nothing.
+    func requirePlace(in session: Session) {}
 
     /// Nothing can be known in advance.
     func examine(_ options: CreateOptions, of job: String, in session: Session) {}

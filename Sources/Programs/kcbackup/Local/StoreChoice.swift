@@ -43,7 +43,10 @@ enum StoreChoice {
             try given == nil
             ? StandardStore.toBackUp(in: session).store : named(given, in: session.world)
         // A keychain that exists has one.
-        if subject.kind != .keychain { try makeDeviceKey(in: session) }
+        if subject.kind != .keychain {
+            try subject.requirePlace(in: session)
+            try makeDeviceKey(in: session)
+        }
         return subject
     }
 
