@@ -212,6 +212,42 @@ struct HomeTests {
         #expect(state.text.contains("~/.ssh/config"), "\(state.text)")
     }
 
+    @Test("What the user does without is no gap: the archive is whole, and a job is good")
+    func acceptedGap() throws {
+        try back()
+        try home.write("../home/dot/config", "x")
+        try remove(".ssh")
+        try FileManager.default.createSymbolicLink(atPath: home.home + "/.ssh", withDestinationPath: "dot")
+        let create = "create --keychain home: --passphrase file:pass"
+        #expect(home.run("\(create) -o k.kcb").status == .incomplete)
+        for (number, path) in ["~/.ssh", home.home + "/.ssh", home.home + "/.ssh/"].enumerated() {
+            let outcome = home.run("\(create) -o a\(number).kcb --accept-missing \(path)")
+            #expect(outcome.status == .ok, "\(outcome.messages)")
+            #expect(outcome.messages == "")
+        }
+        #expect(home.run("inspect a0.kcb --passphrase file:pass --json").text.contains(#""complete":true"#))
+        #expect(home.run("\(create) -o b.kcb --accept-missing ~/.gnupg").status == .incomplete)
+        #expect(home.run("create --keychain login -o c.kcb --accept-missing ~/.ssh").status == .usage)
+        #expect(home.run("\(create) -o d.kcb --accept-missing /elsewhere").status == .usage)
+
+        let add = "schedule add nightly --unencrypted --to backups --accept-missing ~/.ssh"
+        #expect(home.run("\(add) --keychain home:").status == .ok)
+        #expect(home.run("run nightly").status == .ok)
+        #expect(!home.run("status").text.contains(".ssh"))
+        #expect(home.run("create --home --unencrypted --to whole --accept-missing ~/.ssh").status == .ok)
+    }
+
+    @Test("A home that does not exist is not made")
+    func noHome() throws {
+        try FileManager.default.removeItem(atPath: home.home)
+        for line in ["--keychain home: -o x.kcb", "--keychain home: --to folder", "--home --to folder"] {
+            let outcome = home.run("create \(line) --unencrypted")
+            #expect(outcome.status == .notFound, "\(line): \(outcome.messages)")
+        }
+        #expect(home.run("create --keychain file:missing -o x.kcb --passphrase file:pass").status == .notFound)
+        #expect(!FileManager.default.fileExists(atPath: home.home))
+    }
+
     @Test("A file that cannot be read makes the backup incomplete, and is named")
     func unreadable() throws {
         try back()

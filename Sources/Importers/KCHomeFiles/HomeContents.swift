@@ -1,3 +1,4 @@
+package import KCByteStreams
 package import KCItemSources
 
 /// What a home holds of what `HomeTable` names: the files as items, and what is not among them.
@@ -6,7 +7,7 @@ package struct HomeContents: Sendable {
     /// What became of the files of each source that has any, in the order of the table.
     package let sources: [Summary]
     /// What stays where it is, by a rule.
-    package let left: [Left]
+    package private(set) var left: [Left]
     /// What should be here and could not be read.
     package let unread: [(path: String, problem: HomeFile.Failure)]
 
@@ -17,6 +18,15 @@ package struct HomeContents: Sendable {
 
     /// Those of `left` that a backup should have.
     package var missed: [Left] { left.filter(\.isMissed) }
+
+    /// The same, where some of what a backup should have may be missing.
+    ///
+    /// - Parameter paths: what the user does without, as `Left.path` has it.
+    package func accepting(_ paths: Set<ExactText>) -> HomeContents {
+        var contents = self
+        for index in left.indices where paths.contains(left[index].path.exact) { contents.left[index].isMissed = false }
+        return contents
+    }
 
     /// An entry that stays where it is.
     package struct Left: Hashable, Sendable {

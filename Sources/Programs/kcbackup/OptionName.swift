@@ -4,6 +4,7 @@ internal import KCReportText
 
 /// The option names, for the parser and for all texts that mention them.
 enum OptionName: String, CaseIterable, Sendable {
+    case acceptMissing = "accept-missing"
     case acceptOrigin = "accept-origin"
     case acceptShrink = "accept-shrink"
     case access

@@ -243,7 +243,7 @@ enum FailureExamples {
 
     private static let usage: [UsageProblem] = [
         .empty(.output), .together(.passcode, .noPasscode), .onlyForChip(.confirm), .needs(.json, .output),
-        .deviceAlone(.keychain),
+        .deviceAlone(.keychain), .needsHome(.acceptMissing), .passcodeOfOne(of: ["login", "work"]),
         .malformed(.set, form: "NAME=VALUE or NAME:base64=VALUE"), .needsFile(.password), .notAKeychain,
         .desktopKeyring, .areFiles(.home), .areFiles(.credentials), .notOfHome(.passcode), .needsDesktop(.skipLocked),
         .notOfDesktop(.escrow),

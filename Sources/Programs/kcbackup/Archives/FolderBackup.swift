@@ -341,6 +341,7 @@ extension CreateOptions {
             options.keychain.passcodeOption.passcode = nil
             options.escrow = nil
         }
+        if HomeRoot(storeName: name) == nil { options.acceptMissing = [] }
         if DesktopKeyring(name) == nil { options.skipLocked = skipLocked && !folder.home }
         return options
     }

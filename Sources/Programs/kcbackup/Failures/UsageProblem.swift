@@ -87,6 +87,13 @@ extension UsageProblem {
             hint: "leave out '\(option.spelling)'")
     }
 
+    /// The option is about the files of a home, but something else is named.
+    static func needsHome(_ option: OptionName) -> UsageProblem {
+        UsageProblem(
+            "'\(option.spelling)' is for the files of your home",
+            hint: "'\(OptionName.keychain.spelling) home:' names them, and '\(OptionName.home.spelling)' has them too")
+    }
+
     /// The option opens another program's file, but none is named.
     static func needsFile(_ option: OptionName) -> UsageProblem {
         UsageProblem(

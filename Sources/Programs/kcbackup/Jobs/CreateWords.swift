@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCConsole
+internal import KCHomeFiles
 internal import KCItemStores
 internal import KCKeychainStore
 internal import KCLocalKeychains
@@ -29,6 +30,7 @@ extension CreateOptions {
         if folder.home { words.append(OptionName.home.spelling) }
         if folder.ifChanged { words.append(OptionName.ifChanged.spelling) }
         if skipLocked { words.append(OptionName.skipLocked.spelling) }
+        for path in acceptMissing { words += [OptionName.acceptMissing.spelling, session.absolute(inHome: path)] }
         if unencrypted { words.append(OptionName.unencrypted.spelling) }
         if folder.metadataReadable { words.append(OptionName.metadataReadable.spelling) }
         if let wait = folder.lock.lockWait {
@@ -123,6 +125,14 @@ extension Session {
         let resolved = world.resolve(path)
         if resolved.exact.hasPrefix("/") { return resolved }
         return (ProcessEnvironment.workingFolder ?? "") + "/" + resolved
+    }
+
+    /// Returns a path that does not depend on the working folder; '~' is the home, as messages write it.
+    func absolute(inHome path: String) -> String {
+        var path = path
+        // A shell completes a link to a folder as a folder.
+        while path.utf8.count > 1, let shorter = path.exact.removingSuffix("/") { path = shorter }
+        return absolute(path.exact.removingPrefix(HomeRoot.home.start).map { "\(world.home)/\($0)" } ?? path)
     }
 
     fileprivate func absolute(keychain name: String) throws -> String {

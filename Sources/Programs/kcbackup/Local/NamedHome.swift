@@ -25,7 +25,8 @@ struct NamedHome: NamedStore {
     func opened(_ options: StoreOptions, in session: Session) throws -> OpenStore {
         session.subjects.keychain = name
         let path = session.world.path(of: root)
-        var text = HomeText(contents: try HomeReader.read(path, root), root: root, calendar: session.calendar)
+        let contents = try accepting(options.acceptMissing, in: HomeReader.read(path, root), session)
+        var text = HomeText(contents: contents, root: root, calendar: session.calendar)
         if options.isForArchive, root == .home {
             text.appKeyrings = try AppKeyrings(in: session)
             text.connections = session.world.connections()
@@ -35,6 +36,27 @@ struct NamedHome: NamedStore {
             items: HomeItemStore(
                 text.contents, identity: "\(name)\(Path.real(path) ?? path)", isForArchive: options.isForArchive),
             title: text.lines, members: [("home", text.json)], home: text.json)
+    }
+
+    /// Takes what the user does without for no gap.
+    ///
+    /// - Parameter named: paths as the user named them.
+    private func accepting(
+        _ named: [String], in contents: HomeContents, _ session: Session
+    ) throws(UsageProblem) -> HomeContents {
+        var accepted: Set<ExactText> = []
+        for path in named {
+            guard root == .home, let place = HomePath(of: session.absolute(inHome: path), in: session.world.home) else {
+                throw .malformed(.acceptMissing, form: "a path in your home")
+            }
+            accepted.insert(place.shown.exact)
+            if !contents.missed.contains(where: { $0.path.exact == place.shown.exact }) {
+                session.note(
+                    "\(quoted(place.shown)) is not missing, so '\(OptionName.acceptMissing.spelling)' is not needed for it"
+                )
+            }
+        }
+        return contents.accepting(accepted)
     }
 
     func restorable(_ options: StoreOptions, in session: Session) throws -> any RestorableStore {

@@ -30,6 +30,13 @@ struct CreateOptions: ParsableArguments {
         help: "Leave out locked items of the desktop keyring; the archive says that it is incomplete.")
     var skipLocked = false
 
+    @Option(
+        name: OptionName.acceptMissing.name,
+        help: ArgumentHelp(
+            "A file or link of your home that may be missing in the archive; may be repeated.", valueName: "path"),
+        completion: .file())
+    var acceptMissing: [String] = []
+
     @OptionGroup
     var folder: FolderOptions
 
@@ -75,6 +82,7 @@ struct CreateOptions: ParsableArguments {
         options.foreign = foreign
         options.escrow = escrow
         options.skipLocked = skipLocked
+        options.acceptMissing = acceptMissing
         options.unencrypted = unencrypted
         options.isForArchive = true
         return options

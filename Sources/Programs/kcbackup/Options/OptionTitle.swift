@@ -45,7 +45,8 @@ extension OptionName {
         case .at, .copyTo, .crontab, .encryptedCredentials, .failureUnit, .fleet, .hookTimeout, .onFailure, .onSuccess,
             .system:
             .job
-        case .acceptOrigin, .days, .device, .drill, .forDevice, .giveUpDeviceBinding, .inventory, .last, .maxAge,
+        case .acceptMissing, .acceptOrigin, .days, .device, .drill, .forDevice, .giveUpDeviceBinding, .inventory, .last,
+            .maxAge,
             .metadataReadable,
             .against, .on, .onConflict, .sample,
             .plaintext, .removeFromFile, .replace,

@@ -15,7 +15,8 @@ enum StoreKind {
     private static let kinds: [OptionName: [StoreKind]] = [
         .escrow: [.keychain], .skipLocked: [.keyring], .unlock: [.keyring], .from: [.file], .password: [.file],
         .keyFile: [.file], .passcode: [.keychain, .keyring], .unencrypted: [.keychain, .keyring, .home],
-        .replace: [.keychain, .keyring, .file], .replaceUnarchived: [.keychain], .giveUpDeviceBinding: [.keyring],
+        .acceptMissing: [.home], .replace: [.keychain, .keyring, .file], .replaceUnarchived: [.keychain],
+        .giveUpDeviceBinding: [.keyring],
     ]
 
     /// What wins where an item is there already, unless the user says it.
@@ -29,6 +30,7 @@ enum StoreKind {
             guard let kinds = Self.kinds[option], !kinds.contains(self) else { continue }
             switch (kinds, self) {
             case ([.file], _): throw .needsFile(option)
+            case ([.home], _): throw .needsHome(option)
             case ([.keyring], _): throw .needsDesktop(option)
             case (_, .file):
                 throw UsageProblem(
@@ -50,6 +52,10 @@ struct StoreOptions {
     var escrow: EscrowSource?
     /// True to leave out what is locked; nil for a command that cannot.
     var skipLocked: Bool?
+    /// What may be missing in an archive of a home, as the user named it.
+    var acceptMissing: [String] = []
+    /// The key file of another program's file, for a command without `foreign`.
+    var keyFile: String?
     var unencrypted = false
     var replace = false
     var replaceUnarchived = false
@@ -67,7 +73,8 @@ struct StoreOptions {
     var given: [OptionName] {
         let given: [(Bool, OptionName)] = [
             (escrow != nil, .escrow), (skipLocked == true, .skipLocked), (unlocking.unlock, .unlock),
-            (foreign?.from != nil, .from), (foreign?.password != nil, .password), (foreign?.keyFile != nil, .keyFile),
+            (foreign?.from != nil, .from), (foreign?.password != nil, .password),
+            ((foreign?.keyFile ?? keyFile) != nil, .keyFile), (!acceptMissing.isEmpty, .acceptMissing),
             (foreign != nil && passcodeOption.passcode != nil, .passcode), (unencrypted, .unencrypted),
             (replace, .replace), (replaceUnarchived, .replaceUnarchived), (giveUpDeviceBinding, .giveUpDeviceBinding),
         ]
@@ -82,6 +89,7 @@ struct StoreOptions {
         if passcodeOption.passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         var foreign = try ForeignOptions.parse([])
         foreign.password = passcodeOption.passcode
+        foreign.keyFile = keyFile
         return (foreign, .passcode)
     }
 
