@@ -74,7 +74,7 @@ struct KubernetesTests {
         #expect(contents.refused == [])
         #expect(
             contents.leftOut.map { "\($0.count) \($0.kind)" } == [
-                "2 annotation that repeats the secret", "1 owner of a Secret", "1 ConfigMap object",
+                "2 annotation with the secret in it", "1 owner of a Secret", "1 ConfigMap object",
                 "1 SealedSecret object",
             ])
         #expect(contents.remarks == ["SealedSecrets open only in the controller of their cluster"])
@@ -207,7 +207,26 @@ struct KubernetesTests {
             + #"{"kind":"Secret","metadata":{"name":"bad"},"data":{"k":"dg=="}}]}"#
         let contents = try read(text)
         #expect(contents.refused.map(\.name) == ["bad"])
-        #expect(contents.leftOut.map(\.kind) == ["annotation that repeats the secret"])
+        #expect(contents.leftOut.map(\.kind) == ["annotation with the secret in it"])
+    }
+
+    @Test("A label that is the secret is left out, however short, and others are kept", arguments: [1, 2])
+    func secretInLabel(_ copies: Int) throws {
+        let others = (1..<copies).map { #","b\#($0)":"4711""# }.joined()
+        let text =
+            #"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"door","labels":{"a":"4711"\#(others),"app":"47"}},"#
+            + #""stringData":{"pin":"4711"}}"#
+        let contents = try read(text)
+        let values = try contents.entries.flatMap { entry in entry.item.extra.map { $0.value } }
+        #expect(!values.contains("4711") && values.contains("47"))
+        #expect(contents.leftOut.map { "\($0.count) \($0.kind)" } == ["\(copies) label with the secret in it"])
+    }
+
+    @Test("A list of nothing is remarked on")
+    func nullList() throws {
+        let contents = try read(#"{"apiVersion":"v1","kind":"SecretList","items":null}"#)
+        #expect(contents.items.count == 0)
+        #expect(contents.remarks == ["a list has 'null' in the place of its members: is all of it there?"])
     }
 
     @Test("A YAML file that ends early is damaged, wherever it ends before the kind of its objects")

@@ -10,7 +10,7 @@ final class KubernetesData {
     /// The texts by which a copy of a value is recognized: the values, and their encodings.
     private var texts: [Range<Int>] = []
 
-    // The size in bytes from which text that equals a value is taken for a copy of it.
+    // The size in bytes from which text that has a value in it, or is in one, is taken for a copy of it.
     private static let shortest = 8
     // The number of bytes that are compared for one annotation: a thousand times what real Secrets take.
     private static let effort = 1 << 28
@@ -58,14 +58,15 @@ final class KubernetesData {
         return bytes.withBytes { SecretBytes($0.extracting(range)) }
     }
 
-    /// True if a text holds one of the values, or a value holds the text; also if it cannot be told with reasonable effort.
+    /// True if a text is one of the values, or either holds the other; also if it cannot be told with reasonable effort.
     func isRepeated(in text: borrowing SecretBytes) -> Bool {
         var effort = Self.effort
         return texts.contains { range in
-            guard min(range.count, text.count) >= Self.shortest else { return false }
-            return bytes.withBytes { bytes in
+            bytes.withBytes { bytes in
                 text.withBytes { text in
                     let value = bytes.extracting(range)
+                    if !text.isEmpty, text.isEqual(to: value) { return true }
+                    guard min(range.count, text.count) >= Self.shortest else { return false }
                     return range.count <= text.count
                         ? Self.holds(text, value, &effort) : Self.holds(value, text, &effort)
                 }

@@ -37,6 +37,7 @@ struct KubernetesReader: JSONRecords {
         if kind.isEmpty { throw .damaged("an object has no kind, as if the file ended early") }
         if kind.exact.hasSuffix("List"), let items = object["items"] {
             if mayEndEarly, items.isNull { throw .damaged("a list has no members, as if the file ended early") }
+            if items.isNull { collector.remark("a list has 'null' in the place of its members: is all of it there?") }
             lists += 1
             json.skip("metadata", of: object)
             let each = kind.exact.removingSuffix("List").flatMap { $0.isEmpty ? nil : $0 }
@@ -97,7 +98,7 @@ struct KubernetesReader: JSONRecords {
         if let type = try text(object["type"]), !type.isEmpty { secret.type = type }
         secret.isImmutable = try flag(object["immutable"])
         let data = try KubernetesData(object, of: json)
-        secret.labels = try pairs(metadata["labels"])
+        secret.labels = try labels(metadata["labels"], of: data)
         secret.annotations = try annotations(metadata["annotations"], of: data)
         let (created, modified) = try dates(of: metadata)
         try leaveOut("owner of a Secret", each: metadata["ownerReferences"])
@@ -141,12 +142,19 @@ struct KubernetesReader: JSONRecords {
         }
     }
 
-    private func pairs(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> [ExtraAttribute] {
-        var pairs: [ExtraAttribute] = []
+    /// The labels that may be attributes, which are readable while a keychain is locked.
+    private func labels(
+        _ value: ForeignJSON.Value?, of data: borrowing KubernetesData
+    ) throws(ForeignFailure) -> [ExtraAttribute] {
+        var labels: [ExtraAttribute] = []
         for member in try json.object(value)?.members ?? [] {
-            pairs.append(ExtraAttribute(name: member.name, value: try text(member.value) ?? ""))
+            if let text = try secret(member.value), data.isRepeated(in: text) {
+                collector.leaveOut("label with the secret in it")
+            } else {
+                labels.append(ExtraAttribute(name: member.name, value: try self.text(member.value) ?? ""))
+            }
         }
-        return pairs
+        return labels
     }
 
     // Annotations in which programs that apply objects keep a copy of them, with the data.
@@ -163,7 +171,7 @@ struct KubernetesReader: JSONRecords {
         for member in try json.object(value)?.members ?? [] {
             guard let text = try secret(member.value) else { continue }
             if Self.copies.contains(where: { $0.exact == member.name.exact }) || data.isRepeated(in: text) {
-                collector.leaveOut("annotation that repeats the secret")
+                collector.leaveOut("annotation with the secret in it")
             } else if text.count > ItemLimits.attributeSize {
                 collector.leaveOut("annotation of more than \(ItemLimits.attributeSize >> 10) KiB")
             } else {
