@@ -24,6 +24,15 @@ struct UnitTextTests {
         return try units.files()[0].text.split(separator: "\n")
     }
 
+    @Test("A job that reads a credential has no line for cron, which gives it none")
+    func credentialWithoutUnit() throws {
+        let job = job(["--passcode", "cred:door"])
+        #expect(!job.isOfCron)
+        #expect(throws: JobFailure.needsUnit(job: "x", credential: "door")) {
+            try job.crontabLine(in: surroundings())
+        }
+    }
+
     @Test(
         "A time with a name is the same for cron and for a timer, and cron has no others",
         arguments: [

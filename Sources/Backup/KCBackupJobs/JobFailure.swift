@@ -22,6 +22,8 @@ package enum JobFailure: Error, Hashable, Sendable {
     case severalLines
     /// No line of a crontab can have the time of the job.
     case notOfCron(time: String)
+    /// The job reads a credential, which only a systemd unit has.
+    case needsUnit(job: String, credential: String)
     /// A path or name cannot be part of a systemd unit, or of a line of a crontab.
     case unwritable(Quoted.Failure, isCrontab: Bool)
 }

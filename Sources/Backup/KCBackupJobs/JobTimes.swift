@@ -3,8 +3,10 @@ internal import KCByteStreams
 extension Job {
     /// Returns the crontab(5) line that runs the job.
     ///
-    /// - Throws: `JobFailure` (`notOfCron` for a time that cron cannot express, `unwritable` for a path).
+    /// - Throws: `JobFailure` (`notOfCron` for a time that cron cannot express, `needsUnit` for a credential, which only
+    ///   systemd gives to a job, `unwritable` for a path).
     package func crontabLine(in surroundings: JobSurroundings) throws(JobFailure) -> String {
+        if let credential = credentials.first { throw .needsUnit(job: name, credential: credential) }
         guard let when = Self.namedTimes[time.exact]?.cron else { throw .notOfCron(time: time) }
         // Absolute paths, since cron's environment is minimal and its home folder may be another one.
         let data = Path.split(surroundings.data).folder
@@ -19,8 +21,11 @@ extension Job {
         }
     }
 
-    /// True if a line of a crontab can have the time of the job.
-    package var isOfCron: Bool { Self.namedTimes[time.exact] != nil }
+    /// True if a line of a crontab can have the time of the job, and cron can run it.
+    package var isOfCron: Bool { Self.namedTimes[time.exact] != nil && credentials.isEmpty }
+
+    /// The names of the credentials that the job reads.
+    var credentials: [String] { create.compactMap { $0.exact.removingPrefix("cred:") } }
 
     /// When a timer starts the job.
     var calendar: String { Self.namedTimes[time.exact]?.timer ?? time }

@@ -98,7 +98,7 @@ package struct SystemdUnits {
         if isOfSystem, let user = surroundings.user { service.append("User=\(try Quoted.unitValue(user))") }
         service.append("Environment=XDG_DATA_HOME=\(try Quoted.unitWord(Path.split(surroundings.data).folder))")
         let setting = credentialsAreEncrypted ? "LoadCredentialEncrypted" : "LoadCredential"
-        for name in credentials {
+        for name in job.credentials {
             let name = try Quoted.unitValue(name)
             service.append("\(setting)=\(name):\(isOfSystem ? "/etc" : "%E")/kcbackup/\(name)")
         }
@@ -160,11 +160,6 @@ package struct SystemdUnits {
         (job.arguments + [surroundings.data]).contains { word in
             ["/tmp/", "/var/tmp/"].contains { word.exact.hasPrefix($0) || word.exact.hasPrefix("file:" + $0) }
         }
-    }
-
-    /// The names of the credentials that the job reads.
-    private var credentials: [String] {
-        job.create.compactMap { $0.exact.removingPrefix("cred:") }
     }
 
     // Settings of every job.

@@ -176,6 +176,7 @@ enum FailureExamples {
         .otherFormat(job: "nightly"), .severalLines,
         .folderElsewhere(job: "nightly", folder: "backups", was: "disk/backups", now: "stick/backups"),
         .noBackups(job: "nightly", folder: "backups"), .notOfCron(time: "Mon..Fri"),
+        .needsUnit(job: "nightly", credential: "passcode"),
         .unwritable(.controlCharacter("/mnt/back\nups"), isCrontab: false),
         .unwritable(.backslash("/mnt/back\\ups"), isCrontab: true),
     ]

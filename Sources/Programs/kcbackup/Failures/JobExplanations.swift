@@ -53,6 +53,12 @@ func explainJob(_ problem: JobFailure) -> Explanation {
     case .notOfCron:
         UsageProblem.malformed(.at, form: "one that a line of a crontab can have: hourly, daily, weekly or monthly")
             .explanation
+    case .needsUnit(let job, let credential):
+        Explanation(
+            .usage,
+            "job \(quoted(job)) reads the credential \(quoted(credential)), which systemd gives to a unit and cron does not",
+            hint: "'kcbackup schedule install \(shellWord(job))' writes the units",
+            "for cron, add the job again with 'file:PATH' in place of 'cred:NAME'")
     case .unwritable(let failure, let isCrontab): UsageProblem.unwritable(failure, isCrontab: isCrontab).explanation
     }
 }
