@@ -146,6 +146,20 @@ final class Session {
         for line in lines { message(line) }
     }
 
+    /// Warns of each of several problems of one kind, or of the first ones and of how many more there are, unless `--verbose`
+    /// is given.
+    func warn<Problem>(ofEach problems: [Problem], _ words: (Problem) -> String) {
+        for line in problemLines(problems, words) { warn(line) }
+    }
+
+    /// The lines of `warn(ofEach:_:)`.
+    func problemLines<Problem>(_ problems: [Problem], _ words: (Problem) -> String) -> [String] {
+        let limit = Self.messageLimit
+        let shown = style.isVerbose || problems.count <= limit + 1 ? problems.count : limit
+        let rest = problems.count - shown
+        return problems.prefix(shown).map(words) + (rest == 0 ? [] : ["… and \(rest) more (-v shows all)"])
+    }
+
     // As many lines of one kind as fit a screen.
     static let messageLimit = 20
 

@@ -34,17 +34,22 @@ struct ImportText {
             try session.result([:], contentLines.map { $0 + "\n" })
         } else {
             for line in headLines { session.note(line) }
-            for line in lossLines { tellLoss(line) }
+            if !isNamedInJSON { for line in lossLines { tellLoss(line) } }
         }
+        if isNamedInJSON { return }
         warnOfRefused()
         // Always listed, even without a terminal.
-        for (name, reason) in reading.contents.staying {
-            session.message("stays behind: \(quoted(name)): \(reason.words)\n")
+        let staying = session.problemLines(reading.contents.staying) { name, reason in
+            "stays behind: \(quoted(name)): \(reason.words)"
         }
+        for line in staying { session.message(line + "\n") }
         session.list(reading.contents.marked) { _, words in
             "marked, since another item differs only in its secret: \(words)"
         }
     }
+
+    /// True if the object of the result names all of it.
+    private var isNamedInJSON: Bool { isImport && session.style.isJSON }
 
     /// Says, even if no user is watching, what an import or a backup leaves out.
     private func tellLoss(_ line: String) {
@@ -77,9 +82,8 @@ struct ImportText {
 
     /// Warns of the items that no keychain can hold.
     func warnOfRefused() {
-        for refused in reading.contents.refused {
-            let words = isImport ? "not imported" : "left out"
-            session.warn("\(words): \(quoted(refused.name)): \(refused.problem.words)")
+        session.warn(ofEach: reading.contents.refused) { refused in
+            "\(isImport ? "not imported" : "left out"): \(quoted(refused.name)): \(refused.problem.words)"
         }
     }
 
@@ -90,31 +94,11 @@ struct ImportText {
         }
         var list = ChangeList(isDryRun: report.isDryRun, in: session)
         let failed = report.isDryRun ? "would not be imported" : "not imported"
-        for (words, failing) in zip(wordsApart(report.failing.map(\.item)), report.failing) {
-            list.add(problem: "\(failed): \(words): \(failing.problem.words)")
+        let unreadable = session.problemLines(report.skipped) { item in
+            "\(failed), since it cannot be read: \(item?.words ?? "an unreadable item")"
         }
-        for item in report.skipped {
-            list.add(problem: "\(failed), since it cannot be read: \(item?.words ?? "an unreadable item")")
-        }
-        list.add(report.unclear.entries, of: report.unclear.count) { _, words in
-            "\(report.isDryRun ? "would be new" : "new"), since several items match equally: \(words)"
-        }
-        list.add(report.beside.entries, of: report.beside.count) { _, words in
-            "\(report.isDryRun ? "would be added" : "added") beside another item of the same name: \(words)"
-        }
-        list.add(report.replaced.entries.map(\.item), of: report.replaced.count) { index, words in
-            let cause = policy == .newer ? ", since \(reason(for: report.replaced.entries[index].date))" : ""
-            return "\(report.isDryRun ? "would be replaced" : "replaced")\(cause): \(words)"
-        }
-        let changed = report.keptOthers
-        list.add(changed.entries, of: changed.count) { _, words in
-            "\(report.isDryRun ? "would be kept" : "kept") with a different secret\(policy == .newer ? ", since the file's is not newer" : ""): \(words)"
-        }
-        if policy == .newer {
-            if !changed.isEmpty, !session.style.isQuiet {
-                session.message("'\(OptionName.onConflict.spelling) overwrite' takes the file's secrets instead\n")
-            }
-        }
+        for line in unreadable { list.add(problem: line) }
+        if !isNamedInJSON { add(report, to: &list) }
         let summary = report.summary(
             into: keychain, refused: reading.contents.refused.count, staying: reading.contents.staying.count)
         if !report.isDryRun { session.done = summary }
@@ -133,6 +117,30 @@ struct ImportText {
         if report.replaced.isEmpty || session.style.isQuiet { return session.noteUndo(named) }
         // That secrets were replaced is said even if no user is watching.
         session.message(session.undoWords(named) + "\n")
+    }
+
+    /// Lists what was not imported, and what was imported otherwise than a user may think.
+    private func add(_ report: ImportReport, to list: inout ChangeList) {
+        let failed = report.isDryRun ? "would not be imported" : "not imported"
+        let failing = Array(zip(wordsApart(report.failing.map(\.item)), report.failing.map(\.problem)))
+        for line in session.problemLines(failing, { "\(failed): \($0): \($1.words)" }) { list.add(problem: line) }
+        list.add(report.unclear.entries, of: report.unclear.count) { _, words in
+            "\(report.isDryRun ? "would be new" : "new"), since several items match equally: \(words)"
+        }
+        list.add(report.beside.entries, of: report.beside.count) { _, words in
+            "\(report.isDryRun ? "would be added" : "added") beside another item of the same name: \(words)"
+        }
+        list.add(report.replaced.entries.map(\.item), of: report.replaced.count) { index, words in
+            let cause = policy == .newer ? ", since \(reason(for: report.replaced.entries[index].date))" : ""
+            return "\(report.isDryRun ? "would be replaced" : "replaced")\(cause): \(words)"
+        }
+        let changed = report.keptOthers
+        list.add(changed.entries, of: changed.count) { _, words in
+            "\(report.isDryRun ? "would be kept" : "kept") with a different secret\(policy == .newer ? ", since the file's is not newer" : ""): \(words)"
+        }
+        if policy == .newer, !changed.isEmpty, !session.style.isQuiet {
+            session.message("'\(OptionName.onConflict.spelling) overwrite' takes the file's secrets instead\n")
+        }
     }
 
     /// Why an item of the file wins; one that has no date of its own has the file's.

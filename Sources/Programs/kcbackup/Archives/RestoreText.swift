@@ -113,11 +113,10 @@ struct RestoreText {
         if report.stayingBehind.contains(where: { $0.reason == .thisDeviceOnly }), !session.style.isQuiet {
             session.message("kcbackup: hint: \(reinstalledThenRestored)\n")
         }
-        for (item, problem) in report.failing {
-            list.add(
-                problem:
-                    "\(report.isDryRun ? "would not be" : "not") \(done.participle): \(item.words): \(problem.words)")
+        let failing = session.problemLines(report.failing) { item, problem in
+            "\(report.isDryRun ? "would not be" : "not") \(done.participle): \(item.words): \(problem.words)"
         }
+        for line in failing { list.add(problem: line) }
         if report.failing.contains(where: { $0.problem == .identityTaken }), !session.style.isQuiet {
             if isOfSome {
                 session.message("kcbackup: hint: a restore of the whole archive restores both\n")

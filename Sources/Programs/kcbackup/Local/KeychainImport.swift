@@ -56,9 +56,17 @@ struct KeychainImport {
         let isKept = try removed.get() == nil && removal != nil
         let isWhole = !isKept && report.failing.isEmpty && report.skipped.isEmpty && reading.contents.refused.isEmpty
         if !isAgreement { return isWhole ? .ok : .incomplete }
+        if session.style.isJSON { return status(of: report, reading, isWhole: isWhole) }
         session.list(report.keptAlike.entries, of: report.keptAlike.count) { _, words in
             "\(isDryRun ? "would be kept" : "kept") with other attributes: \(words)"
         }
+        return status(of: report, reading, isWhole: isWhole)
+    }
+
+    /// The exit status of an agreement.
+    private func status(
+        of report: ImportReport, _ reading: ForeignReader.Reading, isWhole: Bool
+    ) -> ExitStatus {
         let isUndecided = policy == .keep && report.counts.keep > 0
         return isWhole && reading.contents.staying.isEmpty && !isUndecided ? .ok : .incomplete
     }
