@@ -48,6 +48,12 @@ struct CompletionTests {
         ("kcbackup create --passphrase file:pa", "kcbackup create --passphrase file:pass.txt"),
         ("kcbackup create --passphrase file:my", "kcbackup create --passphrase file:my folder"),
         ("kcbackup create --keychain file:pa", "kcbackup create --keychain file:pass.txt"),
+        ("kcbackup item find --keychain fi", "kcbackup item find --keychain file:"),
+        ("kcbackup import a.kdbx --password file:pa", "kcbackup import a.kdbx --password file:pass.txt"),
+        (
+            "kcbackup item find a --identity-passphrase file:pa",
+            "kcbackup item find a --identity-passphrase file:pass.txt"
+        ),
         ("kcbackup create --keychain ./pa", "kcbackup create --keychain ./pass.txt"),
         ("kcbackup create --keychain ho", "kcbackup create --keychain home:"),
         ("kcbackup create --keychain sy", "kcbackup create --keychain systemd-creds:"),

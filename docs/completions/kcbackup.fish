@@ -5,7 +5,8 @@ function __kcbackup_source_files
     string replace -f -r '^(?=.)' 'file:' -- (__fish_complete_path $path '')
 end
 
-for option in keychain passcode passphrase archive-passcode new-passcode secret
+for option in keychain passcode passphrase archive-passcode new-passcode secret password identity-passphrase \
+        recipients-passphrase new-passphrase
     complete -c kcbackup -n 'string match -qr "^(--[a-z-]+=)?file:" -- (commandline -ct)' -l $option \
         -rfa '(__kcbackup_source_files)'
 end

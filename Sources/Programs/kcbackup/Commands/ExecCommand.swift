@@ -45,11 +45,14 @@ struct ExecCommand: Verb {
     var location: LocationOptions
 
     @OptionGroup
+    var fileKey: FileKeyOption
+
+    @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
         let wanted = try wanted()
-        let open = try location.open(in: session)
+        let open = try location.open(fileKey, in: session)
         let items = try find(wanted, in: open, session)
         try open.items.open(.of(Set(items.map(\.protection))))
         let broken = try open.items.brokenSeals(among: items)

@@ -57,14 +57,18 @@ struct ItemFindCommand: Verb {
     var location: LocationOptions
 
     @OptionGroup
+    var fileKey: FileKeyOption
+
+    @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
         guard let filter = try conditions.filter(text) else { throw UsageProblem.noCondition }
         if reveal, code { throw UsageProblem.together(.reveal, .code) }
         try inside.check(location)
+        if inside.archive != nil, fileKey.keyFile != nil { throw UsageProblem.together(.in, .keyFile) }
         if let archive = try inside.open(in: session) { return try look(into: archive, filter, in: session) }
-        let open = try location.open(in: session)
+        let open = try location.open(fileKey, in: session)
         return try show(open.items, open.items.find(filter), isEveryCollection: open.isEveryCollection, in: session)
     }
 

@@ -39,12 +39,15 @@ struct ItemListCommand: Verb {
     var location: LocationOptions
 
     @OptionGroup
+    var fileKey: FileKeyOption
+
+    @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
         let filter = try conditions.filter(text) ?? ItemFilter()
         let listing = try ItemListing(session, table)
-        let store = try location.open(in: session).items
+        let store = try location.open(fileKey, in: session).items
         try store.open(.withoutQuestion)
         let shortfall = try store.walk(
             filter, first: listing.measure, unless: { listing.isComplete }, listing.writeRow)

@@ -15,7 +15,7 @@ struct KeychainOptions: ParsableArguments, KeychainChoice {
         help: ArgumentHelp(
             "'secret-service:' for the desktop keyring, or a keychain: a name, or a path with a '/'. (default: see 'keychain default')",
             valueName: "name|path"),
-        completion: KnownNames.stores)
+        completion: KnownNames.readableStores)
     var keychain: String?
 
     @OptionGroup

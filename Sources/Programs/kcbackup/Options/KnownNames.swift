@@ -36,6 +36,11 @@ enum KnownNames {
         namesOfKeychains + [DesktopKeyring.all.name] + HomeRoot.allCases.map(\.storeName)
     }
 
+    /// The same, and the beginning of the name of a file, for what is read.
+    static let readableStores = CompletionKind.custom { _, _, _ in
+        namesOfKeychains + [DesktopKeyring.all.name] + HomeRoot.allCases.map(\.storeName) + ["file:"]
+    }
+
     private static var namesOfKeychains: [String] { look { place in try LocalKeychain.names(in: place.folder) } }
 
     /// The jobs of `schedule`.

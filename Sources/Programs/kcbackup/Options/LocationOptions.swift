@@ -10,8 +10,12 @@ struct LocationOptions: ParsableArguments {
     var unlocking: UnlockOptions
 
     /// Opens the store for reading, as `NamedStore.open` does.
-    func open(in session: Session) throws -> OpenStore {
-        try session.store(keychain.keychain).open(StoreOptions(keychain.passcodeOption, unlocking), in: session)
+    ///
+    /// - Parameter keyFile: a key file of another program's file.
+    func open(_ keyFile: FileKeyOption? = nil, in session: Session) throws -> OpenStore {
+        var options = StoreOptions(keychain.passcodeOption, unlocking)
+        options.keyFile = keyFile?.keyFile
+        return try session.store(keychain.keychain).open(options, in: session)
     }
 
     /// Opens the store for changes, as `NamedStore.openForChange` does.
@@ -22,6 +26,16 @@ struct LocationOptions: ParsableArguments {
         let options = StoreOptions(keychain.passcodeOption, unlocking)
         return (try named.openForChange(options, in: session), named.option(given: keychain.keychain))
     }
+}
+
+/// The key file of another program's file that takes the place of a keychain; its password is given as a passcode.
+struct FileKeyOption: ParsableArguments {
+    @Option(
+        name: OptionName.keyFile.name,
+        help: ArgumentHelp(
+            "A key file that opens another program's file, with its password or instead of it.", valueName: "file"),
+        completion: .file())
+    var keyFile: String?
 }
 
 /// The options of a command that changes all items that match.
