@@ -29,8 +29,8 @@ struct OPVaultSeal {
         }
     }
 
-    /// The maximum number of rounds: a hundred times as many as 1Password uses, which take some seconds.
-    private static let roundLimit: Int64 = 10_000_000
+    /// The maximum number of rounds: ten times as many as 1Password uses, which no signal can interrupt for about a second.
+    private static let roundLimit: Int64 = 1_000_000
 
     private let rounds: Int
     private let salt: [UInt8]
