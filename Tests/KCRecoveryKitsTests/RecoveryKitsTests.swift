@@ -25,10 +25,11 @@ struct RecoveryKitsTests {
         let kits = RecoveryKits(besideKeyAt: folder.path("device.key"), of: try device(1))
         #expect(try kits.list().isEmpty)
         var first = try kit("in the safe, \u{201e}blau\u{201c}")
-        first.checked = now.advanced(byMicroseconds: 5)
+        first.check(at: now.advanced(byMicroseconds: 5))
         var second = RecoveryKit(
             try NativeIdentity.generate(.x25519).recipient, made: now, comment: "", shares: ShareScheme("2of3"))
         second.retired = now
+        second.check(at: now, shares: [3, 1])
         try kits.change { $0 += [first, second] }
         #expect(try kits.list() == [first, second])
         #expect(try RecoveryKits(besideKeyAt: folder.path("device.key"), of: device(2)).list().isEmpty)
@@ -77,12 +78,27 @@ struct RecoveryKitsTests {
         ])
     func scheme(text: String, isOne: Bool) { #expect((ShareScheme(text) != nil) == isOne) }
 
+    @Test("A split kit is checked once each share was, and for as long as the one that was checked first")
+    func shares() throws {
+        var kit = RecoveryKit(
+            try NativeIdentity.generate(.x25519).recipient, made: now, comment: "", shares: ShareScheme("2of3"))
+        kit.check(at: now)
+        #expect(kit.checked == nil && kit.untriedShares == [1, 2, 3])
+        kit.check(at: now, shares: [1, 3])
+        #expect(kit.checked == nil && kit.untriedShares == [2])
+        let later = now.advanced(byMicroseconds: 5)
+        kit.check(at: later, shares: [2, 3, 4])
+        #expect(kit.checked == now && kit.untriedShares == [])
+        kit.check(at: later, shares: [1])
+        #expect(kit.checked == later)
+    }
+
     @Test("A kit is to be checked once a year, the same day counts")
     func rehearsal() throws {
         var kit = try kit()
         let day: Int64 = 86_400_000_000
         #expect(kit.rehearsal(at: now) == .never)
-        kit.checked = now
+        kit.check(at: now)
         #expect(kit.rehearsal(at: now.advanced(byMicroseconds: 366 * day)) == .recent)
         #expect(kit.rehearsal(at: now.advanced(byMicroseconds: 366 * day + 1)) == .old)
     }

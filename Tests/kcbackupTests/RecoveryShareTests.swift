@@ -51,6 +51,18 @@ struct RecoveryShareTests {
         #expect(home.run("recovery list --json").text.contains(#""shares":{"needed":2,"count":3}"#))
     }
 
+    @Test("Only the shares that are typed in count as checked")
+    func eachShare() throws {
+        let (first, _) = check([line(2), line(0)], archive: " laptop.kcb -v")
+        #expect(first.messages.contains("shares 1 and 3 of recovery kit"), "\(first.messages)")
+        #expect(home.run("status").text.contains("never"))
+        #expect(home.run("doctor").messages.contains("share 2 of recovery kit"))
+        let (second, _) = check([line(1), line(0)], archive: " laptop.kcb -v")
+        #expect(second.messages.contains("shares 1 and 2 of recovery kit"), "\(second.messages)")
+        #expect(!home.run("doctor").messages.contains("of recovery kit"))
+        #expect(!home.run("recovery list").text.contains("never"))
+    }
+
     @Test("Words may be typed in parts, by their first four letters, with their numbers, in capital letters")
     func parts() throws {
         let first = shares[0].map { String($0.prefix(4)) }

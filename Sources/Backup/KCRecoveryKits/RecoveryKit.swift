@@ -23,8 +23,10 @@ package struct RecoveryKit: Hashable, Sendable {
     package let comment: String
     /// How its key is split; nil if it is printed as a whole.
     package let shares: ShareScheme?
-    /// When it was last typed in and found right; nil for never.
-    package var checked: Timestamp?
+    /// When the sheet of a kit with one was last typed in and found right; nil for never.
+    var checkedWhole: Timestamp?
+    /// When each share, by its number from 1, was last typed in and found right; some only prove nothing about the others.
+    private(set) var checkedShares: [Int: Timestamp] = [:]
     /// When backups stopped to be made for it; nil if they are.
     package var retired: Timestamp?
 
@@ -38,6 +40,30 @@ package struct RecoveryKit: Hashable, Sendable {
 
     /// What kind of key it has.
     package var keyKind: NativeIdentity.Kind { recipient.isPostQuantum ? .hybrid : .x25519 }
+
+    /// When all of it was last typed in and found right: of shares, the time of the one that was typed in before all others; nil
+    /// for never.
+    package var checked: Timestamp? {
+        guard let shares else { return checkedWhole }
+        return untriedShares.isEmpty ? (1...shares.count).compactMap { checkedShares[$0] }.min() : nil
+    }
+
+    /// The numbers of the shares that were never typed in.
+    package var untriedShares: [Int] {
+        guard let shares else { return [] }
+        return (1...shares.count).filter { checkedShares[$0] == nil }
+    }
+
+    /// Notes that the kit was found right.
+    ///
+    /// - Parameter typed: the numbers of the shares that were typed in.
+    package mutating func check(at now: Timestamp, shares typed: [Int] = []) {
+        guard let shares else {
+            checkedWhole = now
+            return
+        }
+        for number in typed where 1...shares.count ~= number { checkedShares[number] = now }
+    }
 
     /// Eight digits that distinguish it from other kits: `3f9a-01bc`, the start of the SHA-256 of its recipient.
     package var fingerprint: String { Self.fingerprint(of: recipient) }

@@ -10,6 +10,7 @@ internal import KCKeychainModel
 /// made 2026-11-21T03:00:07.120000Z
 /// checked 2026-11-22T10:00:00.000000Z
 /// shares 2of3
+/// share 1 2026-11-22T10:00:00.000000Z
 /// comment in the safe
 /// ```
 package struct RecoveryKits: Sendable {
@@ -61,9 +62,12 @@ package struct RecoveryKits: Sendable {
         for kit in kits {
             fields.add("kit", kit.recipient.description)
             fields.add("made", kit.made.description)
-            fields.add("checked", kit.checked?.description)
+            fields.add("checked", kit.checkedWhole?.description)
             fields.add("retired", kit.retired?.description)
             fields.add("shares", kit.shares?.description)
+            for (number, date) in kit.checkedShares.sorted(by: { $0.key < $1.key }) {
+                fields.add("share", "\(number) \(date)")
+            }
             if !kit.comment.isEmpty { fields.add("comment", kit.comment) }
         }
         return fields
@@ -86,7 +90,12 @@ package struct RecoveryKits: Sendable {
             var kit = RecoveryKit(
                 recipient, made: made, comment: value("comment") ?? "",
                 shares: value("shares").flatMap(ShareScheme.init))
-            kit.checked = value("checked").flatMap(Timestamp.init)
+            kit.checkedWhole = value("checked").flatMap(Timestamp.init)
+            for field in group where field.name.exact == "share" {
+                let words = field.value.exact.split(separator: " ", maxSplits: 1)
+                guard words.count == 2, let number = Int(words[0]), let date = Timestamp(words[1]) else { return nil }
+                kit.check(at: date, shares: [number])
+            }
             kit.retired = value("retired").flatMap(Timestamp.init)
             kits.append(kit)
         }

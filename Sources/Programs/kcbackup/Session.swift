@@ -12,6 +12,8 @@ final class Session {
     var subjects = Failure.Subjects()
     /// True once the run has kept a state of what it changed, to which `undo` goes back.
     var keptState = false
+    /// The numbers of the shares of a recovery kit that were typed in, from 1.
+    var typedShares: [Int] = []
     /// The archive that warnings are about, if the run reads several.
     var oneOfSeveral: String?
     /// The change that this run has made completely, in words; a failure after it says that it is done.

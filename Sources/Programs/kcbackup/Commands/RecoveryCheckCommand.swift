@@ -16,7 +16,7 @@ struct RecoveryCheckCommand: Verb {
         commandName: "check",
         abstract: "Type a recovery kit in, and prove that it is legible and opens archives.",
         discussion: """
-            Each line is checked as it is typed; a wrong one is asked for again. Each archive is read to its last byte, \
+            Of a kit that is split, the shares that are typed in are checked, and no others: each needs its turn. Each line is checked as it is typed; a wrong one is asked for again. Each archive is read to its last byte, \
             and nothing is written but the date of the check. Without an archive, the key is compared with the public \
             keys of this device's kits.
 
@@ -73,10 +73,10 @@ struct RecoveryCheckCommand: Verb {
                 guard let index = list.firstIndex(where: { $0.recipient == kit.recipient }) else {
                     throw KitProblem.otherKey(kits: list.count)
                 }
-                list[index].checked = session.now
+                list[index].check(at: session.now, shares: session.typedShares)
                 return list[index]
             }
-            session.did("recovery kit \(kit.fingerprint) is right")
+            tell(checked, in: session)
             try session.result(
                 ["kit": checked.json(at: session.now), "archives": .list(results)], [])
         } else {
@@ -84,6 +84,22 @@ struct RecoveryCheckCommand: Verb {
             try session.result(["archives": .list(results)], [])
         }
         return isDamaged ? .incomplete : .ok
+    }
+
+    /// Says what was found right; of shares, only those that were typed.
+    private func tell(_ kit: RecoveryKit, in session: Session) {
+        guard kit.shares != nil else { return session.did("recovery kit \(kit.fingerprint) is right") }
+        let typed = session.typedShares.sorted()
+        session.did(
+            typed.isEmpty
+                ? "the key of recovery kit \(kit.fingerprint) is right; none of its shares was typed in"
+                : "\(shareWords(typed)) of recovery kit \(kit.fingerprint) \(typed.count == 1 ? "is" : "are") right")
+        let rest = kit.untriedShares
+        if !rest.isEmpty {
+            session.note(
+                "\(shareWords(rest)) \(rest.count == 1 ? "was" : "were") never typed in: check that together with others"
+            )
+        }
     }
 
     /// Reads an archive to its last byte with the key alone.

@@ -4,6 +4,7 @@ internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRecoveryKits
+internal import KCReportText
 
 /// The recovery kits of this device, with failures of their list told apart from those of other lists.
 struct LocalKits {
@@ -77,8 +78,16 @@ extension RecoveryKit {
     func doubt(at now: Timestamp) -> String? {
         switch rehearsal(at: now) {
         case .recent: nil
+        case .never where (1..<(shares?.count ?? 1)).contains(untriedShares.count):
+            "\(shareWords(untriedShares)) of recovery kit \(fingerprint) "
+                + "\(untriedShares.count == 1 ? "was" : "were") never tried: 'kcbackup recovery check'"
         case .never: "recovery kit \(fingerprint) was never tried: 'kcbackup recovery check'"
         case .old: "recovery kit \(fingerprint) was not tried for more than a year: 'kcbackup recovery check'"
         }
     }
+}
+
+/// Shares by their numbers, as in "share 1" and "shares 1 and 3".
+func shareWords(_ numbers: [Int]) -> String {
+    (numbers.count == 1 ? "share " : "shares ") + listed(numbers.map { String($0) })
 }

@@ -101,7 +101,10 @@ private struct KitTyping {
                     "That is share \(next.memberIndex + 1) of '\(next.setName) …'; \(counted(missing, "more share")) needed.\n"
             } else {
                 let identities = try shares.identities(known: known)
-                if !identities.isEmpty { return identities }
+                if !identities.isEmpty {
+                    session.typedShares = shares.shares.map { $0.memberIndex + 1 }
+                    return identities
+                }
                 try refuse("These shares do not give the key of a kit. Once more, from the first share:")
                 shares = KitShares()
             }
