@@ -285,6 +285,32 @@ struct PropertyListTests {
         }
     }
 
+    @Test("A property list of 20,000 levels is refused, in each of its forms")
+    func endlessNesting() {
+        let levels = 20_000
+        func big(_ number: Int, _ size: Int) -> [UInt8] {
+            (0..<size).map { UInt8(number >> (8 * (size - 1 - $0)) & 255) }
+        }
+        // Each object is an array of the next one.
+        var binary = Array("bplist00".utf8)
+        for level in 1...levels { binary += [0xa1] + big(level, 2) }
+        binary += [0x08]
+        let table = binary.count
+        for level in 0...levels { binary += big(8 + 3 * level, 4) }
+        binary += [0, 0, 0, 0, 0, 0, 4, 2] + big(levels + 1, 8) + big(0, 8) + big(table, 8)
+        #expect(throws: ForeignFailure.limit("levels", found: 33, allowed: 32)) { _ = try PropertyList(binary.span) }
+        var der: [UInt8] = []
+        // From the innermost one outwards, with lengths of three bytes.
+        var lengths: [[UInt8]] = []
+        var size = 0
+        for _ in 0..<levels {
+            lengths.append([0x30, 0x83] + big(size, 3))
+            size += 5
+        }
+        for header in lengths.reversed() { der += header }
+        #expect(throws: ForeignFailure.self) { _ = try PropertyList(der: der.span) }
+    }
+
     /// A binary list whose root is an array of `references`, made of objects at `offsets`; the root follows them.
     private func list(_ objects: [UInt8], at offsets: [Int], references: [Int], root: UInt8 = 0xaf) -> [UInt8] {
         func short(_ number: Int) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 255)] }
