@@ -28,9 +28,6 @@ package struct WordNumbers: ~Copyable {
         bytes.append(UInt8(truncatingIfNeeded: number))
     }
 
-    /// Drops all after the first `count`.
-    package mutating func truncate(to count: Int) { bytes.removeLast(bytes.count - 2 * count) }
-
     /// Copies the numbers.
     package func copy() -> WordNumbers {
         var copy = WordNumbers()

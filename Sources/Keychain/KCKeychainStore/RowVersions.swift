@@ -156,11 +156,6 @@ extension KeychainReader {
 }
 
 extension KeychainReader {
-    /// All live rows with their versions; no key is needed.
-    package func versionedItems() throws(KeychainStoreError) -> VersionedItems { try VersionedItems(tables) }
-}
-
-extension KeychainReader {
     /// All live rows with their versions; a row that differs from the one in `copy`, an earlier state of the same file,
     /// only in its seal has the version of that one.
     ///
