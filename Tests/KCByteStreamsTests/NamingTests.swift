@@ -41,11 +41,17 @@ struct NamingTests {
 
     @Test("Temporary files of a killed process are removed, and those in use are kept")
     func sweeps() throws {
-        let names = [".kcbackup-1abc.tmp", ".restoring-old/login.keychain", ".restoring-old/login.keychain-journal"]
+        let names = [
+            ".kcbackup-1abc000000000.tmp", ".restoring-old0000000000/login.keychain",
+            ".restoring-old0000000000/login.keychain-journal",
+        ]
         try FileManager.default.createDirectory(
-            atPath: folder.path(".restoring-old"), withIntermediateDirectories: false)
+            atPath: folder.path(".restoring-old0000000000"), withIntermediateDirectories: false)
         for name in names { try folder.write(name, [1]) }
-        let others = [".kcbackup-1abc", "kcbackup-1abc.tmp", "login.keychain", ".restoring"]
+        let others = [
+            ".kcbackup-1abc000000000", "kcbackup-1abc000000000.tmp", "login.keychain", ".restoring", ".restoring-notes",
+            ".kcbackup-notes.tmp", ".kcbackup-NOTES00000000.tmp", ".kcbackup-1abc0000000000.tmp",
+        ]
         for name in others { try folder.write(name, [1]) }
         let held = try UnnamedFile(inFolder: folder.path, way: .renaming)
         let passing = try StagingFolder(in: folder.path)
@@ -80,7 +86,7 @@ struct NamingTests {
     func finishesNaming() throws {
         try folder.write("login.keychain", [1])
         try FileManager.default.linkItem(
-            atPath: folder.path("login.keychain"), toPath: folder.path(".kcbackup-1abc.tmp"))
+            atPath: folder.path("login.keychain"), toPath: folder.path(".kcbackup-1abc000000000.tmp"))
         try StaleFiles.remove(in: folder.path)
         #expect(try folder.list() == ["login.keychain"])
         #expect(try links("login.keychain") == 1)
@@ -88,25 +94,25 @@ struct NamingTests {
 
     @Test("Each file that is created removes what a killed process left in its folder", arguments: [true, false])
     func makersOfUnnamedFilesSweep(hasUnnamedFiles: Bool) throws {
-        try folder.write(".kcbackup-1abc.tmp", [1])
+        try folder.write(".kcbackup-1abc000000000.tmp", [1])
         let file = try UnnamedFile(inFolder: folder.path, way: hasUnnamedFiles ? .withoutName : .renaming)
-        #expect(try !folder.list().contains(".kcbackup-1abc.tmp"))
+        #expect(try !folder.list().contains(".kcbackup-1abc000000000.tmp"))
         withExtendedLifetime(file) {}
     }
 
     @Test("Replacing a file cleans up, and so does creating one where unnamed files are not supported")
     func makersSweep() throws {
-        try folder.write(".kcbackup-1abc.tmp", [1])
+        try folder.write(".kcbackup-1abc000000000.tmp", [1])
         try PrivateFile.replace(folder.path("f"), SecretBytes(copying: [2]))
         #expect(try folder.list() == ["f"])
-        try folder.write(".kcbackup-1abc.tmp", [1])
+        try folder.write(".kcbackup-1abc000000000.tmp", [1])
         try UnnamedFile(inFolder: folder.path, way: .renaming).publish(as: "g")
         #expect(try folder.list() == ["f", "g"])
     }
 
     @Test("In a folder that others can write to, a file of this user that was left is removed, and a folder is kept")
     func sparesSharedFolders() throws {
-        let names = [".kcbackup-1abc.tmp", ".restoring-old"]
+        let names = [".kcbackup-1abc000000000.tmp", ".restoring-old0000000000"]
         for mode in [0o777, 0o1777, 0o770] {
             let name = String(mode, radix: 8)
             let shared = folder.path(name)
@@ -115,7 +121,7 @@ struct NamingTests {
             try #require(unsafe chmod(shared, mode_t(mode)) == 0)
             try UnnamedFile(inFolder: shared, way: .renaming).publish(as: "g")
             #expect(Set(try FileManager.default.contentsOfDirectory(atPath: shared)) == [names[1], "g"])
-            #expect(try folder.read(name + "/.restoring-old/x.keychain") == [1])
+            #expect(try folder.read(name + "/.restoring-old0000000000/x.keychain") == [1])
             #expect(throws: FileFailure(shared, .sharedFolder(mode: UInt32(mode)))) {
                 _ = try StagingFolder(in: shared)
             }

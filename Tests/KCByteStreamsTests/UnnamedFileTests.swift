@@ -97,7 +97,9 @@ struct UnnamedFileTests {
 
     @Test("In a folder that others can write to, stale files of this user with one name are removed, and nothing else")
     func sharedFolder() throws {
-        func name(_ word: String) -> String { ".kcbackup-\(word).tmp" }
+        func name(_ word: String) -> String {
+            ".kcbackup-\(word)\(String(repeating: "0", count: 13 - word.count)).tmp"
+        }
         for stale in ["left", "linked", "held"] { try folder.write(name(stale), [1], mode: 0o640) }
         try folder.write("own", [1])
         try FileManager.default.linkItem(atPath: folder.path(name("linked")), toPath: folder.path("second"))

@@ -96,10 +96,10 @@ struct WritableHomeTests {
     @Test("Of many files, each folder is swept and synced once, and what a killed process left is removed")
     func manyFiles() throws {
         try write(".ssh/first", "key")
-        try folder.write(".ssh/.kcbackup-old.tmp", [1])
+        try folder.write(".ssh/.kcbackup-old0000000000.tmp", [1])
         try write(".ssh/second", "key")
         // The folder was swept for the first file; another restore sweeps it again.
-        #expect(try folder.list().contains(".ssh/.kcbackup-old.tmp"))
+        #expect(try folder.list().contains(".ssh/.kcbackup-old0000000000.tmp"))
         home.synchronize()
         let other = try WritableHome(folder.path)
         let place = try #require(HomePath(".ssh/first"))

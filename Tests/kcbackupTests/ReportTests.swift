@@ -64,7 +64,7 @@ struct ReportTests {
         ])
         let here = try home.page()
         #expect(here.contains("<b>3</b> restore on this device, which made it"))
-        #expect(here.contains("<b class=\"no\">2 of 3 items.</b> The other 1 is ThisDeviceOnly."))
+        #expect(here.contains("<b class=\"no\">2 of 3 items, if it has the key.</b> The other 1 is ThisDeviceOnly."))
         let there = try home.page(["--for-device", "KC-ABCD-EFGH-IJKL-MNOP-QRST"], name: "there.html")
         #expect(there.contains("<b>2</b> restore on KC-ABCD-EFGH-IJKL-MNOP-QRST"))
         #expect(there.contains("1 item</a>: ThisDeviceOnly: opens only on the device that made the archive."))

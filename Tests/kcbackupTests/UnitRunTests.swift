@@ -94,7 +94,9 @@ struct UnitRunTests {
             $KCBACKUP schedule add told --unencrypted --to b --on-failure 'mail -s no ada' -q
             $KCBACKUP schedule add asked --unencrypted --to b --passcode 'cmd:pass show x' -q
             $KCBACKUP schedule add store --keychain file:store --to c --passphrase cred:phrase -q
+            touch missing
             $KCBACKUP schedule add elsewhere --keychain file:missing --to d --passphrase cred:phrase -q
+            rm missing
             touch items.jsonl
             $KCBACKUP schedule add items --keychain file:items.jsonl --to e --passphrase cred:phrase -q
             for job in told asked store elsewhere items; do

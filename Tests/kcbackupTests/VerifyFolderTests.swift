@@ -148,7 +148,7 @@ struct VerifyFolderTests {
     func leavesNothing() throws {
         let data = home.world().dataFolder.path
         let before = try Path.names(in: data).sorted()
-        let old = data + "/.restoring-left"
+        let old = data + "/.restoring-left000000000"
         try Path.makeFolder(old)
         try PrivateFile.replace(old + "/trial.keychain", Array("x".utf8).span)
         #expect(home.run("verify --drill b --passphrase file:passphrase").status == .ok)

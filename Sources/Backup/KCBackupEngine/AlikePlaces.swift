@@ -8,9 +8,10 @@ extension AlikePlaces {
     ///
     /// Secrets in their stored form come from the target itself, whose items keep their UUIDs.
     ///
+    /// - Parameter needed: those of a restore of some items; where the others go is of no use.
     /// - Throws: `ArchiveFailure`, `CryptographyFailure`, and what the target throws.
     init(
-        of archive: ProvenArchive, _ form: SecretForm, selecting filter: ItemFilter?, in existing: any ExistingItems
+        of archive: ProvenArchive, _ form: SecretForm, _ needed: SelectedSecrets, in existing: any ExistingItems
     ) throws {
         try self.init(in: existing)
         guard form == .plain, try existing.hasDerivedUUIDs else { return }
@@ -18,13 +19,13 @@ extension AlikePlaces {
         var derived: [ItemUUID] = []
         var hasOthers = false
         try archive.visitMetadata { item in
-            guard item.uuid.isDerived else { return }
+            guard item.uuid.isDerived, needed.contains(item) else { return }
             derived.append(item.uuid)
             if !hasOthers { hasOthers = try existing.hasOthersInSeries(of: item) }
         }
         if !hasOthers, ImportedUUIDs(derived).several.isEmpty { return }
-        var visitor = ArchivedRecords(places: self)
-        _ = try archive.read(form, of: filter, &visitor)
+        var visitor = ArchivedRecords(needed: needed, places: self)
+        _ = try archive.read(form, of: needed, &visitor)
         self = visitor.places
         try finish()
     }
@@ -62,12 +63,13 @@ extension Item {
 
 /// Adds the records of an archive.
 private struct ArchivedRecords: RecordVisitor {
+    let needed: SelectedSecrets
     var places: AlikePlaces
 
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws {
-        guard item.uuid.isDerived else { return }
+        guard item.uuid.isDerived, needed.contains(item) else { return }
         let isKnown = state == .open || state == .absent
         try places.add(item, secret: isKnown ? places.codes.secret(secret) : nil)
     }

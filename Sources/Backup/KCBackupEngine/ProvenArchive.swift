@@ -35,20 +35,51 @@ package struct ProvenArchive {
         origin = Origin(signer: opened.signer, local: local, opening: opened.opening)
     }
 
-    /// True if the archived passcode would open more secrets of the selected items than are open now.
+    /// True if the archived passcode would open more secrets that the selected items need than are open now.
     ///
     /// - Throws: `ArchiveFailure`, of reading the metadata.
     package func needsPasscode(for filter: ItemFilter? = nil) throws -> Bool {
         guard let stored, stored.hasPasscode, !stored.opensConstrained else { return false }
-        return try hasItem(in: filter) { !stored.opens($0) }
+        let needed = try selectedSecrets(of: filter)
+        return try hasItem(in: nil) { !stored.opens($0) && needed.contains($0) }
+    }
+
+    /// The items whose secrets a restore of the selected ones must know.
+    ///
+    /// - Throws: `ArchiveFailure`, of reading the metadata.
+    func selectedSecrets(of filter: ItemFilter?) throws -> SelectedSecrets {
+        guard let filter else { return SelectedSecrets(filter: nil, series: []) }
+        var series: Set<ItemUUID> = []
+        _ = try survey { item in
+            if item.uuid.isDerived, filter.matches(item) { series.insert(item.uuid.with(ordinal: 0)) }
+        }
+        return SelectedSecrets(filter: filter, series: series)
     }
 
     /// True if a selected item meets a condition.
     ///
-    /// - Throws: `ArchiveFailure`, of reading the metadata.
-    package func hasItem(in filter: ItemFilter?, where meets: (Item) -> Bool) throws -> Bool {
-        var found = false
-        _ = try survey { if !found, filter?.matches($0) ?? true, meets($0) { found = true } }
-        return found
+    /// - Throws: `ArchiveFailure`, of reading the metadata, and what `meets` throws.
+    package func hasItem(in filter: ItemFilter?, where meets: (Item) throws -> Bool) throws -> Bool {
+        var found: Result<Bool, any Error> = .success(false)
+        _ = try survey { item in
+            guard case .success(false) = found, filter?.matches(item) ?? true else { return }
+            found = Result { try meets(item) }
+        }
+        return try found.get()
+    }
+}
+
+/// Items of an archive whose secrets must be known: those that were selected, and imported ones that only their secrets tell
+/// from a selected one.
+struct SelectedSecrets {
+    /// The selected items; nil for all.
+    fileprivate let filter: ItemFilter?
+    /// The UUIDs of the selected items, each without its ordinal.
+    fileprivate let series: Set<ItemUUID>
+
+    /// True if the secret of an item must be known.
+    func contains(_ item: Item) -> Bool {
+        guard let filter else { return true }
+        return filter.matches(item) || item.uuid.isDerived && series.contains(item.uuid.with(ordinal: 0))
     }
 }

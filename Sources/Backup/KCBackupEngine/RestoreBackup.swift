@@ -182,11 +182,12 @@ package struct RestoreBackup {
     private func plan(
         _ existing: any ExistingItems, _ form: SecretForm, _ observe: @escaping (Item, RestoreAction) -> Void
     ) throws -> RestorePlan {
+        let needed = try archive.selectedSecrets(of: options.filter)
         if existing.needsAnnouncements {
             var announcing = AnnouncingVisitor(existing: existing)
-            _ = try archive.read(form, of: options.filter, &announcing)
+            _ = try archive.read(form, of: needed, &announcing)
         }
-        let places = try AlikePlaces(of: archive, form, selecting: options.filter, in: existing)
+        let places = try AlikePlaces(of: archive, form, needed, in: existing)
         var rules = rules
         rules.replacesInPlace = existing.needsAnnouncements
         rules.givesUpBinding = options.givesUpBinding
@@ -197,7 +198,7 @@ package struct RestoreBackup {
             if action == .update, options.updatable?.contains(item.uuid) == false { isConfirmed = false }
             observe(item, action)
         }
-        let streams = try archive.read(form, of: options.filter, &visitor)
+        let streams = try archive.read(form, of: needed, &visitor)
         try visitor.finish(archive)
         var counts = visitor.actions.counts
         if options.filter != nil, counts.notSelected == visitor.actions.count { throw RestoreRefusal.nothingMatches }
@@ -235,7 +236,7 @@ package struct RestoreBackup {
             replaced: counts.remove + (rules.replacesInPlace ? counts.update : 0), failing: visitor.failing,
             unasking: visitor.unasking, notOpened: visitor.notOpened, isDryRun: options.isDryRun)
         return RestorePlan(
-            report: report, archive: archive, streams: streams, form: form, filter: options.filter,
+            report: report, archive: archive, streams: streams, form: form, needed: needed,
             actions: visitor.actions, places: places,
             replaced: options.replacing, staying: visitor.staying)
     }

@@ -11,7 +11,7 @@ struct RestorePlan {
     let archive: ProvenArchive
     let streams: ReadStreams
     let form: SecretForm
-    let filter: ItemFilter?
+    let needed: SelectedSecrets
     let actions: ActionList
     let places: AlikePlaces
     let replaced: LocalItems?
@@ -23,7 +23,7 @@ struct RestorePlan {
         if replaced == nil, !actions.writesAny { return report }
         if let replaced { _ = try writer.removeLocalItems(replaced, except: staying) }
         var visitor = ApplyingVisitor(actions, places, writer, form: form, step)
-        try archive.readAgain(streams, form, of: filter, &visitor)
+        try archive.readAgain(streams, form, of: needed, &visitor)
         // After a signal during the last items, the transaction must not be committed.
         if Interruption.isRequested { throw ArchiveFailure.stream(StreamFailure(.writing, .interrupted)) }
         return report

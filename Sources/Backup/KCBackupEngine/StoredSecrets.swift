@@ -71,14 +71,14 @@ extension ProvenArchive {
     ///
     /// - Parameters:
     ///   - form: the form in which the visitor wants stored secrets.
-    ///   - filter: the items that the visitor wants; the secrets of others may stay closed.
+    ///   - needed: the items whose secrets must be known; those of others may stay closed. Nil for all.
     /// - Returns: what was found, for `readAgain`.
     /// - Throws: `ArchiveFailure` and what the visitor throws; nothing that the visitor received may be trusted then.
     func read<Visitor: RecordVisitor>(
-        _ form: SecretForm, of filter: ItemFilter? = nil, _ visitor: inout Visitor
+        _ form: SecretForm, of needed: SelectedSecrets? = nil, _ visitor: inout Visitor
     ) throws -> ReadStreams {
         guard let stored else { return try opened.readAll(device: device, &visitor) }
-        var checking = CheckingVisitor(next: visitor, secrets: stored, form: form, filter: filter)
+        var checking = CheckingVisitor(next: visitor, secrets: stored, form: form, needed: needed)
         defer { visitor = checking.next }
         return try opened.readAll(device: nil, &checking)
     }
@@ -87,10 +87,10 @@ extension ProvenArchive {
     ///
     /// - Throws: as `read`, and `damaged` if the contents have changed.
     func readAgain<Visitor: RecordVisitor>(
-        _ first: ReadStreams, _ form: SecretForm, of filter: ItemFilter?, _ visitor: inout Visitor
+        _ first: ReadStreams, _ form: SecretForm, of needed: SelectedSecrets, _ visitor: inout Visitor
     ) throws {
         guard let stored else { return try opened.readAgain(first, device: device, &visitor) }
-        var checking = CheckingVisitor(next: visitor, secrets: stored, form: form, filter: filter)
+        var checking = CheckingVisitor(next: visitor, secrets: stored, form: form, needed: needed)
         defer { visitor = checking.next }
         try opened.readAgain(first, device: nil, &checking)
     }
@@ -101,7 +101,7 @@ private struct CheckingVisitor<Next: RecordVisitor>: RecordVisitor {
     var next: Next
     let secrets: StoredSecrets
     let form: SecretForm
-    let filter: ItemFilter?
+    let needed: SelectedSecrets?
     private let opened = Opened()
 
     /// The buffer for opened secrets; a class, because visitors are copied.
@@ -116,7 +116,7 @@ private struct CheckingVisitor<Next: RecordVisitor>: RecordVisitor {
         case (.malformed, _): throw ArchiveFailure.damaged(rule: "a stored secret does not fit its item")
         case (.broken, _): try next.take(item, line: line, secret: opened.secret, state: .broken)
         case (.closed, .plain):
-            guard filter?.matches(item) == false else { throw ArchiveFailure.passcodeNeeded }
+            guard needed?.contains(item) == false else { throw ArchiveFailure.passcodeNeeded }
             try next.take(item, line: line, secret: opened.secret, state: .notRead)
         case (.closed, .stored): try next.take(item, line: line, secret: secret, state: .stored)
         case (.opened, .stored): try next.take(item, line: line, secret: secret, state: .storedWhole)

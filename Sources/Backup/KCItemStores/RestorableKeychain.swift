@@ -97,9 +97,15 @@ package final class RestorableKeychain: RestorableStore {
     }
 
     /// Makes the class keys available, unless a passcode was not given and no selected item needs one.
+    ///
+    /// An imported item may need one to be told from others in the keychain, by their secrets.
     private func unlock(_ keychain: Keychain, for request: RestoreRequest) throws {
         if !access.hasPasscode, let filter = request.options.filter,
-            try !request.archive.hasItem(in: filter, where: { !keychain.canOpen($0.protection) })
+            try !keychain.readItems({ existing in
+                try request.archive.hasItem(in: filter) { item in
+                    try !keychain.canOpen(item.protection) || item.uuid.isDerived && !existing.series(of: item).isEmpty
+                }
+            })
         {
             return
         }

@@ -48,6 +48,19 @@ enum Naming {
         guard unsafe getentropy(&number, MemoryLayout<UInt64>.size) == 0 else {
             throw FileFailure(path, .system(errno, doing: "drawing a passing name for"))
         }
-        return String(number, radix: 36)
+        let word = String(number, radix: 36)
+        return String(repeating: "0", count: wordSize - word.utf8.count) + word
+    }
+
+    /// The size of 64 bits with 36 digits.
+    private static let wordSize = 13
+
+    /// True if `uniqueWord` may have made the word; what somebody else named so is as good as never there.
+    static func isUniqueWord(_ word: some Collection<UInt8>) -> Bool {
+        word.count == wordSize
+            && word.allSatisfy {
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+            }
     }
 }

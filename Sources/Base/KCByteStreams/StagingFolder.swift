@@ -54,7 +54,7 @@ package final class StagingFolder {
     }
 
     static func isTemporaryName(_ name: String) -> Bool {
-        name.exact.hasPrefix(prefix) && name.utf8.count <= 64
+        name.exact.removingPrefix(prefix).map { Naming.isUniqueWord($0.utf8) } ?? false
     }
 
     /// Removes a folder with all that is in it; anything that cannot be removed is left.

@@ -120,8 +120,10 @@ package final class UnnamedFile {
         ".kcbackup-\(try Naming.uniqueWord(for: folder)).tmp"
     }
 
-    static func isTemporaryName(_ name: String) -> Bool {
-        name.exact.hasPrefix(".kcbackup-") && name.exact.hasSuffix(".tmp") && name.utf8.count <= 64
+    /// True for a name that only a temporary file has.
+    package static func isTemporaryName(_ name: String) -> Bool {
+        guard let word = name.exact.removingPrefix(".kcbackup-")?.exact.removingSuffix(".tmp") else { return false }
+        return Naming.isUniqueWord(word.utf8)
     }
 
     /// Makes the contents durable without naming the file.

@@ -26,6 +26,9 @@ package struct FileToProtect {
         self.path = path
         let (folderPath, name) = Path.split(path)
         guard !name.isEmpty, ![".", ".."].contains(name) else { throw FileFailure(path, .notRegular) }
+        guard !UnnamedFile.isTemporaryName(name.exact.removingSuffix(Self.ending) ?? name) else {
+            throw ProtectionProblem.temporaryName(path)
+        }
         // The last name is not followed if it is a link; those before it lead to the folder that is meant.
         folder = try OpenFolder(folderPath)
         self.name = name
@@ -215,6 +218,8 @@ package struct FileToProtect {
 package enum ProtectionProblem: Error, Hashable, Sendable {
     /// The file is one that this program needs itself, to open what it would encrypt.
     case ownFile(String)
+    /// The file has a name of temporary files, which are removed if no process uses them.
+    case temporaryName(String)
     /// The file has other names (hard links), which would keep the contents.
     case severalNames(String, isEncrypted: Bool)
     /// Another program has the file open for writing, it belongs to another user, or the file system cannot tell.

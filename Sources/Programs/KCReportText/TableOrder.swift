@@ -83,7 +83,8 @@ private struct PlainKeys {
         if column.alignment == .right { return true }
         return row.withCell(index) { cell in
             guard let first = cell.isEmpty ? nil : cell[0] else { return false }
-            return first == UInt8(ascii: "+") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
+            return [UInt8(ascii: "+"), UInt8(ascii: "-")].contains(first)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
         }
     }
 

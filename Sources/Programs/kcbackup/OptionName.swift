@@ -147,7 +147,8 @@ enum OptionName: String, CaseIterable, Sendable {
     /// True if the option may be given several times, with different values.
     var isRepeatable: Bool {
         [
-            .alsoTo, .attribute, .copyTo, .identity, .inspectRecipient, .recipient, .recipientsFile, .remove, .set,
+            .acceptMissing, .alsoTo, .attribute, .copyTo, .identity, .inspectRecipient, .recipient, .recipientsFile,
+            .remove, .set,
             .with,
             .withFile,
         ].contains(self)

@@ -106,6 +106,10 @@ def store_code(device, keybag, store, created):
     return hmac.digest(keybag.code_key(device), text + store, "sha256")
 
 
+class Unindexed(Damaged):
+    """A key was changed in a table alone. Whoever reads the table and its seals may say this of the row."""
+
+
 def read(path, device, passcode=None):
     """Reads a keychain file with the key of its device."""
     connection = sqlite3.connect(Path(path).resolve().as_uri() + "?mode=ro&immutable=1", uri=True)
@@ -132,7 +136,9 @@ def _read(connection, device, passcode):
     require(version == 1, "another version")
     found = connection.execute("SELECT type,name,sql FROM sqlite_schema").fetchall()
     require(sorted(found) == sorted(schema()), "another schema")
-    problems = connection.execute("PRAGMA integrity_check(1)").fetchall()
+    problems = connection.execute("PRAGMA integrity_check").fetchall()
+    if all(re.match("row [0-9]+ missing from index ", problem) for problem, in problems):
+        raise Unindexed("rows that their index does not find")
     require(problems == [("ok",)], "the database")
     keybag = Keybag(one("SELECT bag FROM keybag WHERE id=1")[0])
     keybag.authenticate(device)

@@ -115,7 +115,8 @@ enum FailureExamples {
         + fleets.map { .fleet($0) } + indexes.map { .index($0) }
         + kits.map { .kit($0) }
         + [
-            ProtectionProblem.ownFile("device.key"), .severalNames("diary", isEncrypted: false),
+            ProtectionProblem.ownFile("device.key"), .temporaryName(".kcbackup-0k3v9w2m1x7qa.tmp"),
+            .severalNames("diary", isEncrypted: false),
             .severalNames("diary.age", isEncrypted: true), .inUse("diary"), .changed("diary"), .nameTaken("diary.age"),
             .alreadyProtected("diary.age"), .encryptedOtherwise("diary", .none, keychain: nil),
             .encryptedOtherwise("diary", .keychain(.complete), keychain: "work"), .notProtected("diary.age"),

@@ -8,6 +8,10 @@ func explainProtection(_ problem: ProtectionProblem) -> Explanation {
         Explanation(
             .refused, "\(quoted(path)) is a file of kcbackup, without which nothing that is protected would open",
             hint: "a passcode protects a keychain, and 'kcbackup device seal' the device key")
+    case .temporaryName(let path):
+        Explanation(
+            .refused, "\(quoted(path)) has a name of temporary files, which the next run removes",
+            hint: "give it another name")
     case .severalNames(let path, let isEncrypted):
         Explanation(
             .refused,

@@ -29,6 +29,10 @@ struct ProtectionPlan {
         files = try opened.map { file in
             session.subjects.path = file.path
             let earlier = try file.stanzas.flatMap(places.place(of:))
+            if earlier == nil, let stanzas = file.stanzas, ProtectionMark.isMarked(stanzas) {
+                try places.requireAll()
+                throw ProtectionProblem.keyElsewhere(file.path)
+            }
             if earlier != nil, file.hasEnding { throw ProtectionProblem.alreadyProtected(file.path) }
             try file.requireProtectable(isEncrypted: earlier != nil)
             return (file, earlier)
@@ -117,9 +121,14 @@ struct UnprotectionPlan {
         // A keychain is asked for once, however many of its files there are.
         var keys: [FileKeyHolder: [any Identity]] = [:]
         var opening: [[any Identity]] = []
+        var unlocked: [LocalKeychain] = []
         for (file, place) in files {
             session.subjects.path = file.path
-            let identities = try keys[place.holder] ?? place.identities(passcodes(place), in: session)
+            var option = passcodes(place)
+            // What was given for one class has opened the others, and cannot be read twice.
+            if let keychain = place.keychain, unlocked.contains(keychain) { option.passcode = nil }
+            let identities = try keys[place.holder] ?? place.identities(option, in: session)
+            if let keychain = place.keychain { unlocked.append(keychain) }
             keys[place.holder] = identities
             try file.requireOpens(with: identities)
             try file.requireClearName(with: identities)
@@ -135,6 +144,8 @@ struct UnprotectionPlan {
     ) throws -> (FileKeyPlaces.Place) -> PasscodeOption {
         let given = choice.passcodeOption
         guard given.passcode != nil else { return { _ in given } }
+        var others = given
+        others.passcode = nil
         let named = try choice.keychain.map { try LocalKeychain($0, in: session.world) }
         var asking: [LocalKeychain] = []
         for case .keychain(let local, let keychain, _) in files.map(\.place) where keychain.hasPasscode {
@@ -143,10 +154,8 @@ struct UnprotectionPlan {
         if named == nil, asking.count > 1 { throw UsageProblem.passcodeOfOne(of: asking.map(\.name)) }
         guard let meant = named ?? asking.first, asking.contains(meant) else {
             session.note("no file needs that passcode, so '\(OptionName.passcode.spelling)' is not read")
-            return { _ in given }
+            return { [others] _ in others }
         }
-        var others = given
-        others.passcode = nil
         return { [others] in $0.keychain == meant ? given : others }
     }
 }
