@@ -207,7 +207,9 @@ struct HomeTests {
         #expect(home.run("item list --keychain home:").status == .ok)
 
         #expect(home.run("schedule add nightly --keychain home: --unencrypted --to backups").status == .ok)
-        #expect(home.run("run nightly").status == .incomplete)
+        let ran = home.run(["run", "nightly"], terminal: ScriptedTerminal(showsMessages: true))
+        #expect(ran.status == .incomplete)
+        #expect(ran.messages.contains("hint: 'kcbackup schedule edit nightly --accept-missing PATH'"))
         let state = home.run("status")
         #expect(state.text.contains("~/.ssh/config"), "\(state.text)")
     }
@@ -235,6 +237,26 @@ struct HomeTests {
         #expect(home.run("run nightly").status == .ok)
         #expect(!home.run("status").text.contains(".ssh"))
         #expect(home.run("create --home --unencrypted --to whole --accept-missing ~/.ssh").status == .ok)
+    }
+
+    @Test("A backup that lacks what could not be read says so, and does not advise to give that up")
+    func shrunkByGap() throws {
+        try back()
+        #expect(home.run("schedule add nightly --keychain home: --unencrypted --to backups").status == .ok)
+        #expect(home.run("run nightly").status == .ok)
+        try remove(".ssh")
+        try FileManager.default.createSymbolicLink(atPath: home.home + "/.ssh", withDestinationPath: "stick")
+        let stopped = home.run(["run", "nightly"], terminal: ScriptedTerminal(showsMessages: true))
+        #expect(stopped.status == .shrunk)
+        #expect(stopped.messages.contains("; 1 item could not be read: '~/.ssh'\n"), "\(stopped.messages)")
+        #expect(stopped.messages.contains("'kcbackup schedule edit nightly --accept-missing PATH'"))
+        #expect(!stopped.messages.contains("--accept-shrink"))
+        #expect(!home.run("doctor").text.contains("--accept-shrink"))
+        #expect(home.run("status").text.contains("'~/.ssh'"))
+
+        #expect(home.run("schedule edit nightly --accept-missing ~/.ssh").status == .ok)
+        let accepted = home.run(["run", "nightly"], terminal: ScriptedTerminal(showsMessages: true))
+        #expect(accepted.messages.contains("run 'kcbackup run nightly --accept-shrink' once"), "\(accepted.messages)")
     }
 
     @Test("A home that does not exist is not made")

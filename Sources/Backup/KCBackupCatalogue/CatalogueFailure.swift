@@ -49,12 +49,24 @@ package struct Shrinkage: Hashable, Sendable {
     package let now: Int
     /// The kinds of items that are missing entirely: item classes, followed by access groups.
     package let gone: [String]
+    /// How many items could not be read, and may be what is missing.
+    package var unread: Int
+    /// The names of those that have one; foreign text.
+    package var unreadNames: [String]
+    /// How many of them stay in their place by a rule.
+    package var left: Int
 
     /// Creates a description of a loss.
-    package init(series: String, before: Int, now: Int, gone: [String]) {
+    package init(
+        series: String, before: Int, now: Int, gone: [String], unread: Int = 0, unreadNames: [String] = [],
+        left: Int = 0
+    ) {
         self.series = series
         self.before = before
         self.now = now
         self.gone = gone
+        self.unread = unread
+        self.unreadNames = unreadNames
+        self.left = left
     }
 }

@@ -129,8 +129,9 @@ package final class SeriesDestination: ArchiveDestination {
         let isComplete = report.damaged.isEmpty
         let base = isComplete ? folder.catalogue.newestComplete(of: series) ?? last : last
         if !rules.acceptsShrinkage, isComplete || !rules.acceptsMissing,
-            let loss = ShrinkGuard.judge(base, counts: report.contents.counts, groups: report.groups)
+            var loss = ShrinkGuard.judge(base, counts: report.contents.counts, groups: report.groups)
         {
+            loss.unread = report.damaged.count
             throw .shrunk(loss)
         }
     }

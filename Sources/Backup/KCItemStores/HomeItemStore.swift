@@ -9,6 +9,7 @@ package struct HomeItemStore: ReadableStore {
     package let identity: String
     package let contents: HomeContents
     private let missing: [String]
+    private let leftCount: Int
 
     /// - Parameters:
     ///   - identity: the path of the home.
@@ -16,13 +17,16 @@ package struct HomeItemStore: ReadableStore {
     package init(_ contents: HomeContents, identity: String, isForArchive: Bool) {
         self.contents = contents
         self.identity = identity
-        missing = contents.unread.map(\.path) + (isForArchive ? contents.missed.map(\.path) : [])
+        let left = isForArchive ? contents.missed.map(\.path) : []
+        missing = contents.unread.map(\.path) + left
+        leftCount = left.count
     }
 
     package var unread: UnreadItems {
         var unread = UnreadItems()
         unread.count = missing.count
         unread.names = missing
+        unread.left = leftCount
         return unread
     }
 

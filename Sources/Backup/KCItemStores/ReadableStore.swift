@@ -118,6 +118,8 @@ package struct UnreadItems: Sendable {
     package var count = 0
     /// The names of those that have one; foreign text.
     package var names: [String] = []
+    /// How many of them stay in their place by a rule.
+    package var left = 0
     /// The labels of the collections that are locked.
     package var lockedCollections: [String] = []
 

@@ -196,6 +196,10 @@ enum FailureExamples {
         .switches(folder: "backups", .otherKeychain(was: ["login"])),
         .switches(folder: "backups", .replaced(series: "login")), .switches(folder: "backups", .oneOfAll),
         .shrunk(Shrinkage(series: "login", before: 85, now: 12, gone: ["inet", "com.example.bank"])),
+        .shrunk(
+            Shrinkage(
+                series: "home-files", before: 7, now: 2, gone: [], unread: 2, unreadNames: ["~/.ssh", "~/.netrc"],
+                left: 1)),
         .vanished(series: "work"), .noRule,
         .notWhole(name: "login-KC-ABCDEFGH-20261121T030000Z.kcb"), .nothingInTrash(folder: "backups"),
         .inTrash(path: "backups/.trash/login-KC-ABCDEFGH-20261121T030000Z.kcb"),

@@ -50,6 +50,10 @@ struct FolderBackup {
         fileprivate let locked: [String]
         /// The items that could not be read, in words.
         fileprivate let unread: [String]
+        /// How many of them stay in their place by a rule.
+        fileprivate let left: Int
+        /// The job that the run is for.
+        fileprivate let job: String?
         /// The public keys that open the archives; nil for unencrypted ones.
         fileprivate let keys: GivenRecipients?
 
@@ -76,17 +80,8 @@ struct FolderBackup {
             return Explanation(
                 .incomplete,
                 "\(counted(damaged, "item")) could not be read, and \(damaged == 1 ? "is" : "are") in no new archive"
-                    + names)
-        }
-
-        // A message has room for some names.
-        private static let namedItems = 3
-
-        private var names: String {
-            if unread.isEmpty { return "" }
-            let others = damaged - min(unread.count, Self.namedItems)
-            return ": " + unread.prefix(Self.namedItems).joined(separator: ", ")
-                + (others > 0 ? " and \(others) more" : "")
+                    + unreadWords(unread, of: damaged),
+                hints: left == 0 ? [] : [acceptingMissing(job: job)])
         }
 
         private var failures: [Explanation] {
@@ -171,7 +166,7 @@ struct FolderBackup {
         return Summary(
             results: results.sorted { $0.name.exact < $1.name.exact },
             locked: try parts.flatMap { try $0.source.unread.lockedCollections },
-            unread: unread, keys: given)
+            unread: unread, left: try parts.reduce(0) { try $0 + $1.source.unread.left }, job: session.job, keys: given)
     }
 
     /// The names of the stores of a backup of several.
@@ -269,7 +264,14 @@ struct FolderBackup {
         let backup = try CreateBackup(
             of: part.subject.archiveSource(), device: folder.device, tool: CommandLineTool.tool, to: destination,
             now: session.now)
-        let report = try options.make(backup, of: part.source, with: maker?.make(), in: session)
+        let report: CreateReport
+        do {
+            report = try options.make(backup, of: part.source, with: maker?.make(), in: session)
+        } catch CatalogueFailure.shrunk(var loss) {
+            let unread = try part.source.unread
+            (loss.unreadNames, loss.left) = (unread.names, unread.left)
+            throw CatalogueFailure.shrunk(loss)
+        }
         warnOfLoss(of: part)
         if let failure = destination.entryFailure {
             session.warn(

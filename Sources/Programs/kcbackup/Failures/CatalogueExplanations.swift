@@ -138,10 +138,21 @@ private func allowing(_ option: OptionName, _ job: String?) -> String {
 private func explainShrinkage(_ loss: Shrinkage, job: String?) -> Explanation {
     let gone =
         loss.gone.isEmpty ? "" : "; none is left in \(loss.gone.prefix(5).map(quoted).joined(separator: ", "))"
-    return Explanation(
-        .shrunk,
+    let words =
         "\(quoted(loss.series)) has \(counted(loss.now, "item")) to back up, and the last backup had "
-            + "\(loss.before)\(gone)",
-        hint: "if something was lost, that backup still has it: see 'kcbackup list'",
-        "if it was removed on purpose, \(allowing(.acceptShrink, job))" + (job == nil ? "" : " once"))
+        + "\(loss.before)\(gone)"
+    let old = "if something was lost, that backup still has it: see 'kcbackup list'"
+    if loss.unread == 0 {
+        return Explanation(
+            .shrunk, words, hint: old,
+            "if it was removed on purpose, \(allowing(.acceptShrink, job))" + (job == nil ? "" : " once"))
+    }
+    // What cannot be read is still there, and nobody should be led to give it up.
+    let names = loss.unreadNames.map { quoted($0) }
+    var hints = [old]
+    if let job, !names.isEmpty { hints.append("'kcbackup run \(job) -v' says why") }
+    if loss.left > 0 { hints.append(acceptingMissing(job: job)) }
+    return Explanation(
+        .shrunk, "\(words); \(counted(loss.unread, "item")) could not be read" + unreadWords(names, of: loss.unread),
+        hints: hints)
 }
