@@ -119,6 +119,8 @@ struct HomeFolderTests {
         #expect(home.run("schedule add all --home --to backups --unencrypted").status == .ok)
         #expect(home.run("run all").status == .ok)
         #expect(try archives().count == 2)
+        try FileManager.default.createSymbolicLink(atPath: home.home + "/.pgpass", withDestinationPath: "stick")
+        #expect(home.run("doctor").text.contains("1 file would be in no archive: '~/.pgpass'"))
         #expect(home.run("schedule install all --system").status == .usage)
         #expect(home.run("schedule edit all --all").status == .ok)
         #expect(!home.run("schedule show all").text.contains("--home"))

@@ -8,4 +8,8 @@ package enum JobFinding: Error, Hashable, Sendable {
     case littleRoom(folder: String, free: UInt64, wanted: UInt64)
     /// A key is stored next to the archives that it may open.
     case identityBesideArchives(path: String)
+    /// So many files of the home, of which this is the first, would be in no archive of the job.
+    ///
+    /// Those that stay in their place by a rule can be accepted.
+    case filesMissing(job: String, first: String, reason: String, count: Int, canBeAccepted: Bool)
 }

@@ -186,6 +186,11 @@ enum FailureExamples {
         .noLinger, .notDrilled(folder: "backups", since: "2026-01-01", archive: "backups/login.kcb", needsKey: true),
         .littleRoom(folder: "backups", free: 1_000_000, wanted: 20_000_000),
         .identityBesideArchives(path: "backups/key.txt"),
+        .filesMissing(
+            job: "nightly", first: "~/.ssh", reason: "a symbolic link, which is not followed", count: 1,
+            canBeAccepted: true),
+        .filesMissing(
+            job: "nightly", first: "~/.ssh", reason: "permission denied", count: 2, canBeAccepted: false),
     ]
 
     private static let catalogues: [CatalogueFailure] = [

@@ -81,5 +81,10 @@ func explainFinding(_ finding: JobFinding) -> Explanation {
         Explanation(
             .refused, "\(quoted(path)) is an identity file, and lies beside the archives",
             hint: "keep it where someone who steals the archives will not find it: 'mv \(shellWord(path)) …'")
+    case .filesMissing(let job, let first, let reason, let count, let canBeAccepted):
+        Explanation(
+            .incomplete,
+            "\(counted(count, "file")) would be in no archive\(count == 1 ? ": " : "; first, ")\(quoted(first)): \(reason)",
+            hints: canBeAccepted ? [acceptingMissing(job: job)] : [])
     }
 }

@@ -4,6 +4,7 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCDeviceIdentity
 internal import KCFleet
+internal import KCHomeFiles
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
@@ -267,10 +268,11 @@ struct Examination {
                 try ReceiptSequence(besideKeyAt: session.world.dataFolder.deviceKey, of: key).check()
             }
         }
-        let names: [String?]
+        var names: [String?]
         do {
             let named = [options.keychain.keychain]
             names = try options.folder.isOfSeveral ? LocalKeychain.names(in: session.world.dataFolder) : named
+            if options.folder.home { names.append(HomeRoot.home.storeName) }
         } catch {
             return report(Failure(error, session.subjects).explanation)
         }

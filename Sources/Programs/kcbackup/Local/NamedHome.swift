@@ -1,4 +1,5 @@
 internal import KCBackupArchive
+internal import KCBackupJobs
 internal import KCByteStreams
 internal import KCHomeFiles
 internal import KCItemStores
@@ -25,7 +26,10 @@ struct NamedHome: NamedStore {
     func opened(_ options: StoreOptions, in session: Session) throws -> OpenStore {
         session.subjects.keychain = name
         let path = session.world.path(of: root)
-        let contents = try accepting(options.acceptMissing, in: HomeReader.read(path, root), session)
+        let found = try HomeReader.read(path, root)
+        let accepted = try places(options.acceptMissing, in: session)
+        for place in accepted where !found.misses(place) { session.note(notMissing(place)) }
+        let contents = found.accepting(Set(accepted.map { $0.shown.exact }))
         var text = HomeText(contents: contents, root: root, calendar: session.calendar)
         if options.isForArchive, root == .home {
             text.appKeyrings = try AppKeyrings(in: session)
@@ -38,25 +42,36 @@ struct NamedHome: NamedStore {
             title: text.lines, members: [("home", text.json)], home: text.json)
     }
 
-    /// Takes what the user does without for no gap.
+    /// Finds the files that an archive should have, and would not.
+    func examine(_ options: CreateOptions, of job: String, in session: Session) throws {
+        let accepted = try places(options.acceptMissing, in: session)
+        let contents = try HomeReader.read(session.world.path(of: root), root)
+            .accepting(Set(accepted.map { $0.shown.exact }))
+        let missed = contents.missed
+        let missing =
+            contents.unread.map { (path: $0.path, reason: $0.problem.words) }
+            + missed.map { (path: $0.path, reason: $0.reason.words) }
+        guard let first = missing.first else { return }
+        throw JobFinding.filesMissing(
+            job: job, first: first.path, reason: first.reason, count: missing.count, canBeAccepted: !missed.isEmpty)
+    }
+
+    /// The places that the user does without.
     ///
     /// - Parameter named: paths as the user named them.
-    private func accepting(
-        _ named: [String], in contents: HomeContents, _ session: Session
-    ) throws(UsageProblem) -> HomeContents {
-        var accepted: Set<ExactText> = []
+    private func places(_ named: [String], in session: Session) throws(UsageProblem) -> [HomePath] {
+        var places: [HomePath] = []
         for path in named {
             guard root == .home, let place = HomePath(of: session.absolute(inHome: path), in: session.world.home) else {
                 throw .malformed(.acceptMissing, form: "a path in your home")
             }
-            accepted.insert(place.shown.exact)
-            if !contents.missed.contains(where: { $0.path.exact == place.shown.exact }) {
-                session.note(
-                    "\(quoted(place.shown)) is not missing, so '\(OptionName.acceptMissing.spelling)' is not needed for it"
-                )
-            }
+            places.append(place)
         }
-        return contents.accepting(accepted)
+        return places
+    }
+
+    private func notMissing(_ place: HomePath) -> String {
+        "\(quoted(place.shown)) is not missing, so '\(OptionName.acceptMissing.spelling)' is not needed for it"
     }
 
     func restorable(_ options: StoreOptions, in session: Session) throws -> any RestorableStore {
@@ -67,6 +82,11 @@ struct NamedHome: NamedStore {
     func changeable(_ options: StoreOptions, in session: Session) throws -> any ItemStore {
         throw UsageProblem.areFiles(root)
     }
+}
+
+extension HomeContents {
+    /// True if a place is left by a rule, and a backup should have what is in it.
+    fileprivate func misses(_ place: HomePath) -> Bool { missed.contains { $0.path.exact == place.shown.exact } }
 }
 
 extension World {
