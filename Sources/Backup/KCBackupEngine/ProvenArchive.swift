@@ -1,5 +1,6 @@
 package import KCBackupArchive
 internal import KCDeviceIdentity
+internal import KCItemMatching
 package import KCKeychainModel
 
 /// An opened archive and its origin.
@@ -54,6 +55,15 @@ package struct ProvenArchive {
             if item.uuid.isDerived, filter.matches(item) { series.insert(item.uuid.with(ordinal: 0)) }
         }
         return SelectedSecrets(filter: filter, series: series)
+    }
+
+    /// The UUIDs, with the ordinal 0, of imported items of which only their secrets tell several apart.
+    ///
+    /// - Throws: `ArchiveFailure`, of reading the metadata.
+    package func alikeItems() throws -> Set<ItemUUID> {
+        var derived: [ItemUUID] = []
+        _ = try survey { if $0.uuid.isDerived { derived.append($0.uuid) } }
+        return ImportedUUIDs(derived).several
     }
 
     /// True if a selected item meets a condition.

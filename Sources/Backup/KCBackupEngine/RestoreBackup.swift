@@ -236,8 +236,7 @@ package struct RestoreBackup {
             replaced: counts.remove + (rules.replacesInPlace ? counts.update : 0), failing: visitor.failing,
             unasking: visitor.unasking, notOpened: visitor.notOpened, isDryRun: options.isDryRun)
         return RestorePlan(
-            report: report, archive: archive, streams: streams, form: form, needed: needed,
-            actions: visitor.actions, places: places,
-            replaced: options.replacing, staying: visitor.staying)
+            report: report, archive: archive, streams: streams, form: form, needed: needed, actions: visitor.actions,
+            places: places, replaced: options.replacing, staying: visitor.staying)
     }
 }

@@ -100,14 +100,17 @@ package final class RestorableKeychain: RestorableStore {
     ///
     /// An imported item may need one to be told from others in the keychain, by their secrets.
     private func unlock(_ keychain: Keychain, for request: RestoreRequest) throws {
-        if !access.hasPasscode, let filter = request.options.filter,
-            try !keychain.readItems({ existing in
+        if !access.hasPasscode, let filter = request.options.filter {
+            let alike = try request.archive.alikeItems()
+            let needsKeys = try keychain.readItems { existing in
                 try request.archive.hasItem(in: filter) { item in
-                    try !keychain.canOpen(item.protection) || item.uuid.isDerived && !existing.series(of: item).isEmpty
+                    if !keychain.canOpen(item.protection) { return true }
+                    guard item.uuid.isDerived else { return false }
+                    return try existing.hasOthersInSeries(of: item)
+                        || alike.contains(item.uuid.with(ordinal: 0)) && !existing.series(of: item).isEmpty
                 }
-            })
-        {
-            return
+            }
+            if !needsKeys { return }
         }
         try access.unlock(keychain)
     }

@@ -67,6 +67,7 @@ struct JobOptions: ParsableArguments {
         // The job backs up what is meant today, even if that is not the default anymore when it runs.
         var create = self.create
         var subject: String?
+        var kind = StoreKind.keychain
         guard let to = create.folder.to, !to.isEmpty else { throw UsageProblem.needsFolder }
         if RemoteLocation(to) != nil {
             throw UsageProblem(
@@ -79,8 +80,11 @@ struct JobOptions: ParsableArguments {
                 create.keychain.keychain, for: create.folder, at: session.absolute(to), in: session)
             if create.keychain.keychain == nil { create.keychain.keychain = found.name }
             subject = found.words
-            try found.kind.check(create.store(UnlockOptions.parse([])).given)
+            kind = found.kind
         }
+        // A home is among several stores.
+        let given = try create.store(UnlockOptions.parse([])).given
+        try kind.check(given.filter { !create.folder.home || $0 != .acceptMissing })
         let (words, folder) = try create.words(in: session)
         let switches = try create.difference(in: folder, session)
         if let switches, !mayChange { throw CatalogueFailure.switches(folder: folder, switches) }
