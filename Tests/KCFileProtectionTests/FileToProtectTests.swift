@@ -137,6 +137,19 @@ import Testing
         #expect(try names() == ["a"] && folder.read("a") == Array("b".utf8))
     }
 
+    @Test("A file that was replaced after it was decrypted stays, and the clear file is named")
+    func replacedBesideClear() throws {
+        try folder.write("a", Array("a".utf8))
+        try protect("a")
+        let file = try FileToProtect(folder.path("a.age"))
+        try FileManager.default.removeItem(atPath: folder.path("a.age"))
+        try folder.write("a.age", Array("b".utf8))
+        #expect(throws: ProtectionProblem.changedBesideClear(folder.path("a.age"), clear: folder.path("a"))) {
+            try file.removeBesideClear()
+        }
+        #expect(try folder.read("a.age") == Array("b".utf8))
+    }
+
     @Test("A damaged file, and one for another key, are not decrypted, and stay")
     func closed() throws {
         try folder.write("a", Array("a".utf8))

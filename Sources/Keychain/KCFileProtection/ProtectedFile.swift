@@ -179,7 +179,7 @@ package struct FileToProtect {
 
     /// Decrypts the contents into a new file without the ending, and removes this one.
     ///
-    /// - Throws: `ProtectionProblem` (`changed`, `nameTaken` unless the file of that name has these contents, as after a run
+    /// - Throws: `ProtectionProblem` (`changed`, `changedBesideClear`, `nameTaken` unless the file of that name has these contents, as after a run
     ///   that was killed), `FileFailure`, `StreamFailure`, `AgeFailure`: there is no new file, or both are there.
     package func unprotect(with identities: [any Identity]) throws {
         let output = try folder.unnamedFile(sweeps: true)
@@ -195,7 +195,16 @@ package struct FileToProtect {
         } else {
             guard try holds(clearName, written) else { throw ProtectionProblem.nameTaken(clearPath) }
         }
-        guard try folder.remove(name, ifStill: before) else { throw ProtectionProblem.changed(path) }
+        try removeBesideClear()
+    }
+
+    /// Removes the file, the contents of which the clear file has.
+    ///
+    /// - Throws: `ProtectionProblem.changedBesideClear`, `FileFailure`.
+    func removeBesideClear() throws {
+        guard try folder.remove(name, ifStill: before) else {
+            throw ProtectionProblem.changedBesideClear(path, clear: clearPath)
+        }
         folder.synchronize()
     }
 
@@ -226,6 +235,8 @@ package enum ProtectionProblem: Error, Hashable, Sendable {
     case inUse(String)
     /// The file was changed, or replaced, in the meantime.
     case changed(String)
+    /// The file was changed, or replaced, after its contents got the name of the clear file.
+    case changedBesideClear(String, clear: String)
     /// Another file has the name that the file is to get.
     case nameTaken(String)
     /// The file is protected already.

@@ -116,8 +116,8 @@ enum FailureExamples {
         + kits.map { .kit($0) }
         + [
             ProtectionProblem.ownFile("device.key"), .temporaryName(".kcbackup-0k3v9w2m1x7qa.tmp"),
-            .severalNames("diary", isEncrypted: false),
-            .severalNames("diary.age", isEncrypted: true), .inUse("diary"), .changed("diary"), .nameTaken("diary.age"),
+            .severalNames("diary", isEncrypted: false), .severalNames("diary.age", isEncrypted: true), .inUse("diary"),
+            .changed("diary"), .changedBesideClear("diary.age", clear: "diary"), .nameTaken("diary.age"),
             .alreadyProtected("diary.age"), .encryptedOtherwise("diary", .none, keychain: nil),
             .encryptedOtherwise("diary", .keychain(.complete), keychain: "work"), .notProtected("diary.age"),
             .keyElsewhere("diary.age"),

@@ -26,6 +26,12 @@ func explainProtection(_ problem: ProtectionProblem) -> Explanation {
     case .changed(let path):
         Explanation(
             .busy, "\(quoted(path)) was changed in the meantime; it is as the other program left it", hint: "try again")
+    case .changedBesideClear(let path, let clear):
+        Explanation(
+            .busy,
+            "\(quoted(path)) was changed in the meantime, and is as the other program left it; what was in it is in "
+                + "\(quoted(clear)), in the clear",
+            hint: "keep the one that is right, and remove the other: 'ls -l \(shellWord(clear)) \(shellWord(path))'")
     case .nameTaken(let path):
         Explanation(
             .exists, "\(quoted(path)) exists already, and is the name that the file would get",
