@@ -191,7 +191,7 @@ struct HomeTests {
         #expect(
             outcome.messages == """
                 kcbackup: warning: 2 files are left, and in no archive (-v shows all); first, '~/.ssh/config': a symbolic \
-                link, which is not followed
+                link, which is not followed; '--accept-missing PATH' is for a file or link that is left, and not needed
 
                 """)
         let json = home.run("create --keychain home: -o j.kcb --passphrase file:pass --json")
@@ -283,6 +283,14 @@ struct HomeTests {
         let outcome = home.run("create --keychain home: -o i.kcb --passphrase file:pass")
         #expect(outcome.status == .incomplete)
         #expect(outcome.messages.contains("left out: '~/.ssh/"))
+
+        // Only what a rule leaves can be accepted.
+        for name in ["pubring.db", "pubring.db-journal"] { try file(".gnupg/public-keys.d/" + name, "x") }
+        let accept = "--accept-missing ~/.gnupg/public-keys.d/pubring.db --accept-missing ~/.netrc"
+        let refused = home.run("create --keychain home: -o j.kcb --passphrase file:pass -v \(accept)")
+        #expect(refused.status == .incomplete)
+        #expect(refused.messages.contains("/pubring.db' cannot be read, and '--accept-missing' is only for"))
+        #expect(refused.messages.contains("'~/.netrc' is not missing, so '--accept-missing' is not needed for it"))
     }
 
     @Test(

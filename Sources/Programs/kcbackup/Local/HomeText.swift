@@ -44,7 +44,8 @@ struct HomeText {
     private func warnOfMissed(in session: Session) {
         let missed = contents.missed
         guard let first = missed.first else { return }
-        let words = "\(quoted(first.path)): \(first.reason.words)"
+        let accepting = root == .home ? "; \(acceptingMissing(job: session.job))" : ""
+        let words = "\(quoted(first.path)): \(first.reason.words)\(accepting)"
         session.warn(
             missed.count == 1
                 ? "1 file is left, and in no archive: \(words)"

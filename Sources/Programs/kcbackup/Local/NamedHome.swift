@@ -28,7 +28,9 @@ struct NamedHome: NamedStore {
         let path = session.world.path(of: root)
         let found = try HomeReader.read(path, root)
         let accepted = try places(options.acceptMissing, in: session)
-        for place in accepted where !found.misses(place) { session.note(notMissing(place)) }
+        for place in accepted {
+            if let words = found.refusal(to: place) { session.note(words) }
+        }
         let contents = found.accepting(Set(accepted.map { $0.shown.exact }))
         var text = HomeText(contents: contents, root: root, calendar: session.calendar)
         if options.isForArchive, root == .home {
@@ -70,10 +72,6 @@ struct NamedHome: NamedStore {
         return places
     }
 
-    private func notMissing(_ place: HomePath) -> String {
-        "\(quoted(place.shown)) is not missing, so '\(OptionName.acceptMissing.spelling)' is not needed for it"
-    }
-
     func restorable(_ options: StoreOptions, in session: Session) throws -> any RestorableStore {
         session.subjects.keychain = name
         return RestorableHome(root, session.world.path(of: root), session.stateSetting)
@@ -85,8 +83,17 @@ struct NamedHome: NamedStore {
 }
 
 extension HomeContents {
-    /// True if a place is left by a rule, and a backup should have what is in it.
-    fileprivate func misses(_ place: HomePath) -> Bool { missed.contains { $0.path.exact == place.shown.exact } }
+    /// Says why a place that the user does without makes no difference; nil if it does.
+    fileprivate func refusal(to place: HomePath) -> String? {
+        let path = place.shown
+        if missed.contains(where: { $0.path.exact == path.exact }) { return nil }
+        let option = "'\(OptionName.acceptMissing.spelling)'"
+        // What is in a folder that cannot be read is not known.
+        if unread.contains(where: { path.exact == $0.path.exact || path.exact.hasPrefix($0.path + "/") }) {
+            return "\(quoted(path)) cannot be read, and \(option) is only for what is left by a rule"
+        }
+        return "\(quoted(path)) is not missing, so \(option) is not needed for it"
+    }
 }
 
 extension World {

@@ -33,7 +33,8 @@ struct CreateOptions: ParsableArguments {
     @Option(
         name: OptionName.acceptMissing.name,
         help: ArgumentHelp(
-            "A file or link of your home that may be missing in the archive; may be repeated.", valueName: "path"),
+            "A file or link of your home that a rule leaves, and that may be missing in the archive; may be repeated.",
+            valueName: "path"),
         completion: .file())
     var acceptMissing: [String] = []
 
