@@ -110,6 +110,9 @@ struct ProtectionPlanTests {
         for line in ["unprotect a.age", "protect status a.age"] {
             expect(line, .damaged, says: "keychain 'work' is not a kcbackup keychain")
         }
+        let known = home.run("protect status a.age b.age")
+        #expect(known.status == .damaged)
+        #expect(known.text.contains(/a\.age.* not known: a keychain does not open\n.*b\.age.* can be opened\n/))
         try whole.write(to: URL(filePath: keychain))
         expect("device export -o old.age --passphrase file:passcode")
         expect("device adopt --new-key")

@@ -40,18 +40,30 @@ struct ProtectStatusCommand: Verb {
             Table.Column(title: "KEYCHAIN", yields: 1), Table.Column(title: "STATE"),
         ])
         var rows: [JSONValue] = []
+        var failure: Failure?
         for file in opened {
             let place = try file.stanzas.flatMap(places.place(of:))
             let state = try state(of: file, place, in: session)
+            var words = state.words
+            if state == .elsewhere {
+                do throws(Failure) {
+                    try places.requireAll()
+                } catch {
+                    // The keychain with its key may be the one that cannot be looked at.
+                    failure = error
+                    words = "not known: a keychain does not open"
+                }
+            }
             table.append([
-                file.path, place?.protection.description ?? "-", place?.keychain?.name ?? "-", state.words,
+                file.path, place?.protection.description ?? "-", place?.keychain?.name ?? "-", words,
             ])
             rows.append(
                 place?.json(path: file.path, state) ?? ["path": .text(file.path), "state": .text(state.rawValue)])
-            // The keychain with its key may be one of those that cannot be looked at.
-            if state == .elsewhere { try places.requireAll() }
         }
+        // In JSON, an error is an object of its own, and there is only one.
+        if let failure, session.style.isJSON { throw failure }
         try session.result(["files": .list(rows)], table.lines(width: session.tableWidth))
+        if let failure { throw failure }
         return .ok
     }
 
