@@ -58,7 +58,8 @@ func explainJob(_ problem: JobFailure) -> Explanation {
             .usage,
             "job \(quoted(job)) reads the credential \(quoted(credential)), which systemd gives to a unit and cron does not",
             hint: "'kcbackup schedule install \(shellWord(job))' writes the units",
-            "for cron, add the job again with 'file:PATH' in place of 'cred:NAME'")
+            "for cron, 'kcbackup schedule edit \(shellWord(job))' changes an option: 'file:PATH' in place of "
+                + quoted("cred:\(credential)"))
     case .unwritable(let failure, let isCrontab): UsageProblem.unwritable(failure, isCrontab: isCrontab).explanation
     }
 }
