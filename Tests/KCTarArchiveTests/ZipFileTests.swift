@@ -62,9 +62,11 @@ struct ZipFileTests {
         #expect(made.errorText == "")
         let bytes = try folder.read("bomb.zip")
         let failure = #expect(throws: StreamFailure.self) { try read(bytes) }
-        guard case .limitExceeded = failure?.kind else {
+        guard case .limitExceeded(_, _, let allowed) = failure?.kind else {
             Issue.record("another failure: \(String(describing: failure))")
             return
         }
+        // 200 times the file, or 64 KiB.
+        #expect(allowed == max(bytes.count * 200, 65_536))
     }
 }

@@ -65,7 +65,8 @@ package enum ZipFile {
         _ body: (String, consuming SecretBytes) -> Void
     ) throws(StreamFailure) -> Set<ExactText> {
         var names: Set<ExactText> = []
-        var room = size > sizeLimit / ratioLimit ? sizeLimit : max(size * ratioLimit, 1 << 16)
+        let limit = size > sizeLimit / ratioLimit ? sizeLimit : max(size * ratioLimit, 1 << 16)
+        var room = limit
         while true {
             if Interruption.isRequested { throw StreamFailure(.readingContainer, .interrupted) }
             var next: OpaquePointer?
@@ -86,12 +87,12 @@ package enum ZipFile {
                 throw malformed("a member is encrypted")
             }
             guard unsafe library.archive_entry_filetype(entry) == carchive_regular_file, wants(name) else { continue }
-            body(name, try unsafe content(of: archive, library, &room))
+            body(name, try unsafe content(of: archive, library, &room, of: limit))
         }
     }
 
     private static func content(
-        of archive: OpaquePointer, _ library: carchive_functions, _ room: inout Int
+        of archive: OpaquePointer, _ library: carchive_functions, _ room: inout Int, of limit: Int
     ) throws(StreamFailure) -> SecretBytes {
         var content = SecretBytes(capacity: 4_096)
         while true {
@@ -113,7 +114,7 @@ package enum ZipFile {
             guard room >= 0 else {
                 throw StreamFailure(
                     .readingContainer,
-                    .limitExceeded("bytes of the members", found: nil, allowed: sizeLimit))
+                    .limitExceeded("bytes of the members", found: nil, allowed: limit))
             }
         }
     }
