@@ -84,7 +84,7 @@ struct KeePass1Tests {
         #expect(try read(both, key: key).listing == Self.listing)
         let digits = Array(Hexadecimal.encode(key).utf8)
         #expect(try read(both, key: digits).listing == Self.listing)
-        #expect(throws: ForeignFailure.wrongPasswordOrDamaged) { try read(both, "pw two", key: key) }
+        #expect(throws: ForeignFailure.wrongPasswordOrKeyFile(orDamaged: true)) { try read(both, "pw two", key: key) }
         let latin = try altered(composite: HashFunction.sha256.hash(SecretBytes(copying: [0x70, 0xe4])).bytesForTest())
         #expect(try read(latin, "p\u{e4}").listing == Self.listing)
     }

@@ -156,10 +156,15 @@ struct KeePassEntryTests {
         #expect(try unknown.listing[0].hasSuffix(": key=JBSWY3DP&new=1"))
     }
 
-    @Test("A wrong password without a key file suggests a key file; with one, it does not")
+    @Test("A wrong password without a key file suggests a key file; with one, that may be wrong")
     func keyFile() throws {
+        let key = ForeignFile(
+            name: "key", SecretBytes(copying: [UInt8](repeating: 4, count: 32)), modified: .reference)
         for major in [3, 4] {
             let file = try KDBXForge(major: major).file(KDBXForge.xml(source))
+            #expect(throws: ForeignFailure.wrongPasswordOrKeyFile(orDamaged: major == 3)) {
+                try KeePassFormat().read(ForeignReading.input(file), GivenSecrets(text: "pw", key: key))
+            }
             #expect(throws: ForeignFailure.wrongPasswordOrNoKeyFile(orDamaged: major == 3)) {
                 try ForeignReading.read(file, as: KeePassFormat(), password: "px")
             }

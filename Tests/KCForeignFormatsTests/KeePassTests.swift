@@ -53,7 +53,7 @@ struct KeePassTests {
                     + "otpauth://totp/a:b?secret=JBSWY3DPEHPK3PXP",
                 "inet srvr=x.example acct=benutzer: neu",
             ])
-        #expect(throws: ForeignFailure.wrongPassword) {
+        #expect(throws: ForeignFailure.wrongPasswordOrKeyFile(orDamaged: false)) {
             try KeePassFormat().read(input, GivenSecrets(text: "pw two", key: keyFile))
         }
         #expect(throws: ForeignFailure.wrongPasswordOrNoKeyFile(orDamaged: false)) {

@@ -6,6 +6,10 @@ package enum ForeignFailure: Error, Hashable, Sendable {
     ///
     /// The file may also be damaged if the format cannot tell.
     case wrongPasswordOrNoKeyFile(orDamaged: Bool)
+    /// The password and the key file together do not open it; either may be wrong.
+    ///
+    /// The file may also be damaged if the format cannot tell.
+    case wrongPasswordOrKeyFile(orDamaged: Bool)
     /// The password is wrong or the file is damaged; the format cannot tell which.
     case wrongPasswordOrDamaged
     /// No available key opens any of its files; the text is the plural of the kind of key, such as "identities".

@@ -395,8 +395,9 @@ enum FailureExamples {
         .unconfirmed,
     ]
     private static let foreign: [ForeignFailure] = [
-        .wrongPassword, .wrongPasswordOrNoKeyFile(orDamaged: false), .wrongPasswordOrDamaged,
-        .noKeyOpens("keys of gpg"), .needsKeyFile, .damagedKeyFile("its key does not match its hash"),
+        .wrongPassword, .wrongPasswordOrNoKeyFile(orDamaged: false), .wrongPasswordOrKeyFile(orDamaged: false),
+        .wrongPasswordOrDamaged, .noKeyOpens("keys of gpg"), .needsKeyFile,
+        .damagedKeyFile("its key does not match its hash"),
         .needsFile("SystemKey"),
         .damaged("it ends too early"), .damagedLine(3, "a quotation mark is not closed"),
         .unknownVariant("version 5"), .limit("rounds", found: 20, allowed: 10),

@@ -157,9 +157,9 @@ extension ForeignFailure {
         case .limit(let what, let found, let allowed): "over a limit: \(what) \(found), and \(allowed) is allowed"
         case .empty: "it is empty"
         // Reading a keyring throws none of these.
-        case .wrongPasswordOrNoKeyFile, .noKeyOpens, .needsKeyFile, .damagedKeyFile, .needsFile, .refused, .own, .age,
-            .inUse, .noBrowserKey, .noAppSecret, .needsProgram, .folderOfFiles, .unknownFormat, .notUTF8,
-            .unknownColumns, .noSuchColumn, .columnTwice, .notOfFormat, .ambiguous:
+        case .wrongPasswordOrNoKeyFile, .wrongPasswordOrKeyFile, .noKeyOpens, .needsKeyFile, .damagedKeyFile,
+            .needsFile, .refused, .own, .age, .inUse, .noBrowserKey, .noAppSecret, .needsProgram, .folderOfFiles,
+            .unknownFormat, .notUTF8, .unknownColumns, .noSuchColumn, .columnTwice, .notOfFormat, .ambiguous:
             "it cannot be read"
         }
     }

@@ -46,8 +46,10 @@ package struct KeePass1Format: ForeignFormat {
                     failure = other
                 }
             }
-            guard keyFile == nil, failure == .wrongPasswordOrDamaged else { throw failure }
-            throw ForeignFailure.wrongPasswordOrNoKeyFile(orDamaged: true)
+            guard failure == .wrongPasswordOrDamaged else { throw failure }
+            throw keyFile == nil
+                ? ForeignFailure.wrongPasswordOrNoKeyFile(orDamaged: true)
+                : ForeignFailure.wrongPasswordOrKeyFile(orDamaged: true)
         }
         guard let content = opened.take() else { throw ForeignFailure.wrongPasswordOrDamaged }
         return content

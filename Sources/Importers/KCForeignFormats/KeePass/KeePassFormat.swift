@@ -51,8 +51,10 @@ package struct KeePassFormat: ForeignFormat {
             guard let failure = try attempt(password.copy()) else { return }
             // An empty password makes another key than no password, and people enter nothing for both.
             if password.isEmpty, try attempt(nil) == nil { return }
-            guard keyFile == nil else { throw failure }
-            throw ForeignFailure.wrongPasswordOrNoKeyFile(orDamaged: failure == .wrongPasswordOrDamaged)
+            let orDamaged = failure == .wrongPasswordOrDamaged
+            throw keyFile == nil
+                ? ForeignFailure.wrongPasswordOrNoKeyFile(orDamaged: orDamaged)
+                : ForeignFailure.wrongPasswordOrKeyFile(orDamaged: orDamaged)
         }
         guard let content = opened.take() else { throw ForeignFailure.wrongPassword }
         return content

@@ -16,6 +16,11 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
             .wrongKey,
             orDamaged ? "the password does not open \(file), or the file is damaged" : "wrong password for \(file)",
             hint: "if it also needs a key file: '\(OptionName.keyFile.spelling) FILE'")
+    case .wrongPasswordOrKeyFile(let orDamaged):
+        return Explanation(
+            .wrongKey,
+            "the password and the key file do not open \(file)\(orDamaged ? ", or the file is damaged" : "")",
+            hint: "either may be wrong, or the file needs no key file: then leave out '\(OptionName.keyFile.spelling)'")
     case .wrongPasswordOrDamaged:
         return Explanation(
             .wrongKey, "the password does not open \(file), or the file is damaged",

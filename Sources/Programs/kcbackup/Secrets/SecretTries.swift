@@ -66,7 +66,7 @@ extension Session {
         switch error {
         case AgeFailure.wrongPassphrase, ArchiveFailure.wrongPassphrase, ArchiveFailure.wrongPasscode,
             KeychainStoreError.wrongPasscode, ForeignFailure.wrongPassword, ForeignFailure.wrongPasswordOrDamaged,
-            ForeignFailure.wrongPasswordOrNoKeyFile:
+            ForeignFailure.wrongPasswordOrNoKeyFile, ForeignFailure.wrongPasswordOrKeyFile:
             true
         default: false
         }
