@@ -72,6 +72,9 @@ struct ExportCommand: Verb {
     @OptionGroup
     var unlocking: UnlockOptions
 
+    @OptionGroup
+    var fileKey: FileKeyOption
+
     @Option(
         name: OptionName.archive.name,
         help: ArgumentHelp("Export from an archive instead of a keychain or the desktop keyring.", valueName: "file"),
@@ -99,7 +102,8 @@ struct ExportCommand: Verb {
         let file = try ExportFile(output, in: session)
         let filter = try conditions.filter(text)
         let source = try ExportSource(
-            archive, opening, archivePasscode, acceptOrigin: acceptOrigin, keychain, unlocking, in: session)
+            archive, opening, archivePasscode, acceptOrigin: acceptOrigin, keychain, unlocking, fileKey,
+            in: session)
         // Before anything is asked, so that mistakes show early.
         let age = try recipients.recipients(
             password, opening.passphrase, opening.identityPassphrase, keychain.passcode, in: session)
@@ -168,6 +172,7 @@ struct ExportCommand: Verb {
             if keychain.keychain != nil { throw UsageProblem.together(.archive, .keychain) }
             if keychain.passcode != nil { throw UsageProblem.together(.archive, .passcode) }
             if unlocking.unlock { throw UsageProblem.together(.archive, .unlock) }
+            if fileKey.keyFile != nil { throw UsageProblem.together(.archive, .keyFile) }
         }
     }
 

@@ -18,11 +18,12 @@ struct ExportSource {
     /// Opens the keychain or the desktop keyring, or verifies that the archive is genuine.
     init(
         _ archive: String?, _ opening: ArchiveOptions, _ passcode: ArchivePasscodeOption, acceptOrigin: String?,
-        _ keychain: KeychainOptions, _ unlocking: UnlockOptions, in session: Session
+        _ keychain: KeychainOptions, _ unlocking: UnlockOptions, _ fileKey: FileKeyOption, in session: Session
     ) throws {
         guard let archive else {
-            let store = try session.store(keychain.keychain)
-            place = .live(try store.open(StoreOptions(keychain.passcodeOption, unlocking), in: session).items)
+            var options = StoreOptions(keychain.passcodeOption, unlocking)
+            options.keyFile = fileKey.keyFile
+            place = .live(try session.store(keychain.keychain).open(options, in: session).items)
             return
         }
         let found = try opening.open(archive, in: session)
