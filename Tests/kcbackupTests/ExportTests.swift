@@ -28,4 +28,27 @@ struct ExportTests {
         let file = try home.folder.read("work/a.csv")
         #expect(String(decoding: file, as: UTF8.self).contains("neu"))
     }
+
+    @Test("A passcode is needed only for what leaves a locked keychain; that nothing matches is said first")
+    func passcode() throws {
+        try home.write("passcode", "walnut lantern velvet\n")
+        try home.write(
+            "items.jsonl",
+            """
+            {"class":"genp","attributes":{"svce":"svcA","acct":"ada"},"secret":"a"}
+            {"class":"genp","attributes":{"svce":"svcB","acct":"ada","pdmn":"dk"},"secret":"b"}
+            {"class":"genp","attributes":{"svce":"svcC","acct":"ada","pdmn":"aku"},"secret":"c"}
+
+            """)
+        for line in ["keychain create", "import items.jsonl"] {
+            #expect(home.run("\(line) --passcode file:passcode").status == .ok)
+        }
+        let expected: [(String, ExitStatus)] = [
+            ("svcA", .locked), ("svcB", .ok), ("svcC", .refused), ("svcD", .notFound),
+        ]
+        for (text, status) in expected {
+            let outcome = home.run("export \(text) --to csv --plaintext -o \(text).csv")
+            #expect(outcome.status == status, "\(text): \(outcome.messages)")
+        }
+    }
 }

@@ -5,6 +5,7 @@ internal import KCDeviceIdentity
 internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel
+internal import KCKeychainStore
 
 /// The source of exported items: a keychain, the desktop keyring or an archive, opened in the order in which mistakes show earliest.
 struct ExportSource {
@@ -46,13 +47,18 @@ struct ExportSource {
         }
     }
 
-    /// Makes the secrets of the selected items readable.
+    /// Makes the secrets of the selected items that may leave readable.
+    ///
+    /// - Throws: `KeychainStoreError.itemNotFound` if nothing matches, before a passcode is asked for; the errors of opening
+    ///   the secrets.
     func unlock(_ filter: ItemFilter?, in session: Session) throws {
         switch place {
         case .live(let source):
             guard let filter else { return try source.open(.all) }
-            let wanted = try source.find(filter).items.map(\.protection)
-            try source.open(.of(Protection.unconstrained.union(wanted)))
+            let found = try source.find(filter)
+            if found.isEmpty { throw KeychainStoreError.itemNotFound }
+            let leaving = found.items.filter { Departure.decide($0) == .leaves }
+            try source.open(.of(Set(leaving.map(\.protection))))
         case .archive(let proven, _, let passcode, let path):
             try passcode.open(proven, isNeeded: true, of: filter, path: path, in: session)
         }

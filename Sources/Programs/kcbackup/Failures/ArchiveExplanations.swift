@@ -180,7 +180,7 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
             hint: "leave out '\(OptionName.replace.spelling)', or restore into a keychain with a passcode")
     case .nothingMatches:
         Explanation(
-            .notFound, "no item of the archive matches; nothing was restored",
+            .notFound, "no item of the archive matches; nothing was written",
             hint: "'kcbackup inspect' lists what the archive holds")
     case .itemsStayBehind(let count):
         Explanation(
