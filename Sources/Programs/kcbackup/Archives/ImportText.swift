@@ -69,15 +69,15 @@ struct ImportText {
     private var lossLines: [String] {
         let contents = reading.contents
         var lines = contents.parts.isEmpty ? ["no items in \(quoted(path))"] : []
-        for (kind, count) in contents.leftOut {
-            lines.append("cannot be kept in a keychain: \(counted(count, kind, plural: plural(kind)))")
+        lines += session.problemLines(contents.leftOut) { kind, count in
+            "cannot be kept in a keychain: \(counted(count, kind, plural: plural(kind)))"
         }
         if contents.duplicates > 0 {
             lines.append(
                 "\(counted(contents.duplicates, "item")) in the file more than once, \(isImport ? "imported" : "taken") once"
             )
         }
-        return lines + contents.remarks.map { displayed($0, limit: 400) }
+        return lines + session.problemLines(contents.remarks) { displayed($0, limit: 400) }
     }
 
     /// Warns of the items that no keychain can hold.
