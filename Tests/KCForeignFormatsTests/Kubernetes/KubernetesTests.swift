@@ -222,6 +222,22 @@ struct KubernetesTests {
         #expect(contents.leftOut.map { "\($0.count) \($0.kind)" } == ["\(copies) label with the secret in it"])
     }
 
+    @Test("A member that is null is remarked on, and an empty document is not")
+    func nullMember() throws {
+        let secret = #"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"},"data":{"k":"dg=="}}"#
+        let remarks = ["a list has 'null' in the place of a member: is all of it there?"]
+        for text in [
+            #"{"apiVersion":"v1","kind":"List","items":[null,\#(secret)]}"#,
+            "apiVersion: v1\nitems:\n- \(secret)\n-\nkind: List\n",
+        ] {
+            let contents = try read(text)
+            #expect(contents.items.count == 1)
+            #expect(contents.remarks == remarks, "\(text)")
+        }
+        let documents = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata: {k: dg==}\n---\n---\n"
+        #expect(try read(documents).remarks == [])
+    }
+
     @Test("A list of nothing is remarked on")
     func nullList() throws {
         let contents = try read(#"{"apiVersion":"v1","kind":"SecretList","items":null}"#)

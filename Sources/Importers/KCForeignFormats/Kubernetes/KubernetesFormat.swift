@@ -42,7 +42,11 @@ package struct KubernetesFormat: ForeignFormat {
             }
         }
         var reader = KubernetesReader(json, collector, mayEndEarly: syntax == .yaml)
-        for document in json.root.isArray ? json.root.values : [json.root] { try reader.add(document) }
+        for document in json.root.isArray ? json.root.values : [json.root] {
+            // An empty document.
+            if syntax == .yaml, document.isNull { continue }
+            try reader.add(document)
+        }
         collector.leaveOut(unknown: json.unread)
         try reader.requireSecrets()
         return try collector.finish(details: "", isPlaintext: true)

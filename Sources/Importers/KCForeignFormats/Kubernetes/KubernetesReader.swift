@@ -24,8 +24,9 @@ struct KubernetesReader: JSONRecords {
     ///
     /// - Parameter implied: the kind of an object in a list of one kind, which need not say it.
     mutating func add(_ object: ForeignJSON.Value, implied: String? = nil) throws(ForeignFailure) {
-        // An empty document.
-        if object.isNull { return }
+        if object.isNull {
+            return collector.remark("a list has 'null' in the place of a member: is all of it there?")
+        }
         guard object.isObject else { throw .damaged("an object of Kubernetes is not an object") }
         let kind = try text(object["kind"]) ?? implied ?? ""
         let version = try text(object["apiVersion"]) ?? (implied == nil ? "" : "v1")
