@@ -12,6 +12,8 @@ final class KubernetesData {
 
     // The size in bytes from which text that has a value in it, or is in one, is taken for a copy of it.
     private static let shortest = 8
+    // The size in bytes from which a name that is a value is taken for a copy of it; shorter ones are common words.
+    private static let shortestName = 4
     // The number of bytes that are compared for one annotation: a thousand times what real Secrets take.
     private static let effort = 1 << 28
 
@@ -71,6 +73,17 @@ final class KubernetesData {
                         ? Self.holds(text, value, &effort) : Self.holds(value, text, &effort)
                 }
             }
+        }
+    }
+
+    /// True if the name of a label or an annotation, or a part of it between slashes, is one of the values.
+    func isName(_ name: String) -> Bool {
+        ([name] + name.exact.split(separator: "/")).contains { part in
+            let count = part.utf8.count
+            return count >= Self.shortestName
+                && texts.contains { range in
+                    range.count == count && bytes.withBytes { $0.matches(part.utf8, at: range.lowerBound) }
+                }
         }
     }
 

@@ -47,6 +47,7 @@ package struct KubernetesFormat: ForeignFormat {
             if syntax == .yaml, document.isNull { continue }
             try reader.add(document)
         }
+        reader.tellRepeating()
         collector.leaveOut(unknown: json.unread)
         try reader.requireSecrets()
         return try collector.finish(details: "", isPlaintext: true)

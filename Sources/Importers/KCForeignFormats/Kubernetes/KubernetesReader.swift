@@ -11,6 +11,8 @@ struct KubernetesReader: JSONRecords {
     private var secrets = 0
     private var sealed = 0
     private var others = 0
+    /// The first labels and annotations that were left out, and the number of all.
+    private var repeating: (first: [String], count: Int) = ([], 0)
     /// True if the end of the file is not to be seen, as in YAML.
     private let mayEndEarly: Bool
 
@@ -64,6 +66,18 @@ struct KubernetesReader: JSONRecords {
             hint: "'kubectl get secret -A -o json' writes the Secrets of a cluster")
     }
 
+    // A remark has room for some names.
+    private static let namedPairs = 5
+
+    /// Says which labels and annotations were left out, since a cluster has uses for them.
+    func tellRepeating() {
+        if repeating.count == 0 { return }
+        let others = repeating.count - repeating.first.count
+        collector.remark(
+            "not kept, since the secret is in it, and missing in an export: "
+                + repeating.first.joined(separator: ", ") + (others > 0 ? " and \(others) more" : ""))
+    }
+
     private mutating func leaveOut(_ object: ForeignJSON.Value, _ kind: String) {
         json.skip(object)
         if kind.exact == "SealedSecret" {
@@ -99,8 +113,11 @@ struct KubernetesReader: JSONRecords {
         if let type = try text(object["type"]), !type.isEmpty { secret.type = type }
         secret.isImmutable = try flag(object["immutable"])
         let data = try KubernetesData(object, of: json)
-        secret.labels = try labels(metadata["labels"], of: data)
-        secret.annotations = try annotations(metadata["annotations"], of: data)
+        let keptLabels = try labels(metadata["labels"], of: data)
+        let keptAnnotations = try annotations(metadata["annotations"], of: data)
+        secret.labels = keptLabels.kept
+        secret.annotations = keptAnnotations.kept
+        secret.isPartial = !keptLabels.isComplete || !keptAnnotations.isComplete
         let (created, modified) = try dates(of: metadata)
         try leaveOut("owner of a Secret", each: metadata["ownerReferences"])
         try leaveOut("finalizer", each: metadata["finalizers"])
@@ -118,6 +135,10 @@ struct KubernetesReader: JSONRecords {
         }
         if data.keys.isEmpty { try collector.add(part(nil)) }
         for key in data.keys { try collector.add(part(key)) }
+        for words in keptLabels.repeating + keptAnnotations.repeating {
+            repeating.count += 1
+            if repeating.count <= Self.namedPairs { repeating.first.append("\(words) of '\(secret.path)'") }
+        }
     }
 
     /// When a Secret was made and, if the file says it, last changed.
@@ -143,16 +164,34 @@ struct KubernetesReader: JSONRecords {
         }
     }
 
-    /// The labels that may be attributes, which are readable while a keychain is locked.
+    /// Labels or annotations of a Secret.
+    private struct Pairs {
+        /// Those that may be attributes, which are readable while a keychain is locked.
+        var kept: [ExtraAttribute] = []
+        /// Words for those that have the secret in them.
+        var repeating: [String] = []
+        /// False if an export of the item lacks one.
+        var isComplete = true
+
+        mutating func leaveOut(_ kind: String, _ name: String, isSecret: Bool) {
+            repeating.append(isSecret ? "a \(kind), whose name it is," : "the \(kind) '\(name)'")
+            isComplete = false
+        }
+    }
+
     private func labels(
         _ value: ForeignJSON.Value?, of data: borrowing KubernetesData
-    ) throws(ForeignFailure) -> [ExtraAttribute] {
-        var labels: [ExtraAttribute] = []
+    ) throws(ForeignFailure) -> Pairs {
+        var labels = Pairs()
         for member in try json.object(value)?.members ?? [] {
-            if let text = try secret(member.value), data.isRepeated(in: text) {
+            let isName = data.isName(member.name)
+            var isSecret = isName
+            if let text = try secret(member.value), data.isRepeated(in: text) { isSecret = true }
+            if isSecret {
                 collector.leaveOut("label with the secret in it")
+                labels.leaveOut("label", member.name, isSecret: isName)
             } else {
-                labels.append(ExtraAttribute(name: member.name, value: try self.text(member.value) ?? ""))
+                labels.kept.append(ExtraAttribute(name: member.name, value: try self.text(member.value) ?? ""))
             }
         }
         return labels
@@ -164,19 +203,24 @@ struct KubernetesReader: JSONRecords {
         "objectset.rio.cattle.io/applied", "banzaicloud.com/last-applied",
     ]
 
-    /// The annotations that may be attributes, which are readable while a keychain is locked.
     private func annotations(
         _ value: ForeignJSON.Value?, of data: borrowing KubernetesData
-    ) throws(ForeignFailure) -> [ExtraAttribute] {
-        var annotations: [ExtraAttribute] = []
+    ) throws(ForeignFailure) -> Pairs {
+        var annotations = Pairs()
         for member in try json.object(value)?.members ?? [] {
             guard let text = try secret(member.value) else { continue }
-            if Self.copies.contains(where: { $0.exact == member.name.exact }) || data.isRepeated(in: text) {
+            let isName = data.isName(member.name)
+            if Self.copies.contains(where: { $0.exact == member.name.exact }) {
+                // Its program makes it anew.
                 collector.leaveOut("annotation with the secret in it")
+            } else if isName || data.isRepeated(in: text) {
+                collector.leaveOut("annotation with the secret in it")
+                annotations.leaveOut("annotation", member.name, isSecret: isName)
             } else if text.count > ItemLimits.attributeSize {
                 collector.leaveOut("annotation of more than \(ItemLimits.attributeSize >> 10) KiB")
+                annotations.isComplete = false
             } else {
-                annotations.append(ExtraAttribute(name: member.name, value: try self.text(member.value) ?? ""))
+                annotations.kept.append(ExtraAttribute(name: member.name, value: try self.text(member.value) ?? ""))
             }
         }
         return annotations

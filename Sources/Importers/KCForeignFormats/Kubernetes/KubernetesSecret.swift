@@ -11,6 +11,8 @@ struct KubernetesSecret: Hashable {
     let name: String
     var type = defaultType
     var isImmutable = false
+    /// True if an import left out labels or annotations of it.
+    var isPartial = false
     var labels: [ExtraAttribute] = []
     var annotations: [ExtraAttribute] = []
 
@@ -20,6 +22,7 @@ struct KubernetesSecret: Hashable {
     static let dataLimit = 1 << 20
     private static let start = "kubernetes/"
     private static let (typeName, immutableName) = ("kubernetes.type", "kubernetes.immutable")
+    private static let partialName = "kubernetes.partial"
     private static let (labelStart, annotationStart) = ("kubernetes.label.", "kubernetes.annotation.")
 
     /// The namespace, if there is one, and the name.
@@ -45,6 +48,8 @@ struct KubernetesSecret: Hashable {
                 type = attribute.value
             } else if attribute.name.exact == Self.immutableName.exact {
                 isImmutable = attribute.value.exact == "true"
+            } else if attribute.name.exact == Self.partialName.exact {
+                isPartial = attribute.value.exact == "true"
             } else if let label = attribute.name.exact.removingPrefix(Self.labelStart) {
                 labels.append(ExtraAttribute(name: label, value: attribute.value))
             } else if let annotation = attribute.name.exact.removingPrefix(Self.annotationStart) {
@@ -68,6 +73,7 @@ struct KubernetesSecret: Hashable {
         if let modified { draft.attributes[.mdat] = .date(modified) }
         draft.extra.append(ExtraAttribute(name: Self.typeName, value: type))
         if isImmutable { draft.extra.append(ExtraAttribute(name: Self.immutableName, value: "true")) }
+        if isPartial { draft.extra.append(ExtraAttribute(name: Self.partialName, value: "true")) }
         draft.extra += labels.map { ExtraAttribute(name: Self.labelStart + $0.name, value: $0.value) }
         draft.extra += annotations.map { ExtraAttribute(name: Self.annotationStart + $0.name, value: $0.value) }
         draft.extra.append(ExtraAttribute(name: "source.format", value: KubernetesFormat().name))

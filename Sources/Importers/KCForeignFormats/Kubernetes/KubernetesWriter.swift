@@ -17,6 +17,8 @@ package final class KubernetesWriter: PlainExportWriter {
     private var secrets: [ExactText: WrittenSecret] = [:]
     /// The Secrets of which a value is not in the file.
     private var partial: Set<ExactText> = []
+    /// The Secrets of which an import left out labels or annotations.
+    private var lacking: Set<ExactText> = []
 
     /// Starts a file.
     package init(_ form: Form) { self.form = form }
@@ -34,7 +36,10 @@ package final class KubernetesWriter: PlainExportWriter {
     }
 
     private func place(_ item: Item, _ secret: borrowing SecretBytes) -> ExportProblem? {
-        if let description = KubernetesSecret(item) {
+        if var description = KubernetesSecret(item) {
+            if description.isPartial { lacking.insert(description.path.exact) }
+            // Other values of the Secret may have been imported from a file that said less of it.
+            description.isPartial = false
             let key = item.attributes.text(.acct)
             let isBytes = item.attributes[.acct] != nil && key == nil
             if isBytes { return .nameNotText }
@@ -94,7 +99,7 @@ package final class KubernetesWriter: PlainExportWriter {
         return nil
     }
 
-    package var remarks: [String] { incomplete + refused }
+    package var remarks: [String] { incomplete + unlabelled + refused }
 
     // A warning has room for some names.
     private static let namedSecrets = 3
@@ -103,13 +108,26 @@ package final class KubernetesWriter: PlainExportWriter {
     private var incomplete: [String] {
         let found = secrets.keys.filter { partial.contains($0) }.sorted()
         if found.isEmpty { return [] }
-        let names = found.prefix(Self.namedSecrets).map { "'\($0)'" }.joined(separator: ", ")
-        let others = found.count - Self.namedSecrets
         return [
-            "\(found.count == 1 ? "the Secret" : "the Secrets") \(names)\(others > 0 ? " and \(others) more" : "") "
-                + "\(found.count == 1 ? "lacks values that it has" : "lack values that they have") here; "
+            "\(named(found)) \(found.count == 1 ? "lacks values that it has" : "lack values that they have") here; "
                 + "'kubectl replace', and often 'apply', removes them from the cluster"
         ]
+    }
+
+    /// The Secrets without labels and annotations that they had in their cluster, in one sentence.
+    private var unlabelled: [String] {
+        let found = secrets.keys.filter { lacking.contains($0) }.sorted()
+        if found.isEmpty { return [] }
+        return [
+            "\(named(found)) \(found.count == 1 ? "lacks" : "lack") labels or annotations that the import left out, "
+                + "since the secret was in them or they were too large"
+        ]
+    }
+
+    private func named(_ found: [ExactText]) -> String {
+        let names = found.prefix(Self.namedSecrets).map { "'\($0)'" }.joined(separator: ", ")
+        let others = found.count - Self.namedSecrets
+        return "\(found.count == 1 ? "the Secret" : "the Secrets") \(names)\(others > 0 ? " and \(others) more" : "")"
     }
 
     private var refused: [String] {
