@@ -55,12 +55,16 @@ struct RecoveryShareTests {
     func eachShare() throws {
         let (first, _) = check([line(2), line(0)], archive: " laptop.kcb -v")
         #expect(first.messages.contains("shares 1 and 3 of recovery kit"), "\(first.messages)")
-        #expect(home.run("status").text.contains("never"))
+        for command in ["status", "recovery list"] {
+            #expect(home.run(command).text.contains("1 of 3 untried"))
+            #expect(home.run("\(command) --json").text.contains(#""untried":[2]"#))
+        }
         #expect(home.run("doctor").messages.contains("share 2 of recovery kit"))
         let (second, _) = check([line(1), line(0)], archive: " laptop.kcb -v")
         #expect(second.messages.contains("shares 1 and 2 of recovery kit"), "\(second.messages)")
         #expect(!home.run("doctor").messages.contains("of recovery kit"))
-        #expect(!home.run("recovery list").text.contains("never"))
+        #expect(!home.run("recovery list").text.contains("untried"))
+        #expect(home.run("recovery list --json").text.contains(#""untried":[]"#))
     }
 
     @Test("Words may be typed in parts, by their first four letters, with their numbers, in capital letters")

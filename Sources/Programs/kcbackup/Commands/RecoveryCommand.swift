@@ -107,6 +107,7 @@ extension RecoveryKit {
                 "shares",
                 shares.map { .members([("needed", .number($0.needed)), ("count", .number($0.count))]) }
             ),
+            ("untried", shares == nil ? nil : .list(untriedShares.map { .number($0) })),
         ])
     }
 
@@ -115,6 +116,8 @@ extension RecoveryKit {
         if retired != nil { return "retired" }
         let day = checked.map { session.calendar.day($0) }
         return switch rehearsal(at: session.now) {
+        case .never where untriedShares.count < shares?.count ?? 0:
+            "\(untriedShares.count) of \(shares?.count ?? 0) untried"
         case .never: "never"
         case .old: "\(day ?? ""), due"
         case .recent: day ?? ""
