@@ -146,6 +146,23 @@ struct HomeUndoTests {
         #expect(text(".netrc") == "own")
     }
 
+    @Test("A dry run foretells that only a folder is left to be removed")
+    func onlyFolderLeft() throws {
+        try remove(".ssh")
+        #expect(home.run("restore h.kcb .ssh/id_a --passphrase file:pass").status == .ok)
+        let isMarked = try FileMark.appendOnly.on(home.home) {
+            #expect(home.run(Self.undo + " --no-undo").status == .incomplete)
+            #expect(text(".ssh/id_a") == nil)
+        }
+        guard isMarked else { return }
+        let plan = home.run(Self.undo + " --dry-run")
+        #expect(plan.text.contains("would take back 'restore' of "), "\(plan.text)")
+        #expect(plan.text.contains(": 1 folder removed\n"), "\(plan.text)")
+        let outcome = home.run(Self.undo + " -v")
+        #expect(outcome.status == .ok && outcome.messages.contains(": 1 folder removed\n"), "\(outcome.messages)")
+        #expect(try !Path.exists(home.home + "/.ssh"))
+    }
+
     @Test("A restore writes all but what may not be written, and says what that is", arguments: [FileMark.immutable])
     func restoreWithoutRights(_ mark: FileMark) throws {
         for name in [".ssh/id_a", ".ssh/id_b"] { try remove(name) }

@@ -108,6 +108,7 @@ struct HomeUndo {
         if plan.steps.isEmpty, let first = plan.changes.blocked.first {
             throw HomeFailure.inTheWay(of: first.path, count: plan.changes.blocked.count)
         }
+        if plan.steps.isEmpty { plan.changes.emptyFolders = try emptyFolders().count }
         return plan
     }
 
@@ -118,6 +119,21 @@ struct HomeUndo {
             plan.blockedFolders.append(folder)
             plan.changes.blocked.append(.init(path: folder.shown, problem: problem))
         }
+    }
+
+    /// The folders that the changes made and that are empty.
+    private func emptyFolders() throws(FileFailure) -> Set<HomePath> {
+        var found: Set<HomePath> = []
+        // The innermost first, as they are removed.
+        for folder in made.sorted(by: >) {
+            do throws(FileFailure) {
+                if try home.isFolder(folder, emptyBut: found) { found.insert(folder) }
+            } catch {
+                // What is in it cannot be known; the run removes it only if that is nothing.
+                guard HomeFile.Failure.file(error).isOfRights else { throw error }
+            }
+        }
+        return found
     }
 
     /// Carries a plan out, if every file is still as it was planned for.

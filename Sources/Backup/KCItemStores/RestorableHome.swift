@@ -94,7 +94,7 @@ package final class RestorableHome: RestorableStore {
                 if name != nil { throw StateFailure.present(name: candidate.text) }
                 // What is before an undo that has nothing left to do was not asked for.
                 guard isRest || candidate == unfinished else { continue }
-                plan.changes.isFinished = true
+                plan.changes.isFinished = plan.changes.emptyFolders == 0
             }
             return UndoPlan(
                 state: state, isOlder: wanted != nil && added.count > 1,

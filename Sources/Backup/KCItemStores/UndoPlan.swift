@@ -37,6 +37,8 @@ package struct UndoneChanges {
     package var returning: [Item] = []
     /// The files of a home that stay as they are.
     package var blocked: [Blocked] = []
+    /// The number of empty folders of a home that go, if no file does.
+    package var emptyFolders = 0
     /// True if an earlier undo, or the user, has taken back all that there was.
     package var isFinished = false
     /// Those of `vanishing` and `changing` that the undone command did not write, or that were changed again; nil if that

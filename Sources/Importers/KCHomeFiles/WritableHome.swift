@@ -163,6 +163,15 @@ package final class WritableHome {
         }
     }
 
+    /// True if a folder is there and has nothing but these folders.
+    package func isFolder(_ path: HomePath, emptyBut folders: Set<HomePath>) throws(FileFailure) -> Bool {
+        guard case .folder(let folder) = try lookUp(path.names) else { return false }
+        var unreadable: [String] = []
+        let names = try folder.names(unreadable: &unreadable)
+        guard unreadable.isEmpty else { return false }
+        return names.allSatisfy { HomePath("\(path.text.string)/\($0)", in: path.root).map(folders.contains) ?? false }
+    }
+
     /// Removes a folder if it is empty; durable after `synchronize`.
     package func removeEmptyFolder(_ path: HomePath) throws(FileFailure) {
         guard case .folder(let folder) = try lookUp(path.folderNames) else { return }

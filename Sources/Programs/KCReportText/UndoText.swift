@@ -72,11 +72,13 @@ package struct UndoText {
             return "\(store.words): the state of \(calendar.moment(plan.state.date)), "
                 + counted(plan.itemsAfter, "item")
         }
-        let counts = [
+        var counts = [
             (changes.vanishing.count, "removed"), (changes.changing.count, "set back"),
             (changes.returning.count, "brought back"), (changes.blocked.count, "left"),
-        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-        return "\(undone) in \(store.words): \(counts.isEmpty ? "damaged items changed" : counts)"
+        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        if changes.emptyFolders > 0 { counts.append("\(counted(changes.emptyFolders, "folder")) removed") }
+        return "\(undone) in \(store.words): "
+            + (counts.isEmpty ? "damaged items changed" : counts.joined(separator: ", "))
     }
 
     /// The JSON object of `undo`.
