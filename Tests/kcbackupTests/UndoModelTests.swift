@@ -107,6 +107,23 @@ struct UndoModelTests {
         #expect(contents() == full)
     }
 
+    @Test("An older state is asked about with what followed, and a dry run marks what was added since")
+    func olderState() throws {
+        for name in ["one", "two"] { #expect(home.run("item add --service \(name) --no-secret").status == .ok) }
+        #expect(home.run("item add --service three --no-secret --no-undo").status == .ok)
+        let names = home.run("undo --list --json").text.matches(
+            of: /"name":"([0-9TZ.]+)","path":"[^"]+","made":"[^"]+","command":"item add"/)
+        let oldest = try #require(names.last).output.1
+        let outcome = home.run("undo \(oldest)")
+        #expect(outcome.status.code == 4)
+        #expect(
+            outcome.messages.contains(" UTC and what followed, without 2 items that were added since?'"),
+            "\(outcome.messages)")
+        let plan = home.run("undo --dry-run").text
+        #expect(plan.contains("would be removed: generic password 'three' (added here since)\n"), "\(plan)")
+        #expect(plan.contains("would be removed: generic password 'two'\n"), "\(plan)")
+    }
+
     @Test("Every command that changes items ends with a line that names the undo")
     func lastLine() {
         for command in [

@@ -23,7 +23,7 @@ package struct UndoText {
     private var undone: String {
         let time = calendar.moment(plan.state.date)
         let words = plan.state.command.map { "'\($0)' of \(time)" } ?? "what changed since \(time)"
-        return plan.isOlder ? "\(words), and what followed," : words
+        return plan.isOlder ? "\(words) and what followed" : words
     }
 
     /// The question to ask before a file is replaced, or anything is lost that the undone command did not write; nil if

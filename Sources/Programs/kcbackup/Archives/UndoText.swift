@@ -11,10 +11,14 @@ extension UndoText {
     func tell(isDone: Bool, all: Bool, in list: inout ChangeList) {
         guard let changes else { return }
         let since = Set((changes.since?.changed ?? []).map(\.uuid))
+        let added = Set((changes.since?.added ?? []).map(\.uuid))
         let rewritten = Set(changes.rewrittenSince.map(\.uuid))
         let vanishing = all ? changes.vanishing : changes.addedSince + changes.rewrittenSince
         list.add(vanishing) { index, words in
-            let mark = rewritten.contains(vanishing[index].uuid) ? " (changed here since)" : ""
+            let uuid = vanishing[index].uuid
+            // By itself, the list without the others has no need of it: the question says that they were added since.
+            let isAdded = all && added.contains(uuid)
+            let mark = rewritten.contains(uuid) ? " (changed here since)" : isAdded ? " (added here since)" : ""
             return "\(isDone ? "removed" : "would be removed"): \(words)\(mark)"
         }
         let changing = all ? changes.changing : changes.changedSince
