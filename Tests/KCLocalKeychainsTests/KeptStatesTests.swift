@@ -143,15 +143,18 @@ struct KeptStatesTests {
             try update("ann", writer)
             return state
         }
-        let written = try #require(try states.written(after: state))
+        let written = try #require(states.written(after: state))
         var now = try keychain.versionedItems()
         let kept = Set(try states.open(state).versionedItems().items.compactMap(\.seal))
         #expect(Set(now.items.compactMap(\.seal)).subtracting(kept) == written)
         try keychain.write { writer in try update("ann", writer) }
         now = try keychain.versionedItems()
         #expect(Set(now.items.compactMap(\.seal)).subtracting(kept).isDisjoint(with: written))
+        // A record that others may read is not trusted, and is as good as none.
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: state.path + ".written")
+        #expect(states.written(after: state) == nil)
         try states.remove(state)
-        #expect(try states.written(after: state) == nil)
+        #expect(states.written(after: state) == nil)
     }
 
     @Test("A record that was cut short only makes more rows count as written later")
@@ -173,7 +176,7 @@ struct KeptStatesTests {
         #expect(whole.count == 2 * RowSeal.size)
         let cut = Array(whole.dropLast(3))
         try PrivateFile.replace(record, cut.span)
-        #expect(try states.written(after: state)?.count == 1)
+        #expect(states.written(after: state)?.count == 1)
     }
 
     @Test("A state is restored exactly, with items that no archive contains, with tombstones, and without later items")

@@ -107,19 +107,23 @@ package struct KeptStates {
     /// The rows that the change wrote before which a state was kept; rows that are neither of the state nor among these
     /// were written later.
     ///
-    /// - Returns: nil if the change was killed before it recorded them.
-    package func written(after state: State) throws(FileFailure) -> Set<RowSeal>? {
-        let path = StateFolder.record(of: state)
-        guard try Path.exists(path) else { return nil }
-        let record = try PrivateFile.read(path, limit: ItemLimits.itemCount * RowSeal.size)
-        var seals: Set<RowSeal> = []
-        record.withBytes { bytes in
-            for start in stride(from: 0, to: bytes.count, by: RowSeal.size) {
-                let end = min(start + RowSeal.size, bytes.count)
-                if let seal = RowSeal(bytes: bytes.extracting(start..<end)) { seals.insert(seal) }
+    /// - Returns: nil if the change was killed before it recorded them, or if the record cannot be read or trusted.
+    package func written(after state: State) -> Set<RowSeal>? {
+        do throws(FileFailure) {
+            let path = StateFolder.record(of: state)
+            let record = try PrivateFile.read(path, limit: ItemLimits.itemCount * RowSeal.size)
+            var seals: Set<RowSeal> = []
+            record.withBytes { bytes in
+                for start in stride(from: 0, to: bytes.count, by: RowSeal.size) {
+                    let end = min(start + RowSeal.size, bytes.count)
+                    if let seal = RowSeal(bytes: bytes.extracting(start..<end)) { seals.insert(seal) }
+                }
             }
+            return seals
+        } catch {
+            // It holds no secret, and undo needs only the state: without the record it asks before any row goes.
+            return nil
         }
-        return seals
     }
 
     /// All states, the newest first.
