@@ -40,4 +40,18 @@ struct LockByNameTests {
             #expect(try folder.read("a.lock") == Array(other.utf8))
         }
     }
+
+    @Test("Whether one could be made is told without making it")
+    func free() throws {
+        try LockByName.requireFree(path, mark: Self.mark)
+        #expect(try folder.list() == [])
+        try folder.write("a.lock", Self.mark)
+        try LockByName.requireFree(path, mark: Self.mark)
+        #expect(try folder.list() == ["a.lock"])
+        let lock = try LockByName(path, mark: Self.mark)
+        #expect(throws: FileFailure(path, .busy)) { try LockByName.requireFree(path, mark: Self.mark) }
+        try lock.release()
+        try folder.write("a.lock", Array("git's".utf8))
+        #expect(throws: FileFailure(path, .busy)) { try LockByName.requireFree(path, mark: Self.mark) }
+    }
 }

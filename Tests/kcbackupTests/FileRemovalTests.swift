@@ -41,9 +41,13 @@ struct FileRemovalTests {
         let line = "https://ada:rose@a.example\n"
         try file(".git-credentials", line)
         try file(".git-credentials.lock", "git's")
-        let outcome = home.run("import ~/.git-credentials --remove-from-file")
-        #expect(outcome.status == .busy)
-        #expect(outcome.messages.contains(".git-credentials.lock"), "\(outcome.messages)")
+        for option in [" --dry-run", ""] {
+            let outcome = home.run("import ~/.git-credentials --remove-from-file\(option)")
+            #expect(outcome.status == .busy)
+            #expect(outcome.messages.contains(".git-credentials.lock"), "\(outcome.messages)")
+            #expect(outcome.messages.contains("a killed one has left this file: remove it"), "\(outcome.messages)")
+            #expect(home.run("item list --json").text.contains(#""items":[]"#))
+        }
         #expect(text(".git-credentials") == line)
         #expect(text(".git-credentials.lock") == "git's")
         try FileManager.default.removeItem(atPath: home.home + "/.git-credentials.lock")

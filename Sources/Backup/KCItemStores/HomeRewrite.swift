@@ -18,7 +18,7 @@ extension RestorableHome {
     ) throws {
         let lock = try kept.folder.lock()
         defer { withExtendedLifetime(lock) {} }
-        let lockFile = try ending.map { try LockByName("\(home)/\(path.text.string)\($0)", mark: Self.lockMark) }
+        let lockFile = try ending.map { try LockByName(Self.lock($0, of: path, in: home), mark: Self.lockMark) }
         var failure: (any Error)?
         do {
             try replace(path, expected, rest, now)
@@ -32,6 +32,19 @@ extension RestorableHome {
             failure = failure ?? error
         }
         if let failure { throw failure }
+    }
+
+    /// Checks that no other program keeps others from a file of a home.
+    ///
+    /// - Parameter ending: as for `rewrite`.
+    /// - Throws: `FileFailure` (`busy` if one does), `StreamFailure`.
+    package static func requireUnlocked(_ path: HomePath, in home: String, by ending: String?) throws {
+        guard let ending else { return }
+        try LockByName.requireFree(lock(ending, of: path, in: home), mark: lockMark)
+    }
+
+    private static func lock(_ ending: String, of path: HomePath, in home: String) -> String {
+        "\(home)/\(path.text.string)\(ending)"
     }
 
     /// What a lock file has in it, so that a later run knows one that was left by a killed run.

@@ -42,8 +42,21 @@ package final class LockByName {
     /// Removes the file.
     package func release() throws(FileFailure) { try Path.remove(path) }
 
+    /// Checks that the file could be made now, and makes none.
+    ///
+    /// - Throws: as `init`.
+    package static func requireFree(_ path: String, mark: [UInt8]) throws {
+        if try Path.exists(path) { _ = try left(path, mark) }
+    }
+
     /// Removes a file that a killed process left.
     private static func removeLeft(_ path: String, _ mark: [UInt8]) throws {
+        let left = try left(path, mark)
+        try withExtendedLifetime(left) { try Path.remove(path) }
+    }
+
+    /// The file that a killed process left, locked.
+    private static func left(_ path: String, _ mark: [UInt8]) throws -> OpenFile {
         let left = try OpenFile.reading(path)
         let bytes = try [UInt8](capacity: mark.count + 1) { output throws in
             try left.read(at: 0, upTo: mark.count + 1, into: &output)
@@ -54,6 +67,6 @@ package final class LockByName {
             unsafe fstat(left.descriptor, &status) == 0, unsafe lstat(path, &named) == 0,
             named.st_dev == status.st_dev, named.st_ino == status.st_ino
         else { throw FileFailure(path, .busy) }
-        try withExtendedLifetime(left) { try Path.remove(path) }
+        return left
     }
 }

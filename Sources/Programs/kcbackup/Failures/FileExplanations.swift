@@ -54,10 +54,7 @@ func explainFile(_ failure: FileFailure) -> Explanation {
             .refused, "the folder \(path) belongs to another user (UID \(owner)), so nothing there is trusted",
             hint: "under sudo, 'sudo -H' takes the home folder of the right user; XDG_DATA_HOME names another folder",
             "otherwise keep keys and keychains in a folder of your own")
-    case .busy:
-        return Explanation(
-            .busy, "another program is changing \(path)", hint: "wait until it has ended, and try again"
-        )
+    case .busy: return explainBusy(failure)
     case .changed:
         return Explanation(
             .busy, "\(path) was changed in the meantime; it is as the other program left it", hint: "try again")
@@ -73,6 +70,14 @@ func explainFile(_ failure: FileFailure) -> Explanation {
     case .tooLarge(let limit): return Explanation(.limit, "\(path) has more than \(limit) bytes")
     case .system(let code, let doing): return explainSystem(code, "\(doing) \(path)")
     }
+}
+
+/// Explains that another program has the lock of a file.
+private func explainBusy(_ failure: FileFailure) -> Explanation {
+    let explanation = Explanation(
+        .busy, "another program is changing \(quoted(failure.path))", hint: "wait until it has ended, and try again")
+    guard failure.path.exact.hasSuffix("credentials.lock") else { return explanation }
+    return explanation.adding(["if no git runs, a killed one has left this file: remove it"])
 }
 
 /// Explains that something is not a regular file.

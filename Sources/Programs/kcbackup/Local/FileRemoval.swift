@@ -53,6 +53,7 @@ struct FileRemoval {
         case .missing: throw HomeFailure.changedMeanwhile(place.shown)
         case .inTheWay(let problem): throw HomeFailure.notReplaceable(place.shown, problem)
         }
+        try RestorableHome.requireUnlocked(place, in: session.world.home, by: format.lockEnding)
         self.path = path
         self.place = place
         self.format = format
