@@ -92,6 +92,23 @@ struct FileRemovalTests {
         }
     }
 
+    @Test("Where the state of the file cannot be kept, the import stands and the file stays")
+    func stateNotKept() throws {
+        try file(".netrc", "machine a.example login ada password rose\n")
+        #expect(home.run("import ~/.netrc --remove-from-file").status == .ok)
+        try file(".netrc", "machine b.example login bob password tulip\n")
+        try FileMark.immutable.on(home.home + "/.local/share/kcbackup/undo/home-files") {
+            let outcome = home.run("import ~/.netrc --remove-from-file")
+            #expect(outcome.status != .ok)
+            #expect(
+                outcome.messages.contains("'~/.netrc' stays as it is: its state cannot be kept for 'undo'"),
+                "\(outcome.messages)")
+            #expect(!outcome.messages.contains("nothing was changed"), "\(outcome.messages)")
+            #expect(text(".netrc")?.contains("tulip") == true)
+            #expect(home.run("item find --server b.example --reveal").text == "tulip")
+        }
+    }
+
     @Test("A change of a home whose record is missing or changed is damage, and later ones are taken back")
     func brokenRecord() throws {
         try file(".netrc", Self.netrc)

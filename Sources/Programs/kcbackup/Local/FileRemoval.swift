@@ -108,8 +108,14 @@ struct FileRemoval {
             // What is said of 'undo' otherwise is about the keychain.
             let didKeep = session.keptState
             defer { session.keptState = didKeep }
-            try RestorableHome(.home, session.world.home, session.stateSetting).rewrite(
-                place, from: file.bytes, to: rest.bytes, lockedBy: format.lockEnding, now: session.now)
+            do {
+                try RestorableHome(.home, session.world.home, session.stateSetting).rewrite(
+                    place, from: file.bytes, to: rest.bytes, lockedBy: format.lockEnding, now: session.now)
+            } catch StateFailure.notKept(let cause) {
+                // The import stands, and '--no-undo' is about the keychain alone.
+                session.warn("\(quoted(path)) stays as it is: its state cannot be kept for 'undo'")
+                throw cause
+            }
             session.note(
                 "took \(counted(rest.removed, "record")) out of \(quoted(path)); "
                     + "'kcbackup undo \(OptionName.keychain.spelling) \(HomeRoot.home.storeName)' puts them back, "
