@@ -92,6 +92,18 @@ struct FileRemovalTests {
         }
     }
 
+    @Test("A dry run says that the keychain cannot be written, as the run does")
+    func keychainNotPermitted() throws {
+        try file(".netrc", "machine a.example login ada password rose\n")
+        try FileMark.immutable.on(home.home + "/.local/share/kcbackup/keychains/login.keychain") {
+            for option in [" --dry-run", ""] {
+                let outcome = home.run("import ~/.netrc --remove-from-file\(option)")
+                #expect(outcome.status == .io, "\(outcome.messages)")
+            }
+        }
+        #expect(text(".netrc")?.contains("rose") == true)
+    }
+
     @Test("Where the state of the file cannot be kept, the import stands and the file stays")
     func stateNotKept() throws {
         try file(".netrc", "machine a.example login ada password rose\n")

@@ -49,6 +49,19 @@ struct ProtectionPlanTests {
         #expect(try files("a", "b", "a.age", "b.age") == [false, false, true, true])
     }
 
+    @Test("A dry run says that the keychain cannot take the key that the first file needs, as the run does")
+    func keychainNotPermitted() throws {
+        let line = "protect a --class complete --passcode file:passcode"
+        let folder = home.home + "/.local/share/kcbackup/keychains"
+        try FileMark.immutable.on(folder) { expect(line + " --dry-run", .io) }
+        try FileMark.immutable.on(folder + "/login.keychain") {
+            for option in [" --dry-run", ""] { expect(line + option, .io) }
+        }
+        expect(line)
+        // The keys are there now.
+        try FileMark.immutable.on(folder + "/login.keychain") { expect("protect b --class unless-open --dry-run") }
+    }
+
     @Test("A file whose key does not fit changes none before it")
     func otherKey() throws {
         expect("protect a b --class none")

@@ -1,3 +1,4 @@
+internal import Glibc
 package import KCByteStreams
 package import KCCryptography
 package import KCKeychainStore
@@ -68,6 +69,20 @@ package struct LocalKeychain: Hashable, Sendable {
     package func open(on device: LocalDevice, minimumCost: ScryptCost? = nil) throws -> Keychain {
         guard try Path.exists(path) else { throw KeychainStoreError.notFound(path) }
         return try Keychain.open(at: path, deviceKey: device.key(), minimumCost: minimumCost)
+    }
+
+    /// Checks that the file could be changed, as far as that can be known without doing it.
+    ///
+    /// - Throws: `readOnly` if it could not, `file`.
+    package func requireChangeable() throws(KeychainStoreError) {
+        do throws(FileFailure) {
+            let (folderPath, fileName) = Path.split(path)
+            let folder = try OpenFolder(folderPath)
+            try folder.requireReplaceable(fileName, folder.status(of: fileName))
+        } catch {
+            if case .system(let code, _) = error.problem, [EACCES, EPERM, EROFS].contains(code) { throw .readOnly }
+            throw .file(error)
+        }
     }
 
     /// True if a keychain in the data folder can have this name.

@@ -125,6 +125,10 @@ extension FileKeyPlaces.Place {
         if !keychain.knowsFilePublicKey(fileClass) || option.passcode != nil {
             try option.unlock(keychain, for: .of([Protection(fileClass.accessibility)]), in: session)
         }
+        // The first file of a class makes its key.
+        if keychain.keybag.openFilePublicKey(fileClass) == nil, try keychain.fileKeys(fileClass).isEmpty {
+            try local.requireChangeable()
+        }
     }
 
     /// The identity that names the newest key, which is made if there is none.

@@ -87,7 +87,9 @@ struct KeychainImport {
         let store = try target.open(in: session)
         try target.passcodeOption.unlock(store, for: .of(Protection.unconstrained), in: session)
         if !keepsState || isDryRun {
-            return (try importing.run(items, into: store, step: progress.step, observe: observe), store)
+            let report = try importing.run(items, into: store, step: progress.step, observe: observe)
+            if isDryRun, report.counts.create + report.counts.update > 0 { try local.requireChangeable() }
+            return (report, store)
         }
         let report = try session.states(of: store).keeping(before: isAgreement ? .merge : .import, isKept: true) {
             keep in
