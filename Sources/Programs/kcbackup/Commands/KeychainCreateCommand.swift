@@ -98,7 +98,8 @@ struct KeychainCreateCommand: Verb {
             if passcode == nil || passcode == .terminal {
                 try session.keepUnlocked(local, secret)
             } else {
-                session.note("it is locked: 'kcbackup keychain unlock' opens it for later commands")
+                session.note(
+                    "it is locked: 'kcbackup keychain unlock \(shellWord(local.name))' opens it for later commands")
             }
             session.warnJobs(ofNew: local, passcode: passcode)
         }

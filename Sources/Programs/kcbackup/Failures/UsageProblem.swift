@@ -47,7 +47,7 @@ extension UsageProblem {
         UsageProblem(
             "the files are of keychains \(keychains.map { quoted($0) }.joined(separator: ", ")), and a passcode is of one",
             hint:
-                "say of which with '\(OptionName.keychain.spelling) NAME', and open the others with 'kcbackup keychain unlock'",
+                "say of which with '\(OptionName.keychain.spelling) NAME', and open the others with 'kcbackup keychain unlock NAME'",
             "or decrypt the files of each keychain by themselves")
     }
 

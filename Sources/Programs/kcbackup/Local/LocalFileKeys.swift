@@ -110,9 +110,9 @@ struct LocalFileKeys: FileKeyring {
                 throw KeychainStoreError.tooManyAttempts(retryAfter: seconds)
             }
             guard let passcode = try secret(prompt) else {
+                let name = session.subjects.keychain ?? LocalKeychain.defaultName
                 throw PluginRefusal(
-                    "keychain \(quoted(session.subjects.keychain ?? "")) is locked; 'kcbackup keychain unlock' opens it"
-                )
+                    "keychain \(quoted(name)) is locked; 'kcbackup keychain unlock \(shellWord(name))' opens it")
             }
             left -= 1
             do throws(KeychainStoreError) {

@@ -145,7 +145,7 @@ struct PasscodeOption: ParsableArguments {
         }
         return Refusal(
             .locked, "keychain \(quoted(name)) is locked, and there is no terminal to ask for its passcode on",
-            hint: "'kcbackup keychain unlock' opens it for later commands",
+            hint: "'kcbackup keychain unlock \(shellWord(name))' opens it for later commands",
             "'\(OptionName.passcode.spelling) SOURCE' opens it for this one, where SOURCE is \(SecretSource.forms)")
     }
 }
