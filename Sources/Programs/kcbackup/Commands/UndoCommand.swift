@@ -42,8 +42,19 @@ struct UndoCommand: Verb {
     @Flag(name: OptionName.noUndo.name, help: "Do not keep the present state.")
     var noUndo = false
 
-    @OptionGroup
-    var keychain: KeychainOptions
+    @Option(
+        name: OptionName.keychain.name,
+        help: ArgumentHelp(
+            "'secret-service:' for the desktop keyring, or a keychain: a name, or a path with a '/'. (default: see 'keychain default')",
+            valueName: "name|path"),
+        completion: KnownNames.readableStores)
+    var keychain: String?
+
+    // Not `PasscodeOption`: a keychain needs none here.
+    @Option(
+        name: OptionName.passcode.name,
+        help: ArgumentHelp("Where the password of the desktop keyring comes from.", valueName: "source"))
+    var passcode: SecretSource?
 
     @OptionGroup
     var unlocking: UnlockOptions
@@ -55,14 +66,15 @@ struct UndoCommand: Verb {
         if list {
             let others: [(Bool, OptionName)] = [
                 (dryRun, .dryRun), (yes, .yes), (noUndo, .noUndo), (unlocking.unlock, .unlock),
-                (keychain.passcode != nil, .passcode),
+                (passcode != nil, .passcode),
             ]
             for (isGiven, other) in others where isGiven { throw UsageProblem.together(.list, other) }
             if state != nil { throw UsageProblem.undoOfItems(.list) }
         }
+        var passcodeOption = try PasscodeOption.parse([])
+        passcodeOption.passcode = passcode
         let request = try UndoRequest(
-            store: RestorePlace(
-                undoing: keychain.keychain, StoreOptions(keychain.passcodeOption, unlocking), in: session),
+            store: RestorePlace(undoing: keychain, StoreOptions(passcodeOption, unlocking), in: session),
             state: state, isDryRun: dryRun, keepsState: !noUndo,
             isConfirmed: yes)
         return try list ? request.list(in: session) : request.undo(in: session)
