@@ -51,6 +51,18 @@ import Testing
         #expect(try facts("a b.txt") == before)
     }
 
+    @Test("What the new file cannot be given is said of the file that has it")
+    func attributesNotPermitted() throws {
+        for name in ["from", "to"] { try folder.write(name, Array("a".utf8)) }
+        let metadata = try FileMetadata(of: OpenFile.reading(folder.path("from")))
+        let target = try OpenFile.reading(folder.path("to"))
+        try FileMark.immutable.on(folder.path("to")) {
+            #expect(
+                throws: FileFailure(folder.path("from"), .system(EPERM, doing: "setting the permissions of"))
+            ) { try metadata.apply(to: target) }
+        }
+    }
+
     @Test("Links, folders and pipes are refused, and stay as they are")
     func refused() throws {
         try folder.write("one", Array("a".utf8))

@@ -5,6 +5,8 @@ internal import Glibc
 ///
 /// Attributes of the system, such as security labels, belong to the place and not to the file.
 package struct FileMetadata: Hashable, Sendable {
+    /// That of the file, for messages.
+    private let path: String
     /// The lowest twelve bits of the mode.
     private let permissions: UInt32
     private let owner: UInt32
@@ -35,6 +37,7 @@ package struct FileMetadata: Hashable, Sendable {
     /// Reads what an open file has.
     package init(of file: OpenFile) throws(FileFailure) {
         let status = try file.status()
+        path = file.path
         permissions = status.st_mode & 0o7777
         owner = status.st_uid
         group = status.st_gid
@@ -47,7 +50,17 @@ package struct FileMetadata: Hashable, Sendable {
     }
 
     /// Gives them to an open file, and leaves it readable to no more users on the way.
+    ///
+    /// - Throws: `FileFailure` with the path of the file that they were read of: a new one has no name yet.
     package func apply(to file: OpenFile) throws(FileFailure) {
+        do throws(FileFailure) {
+            try set(on: file)
+        } catch {
+            throw FileFailure(path, error.problem)
+        }
+    }
+
+    private func set(on file: OpenFile) throws(FileFailure) {
         let status = try file.status()
         if status.st_uid != owner || status.st_gid != group { try file.setOwner(user: owner, group: group) }
         try file.setPermissions(permissions)
