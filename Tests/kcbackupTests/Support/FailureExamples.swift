@@ -84,7 +84,7 @@ enum FailureExamples {
         + [.commandLine(.surplus(1), command: "kcbackup item delete")]
         + [.commandLine(.unknownOption("--port"), command: "kcbackup item add")]
         + [.argumentsMissing] + usage.map { .usage($0) } + refusals.map { .refused($0) } + secrets.map { .secret($0) }
-        + terminal.map { .terminal($0) } + files.map { .file(FileFailure("laptop.kcb", $0)) }
+        + terminal.map { .terminal($0) } + files.map { .file($0) }
         + streams.map { .stream(StreamFailure(.reading, $0), path: "laptop.kcb") }
         + [.output(StreamFailure(.writing, .system(28))), .output(StreamFailure(.writing, .system(9)))]
         + [.temporaryFolder(.stream(StreamFailure(.writing, .system(28)), path: nil), path: "/tmp")]
@@ -298,11 +298,14 @@ enum FailureExamples {
         .noFile(what: "escrow key of the keychain", path: "escrow", isKeyFile: true),
     ]
     private static let terminal: [TerminalFailure] = [.unavailable, .closed, .lineTooLong(limit: 4096), .interrupted]
-    private static let files: [FileFailure.Problem] = [
+    private static let files =
+        fileProblems.map { FileFailure("laptop.kcb", $0) } + [FileFailure(".git-credentials.lock", .busy)]
+    private static let fileProblems: [FileFailure.Problem] = [
         .notFound, .exists, .notRegular, .exposed(mode: 0o644), .foreignOwner, .sharedFolder(mode: 0o1777),
         .foreignFolder(owner: 1_000), .busy, .changed, .displaced(to: "laptop.kcb.3k"), .noSafeNaming,
         .tooLarge(limit: 65_536),
         .system(28, doing: "writing"), .system(30, doing: "writing"), .system(2, doing: "creating a file in"),
+        .system(13, doing: "opening"), .system(1, doing: "replacing"),
     ]
     private static let streams: [StreamFailure.Kind] = [
         .truncated, .malformed("a rule is broken"), .authenticationFailed,

@@ -155,8 +155,11 @@ private func explainSystem(_ code: Int32, _ doing: String) -> Explanation {
     switch code {
     case EINTR where Interruption.isRequested: return explainInterruption()
     case EROFS: return Explanation(.io, "\(doing): \(reason)", hint: "choose a folder on another file system")
-    case EACCES, EPERM:
-        return Explanation(.io, "\(doing): \(reason)", hint: "check who may read and write there")
+    case EACCES: return Explanation(.io, "\(doing): \(reason)", hint: "check who may read and write there")
+    case EPERM:
+        return Explanation(
+            .io, "\(doing): \(reason)",
+            hint: "check who may read and write there, and with 'lsattr' whether chattr keeps it from changes")
     case ENOSPC, EDQUOT:
         return Explanation(.io, "\(doing): \(reason)", hint: "make room, or choose another folder")
     default: return Explanation(.io, "\(doing): \(reason)")
