@@ -43,7 +43,7 @@ struct ExportTests {
         for line in ["keychain create", "import items.jsonl"] {
             #expect(home.run("\(line) --passcode file:passcode").status == .ok)
         }
-        let expected: [(String, ExitStatus)] = [
+        let expected: [(String, kcbackup.ExitStatus)] = [
             ("svcA", .locked), ("svcB", .ok), ("svcC", .refused), ("svcD", .notFound),
         ]
         for (text, status) in expected {
