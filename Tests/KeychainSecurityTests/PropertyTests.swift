@@ -36,7 +36,8 @@ struct PropertyTests {
         }
         let result = tally.result
         for (event, least) in Self.frequencies {
-            let least = least * Self.keychains / 25
+            // In fewer calls, chance makes more of a difference.
+            let least = KCTestSupport.ModelRun.isWhole ? least : least * Self.keychains / 25 / 3
             #expect(result[event, default: 0] >= least, "\(event): too rare to show a mistake, seed \(seed)")
         }
     }

@@ -17,7 +17,7 @@ struct AppKeyringTests {
                   for number in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
                     app=org.example.App$number
                     /usr/bin/python3 '\#(Project.path("Tests/kcbackupTests/Desktop/portal.py"))' $app secret
-                    [ $(tr -d '\0\n' <secret | wc -c) = 64 ] && break
+                    [ $(tr -d '\0' <secret | wc -c) = 64 ] && [ "$(tail -c 1 secret)" ] && break
                   done
                   rings=.var/app/$app/data/keyrings
                   mkdir -p $rings
@@ -39,7 +39,7 @@ struct AppKeyringTests {
             #"""
             keyring
             app
-            $KCBACKUP create --keychain home: -r "$key" -o early.kcb -v 2>&1 | grep -o 'which lists.*' || true
+            $KCBACKUP create --keychain home: -r "$key" -o early.kcb -v 2>&1 | grep -o 'which lists.*' | sed 's/ [0-9]* items* / N /' || true
             $KCBACKUP doctor 2>&1 | grep -c 'opens only' || true
             again
             $KCBACKUP inspect $rings/default.keyring --json 2>/dev/null | jq -r '.items[].attributes.labl'
@@ -52,7 +52,7 @@ struct AppKeyringTests {
             """#)
         #expect(
             text == """
-                which lists 1 item that it does not return until the next log-in
+                which lists N that it does not return until the next log-in
                 0
                 cookie
                 token

@@ -118,8 +118,18 @@ package struct FileMetadata: Hashable, Sendable {
 extension OpenFile {
     /// Keeps others from opening the file for writing while this object lives.
     ///
-    /// - Returns: false if another process has it open for writing, or if the file system cannot tell.
-    package func holdAgainstWriters() -> Bool { cfiles_hold_against_writers(descriptor) == 0 }
+    /// - Returns: false if another process has it open for writing for longer than 0.1 seconds, or if the file system cannot
+    ///   tell.
+    package func holdAgainstWriters() -> Bool {
+        // A process that is being started holds copies of the descriptors of its parent until it executes its program.
+        for _ in 0..<20 {
+            if cfiles_hold_against_writers(descriptor) == 0 { return true }
+            guard errno == EAGAIN else { return false }
+            var time = timespec(tv_sec: 0, tv_nsec: 5_000_000)
+            unsafe nanosleep(&time, nil)
+        }
+        return false
+    }
 
     /// Ends what `holdAgainstWriters` began.
     package func releaseToWriters() { _ = cfiles_release_to_writers(descriptor) }
