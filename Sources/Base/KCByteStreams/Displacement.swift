@@ -121,7 +121,7 @@ struct Displacement {
         whilePuttingBack()
         guard exchange(passing) == 0 else {
             let code = errno
-            // Somebody has removed the new file, and left the name to the one that is held here.
+            // Another program has removed the new file, so the name is free.
             if code == ENOENT, Naming.move(passing, in: folder, to: name, in: folder) == 0 { return }
             throw try displaced(passing)
         }
@@ -132,8 +132,8 @@ struct Displacement {
         throw try displaced(passing)
     }
 
-    /// Gives a version of another program a name beside the file's, since nobody would know it under a temporary one, which is
-    /// removed as stale later.
+    /// Moves another program's version to a name beside the file's: under its temporary name it would later be removed as
+    /// stale.
     ///
     /// - Throws: `FileFailure` (`system`); it has its temporary name then.
     private func displaced(_ passing: String) throws(FileFailure) -> FileFailure {

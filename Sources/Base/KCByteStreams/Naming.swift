@@ -55,7 +55,7 @@ enum Naming {
     /// The size of 64 bits with 36 digits.
     private static let wordSize = 13
 
-    /// True if `uniqueWord` may have made the word; what somebody else named so is as good as never there.
+    /// True if a word has the form of those that `uniqueWord` makes.
     static func isUniqueWord(_ word: some Collection<UInt8>) -> Bool {
         word.count == wordSize
             && word.allSatisfy {

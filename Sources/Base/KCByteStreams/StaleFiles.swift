@@ -22,8 +22,8 @@ package enum StaleFiles {
 
     /// Removes this user's stale temporary files in a folder in which others choose names too.
     ///
-    /// Whoever puts something under such a name there could remove it as well, so there is nothing that this gives to them: a
-    /// link is not followed, and a file with a second name keeps it and stays. Temporary folders stay, too.
+    /// This is safe there: it follows no link, and removes only regular files of this user that have one name and are not
+    /// in use. Temporary folders stay.
     ///
     /// - Throws: `FileFailure` (`system`) if the folder cannot be listed.
     static func removeOwn(in folder: OpenFile) throws(FileFailure) {

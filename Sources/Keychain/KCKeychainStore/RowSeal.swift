@@ -1,8 +1,10 @@
 internal import KCByteStreams
 internal import KCKeychainKeys
 
-/// Tells how a row was written: each write seals the secret, or that there is none, with new random bytes, and the seal
-/// binds every attribute.
+/// Identifies a version of a row by its seal, which binds every attribute and begins with random bytes.
+///
+/// Each change of a row makes a new seal. Restoring an unencrypted archive writes the seals that it has: rows with the same
+/// seal have the same contents.
 package struct RowSeal: Hashable, Sendable {
     /// The number of bytes of a seal that are compared.
     package static let size = SealedFrame.mark.count

@@ -211,7 +211,7 @@ struct KubernetesReader: JSONRecords {
             guard let text = try secret(member.value) else { continue }
             let isName = data.isName(member.name)
             if Self.copies.contains(where: { $0.exact == member.name.exact }) {
-                // Its program makes it anew.
+                // The program that applies the object writes it again, so its loss needs no remark.
                 collector.leaveOut("annotation with the secret in it")
             } else if isName || data.isRepeated(in: text) {
                 collector.leaveOut("annotation with the secret in it")

@@ -147,7 +147,7 @@ private func explainShrinkage(_ loss: Shrinkage, job: String?) -> Explanation {
             .shrunk, words, hint: old,
             "if it was removed on purpose, \(allowing(.acceptShrink, job))" + (job == nil ? "" : " once"))
     }
-    // What cannot be read is still there, and nobody should be led to give it up.
+    // The items still exist, so accepting their loss is no advice.
     let names = loss.unreadNames.map { quoted($0) }
     var hints = [old]
     if let job, !names.isEmpty { hints.append("'kcbackup run \(job) -v' says why") }

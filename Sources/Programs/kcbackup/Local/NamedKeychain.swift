@@ -58,7 +58,7 @@ extension LocalKeychain: NamedStore {
         if let source = passcode.passcode { try requireRight(source, of: keychain, in: session) }
     }
 
-    /// Checks the passcode of a job; a wrong one counts when the job runs, and not when somebody looks.
+    /// Checks the passcode of a job, without counting a wrong one as an attempt.
     private func requireRight(_ source: SecretSource, of keychain: Keychain, in session: Session) throws {
         let wanted = WantedSecret(what: passcodeWords(name), flag: .passcode, source: source)
         try session.trying(wanted, of: keychain) { secret in
