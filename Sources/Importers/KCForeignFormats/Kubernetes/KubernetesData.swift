@@ -76,9 +76,16 @@ final class KubernetesData {
         }
     }
 
-    /// True if the name of a label or an annotation, or a part of it between slashes, is one of the values.
+    /// True if the name of a label or an annotation, or a part of it between slashes, is one of the values, or has one in it.
     func isName(_ name: String) -> Bool {
-        ([name] + name.exact.split(separator: "/")).contains { part in
+        var effort = Self.effort
+        let text = Array(name.utf8)
+        let hasValue = texts.contains { range in
+            guard range.count >= Self.shortest, range.count <= text.count else { return false }
+            return bytes.withBytes { Self.holds(text.span, $0.extracting(range), &effort) }
+        }
+        if hasValue { return true }
+        return ([name] + name.exact.split(separator: "/")).contains { part in
             let count = part.utf8.count
             return count >= Self.shortestName
                 && texts.contains { range in
