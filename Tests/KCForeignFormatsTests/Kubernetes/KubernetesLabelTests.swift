@@ -37,6 +37,21 @@ struct KubernetesLabelTests {
         #expect(contents.remarks.count == 1 && !contents.remarks[0].contains("4711"))
     }
 
+    @Test("A label or an annotation whose name has a longer secret in it is left out, and is not named")
+    func secretWithinName() throws {
+        let text =
+            #"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"door","labels":{"pre-s3cr3t-k3y.2":"x","s3cr3t-k3":"y"},"#
+            + #""annotations":{"example.org/xs3cr3t-k3y":"y"}},"stringData":{"pin":"s3cr3t-k3y"}}"#
+        let contents = try ForeignReading.read(text, as: KubernetesFormat())
+        let extra = try #require(try contents.entries.first).item.extra
+        #expect(extra.map { $0.name }.filter { $0.contains("s3cr3t-k3") } == ["kubernetes.label.s3cr3t-k3"])
+        #expect(
+            contents.leftOut.map { "\($0.count) \($0.kind)" } == [
+                "1 label with the secret in it", "1 annotation with the secret in it",
+            ])
+        #expect(contents.remarks.count == 1 && !contents.remarks[0].contains("s3cr3t"))
+    }
+
     @Test("Of many labels with the secret in them, some are named")
     func manyLabels() throws {
         let labels = (0..<1_000).map { #""l\#($0)":"4711""# }.joined(separator: ",")
