@@ -47,12 +47,7 @@ struct AgileRecord: JSONRecords {
             json.skip("id", "type", "designation", of: field)
             if logins.isPaired(field) { json.skip("name", of: field) }
         }
-        var hasPassword = false
-        for login in logins.pairs {
-            guard let password = json.secret(login.password) else { continue }
-            try record.addLogin(user: login.user, password: password)
-            hasPassword = true
-        }
+        let hasPassword = try logins.add(to: record, json)
         try addPassword(value(details["password"]), type, logins.user, hasPassword: hasPassword, to: record)
         for field in logins.others {
             guard let value = try value(field["value"]) else { continue }

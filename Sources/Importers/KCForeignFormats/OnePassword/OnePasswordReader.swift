@@ -79,12 +79,7 @@ struct OnePasswordReader: JSONRecords {
             json.skip("id", "fieldType", "designation", of: field)
             if logins.isPaired(field) { json.skip("name", of: field) }
         }
-        var hasPassword = false
-        for login in logins.pairs {
-            guard let password = json.secret(login.password) else { continue }
-            try record.addLogin(user: login.user, password: password)
-            hasPassword = true
-        }
+        let hasPassword = try logins.add(to: record, json)
         if hasPassword {
             // What the record's own password belongs to has a password.
         } else if let password = try fieldSecret(details["password"]), !password.isEmpty {
@@ -212,7 +207,7 @@ struct OnePasswordReader: JSONRecords {
 /// The login fields of a record, with each password beside its user name.
 struct LoginFields {
     /// Those with a password; the user name may be missing.
-    private(set) var pairs: [(user: String?, password: ForeignJSON.Value)] = []
+    private var pairs: [(user: String?, password: ForeignJSON.Value)] = []
     /// The fields that are neither, and user names without a password.
     private(set) var others: [ForeignJSON.Value] = []
     /// The user name of the first login.
@@ -222,6 +217,17 @@ struct LoginFields {
 
     /// True for a field that is a user name or a password of a login.
     func isPaired(_ field: ForeignJSON.Value) -> Bool { !unpaired.contains(field.index) }
+
+    /// Adds the logins, and returns true if there is one.
+    func add(to record: RecordWriter, _ json: ForeignJSON) throws(ForeignFailure) -> Bool {
+        var hasPassword = false
+        for login in pairs {
+            guard let password = json.secret(login.password) else { continue }
+            try record.addLogin(user: login.user, password: password)
+            hasPassword = true
+        }
+        return hasPassword
+    }
 
     init(_ fields: [ForeignJSON.Value], _ json: ForeignJSON) throws(ForeignFailure) {
         var (found, others): ([(user: ForeignJSON.Value?, password: ForeignJSON.Value?)], [ForeignJSON.Value]) = (

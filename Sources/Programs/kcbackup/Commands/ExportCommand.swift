@@ -82,17 +82,7 @@ struct ExportCommand: Verb {
     var archive: String?
 
     @OptionGroup
-    var opening: ArchiveOptions
-
-    @OptionGroup
-    var archivePasscode: ArchivePasscodeOption
-
-    @Option(
-        name: OptionName.acceptOrigin.name,
-        help: ArgumentHelp(
-            "Accept an archive signed by the device with this ID, though it is not trusted.", valueName: "id"),
-        completion: KnownNames.devices)
-    var acceptOrigin: String?
+    var reading: ArchiveReadingOptions
 
     @OptionGroup
     var style: StyleOptions
@@ -102,11 +92,10 @@ struct ExportCommand: Verb {
         let file = try ExportFile(output, in: session)
         let filter = try conditions.filter(text)
         let source = try ExportSource(
-            archive, opening, archivePasscode, acceptOrigin: acceptOrigin, keychain, unlocking, fileKey,
-            in: session)
+            archive, reading, keychain, unlocking, fileKey, in: session)
         // Before anything is asked, so that mistakes show early.
         let age = try recipients.recipients(
-            password, opening.passphrase, opening.identityPassphrase, keychain.passcode, in: session)
+            password, reading.opening.passphrase, reading.opening.identityPassphrase, keychain.passcode, in: session)
         try source.unlock(filter, in: session)
         let started = try format.start(date: session.now)
         let export = try source.run(to: started.writer, filter: filter, in: session)
@@ -143,11 +132,7 @@ struct ExportCommand: Verb {
 
     /// Refuses contradictory options, before anything is read.
     private func check() throws {
-        let sources: [(SecretSource?, OptionName)] = [
-            (password, .password), (opening.passphrase, .passphrase),
-            (opening.identityPassphrase, .identityPassphrase), (archivePasscode.archivePasscode, .archivePasscode),
-            (keychain.passcode, .passcode),
-        ]
+        let sources = [(password, .password)] + reading.sources + [(keychain.passcode, .passcode)]
         for (source, option) in sources where source == .unknown { throw SecretProblem.notASource(option) }
         if password != nil, !format.takesPassword { throw UsageProblem.notOfFormat(.password, format.rawValue) }
         if let given = recipients.firstGiven {
@@ -161,13 +146,8 @@ struct ExportCommand: Verb {
                     + "opens")
         }
         if plaintext, format.takesPassword { throw UsageProblem.notOfFormat(.plaintext, format.rawValue) }
-        let ofArchives: [(Bool, OptionName)] = [
-            (opening.passphrase != nil, .passphrase), (!opening.identity.isEmpty, .identity),
-            (opening.identityPassphrase != nil, .identityPassphrase),
-            (archivePasscode.archivePasscode != nil, .archivePasscode), (acceptOrigin != nil, .acceptOrigin),
-        ]
         if archive == nil {
-            for (isGiven, option) in ofArchives where isGiven { throw UsageProblem.needs(option, .archive) }
+            if let given = reading.firstGiven { throw UsageProblem.needs(given, .archive) }
         } else {
             if keychain.keychain != nil { throw UsageProblem.together(.archive, .keychain) }
             if keychain.passcode != nil { throw UsageProblem.together(.archive, .passcode) }

@@ -52,28 +52,19 @@ struct FleetStatusCommand: Verb {
         help: ArgumentHelp("Read the receipts of so many days, and not only those that decide.", valueName: "number"))
     var days: String?
 
-    @Flag(name: OptionName.prometheus.name, help: "Print the figures for Prometheus.")
-    var prometheus = false
-
-    @Option(
-        name: OptionName.html.name,
-        help: ArgumentHelp(
-            "Make a page of it for a browser; an earlier page of this kind is replaced.", valueName: "file"),
-        completion: .file(extensions: ["html"]))
-    var html: String?
+    @OptionGroup
+    var form: ReportOptions
 
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        if prometheus, style.json { throw UsageProblem.together(.prometheus, .json) }
-        if html != nil, prometheus { throw UsageProblem.together(.html, .prometheus) }
-        if html != nil, style.json { throw UsageProblem.together(.html, .json) }
+        try form.check(with: style)
         guard let location = RemoteLocation(folder) else { throw FleetProblem.notARemote }
         guard let age = MaximumAge(maxAge), age.hours <= Inventory.ageLimit.hours else {
             throw UsageProblem.malformed(.maxAge, form: "a time such as '26h' or '8d', of at most a year")
         }
-        let page = try html.map { try ReportFile($0, replacing: FleetPage.mark, in: session) }
+        let page = try form.page(replacing: FleetPage.mark, in: session)
         let (expected, members) = try lists.read(in: session)
         let days = try readDays(expected, age, session.now)
         let report = try read(location, days, members, age, session)
@@ -83,7 +74,7 @@ struct FleetStatusCommand: Verb {
         let view = FleetView(report: report, now: session.now)
         if let page {
             try page.make { write in try view.page(of: location, session.calendar).write(write) }
-        } else if prometheus {
+        } else if form.prometheus {
             try session.result([:], view.metrics)
         } else {
             try session.result(view.json, view.lines(in: session))

@@ -26,11 +26,8 @@ struct KeygenCommand: Verb {
               kcbackup restore laptop.kcb -i restore-key.txt
             """)
 
-    @Option(
-        name: OptionName.output.name,
-        help: ArgumentHelp("The new file; standard output for '-' or without it.", valueName: "file"),
-        completion: .file())
-    var output: String?
+    @OptionGroup
+    var newFile: NewKeyOutput
 
     @Flag(name: OptionName.postQuantum.name, help: "Make a key that a quantum computer does not break either.")
     var postQuantum = false
@@ -39,10 +36,8 @@ struct KeygenCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        // `-` means standard output, as in `create`.
-        let output = output == "-" ? nil : output
+        let output = try newFile.path()
         if style.json, output == nil { throw UsageProblem.needs(.json, .output) }
-        if output == "" { throw UsageProblem.empty(.output) }
         let identity = try NativeIdentity.generate(postQuantum ? .hybrid : .x25519)
         let text = IdentityFile.text(of: identity, comments: ["created: \(session.now)"])
         let recipient = identity.recipient.description

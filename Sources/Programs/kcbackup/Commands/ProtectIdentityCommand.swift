@@ -29,11 +29,8 @@ struct ProtectIdentityCommand: Verb {
         help: ArgumentHelp("When the key can be used, as in 'kcbackup protect'.", valueName: "class"))
     var `class` = FileProtection.none
 
-    @Option(
-        name: OptionName.output.name,
-        help: ArgumentHelp("The new file; standard output for '-' or without it.", valueName: "file"),
-        completion: .file())
-    var output: String?
+    @OptionGroup
+    var newFile: NewKeyOutput
 
     @OptionGroup
     var keychain: LocalKeychainOptions
@@ -44,8 +41,7 @@ struct ProtectIdentityCommand: Verb {
     static func title(of option: OptionName) -> OptionTitle { option == .class ? .keys : option.title }
 
     func run(in session: Session) throws -> ExitStatus {
-        if output == "" { throw UsageProblem.empty(.output) }
-        let output = output == "-" ? nil : output
+        let output = try newFile.path()
         let place = try `class`.place(keychain, in: session)
         let identity = try place.identity(keychain.passcodeOption, in: session)
         let holder = place.keychain.map { "class \(`class`) of keychain \(quoted($0.name))" } ?? "this device"

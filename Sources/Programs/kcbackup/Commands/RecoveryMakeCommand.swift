@@ -67,13 +67,8 @@ struct RecoveryMakeCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        // `-` means standard output, as in `create`.
-        let output = output == "-" ? nil : output
+        let output = try NewKeyOutput.path(output)
         if style.json, output == nil { throw UsageProblem.needs(.json, .output) }
-        if output == "" { throw UsageProblem.empty(.output) }
-        if let output, Path.split(output).name.isEmpty {
-            throw UsageProblem.malformed(.output, form: "the path of a new file")
-        }
         guard RecoveryKit.isComment(comment) else { throw KitProblem.comment }
         let scheme = try shares.map(Self.scheme)
         let form = output.map { SheetForm(ofFile: $0) } ?? .text

@@ -101,12 +101,8 @@ struct RestoreCommand: Verb {
         help: "Write ThisDeviceOnly items into the desktop keyring, which any device can open with its password.")
     var giveUpDeviceBinding = false
 
-    @Option(
-        name: OptionName.acceptOrigin.name,
-        help: ArgumentHelp(
-            "Accept an archive signed by the device with this ID, though it is not trusted.", valueName: "id"),
-        completion: KnownNames.devices)
-    var acceptOrigin: String?
+    @OptionGroup
+    var origin: AcceptOriginOption
 
     @Flag(
         name: OptionName.yes.name,
@@ -175,7 +171,7 @@ struct RestoreCommand: Verb {
             throw Refusal.renamedCopy(path: archive)
         }
         var options = try options()
-        try Self.acceptOrigin(of: proven, &options, session)
+        try AcceptOriginOption.ask(about: proven, &options, question: "Restore it anyway?", in: session)
         let target = try RestorePlace(
             restoringInto: keychainName, from: { try source(of: proven, session) }, store(), in: session)
         options.conflictPolicy = onConflict ?? target.kind.conflictPolicy
@@ -234,10 +230,7 @@ struct RestoreCommand: Verb {
                 "'\(OptionName.replace.spelling)' restores a whole archive, and conditions select some of its items",
                 hint: "leave out '\(OptionName.replace.spelling)' to restore only these items")
         }
-        options.acceptedOrigin = try acceptOrigin.map { text throws(UsageProblem) in
-            guard let id = DeviceID(text) else { throw .deviceID }
-            return id
-        }
+        options.acceptedOrigin = try origin.device()
         return options
     }
 
@@ -256,7 +249,7 @@ struct RestoreCommand: Verb {
             (listUndo && noUndo, .noUndo),
             (replaceUnarchived, .replaceUnarchived), (giveUpDeviceBinding, .giveUpDeviceBinding),
             (onConflict != nil, .onConflict),
-            (acceptOrigin != nil, .acceptOrigin), (opening.passphrase != nil, .passphrase),
+            (origin.acceptOrigin != nil, .acceptOrigin), (opening.passphrase != nil, .passphrase),
             (!opening.identity.isEmpty, .identity),
             (opening.identityPassphrase != nil, .identityPassphrase),
             (archivePasscode.archivePasscode != nil, .archivePasscode),
@@ -277,21 +270,6 @@ struct RestoreCommand: Verb {
             (passcodeOption.passcode, .passcode),
         ]
         for (source, option) in sources where source == .unknown { throw .notASource(option) }
-    }
-
-    /// Asks whether to accept an unknown origin, if there is a terminal.
-    static func acceptOrigin(
-        of proven: ProvenArchive, _ options: inout RestoreOptions, _ session: Session,
-        question: String = "Restore it anyway?"
-    ) throws {
-        do throws(RestoreRefusal) {
-            _ = try RestoreBackup(proven, options: options)
-        } catch {
-            guard case .unknownOrigin(let device) = error, session.world.terminal.isAttended else { throw error }
-            session.warn("device \(device), which signed this archive, is not trusted")
-            guard try session.world.terminal.confirms(question) else { throw error }
-            options.acceptedOrigin = device
-        }
     }
 
     /// Asks before creating a keychain under a name taken from the archive; without a terminal, refuses.

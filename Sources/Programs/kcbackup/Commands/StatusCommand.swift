@@ -33,21 +33,14 @@ struct StatusCommand: Verb {
         help: ArgumentHelp("End with 17 if a last good backup is older, as in '26h' or '8d'.", valueName: "time"))
     var maxAge: String?
 
-    @Flag(name: OptionName.prometheus.name, help: "Print the figures for Prometheus.")
-    var prometheus = false
-
-    @Option(
-        name: OptionName.html.name,
-        help: ArgumentHelp(
-            "Make a page of it for a browser; an earlier page of this kind is replaced.", valueName: "file"),
-        completion: .file(extensions: ["html"]))
-    var html: String?
+    @OptionGroup
+    var form: ReportOptions
 
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        if prometheus, style.json { throw UsageProblem.together(.prometheus, .json) }
+        try form.check(with: style)
         let limit = try maxAge.map { text throws(UsageProblem) in
             guard let match = text.wholeMatch(of: /([1-9]\d{0,4})(h|d)/), let number = Int64(match.1) else {
                 throw .malformed(.maxAge, form: "a time such as '26h' or '8d'")
@@ -55,9 +48,7 @@ struct StatusCommand: Verb {
             let hours = match.2 == "d" ? number * 24 : number
             return session.now.advanced(byMicroseconds: -hours * 3_600_000_000)
         }
-        if html != nil, prometheus { throw UsageProblem.together(.html, .prometheus) }
-        if html != nil, style.json { throw UsageProblem.together(.html, .json) }
-        let page = try html.map { try ReportFile($0, replacing: StatusPage.mark, in: session) }
+        let page = try form.page(replacing: StatusPage.mark, in: session)
         let state = try BackupState(in: session)
         let kits = StatusKits(in: session)
         let stale = limit.map { state.stale(since: $0, at: session.now) } ?? []
@@ -66,7 +57,7 @@ struct StatusCommand: Verb {
                 let report = StatusReport(state, kits, stale: stale, at: session.now, session.calendar)
                 try write(StatusPage(report).html)
             }
-        } else if prometheus {
+        } else if form.prometheus {
             try session.result([:], state.metrics + kits.metrics)
         } else if style.json {
             try session.result(state.json(kits, at: session.now), [])

@@ -1,7 +1,6 @@
 internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCByteStreams
-internal import KCDeviceIdentity
 internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel
@@ -11,15 +10,15 @@ internal import KCKeychainStore
 struct ExportSource {
     private enum Place {
         case live(any ReadableStore)
-        case archive(ProvenArchive, RestoreOptions, ArchivePasscodeOption, path: String)
+        case archive(ReadableArchive)
     }
 
     private let place: Place
 
     /// Opens the keychain or the desktop keyring, or verifies that the archive is genuine.
     init(
-        _ archive: String?, _ opening: ArchiveOptions, _ passcode: ArchivePasscodeOption, acceptOrigin: String?,
-        _ keychain: KeychainOptions, _ unlocking: UnlockOptions, _ fileKey: FileKeyOption, in session: Session
+        _ archive: String?, _ reading: ArchiveReadingOptions, _ keychain: KeychainOptions, _ unlocking: UnlockOptions,
+        _ fileKey: FileKeyOption, in session: Session
     ) throws {
         guard let archive else {
             var options = StoreOptions(keychain.passcodeOption, unlocking)
@@ -27,16 +26,7 @@ struct ExportSource {
             place = .live(try session.store(keychain.keychain).open(options, in: session).items)
             return
         }
-        let found = try opening.open(archive, in: session)
-        let proven = try ArchiveOpener(opening, in: session).prove(found.file, at: found.path)
-        if let chosen = found.chosen { try chosen.require(proven.opened.source()) }
-        var options = RestoreOptions()
-        options.acceptedOrigin = try acceptOrigin.map { text throws(UsageProblem) in
-            guard let id = DeviceID(text) else { throw .deviceID }
-            return id
-        }
-        try RestoreCommand.acceptOrigin(of: proven, &options, session, question: "Export from it anyway?")
-        place = .archive(proven, options, passcode, path: found.path)
+        place = .archive(try reading.open(archive, question: "Export from it anyway?", in: session))
     }
 
     /// The number of unreadable items that were named when the source was opened.
@@ -59,8 +49,8 @@ struct ExportSource {
             if found.isEmpty { throw KeychainStoreError.itemNotFound }
             let leaving = found.items.filter { Departure.decide($0) == .leaves }
             try source.open(.of(Set(leaving.map(\.protection))))
-        case .archive(let proven, _, let passcode, let path):
-            try passcode.open(proven, isNeeded: true, of: filter, path: path, in: session)
+        case .archive(let found):
+            try found.passcode.open(found.proven, isNeeded: true, of: filter, path: found.path, in: session)
         }
     }
 
@@ -73,7 +63,9 @@ struct ExportSource {
             var export = ItemExport(to: writer, filter: filter, step: progress.step)
             try source.visitItems(&export)
             return export
-        case .archive(let proven, var options, _, _):
+        case .archive(let found):
+            let proven = found.proven
+            var options = found.options
             options.filter = filter
             // The archive is read once for the plan and once for writing.
             let progress = Progress("exporting items", in: session, reading: proven.opened, 2)
