@@ -119,6 +119,20 @@ import Testing
         #expect(try folder.read("log") == Array("a".utf8))
     }
 
+    @Test("A run that another one has overtaken says that the file was changed, and leaves it as that run did")
+    func overtaken() throws {
+        let path = try folder.write("a", Array("a".utf8))
+        let late = try FileToProtect(path)
+        let later = try FileToProtect(path)
+        try later.protect(for: recipients)
+        let third = try FileToProtect(path)
+        try third.finishProtecting()
+        let protected = try folder.read("a.age")
+        #expect(throws: ProtectionProblem.changed(path)) { try late.protect(for: recipients) }
+        #expect(throws: ProtectionProblem.changed(path)) { try later.finishProtecting() }
+        #expect(try names() == ["a.age"] && folder.read("a.age") == protected)
+    }
+
     @Test("A name that is taken is not written over")
     func taken() throws {
         try folder.write("a", Array("a".utf8))

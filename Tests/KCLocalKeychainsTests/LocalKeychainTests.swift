@@ -47,6 +47,26 @@ struct LocalKeychainTests {
         #expect(try LocalKeychain.names(in: folder) == ["login", "work"])
     }
 
+    @Test("A keychain that another program deletes is not deleted again, nor is one that has got its name")
+    func deletedMeanwhile() throws {
+        let device = try DeviceKey(secret: SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
+        let local = try LocalKeychain("work", in: folder)
+        func create() throws {
+            _ = try Keychain.create(at: local.path, deviceKey: device, passcode: nil, now: moment(0))
+        }
+        func open() throws -> Keychain { try Keychain.open(at: local.path, deviceKey: device) }
+        func delete(_ keychain: Keychain) throws {
+            _ = try local.delete(keychain, endingIn: KeychainSession(), lists: folder, now: moment(1))
+        }
+        try create()
+        let (one, other) = try (open(), open())
+        try delete(one)
+        #expect(throws: KeychainStoreError.notFound(local.path)) { try delete(other) }
+        try create()
+        #expect(throws: KeychainStoreError.notFound(local.path)) { try delete(other) }
+        #expect(try LocalKeychain.names(in: folder) == ["work"])
+    }
+
     @Test("The device key is made with the first keychain, and never again while keychains need the old one")
     func deviceKey() throws {
         let device = LocalDevice(folder, machineIDPath: temporary.path("machine-id"))

@@ -128,7 +128,10 @@ package struct FileToProtect {
     private var clearName: String { Path.split(clearPath).name }
 
     private func requireFreeName() throws {
-        if try folder.status(of: name + Self.ending) != nil { throw ProtectionProblem.nameTaken(protectedPath) }
+        guard try folder.status(of: name + Self.ending) != nil else { return }
+        // Another run may have protected the file since it was opened.
+        throw try folder.status(of: name) == before
+            ? ProtectionProblem.nameTaken(protectedPath) : ProtectionProblem.changed(path)
     }
 
     /// Encrypts the contents in place; `finishProtecting` then gives the file its new name.
@@ -168,11 +171,18 @@ package struct FileToProtect {
     }
 
     /// Gives a file that is encrypted its new name, which must be free.
+    ///
+    /// - Throws: `ProtectionProblem` (`nameTaken`; `changed` if the file is gone, as when another run has given it its name),
+    ///   `FileFailure`.
     package func finishProtecting() throws {
         do throws(FileFailure) {
             try folder.move(name, to: name + Self.ending)
         } catch {
-            throw error.problem == .exists ? ProtectionProblem.nameTaken(protectedPath) : error as any Error
+            switch error.problem {
+            case .notFound: throw ProtectionProblem.changed(path)
+            case .exists: throw ProtectionProblem.nameTaken(protectedPath)
+            default: throw error
+            }
         }
         folder.synchronize()
     }

@@ -163,6 +163,16 @@ internal import KCKeychainModel
         return KeychainStoreError(sqliteCode: code, systemError: systemError, path)
     }
 
+    /// Throws `notFound` if the path leads to another file, or to none, since this one was opened.
+    func requireInPlace() throws(KeychainStoreError) {
+        var isElsewhere: Int32 = 0
+        let code = unsafe withUnsafeMutablePointer(to: &isElsewhere) { isElsewhere in
+            unsafe sqlite3_file_control(pointer, "main", SQLITE_FCNTL_HAS_MOVED, isElsewhere)
+        }
+        try check(code)
+        if isElsewhere != 0, let path { throw .notFound(path) }
+    }
+
     // MARK: Transactions
 
     /// Begins a transaction; a read transaction is a consistent snapshot and cannot change the file.

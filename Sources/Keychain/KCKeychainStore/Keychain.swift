@@ -149,11 +149,12 @@ package final class Keychain {
         return result
     }
 
-    /// Runs `body` while no other process can change or unlock the keychain; the file is not changed.
+    /// Runs `body` while no other process can change, unlock or delete the keychain; the file is not changed.
     ///
-    /// - Throws: what `body` throws, `busy`, `file`, `damaged`, `sqlite`.
+    /// - Throws: what `body` throws, `notFound` if another process has deleted it, `busy`, `file`, `damaged`, `sqlite`.
     package func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
         let transaction = try beginWriteTransaction()
+        try transaction.database.requireInPlace()
         let result = try body()
         transaction.rollBack()
         return result
