@@ -111,6 +111,24 @@ struct ConcernedJobTests {
             says: "job 'all' has no passcode for keychain 'login', and fails while it is locked")
     }
 
+    @Test("One passcode of several keychains is tried on none of them, and what needs none is backed up")
+    func passcodeOfSeveral() throws {
+        expect("keychain create --passcode file:passcode")
+        expect("keychain create plain --no-passcode")
+        let options = "-r \(classic) --passcode file:passcode"
+        expect("schedule add all --all --to c \(options)")
+        expect("run all")
+        let words = "keychains 'login', 'work' have a passcode each, and '--passcode' gives that of one"
+        expect("keychain create work --passcode file:new", says: "job 'all': \(words)")
+        for line in ["run all", "create --all --to d \(options)", "create --all --to d \(options)"] {
+            expect(line, .usage, says: words)
+        }
+        #expect(home.run("doctor").text.contains(words))
+        expect("schedule add other --all --to e \(options)", says: "job 'other': \(words)", "keychain escrow enable")
+        #expect(try ["login", "work"].map { try home.wrongPasscodes($0) } == [0, 0])
+        #expect(Set(home.run("list d --columns keychain").text.split(separator: "\n").dropFirst()) == ["plain"])
+    }
+
     @Test("The end of an escrow key that a job uses is told")
     func escrow() {
         expect("keychain create --passcode file:passcode")

@@ -59,6 +59,23 @@ struct KeychainMoveTests {
         #expect(new.run("item find --service free --reveal --passcode file:code").text == "correct horse")
     }
 
+    @Test("One passcode is tried on none of several keychains, and on a terminal each is asked for")
+    func passcodeOfSeveral() throws {
+        for line in ["keychain create --passcode file:code", "keychain create work --passcode file:pass"] {
+            #expect(new.run(line).status == .ok)
+        }
+        let before = new.run("device show").text
+        let line = "device import key.age --passphrase file:pass --yes"
+        let refused = new.run("\(line) --passcode file:code")
+        #expect(refused.status == .usage, "\(refused.messages)")
+        #expect(refused.messages.contains("keychains 'login', 'work' have a passcode each"), "\(refused.messages)")
+        #expect(try ["login", "work"].map { try new.wrongPasscodes($0) } == [0, 0])
+        #expect(new.run("device show").text == before)
+        let terminal = ScriptedTerminal(answers: ["battery staple", "correct horse"])
+        let imported = new.run(line.split(separator: " ").map { String($0) }, terminal: terminal)
+        #expect(imported.status == .ok, "\(imported.messages)")
+    }
+
     @Test("The escrow key of a keychain that was moved still opens it")
     func escrowIsMoved() throws {
         for line in [

@@ -192,7 +192,7 @@ struct FolderBackup {
         var results: [(name: String, result: Result)] = []
         for name in names {
             do {
-                parts.append(try part(StoreChoice.named(name, in: session.world), options.of(name)))
+                parts.append(try part(StoreChoice.named(name, in: session.world), options.of(name, in: session)))
             } catch {
                 results.append((name, .failed(Failure(error, session.subjects))))
             }
@@ -331,20 +331,5 @@ struct FolderBackup {
 
     private func tellSame(_ entry: CatalogueEntry, of name: String) {
         session.note("\(label(name)) nothing has changed since \(displayed(entry.name))")
-    }
-}
-
-extension CreateOptions {
-    /// The options for one of several stores; what opens keychains is for these alone.
-    fileprivate func of(_ name: String) throws -> CreateOptions {
-        var options = self
-        options.keychain.keychain = name
-        if try StoreChoice.prefixed(name) != nil {
-            options.keychain.passcodeOption.passcode = nil
-            options.escrow = nil
-        }
-        if HomeRoot(storeName: name) == nil { options.acceptMissing = [] }
-        if DesktopKeyring(name) == nil { options.skipLocked = skipLocked && !folder.home }
-        return options
     }
 }

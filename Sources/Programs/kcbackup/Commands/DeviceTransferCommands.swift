@@ -189,14 +189,14 @@ struct DeviceImportCommand: Verb {
         _ present: DeviceID, by text: borrowing SecretBytes, of imported: DeviceKey, _ question: String,
         _ device: LocalDevice, in session: Session
     ) throws -> DeviceKey {
-        let move = try KeychainMove(in: session)
+        let move = try KeychainMove(passcode: passcode, in: session)
         session.warn(
             "unencrypted archives and ThisDeviceOnly items made with the present key, that of device \(present), will not "
                 + "open with the new one")
         try KeyHoldings(of: present, butNot: imported, in: session).warn(session, keepsKeychains: true)
         move.announce(session)
         try session.confirm(question, isGiven: yes)
-        try move.run(to: imported, passcode: passcode, in: session)
+        try move.run(to: imported, in: session)
         let replacement = try device.provider.replace(by: text, from: file)
         session.note("the key of device \(replacement.retired) is kept as \(quoted(replacement.retiredPath))")
         if try RecoveryKits.exist(besideKeyAt: device.keyPath, of: replacement.retired) {

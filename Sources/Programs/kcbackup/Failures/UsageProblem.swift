@@ -42,13 +42,32 @@ extension UsageProblem {
         UsageProblem("'\(option.spelling)' is for classes of a keychain, and the device alone opens the class 'none'")
     }
 
-    /// A passcode was given for files of several keychains, each of which has its own.
-    static func passcodeOfOne(of keychains: [String]) -> UsageProblem {
-        UsageProblem(
-            "the files are of keychains \(keychains.map { quoted($0) }.joined(separator: ", ")), and a passcode is of one",
-            hint:
-                "say of which with '\(OptionName.keychain.spelling) NAME', and open the others with 'kcbackup keychain unlock NAME'",
-            "or decrypt the files of each keychain by themselves")
+    /// What keychains are opened for with a passcode.
+    enum PasscodeUse {
+        case files, backup, move
+    }
+
+    /// A passcode was given for several keychains, each of which has its own.
+    static func passcodeOfOne(of keychains: [String], for use: PasscodeUse) -> UsageProblem {
+        let names = keychains.map { quoted($0) }.joined(separator: ", ")
+        let each = "keychains \(names) have a passcode each, and '\(OptionName.passcode.spelling)' gives that of one"
+        switch use {
+        case .files:
+            return UsageProblem(
+                "the files are of keychains \(names), and a passcode is of one",
+                hint:
+                    "say of which with '\(OptionName.keychain.spelling) NAME', and open the others with 'kcbackup keychain unlock NAME'",
+                "or decrypt the files of each keychain by themselves")
+        case .backup:
+            return UsageProblem(
+                each,
+                hint: "back up each by itself, with '\(OptionName.keychain.spelling) NAME' and its own passcode",
+                "or open all with escrow keys: 'kcbackup keychain escrow enable NAME \(OptionName.output.spelling) FILE' makes "
+                    + "one, and '\(OptionName.escrow.spelling) FILE' takes a file that has those of all")
+        case .move:
+            return UsageProblem(
+                each, hint: "leave out '\(OptionName.passcode.spelling)': on a terminal, each is asked for")
+        }
     }
 
     /// The value of the option has the wrong syntax; the value itself is not repeated in the message.

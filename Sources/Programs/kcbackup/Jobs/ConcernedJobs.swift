@@ -49,6 +49,12 @@ extension Session {
             if options.escrow != nil {
                 if keychain.keybag.escrow == nil { warnOfEscrow(job, local) }
             } else if let known = options.keychain.passcode {
+                do {
+                    try options.requirePasscode(of: local.name, in: self)
+                } catch {
+                    warn(Failure(error, subjects).explanation.about(job: job).message)
+                    continue
+                }
                 if let source, known == absolute(source) { continue }
                 warn(
                     "job \(quoted(job)) takes the passcode of keychain \(quoted(local.name)) from \(known.words), "

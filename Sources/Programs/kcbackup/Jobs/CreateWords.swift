@@ -78,7 +78,8 @@ extension CreateOptions {
         }
     }
 
-    /// Warns of keychains with a passcode that the job does not have: it fails while they are locked.
+    /// Warns of keychains with a passcode that the job does not have: it fails while they are locked, or, if several share
+    /// one passcode, at any time.
     func warnOfLocks(of job: String, in session: Session) {
         do {
             if !folder.isOfSeveral, try StoreChoice.named(keychain.keychain, in: session.world).kind != .keychain {
@@ -90,15 +91,21 @@ extension CreateOptions {
                 let local = try LocalKeychain(name, in: session.world)
                 // It may be made later.
                 guard try Path.exists(local.path) else { continue }
+                try requirePasscode(of: local.name, in: session)
                 let opened = try local.open(in: session)
                 guard needsPasscode(opened) else { continue }
-                let refusal = Refusal.jobWithoutPasscode(job: job, keychain: local.name, try .init(opened)).explanation
-                session.warn(refusal.message)
-                for hint in refusal.hints { session.message("kcbackup: hint: \(hint)\n") }
+                warn(Refusal.jobWithoutPasscode(job: job, keychain: local.name, try .init(opened)).explanation, session)
             }
+        } catch let problem as UsageProblem {
+            warn(problem.explanation.about(job: job), session)
         } catch {
             session.warn(Failure(error, session.subjects).explanation.message)
         }
+    }
+
+    private func warn(_ explanation: Explanation, _ session: Session) {
+        session.warn(explanation.message)
+        for hint in explanation.hints { session.message("kcbackup: hint: \(hint)\n") }
     }
 
     /// True if backups of a keychain fail while it is locked: nothing that opens it was given.

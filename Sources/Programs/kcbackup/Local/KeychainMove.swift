@@ -13,12 +13,14 @@ struct KeychainMove {
     /// The names of those that no passcode opens any more: the chip will not open the present key at another time either,
     /// or another one counted the passcode.
     private let lost: [String]
+    /// Where a passcode comes from, if it was given.
+    private let passcode: SecretSource?
 
     /// Finds the keychains.
     ///
     /// - Throws: `Refusal` if one cannot be opened, since it could not be moved either; `KeychainStoreError`
-    ///   (`cryptography`) if the chip that holds the present key does not open it now.
-    init(in session: Session) throws {
+    ///   (`cryptography`) if the chip that holds the present key does not open it now; `UsageProblem.passcodeOfOne`.
+    init(passcode: SecretSource?, in session: Session) throws {
         defer { session.subjects.keychain = nil }
         var keychains: [(LocalKeychain, Keychain)] = []
         var (stuck, lost): ([String], [String]) = ([], [])
@@ -46,8 +48,14 @@ struct KeychainMove {
                 hint: "mend it, or delete it: 'kcbackup keychain info' says what is wrong, 'kcbackup keychain delete'",
                 "in another data folder ('XDG_DATA_HOME=~/other kcbackup …') the other key can be used")
         }
+        // It is tried on none that it was not given for, which would count it as a wrong one.
+        let asking = keychains.filter { $0.1.hasPasscode }.map { $0.0.name }
+        if let passcode, passcode != .terminal, asking.count > 1 {
+            throw UsageProblem.passcodeOfOne(of: asking, for: .move)
+        }
         self.keychains = keychains
         self.lost = lost
+        self.passcode = passcode
     }
 
     /// Says which keychains will be moved, and which cannot be.
@@ -64,7 +72,7 @@ struct KeychainMove {
     /// Moves the keychains; all passcodes are checked before the first one is moved.
     ///
     /// If it fails in between, importing the same key again moves the others.
-    func run(to key: DeviceKey, passcode: SecretSource?, in session: Session) throws {
+    func run(to key: DeviceKey, in session: Session) throws {
         let unlocked = session.world.unlocked
         let passcodes = try keychains.map { local, keychain -> KeptPasscode in
             session.subjects.keychain = local.name

@@ -49,6 +49,7 @@ extension LocalKeychain: NamedStore {
             _ = try options.store(.none()).unlocked(keychain, for: .all, in: session)
             return
         }
+        try options.requirePasscode(of: name, in: session)
         if options.unencrypted { return }
         if options.needsPasscode(keychain) {
             throw Refusal.jobWithoutPasscode(

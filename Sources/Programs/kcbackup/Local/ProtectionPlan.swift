@@ -151,7 +151,7 @@ struct UnprotectionPlan {
         for case .keychain(let local, let keychain, _) in files.map(\.place) where keychain.hasPasscode {
             if !asking.contains(local) { asking.append(local) }
         }
-        if named == nil, asking.count > 1 { throw UsageProblem.passcodeOfOne(of: asking.map(\.name)) }
+        if named == nil, asking.count > 1 { throw UsageProblem.passcodeOfOne(of: asking.map(\.name), for: .files) }
         guard let meant = named ?? asking.first, asking.contains(meant) else {
             session.note("no file needs that passcode, so '\(OptionName.passcode.spelling)' is not read")
             return { [others] _ in others }

@@ -1,0 +1,52 @@
+internal import KCByteStreams
+internal import KCHomeFiles
+internal import KCItemStores
+internal import KCKeychainStore
+internal import KCLocalKeychains
+
+// The options of a backup of several stores, as far as they are for one of them.
+
+extension CreateOptions {
+    /// The options for one of several stores; what opens keychains is for these alone.
+    ///
+    /// - Throws: as `requirePasscode`.
+    func of(_ name: String, in session: Session) throws -> CreateOptions {
+        try requirePasscode(of: name, in: session)
+        var options = self
+        options.keychain.keychain = name
+        if try StoreChoice.prefixed(name) != nil {
+            options.keychain.passcodeOption.passcode = nil
+            options.escrow = nil
+        }
+        if HomeRoot(storeName: name) == nil { options.acceptMissing = [] }
+        if DesktopKeyring(name) == nil { options.skipLocked = skipLocked && !folder.home }
+        return options
+    }
+
+    /// Checks that a passcode that was given is not that of another keychain, which would count it as a wrong one.
+    ///
+    /// - Throws: `UsageProblem.passcodeOfOne` if this is one of several keychains with a passcode.
+    func requirePasscode(of name: String, in session: Session) throws {
+        guard folder.isOfSeveral, let passcode = keychain.passcode, passcode != .terminal else { return }
+        let asking = try session.keychainsWithPasscode()
+        if asking.count > 1, asking.contains(where: { $0.exact == name.exact }) {
+            throw UsageProblem.passcodeOfOne(of: asking, for: .backup)
+        }
+    }
+}
+
+extension Session {
+    /// The names of the keychains of this device that have a passcode, without those that cannot be opened: nothing is
+    /// tried on them.
+    fileprivate func keychainsWithPasscode() throws -> [String] {
+        let known = subjects
+        defer { subjects = known }
+        return try LocalKeychain.names(in: world.dataFolder).filter { name in
+            do {
+                return try LocalKeychain(name, in: world).open(in: self).hasPasscode
+            } catch {
+                return false
+            }
+        }
+    }
+}
