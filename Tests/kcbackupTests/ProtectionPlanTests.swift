@@ -44,6 +44,17 @@ struct ProtectionPlanTests {
                     says: "keychain 'login' is locked")
             }
         }
+        // A passcode is no remedy for a keychain that it would not be tried on.
+        let hint = "'--passcode SOURCE' opens it"
+        for words in ["a.age --keychain work", "a.age b.age --keychain work --passcode file:other", "a.age b.age"] {
+            let outcome = home.run("unprotect \(words)")
+            #expect(outcome.status == .locked && outcome.messages.contains("'login' is locked"), "\(outcome.messages)")
+            #expect(outcome.messages.contains("'kcbackup keychain unlock login'"), "\(words): \(outcome.messages)")
+            #expect(!outcome.messages.contains(hint), "\(words): \(outcome.messages)")
+        }
+        for words in ["a.age", "a.age --keychain login", "b.age --keychain work"] {
+            expect("unprotect \(words)", .locked, says: hint)
+        }
         // A passcode is tried on the keychain that it was given for alone.
         #expect(try [home.wrongPasscodes("login"), home.wrongPasscodes("work")] == [0, 0])
         #expect(try files("a", "b", "a.age", "b.age") == [false, false, true, true])

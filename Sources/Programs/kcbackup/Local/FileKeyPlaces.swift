@@ -105,13 +105,16 @@ extension FileKeyPlaces.Place {
 
     /// The identities that open its files.
     ///
-    /// - Parameter option: where a passcode comes from.
-    func identities(_ option: PasscodeOption, in session: Session) throws -> [any Identity] {
+    /// - Parameters:
+    ///   - option: where a passcode comes from.
+    ///   - isMeant: false if a passcode that is given would be for another keychain.
+    func identities(_ option: PasscodeOption, isMeant: Bool, in session: Session) throws -> [any Identity] {
         switch self {
         case .device(let identity): return [identity]
         case .keychain(let local, let keychain, let fileClass):
             session.subjects.keychain = local.name
-            try option.unlock(keychain, for: .of([Protection(fileClass.accessibility)]), in: session)
+            try option.unlock(
+                keychain, for: .of([Protection(fileClass.accessibility)]), isMeant: isMeant, in: session)
             return try keychain.fileIdentities(fileClass)
         }
     }

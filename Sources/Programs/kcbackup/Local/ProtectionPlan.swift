@@ -124,10 +124,11 @@ struct UnprotectionPlan {
         var unlocked: [LocalKeychain] = []
         for (file, place) in files {
             session.subjects.path = file.path
-            var option = passcodes(place)
+            let source = passcodes(place)
+            var option = source.option
             // What was given for one class has opened the others, and cannot be read twice.
             if let keychain = place.keychain, unlocked.contains(keychain) { option.passcode = nil }
-            let identities = try keys[place.holder] ?? place.identities(option, in: session)
+            let identities = try keys[place.holder] ?? place.identities(option, isMeant: source.isMeant, in: session)
             if let keychain = place.keychain { unlocked.append(keychain) }
             keys[place.holder] = identities
             try file.requireOpens(with: identities)
@@ -137,13 +138,12 @@ struct UnprotectionPlan {
         return opening
     }
 
-    /// Returns the passcode for each keychain: one that is given is tried on the keychain that it was given for alone, since
-    /// another one would count it as a wrong one.
+    /// Returns the passcode for each keychain, and whether it is the one that a passcode is for: one that is given is tried on
+    /// that keychain alone, since another one would count it as a wrong one.
     private func passcodes(
         _ choice: LocalKeychainOptions, in session: Session
-    ) throws -> (FileKeyPlaces.Place) -> PasscodeOption {
+    ) throws -> (FileKeyPlaces.Place) -> (option: PasscodeOption, isMeant: Bool) {
         let given = choice.passcodeOption
-        guard given.passcode != nil else { return { _ in given } }
         var others = given
         others.passcode = nil
         let named = try choice.keychain.map { try LocalKeychain($0, in: session.world) }
@@ -151,12 +151,14 @@ struct UnprotectionPlan {
         for case .keychain(let local, let keychain, _) in files.map(\.place) where keychain.hasPasscode {
             if !asking.contains(local) { asking.append(local) }
         }
+        let candidate = named ?? (asking.count == 1 ? asking[0] : nil)
+        guard given.passcode != nil else { return { (given, $0.keychain == candidate) } }
         if named == nil, asking.count > 1 { throw UsageProblem.passcodeOfOne(of: asking.map(\.name), for: .files) }
-        guard let meant = named ?? asking.first, asking.contains(meant) else {
+        guard let meant = candidate, asking.contains(meant) else {
             session.note("no file needs that passcode, so '\(OptionName.passcode.spelling)' is not read")
-            return { [others] _ in others }
+            return { [others] _ in (others, false) }
         }
-        return { [others] in $0.keychain == meant ? given : others }
+        return { [others] in $0.keychain == meant ? (given, true) : (others, false) }
     }
 }
 

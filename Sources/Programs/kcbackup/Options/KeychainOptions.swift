@@ -83,7 +83,11 @@ struct PasscodeOption: ParsableArguments {
     /// A given passcode is always used, and for this command only. A typed one also unlocks the keychain for later
     /// commands, except for items that ask for it each time; for those with `user-presence`, a security token that is
     /// connected takes its place.
-    func unlock(_ keychain: Keychain, for needed: NeededSecrets, in session: Session) throws {
+    ///
+    /// - Parameter isMeant: false if a passcode that is given would be for another keychain, so that none helps here.
+    func unlock(
+        _ keychain: Keychain, for needed: NeededSecrets, isMeant: Bool = true, in session: Session
+    ) throws {
         if let passcode, passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         guard keychain.hasPasscode else { return try keychain.unlock(passcode: nil, now: session.now) }
         let unlocked = session.world.unlocked
@@ -91,7 +95,9 @@ struct PasscodeOption: ParsableArguments {
         if wantsTyping { try unlocked.resume(keychain) }
         if passcode == nil {
             if try keychain.protections(needed).allSatisfy(keychain.canOpen) { return }
-            guard session.world.terminal.isAttended else { throw Self.unattended(keychain.isUnlocked, in: session) }
+            guard session.world.terminal.isAttended else {
+                throw Self.unattended(keychain.isUnlocked, isMeant: isMeant, in: session)
+            }
             if try opensWithToken(keychain, for: needed, in: session) { return }
         }
         let isUnlocked = keychain.isUnlocked
@@ -130,8 +136,10 @@ struct PasscodeOption: ParsableArguments {
 
     /// Says that a passcode is needed and nobody can be asked.
     ///
-    /// - Parameter isUnlocked: true if only items that ask for it each time need it.
-    private static func unattended(_ isUnlocked: Bool, in session: Session) -> Refusal {
+    /// - Parameters:
+    ///   - isUnlocked: true if only items that ask for it each time need it.
+    ///   - isMeant: false if giving it is no way to open this keychain.
+    private static func unattended(_ isUnlocked: Bool, isMeant: Bool, in session: Session) -> Refusal {
         let name = session.subjects.keychain ?? LocalKeychain.defaultName
         if let job = session.job {
             return .jobWithoutPasscode(job: job, keychain: name, isUnlocked ? .itemsAsk : .locked)
@@ -142,6 +150,11 @@ struct PasscodeOption: ParsableArguments {
                 "keychain \(quoted(name)) has items that ask for the passcode each time, and there is no terminal to ask "
                     + "for it on",
                 hint: "'\(OptionName.passcode.spelling) SOURCE' gives it, where SOURCE is \(SecretSource.forms)")
+        }
+        guard isMeant else {
+            return Refusal(
+                .locked, "keychain \(quoted(name)) is locked, and there is no terminal to ask for its passcode on",
+                hint: "'kcbackup keychain unlock \(shellWord(name))' opens it for later commands")
         }
         return Refusal(
             .locked, "keychain \(quoted(name)) is locked, and there is no terminal to ask for its passcode on",
