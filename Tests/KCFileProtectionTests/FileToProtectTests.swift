@@ -176,6 +176,21 @@ import Testing
         #expect(try folder.read("a.age") == Array("b".utf8))
     }
 
+    @Test("Where the encrypted file cannot be removed, the clear file is named")
+    func notRemoved() throws {
+        try folder.write("a", Array("a".utf8))
+        try protect("a")
+        let path = folder.path("a.age")
+        try FileMark.immutable.on(path) {
+            let file = try FileToProtect(path)
+            let failure = FileFailure(path, .system(EPERM, doing: "removing"))
+            #expect(throws: ProtectionProblem.notRemoved(failure, clear: folder.path("a"))) {
+                try file.unprotect(with: [identity])
+            }
+            #expect(try names() == ["a", "a.age"] && folder.read("a") == Array("a".utf8))
+        }
+    }
+
     @Test("A damaged file, and one for another key, are not decrypted, and stay")
     func closed() throws {
         try folder.write("a", Array("a".utf8))

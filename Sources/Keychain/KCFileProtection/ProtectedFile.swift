@@ -1,5 +1,5 @@
 package import KCAgeEncryption
-internal import KCByteStreams
+package import KCByteStreams
 internal import KCCryptography
 
 /// A file whose contents are encrypted to a key of this device, or are to be (docs/protect.md).
@@ -189,8 +189,8 @@ package struct FileToProtect {
 
     /// Decrypts the contents into a new file without the ending, and removes this one.
     ///
-    /// - Throws: `ProtectionProblem` (`changed`, `changedBesideClear`, `nameTaken` unless the file of that name has these contents, as after a run
-    ///   that was killed), `FileFailure`, `StreamFailure`, `AgeFailure`: there is no new file, or both are there.
+    /// - Throws: `ProtectionProblem` (`changed`, `changedBesideClear`, `notRemoved`, `nameTaken` unless the file of that name has these
+    ///   contents, as after a run that was killed), `FileFailure`, `StreamFailure`, `AgeFailure`: there is no new file, or both are there.
     package func unprotect(with identities: [any Identity]) throws {
         let output = try folder.unnamedFile(sweeps: true)
         let metadata = try FileMetadata(of: file)
@@ -210,11 +210,15 @@ package struct FileToProtect {
 
     /// Removes the file, the contents of which the clear file has.
     ///
-    /// - Throws: `ProtectionProblem.changedBesideClear`, `FileFailure`.
-    func removeBesideClear() throws {
-        guard try folder.remove(name, ifStill: before) else {
-            throw ProtectionProblem.changedBesideClear(path, clear: clearPath)
+    /// - Throws: `ProtectionProblem` (`changedBesideClear`, `notRemoved`).
+    func removeBesideClear() throws(ProtectionProblem) {
+        let isRemoved: Bool
+        do throws(FileFailure) {
+            isRemoved = try folder.remove(name, ifStill: before)
+        } catch {
+            throw .notRemoved(error, clear: clearPath)
         }
+        guard isRemoved else { throw .changedBesideClear(path, clear: clearPath) }
         folder.synchronize()
     }
 
@@ -247,6 +251,8 @@ package enum ProtectionProblem: Error, Hashable, Sendable {
     case changed(String)
     /// The file was changed, or replaced, after its contents got the name of the clear file.
     case changedBesideClear(String, clear: String)
+    /// The file could not be removed after its contents got the name of the clear file.
+    case notRemoved(FileFailure, clear: String)
     /// Another file has the name that the file is to get.
     case nameTaken(String)
     /// The file is protected already.

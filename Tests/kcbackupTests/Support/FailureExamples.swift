@@ -117,8 +117,10 @@ enum FailureExamples {
         + [
             ProtectionProblem.ownFile("device.key"), .temporaryName(".kcbackup-0k3v9w2m1x7qa.tmp"),
             .severalNames("diary", isEncrypted: false), .severalNames("diary.age", isEncrypted: true), .inUse("diary"),
-            .changed("diary"), .changedBesideClear("diary.age", clear: "diary"), .nameTaken("diary.age"),
-            .alreadyProtected("diary.age"), .encryptedOtherwise("diary", .none, keychain: nil),
+            .changed("diary"), .changedBesideClear("diary.age", clear: "diary"),
+            .notRemoved(FileFailure("diary.age", .system(13, doing: "removing")), clear: "diary"),
+            .nameTaken("diary.age"), .alreadyProtected("diary.age"),
+            .encryptedOtherwise("diary", .none, keychain: nil),
             .encryptedOtherwise("diary", .keychain(.complete), keychain: "work"), .notProtected("diary.age"),
             .keyElsewhere("diary.age"),
         ].map { .protection($0) }

@@ -1,3 +1,4 @@
+internal import KCByteStreams
 internal import KCFileProtection
 internal import KCReportText
 
@@ -32,6 +33,9 @@ func explainProtection(_ problem: ProtectionProblem) -> Explanation {
             "\(quoted(path)) was changed in the meantime, and is as the other program left it; what was in it is in "
                 + "\(quoted(clear)), in the clear",
             hint: "keep the one that is right, and remove the other: 'ls -l \(shellWord(clear)) \(shellWord(path))'")
+    case .notRemoved(let failure, let clear):
+        explainFile(failure)
+            .prefixed("\(quoted(clear)) is there, in the clear, and the encrypted file was not removed: ")
     case .nameTaken(let path):
         Explanation(
             .exists, "\(quoted(path)) exists already, and is the name that the file would get",
