@@ -137,6 +137,12 @@ struct ProtectionPlanTests {
         let known = home.run("protect status a.age b.age")
         #expect(known.status == .damaged)
         #expect(known.text.contains(/a\.age.* not known: a keychain does not open\n.*b\.age.* can be opened\n/))
+        let json = home.run("protect status a.age b.age --json")
+        #expect(json.status == .damaged && json.messages.contains("keychain 'work' is not"), "\(json.messages)")
+        #expect(
+            json.text.contains(
+                /a\.age","state":"unknown","error":\{"code":13,.*'work'.*"state":"open","class":"none"\}\]\}\n$/),
+            "\(json.text)")
         try whole.write(to: URL(filePath: keychain))
         expect("device export -o old.age --passphrase file:passcode")
         expect("device adopt --new-key")

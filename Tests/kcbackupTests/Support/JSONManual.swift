@@ -396,7 +396,9 @@ struct JSONHome {
                 step("device unseal", "device unseal --confirm DEVICE --passcode file:new"),
                 step("keychain list", "keychain list"),
                 step("keychain default", "keychain default"),
+                step("protect files", "protect netrc --class none"),
                 step("device adopt", "device adopt --new-key"),
+                step("protect status", "protect status netrc.age", 4),
                 step("keychain list", "keychain list", 3),
                 step("create --to", "create --all --unencrypted --to all", 4),
             ]

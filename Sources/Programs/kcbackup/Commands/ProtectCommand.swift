@@ -117,6 +117,8 @@ enum ProtectionState: String {
     case unnamed
     /// Another device, or a keychain that is not here, has the key.
     case elsewhere
+    /// No key was found, and a keychain that may have it does not open.
+    case unknown
     /// It is not a protected file.
     case clear
     case protected

@@ -40,31 +40,32 @@ struct ProtectStatusCommand: Verb {
             Table.Column(title: "KEYCHAIN", yields: 1), Table.Column(title: "STATE"),
         ])
         var rows: [JSONValue] = []
-        var failure: Failure?
+        var failure: Explanation?
         for file in opened {
             let place = try file.stanzas.flatMap(places.place(of:))
-            let state = try state(of: file, place, in: session)
-            var words = state.words
+            var state = try state(of: file, place, in: session)
+            var problem: Explanation?
             if state == .elsewhere {
                 do throws(Failure) {
                     try places.requireAll()
                 } catch {
                     // The keychain with its key may be the one that cannot be looked at.
-                    failure = error
-                    words = "not known: a keychain does not open"
+                    state = .unknown
+                    problem = error.explanation
                 }
             }
+            failure = failure ?? problem
             table.append([
-                file.path, place?.protection.description ?? "-", place?.keychain?.name ?? "-", words,
+                file.path, place?.protection.description ?? "-", place?.keychain?.name ?? "-", state.words,
             ])
-            rows.append(
-                place?.json(path: file.path, state) ?? ["path": .text(file.path), "state": .text(state.rawValue)])
+            let row = place?.json(path: file.path, state) ?? ["path": .text(file.path), "state": .text(state.rawValue)]
+            rows.append(row.adding([("error", problem?.jsonBody)]))
         }
-        // In JSON, an error is an object of its own, and there is only one.
-        if let failure, session.style.isJSON { throw failure }
         try session.result(["files": .list(rows)], table.lines(width: session.tableWidth))
-        if let failure { throw failure }
-        return .ok
+        guard let failure else { return .ok }
+        // Not thrown: in JSON, the files say it, and an error would be a second object.
+        session.message(failure.lines)
+        return failure.status
     }
 
     private func state(
@@ -86,6 +87,7 @@ extension ProtectionState {
         case .locked: "locked"
         case .unnamed: "encrypted under its old name: repeat 'kcbackup protect'"
         case .elsewhere: "the key is not on this device"
+        case .unknown: "not known: a keychain does not open"
         case .clear: "not protected"
         case .protected, .wouldBeProtected, .unprotected, .wouldBeUnprotected: rawValue
         }
