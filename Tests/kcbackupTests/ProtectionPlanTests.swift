@@ -327,6 +327,12 @@ struct ProtectionPlanTests {
         expect("create c.kcb --keychain file:items.jsonl -r \(other) -v", says: "\(words) that has the key")
         expect("inspect c.kcb -i key.txt --html c.html")
         #expect(try page("c.html").contains("Every item, if it has the key.</b> None"))
+        // No archive tells that one of its keys is that of a kit, which can be typed anywhere.
+        expect("recovery make -o kit.txt")
+        let create = "create d.kcb --keychain file:items.jsonl -r \(other) -v"
+        expect(create, says: "\(words) that has one of the keys")
+        expect("inspect d.kcb -i key.txt --html d.html")
+        #expect(try page("d.html").contains("Every item, if it has one of the keys.</b> None"))
     }
 
     private func page(_ name: String) throws -> String {

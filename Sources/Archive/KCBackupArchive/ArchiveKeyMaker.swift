@@ -65,9 +65,10 @@ package final class ArchiveKeyMaker {
 
 /// Where the keys of an archive are, as far as this device knows.
 package enum KeyReach: Hashable, Sendable {
-    /// A passphrase or a recovery kit opens the archive, or nothing is needed for that.
+    /// A passphrase opens the archive, or nothing is needed for that.
     case anywhere
-    /// Public keys alone open it. Each of them may be bound to one device, which a public key does not tell.
+    /// Public keys alone open it, of which one may be that of a recovery kit. Each of the others may be bound to one device,
+    /// which a public key does not tell.
     case itsKeys
     /// Every key that opens it is one that this device has for files.
     case thisDevice

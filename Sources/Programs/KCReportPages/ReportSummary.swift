@@ -101,8 +101,8 @@ extension ReportPage {
 
     /// The condition on another device that has to have a key, and cannot be given a passphrase.
     private var withItsKeys: HTML {
-        if outline.reach == .anywhere { return "" }
-        return outline.secretsRecipients.count == 1 ? ", if it has the key" : ", if it has one of the keys"
+        guard let condition = outline.reach.condition(keys: outline.secretsRecipients.count) else { return "" }
+        return ", if it \(shown: condition)"
     }
 
     /// What restores on any device, and opens on one alone.

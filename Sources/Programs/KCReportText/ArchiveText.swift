@@ -56,6 +56,16 @@ extension ArchiveOutline {
     }
 }
 
+extension KeyReach {
+    /// What is said of another device that can restore the archive; nil if nothing has to be.
+    ///
+    /// - Parameter keys: the number of public keys that open it.
+    package func condition(keys: Int) -> String? {
+        guard self == .itsKeys else { return nil }
+        return keys == 1 ? "has the key" : "has one of the keys"
+    }
+}
+
 extension ArchiveSource {
     /// The source as text.
     package var words: String {

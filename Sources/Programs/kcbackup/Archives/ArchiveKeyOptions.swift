@@ -85,9 +85,7 @@ struct ArchiveKeyOptions: ParsableArguments {
 
     /// Where something opens an archive with these keys.
     private func reach(of given: GivenRecipients, in session: Session) throws -> KeyReach {
-        if asks(given) || given.opening.contains(where: { given.knownKits.contains($0.description.exact) }) {
-            return .anywhere
-        }
+        if asks(given) { return .anywhere }
         return try session.hasKeys(of: given.opening) ? .thisDevice : .itsKeys
     }
 

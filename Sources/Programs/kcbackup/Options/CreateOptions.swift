@@ -142,12 +142,8 @@ struct CreateOptions: ParsableArguments {
                     + "\(ofMachine == 1 ? "opens" : "open") only here",
         ]
         let words = apart.compactMap { $0 }
-        let device =
-            switch (keys?.reach, keys?.opening.count) {
-            case (.itsKeys, 1): "any device that has the key"
-            case (.itsKeys, _): "any device that has one of the keys"
-            default: "any device"
-            }
+        let condition = keys.flatMap { $0.reach.condition(keys: $0.opening.count) }
+        let device = "any device" + (condition.map { " that \($0)" } ?? "")
         let travel = [words.isEmpty ? "all of it restores on \(device)" : "restores on \(device)"] + words
         return travel.joined(separator: ", ") + omitted
     }
