@@ -335,6 +335,19 @@ struct ProtectionPlanTests {
         #expect(try page("d.html").contains("Every item, if it has one of the keys.</b> None"))
     }
 
+    @Test("An archive for an earlier key of an unlocked keychain is said to open on this device alone")
+    func earlierKey() throws {
+        let identity = home.run("protect identity --class complete --passcode file:passcode")
+        let recipient = String(try #require(identity.text.firstMatch(of: /age1\w+/)).0)
+        expect("keychain set-passcode --passcode file:passcode --new-passcode file:other --yes")
+        try home.write("items.jsonl", Array(#"{"class":"genp","attributes":{"svce":"x"},"secret":"y"}"#.utf8))
+        func create(_ name: String) -> String { "create \(name) --keychain file:items.jsonl -r \(recipient) -v" }
+        expect("keychain unlock --passcode file:other")
+        expect(create("a.kcb"), says: "opens on this device alone, since no other has a key of it")
+        expect("keychain lock")
+        expect(create("b.kcb"), says: "all of it restores on any device that has the key")
+    }
+
     private func page(_ name: String) throws -> String {
         String(decoding: try home.folder.read("work/\(name)"), as: UTF8.self)
     }

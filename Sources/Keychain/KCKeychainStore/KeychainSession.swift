@@ -55,6 +55,20 @@ package struct KeychainSession: Sendable {
         return found.state
     }
 
+    /// Gives a keychain the class keys that are unlocked now, without restarting its idle timeout: to look at it is not to
+    /// use it.
+    ///
+    /// Stored keys that are no longer valid are passed over, and left for `resume` to revoke.
+    ///
+    /// - Throws: `busy`, `damaged`, `sqlite`, `cryptography`, `kernelKeys` if the kernel fails other than by denying access.
+    package func peek(_ keychain: Keychain) throws(KeychainStoreError) {
+        let failed = try keychain.withReadTransaction { database throws(KeychainStoreError) in
+            try Attempts(database).failed
+        }
+        let found = try find(keychain, wrongPasscodes: failed)
+        if found.refusal == nil { keychain.classKeys.merge(found.keys) }
+    }
+
     /// Opens all class keys and stores them for later commands; if the kernel denies access, for this object only.
     ///
     /// - Parameters:

@@ -80,15 +80,17 @@ extension FileKeyPlaces.Place {
         }
     }
 
-    /// The newest key as one to encrypt to; nil if it is known only while the keychain is unlocked, or not made yet.
-    var knownRecipient: X25519Recipient? {
-        get throws {
-            switch self {
-            case .device(let identity): return identity.recipient
-            case .keychain(_, let keychain, let fileClass):
-                guard keychain.keybag.hasFileKeys, keychain.knowsFilePublicKey(fileClass) else { return nil }
-                return try X25519Recipient(publicKey: keychain.filePublicKey(fileClass))
+    /// Its keys as ones to encrypt to, as far as they are known: of a locked keychain, one key at most is.
+    func knownRecipients(in session: Session) throws -> [X25519Recipient] {
+        switch self {
+        case .device(let identity): return [identity.recipient]
+        case .keychain(_, let keychain, let fileClass):
+            guard keychain.keybag.hasFileKeys else { return [] }
+            try session.world.unlocked.peek(keychain)
+            if keychain.canOpen(Protection(fileClass.accessibility)) {
+                return try keychain.fileIdentities(fileClass).map(\.recipient)
             }
+            return keychain.keybag.openFilePublicKey(fileClass).map { [X25519Recipient(publicKey: $0)] } ?? []
         }
     }
 

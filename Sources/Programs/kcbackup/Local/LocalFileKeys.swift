@@ -146,7 +146,7 @@ extension Keychain {
 extension Session {
     /// True if each of these keys is one that this device, or a keychain of it, has for files; false for none.
     ///
-    /// - Throws: errors of reading the device key and the keychains.
+    /// - Throws: errors of reading the device key and the list of keychains.
     func hasKeys(of recipients: [GivenRecipient]) throws -> Bool {
         var others: Set<GivenRecipient> = Set(recipients)
         let canBeOfFiles = others.allSatisfy { if case .native(.x25519) = $0 { true } else { false } }
@@ -154,8 +154,12 @@ extension Session {
         let known = subjects
         defer { subjects = known }
         for place in try FileKeyPlaces(nil, in: self).places {
-            guard let own = try place.knownRecipient else { continue }
-            others.remove(.native(.x25519(own)))
+            do {
+                for own in try place.knownRecipients(in: self) { others.remove(.native(.x25519(own))) }
+            } catch {
+                // What is wrong with another keychain is no reason to make no backup; its keys are not known.
+                continue
+            }
         }
         return others.isEmpty
     }
