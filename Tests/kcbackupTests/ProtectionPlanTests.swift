@@ -73,6 +73,33 @@ struct ProtectionPlanTests {
         try FileMark.immutable.on(folder + "/login.keychain") { expect("protect b --class unless-open --dry-run") }
     }
 
+    @Test(
+        "A dry run of a user who may only read the keychain says that it cannot be written, as the run does",
+        .enabled(if: geteuid() == 0))
+    func keychainOnlyReadable() throws {
+        let folder = try TemporaryFolder()
+        let script = """
+            set -eu
+            chmod 711 .
+            install -m 755 "$program" kcbackup
+            mkdir -m 700 home
+            echo one > home/a
+            chown -R 64321 home
+            own() { HOME=$PWD/home setpriv --reuid=64321 --clear-groups ./kcbackup "$@" 2>&1 || echo "ended with $?"; }
+            own keychain create --no-passcode -q
+            chmod 400 home/.local/share/kcbackup/keychains/login.keychain
+            own protect home/a --class complete --dry-run
+            own protect home/a --class complete
+            """
+        let environment = [
+            "HOME": folder.path, "PATH": "/usr/bin:/bin", "program": try ExternalProgram.built("kcbackup"),
+        ]
+        let outcome = try ExternalProgram.run("bash", ["-c", script], environment: environment, in: folder.path)
+        for words in ["keychain 'login' cannot be written; nothing was changed\n", "ended with 74\n"] {
+            #expect(outcome.text.ranges(of: words).count == 2, "\(outcome.text)\(outcome.errorText)")
+        }
+    }
+
     @Test("A file whose key does not fit changes none before it")
     func otherKey() throws {
         expect("protect a b --class none")

@@ -129,6 +129,16 @@ package final class OpenFolder: Sendable {
         }
     }
 
+    /// Checks that a file in it could be written to where it is, as far as that can be known without doing it.
+    ///
+    /// - Throws: `system` if it could not.
+    package func requireWritable(_ name: String) throws(FileFailure) {
+        let path = try self.path(of: name)
+        guard unsafe faccessat(file.descriptor, name, W_OK, AT_EACCESS) == 0 else {
+            throw FileFailure(path, .system(errno, doing: "writing to"))
+        }
+    }
+
     /// Gives a file in it another name, if that is free; `synchronize` makes that durable.
     ///
     /// - Throws: `FileFailure` (`exists`, `noSafeNaming`, `system`); the file then has its old name.

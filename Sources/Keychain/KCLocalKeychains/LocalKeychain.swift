@@ -78,7 +78,11 @@ package struct LocalKeychain: Hashable, Sendable {
         do throws(FileFailure) {
             let (folderPath, fileName) = Path.split(path)
             let folder = try OpenFolder(folderPath)
+            // Its journal is made and removed beside it.
             try folder.requireReplaceable(fileName, folder.status(of: fileName))
+            for name in [fileName, fileName + ".lock"] where try folder.status(of: name) != nil {
+                try folder.requireWritable(name)
+            }
         } catch {
             if case .system(let code, _) = error.problem, [EACCES, EPERM, EROFS].contains(code) { throw .readOnly }
             throw .file(error)
