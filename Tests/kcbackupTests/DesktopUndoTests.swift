@@ -156,7 +156,7 @@ struct DesktopUndoTests {
             $DESKTOP add login mine m e 1
             dump >before
             $KCBACKUP restore a.kcb
-            $KCBACKUP restore --undo --keychain secret-service: --dry-run
+            $KCBACKUP restore --undo --keychain secret-service: --dry-run --yes
             # Without a terminal nobody can be asked.
             try $KCBACKUP restore --undo --keychain secret-service: </dev/null | cut -c1; grep -o 'error: .*' messages
             $KCBACKUP restore --undo --keychain secret-service: --yes 2>&1

@@ -124,6 +124,21 @@ struct UndoModelTests {
         #expect(plan.contains("would be removed: generic password 'two'\n"), "\(plan)")
     }
 
+    @Test("A dry run ends as the run does where that asks, and tells the question where it can be answered")
+    func foretoldQuestion() {
+        for words in ["one", "two --no-undo"] {
+            #expect(home.run("item add --no-secret --service \(words)").status == .ok)
+        }
+        let (plan, outcome) = (home.run("undo --dry-run"), home.run("undo"))
+        #expect(plan.status == .refused && plan.text.contains("\nwould take back 'item add' of "), "\(plan.text)")
+        #expect(outcome.status == .refused && outcome.messages.hasSuffix(plan.messages), "\(plan.messages)")
+        #expect(plan.messages.contains("without 1 item that was added since?' needs an answer"), "\(plan.messages)")
+        let asked = home.run(["undo", "--dry-run", "-v"], terminal: ScriptedTerminal(answers: []))
+        #expect(asked.status == .ok, "\(asked.messages)")
+        #expect(asked.messages.contains("without '--yes', you will be asked: Take back 'item add' of "))
+        #expect(home.run("undo --dry-run --yes").status == .ok)
+    }
+
     @Test("Every command that changes items ends with a line that names the undo")
     func lastLine() {
         for command in [

@@ -65,6 +65,20 @@ struct ArchivedStateFolder {
         return try FileLock.ofFolder(path)
     }
 
+    /// Checks that the folder could be locked and, if `isKept`, a state be kept, as far as that can be known without doing
+    /// it.
+    ///
+    /// - Throws: `FileFailure` if `lock` would, `StateFailure.notKept`.
+    func requireKeepable(_ isKept: Bool) throws {
+        try FileLock.requireLockable(path)
+        guard isKept else { return }
+        do throws(FileFailure) {
+            try Path.requireRoom(inFolder: path)
+        } catch {
+            throw StateFailure.notKept(error)
+        }
+    }
+
     /// Removes the states that were brought back, and old ones.
     ///
     /// As for a keychain, as many states are kept before restores as before changes of items.

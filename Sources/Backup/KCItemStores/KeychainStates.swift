@@ -1,3 +1,4 @@
+internal import KCByteStreams
 package import KCKeychainStore
 package import KCLocalKeychains
 
@@ -48,6 +49,17 @@ package struct KeychainStates: StateKeeping {
         setting.didKeep()
         setting.removing { try states.prune() }
         return result
+    }
+
+    /// Checks that a state could be kept, as far as that can be known without doing it.
+    ///
+    /// - Throws: `notKept` if it could not.
+    func requireKeepable() throws(StateFailure) {
+        do throws(FileFailure) {
+            try states.requireKeepable()
+        } catch {
+            throw .notKept(error)
+        }
     }
 
     private func keep(

@@ -67,7 +67,10 @@ package struct KeyringStates: StateKeeping {
         if options.isDryRun {
             given.unfinished = try folder.record(record)?.planned
             given.secretCode = secretCode()
-            return try backup.run(into: ServiceTarget(client, given), step: observer.step, observe: observer.observe)
+            let report = try backup.run(
+                into: ServiceTarget(client, given), step: observer.step, observe: observer.observe)
+            try folder.requireKeepable(keeping.isKept && report.writesSomething)
+            return report
         }
         return try folder.alone {
             let earlier = try folder.record(record)

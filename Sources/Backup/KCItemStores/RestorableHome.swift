@@ -35,7 +35,9 @@ package final class RestorableHome: RestorableStore {
         let code = try kept.coding()
         let target = HomeTarget(root, home) { file, rule, bytes in try code(file.restoredPermissions(rule), bytes) }
         if request.options.isDryRun {
-            return try backup.run(into: target, step: observer.step, observe: observer.observe)
+            let report = try backup.run(into: target, step: observer.step, observe: observer.observe)
+            try kept.folder.requireKeepable(request.keepsState && report.writesSomething)
+            return report
         }
         return try kept.folder.alone {
             var written: [HomePath: HomeTarget.Place] = [:]
@@ -98,7 +100,11 @@ package final class RestorableHome: RestorableStore {
             }
             return UndoPlan(
                 state: state, isOlder: wanted != nil && added.count > 1,
-                effect: .changes(plan.changes), itemsAfter: plan.itemsAfter
+                effect: .changes(plan.changes), itemsAfter: plan.itemsAfter,
+                check: { [kept, plan] keepsState in
+                    let keepsPresent = keepsState && !plan.steps.isEmpty
+                    try kept.folder.requireKeepable(keepsPresent || !plan.changes.blocked.isEmpty)
+                }
             ) { [kept, root, undo, plan, rests, added] keepsState in
                 try kept.folder.alone {
                     guard try kept.folder.names() == known else { throw HomeFailure.changedMeanwhile(root.start) }

@@ -40,15 +40,24 @@ package final class RestorableKeychain: RestorableStore {
         if file != nil {
             let keychain = try existing(for: request)
             let keepsState = request.keepsState && !request.options.isDryRun
-            return try KeychainStates(of: keychain, setting).keeping(before: request.change, isKept: keepsState) {
-                keep in
+            let states = KeychainStates(of: keychain, setting)
+            let report = try states.keeping(before: request.change, isKept: keepsState) { keep in
                 try run(into: keychain, keep: keep)
             }
+            if request.options.isDryRun, report.writesSomething {
+                try local.requireChangeable()
+                if request.keepsState { try states.requireKeepable() }
+            }
+            return report
         }
         try Keychain.requireFree(at: local.path)
         let adopts = adopts(request.archive)
         try request.openArchive(!adopts)
-        if request.options.isDryRun { return try run(into: EmptyTarget(form: adopts ? .stored : .plain)) }
+        if request.options.isDryRun {
+            let report = try run(into: EmptyTarget(form: adopts ? .stored : .plain))
+            try local.requireReplaceable(makesFolder: local.isNamed)
+            return report
+        }
         do {
             return try access.make(adopts ? request.archive : nil) { keychain in
                 let report = try run(into: keychain)
@@ -149,7 +158,12 @@ package final class RestorableKeychain: RestorableStore {
             }
             return UndoPlan(
                 state: state, isOlder: name != nil && candidate != known.first, effect: .changes(difference.changes),
-                itemsAfter: difference.itemsAfter
+                itemsAfter: difference.itemsAfter,
+                check: { [local, setting] keepsState in
+                    try states.requireLockable()
+                    try local.requireChangeable()
+                    if keepsState { try KeychainStates(of: keychain, setting).requireKeepable() }
+                }
             ) { [setting] keepsState in
                 // Another run may be waiting to restore the same state.
                 try states.exclusively(knowing: known) {
@@ -178,8 +192,10 @@ package final class RestorableKeychain: RestorableStore {
         }
         let state = KeptState(chosen)
         let items = try state.reading { try read(chosen).itemCount() }
-        return UndoPlan(state: state, isOlder: chosen != newest, effect: .repair(of: error), itemsAfter: items) {
-            [local, file, setting] _ in
+        return UndoPlan(
+            state: state, isOlder: chosen != newest, effect: .repair(of: error), itemsAfter: items,
+            check: { [local] _ in try local.requireReplaceable(makesFolder: true) }
+        ) { [local, file, setting] _ in
             let old = try local.replaceFile(
                 by: chosen, insteadOf: file, deviceKey: setting.device.key(), now: setting.now)
             setting.removing { try StateFolder.remove(chosen) }

@@ -89,7 +89,8 @@ package final class RestorableKeyring: RestorableStore {
             }
             return UndoPlan(
                 state: state, isOlder: name != nil && candidate != known.first, effect: .changes(changes),
-                itemsAfter: report.contents.counts.total - report.counts.notSelected
+                itemsAfter: report.contents.counts.total - report.counts.notSelected,
+                check: { [folder] keepsState in try folder.requireKeepable(keepsState) }
             ) { [folder] keepsState in
                 try undo.apply(changes, proven, .init(command: .undo, isKept: keepsState, used: candidate))
                 if undo.filter != nil, try undo.isPresent(proven) {

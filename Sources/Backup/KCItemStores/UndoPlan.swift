@@ -10,6 +10,7 @@ package struct UndoPlan {
     package let effect: Effect
     /// The number of items after it.
     package let itemsAfter: Int
+    let check: (_ keepsState: Bool) throws -> Void
     let write: (_ keepsState: Bool) throws -> String?
 
     package enum Effect {
@@ -17,6 +18,11 @@ package struct UndoPlan {
         /// The state replaces a store that does not open, for this reason.
         case repair(of: any Error)
     }
+
+    /// Checks that the state could be brought back, as far as that can be known without doing it.
+    ///
+    /// - Throws: as `apply`, for what may not be written.
+    package func rehearse(keepsState: Bool) throws { try check(keepsState) }
 
     /// Brings the state back, if the store is still as it was planned for.
     ///

@@ -38,6 +38,21 @@ package final class FileLock {
         return try FileLock(folder + "/.lock", waitingAtMost: limit)
     }
 
+    /// Checks that `ofFolder` could make the file that it locks, as far as that can be known without doing it.
+    ///
+    /// - Throws: as `Path.requireRoom(inFolder:)`.
+    package static func requireLockable(_ folder: String) throws(FileFailure) {
+        let path = folder + "/.lock"
+        if try Path.exists(path) { return }
+        do throws(FileFailure) {
+            try Path.requireRoom(inFolder: folder)
+        } catch {
+            guard case .system(let code, _) = error.problem, error.path.exact == folder.exact, Path.isFolder(folder)
+            else { throw error }
+            throw .opening(path, code)
+        }
+    }
+
     private static func acquire(
         _ path: String, _ deadline: ContinuousClock.Instant
     ) throws(FileFailure) -> OpenFile {

@@ -129,13 +129,13 @@ package final class OpenFolder: Sendable {
         }
     }
 
-    /// Checks that a file in it could be written to where it is, as far as that can be known without doing it.
+    /// Checks that the content of a file in it could be changed, as far as that can be known without doing it.
     ///
-    /// - Throws: `system` if it could not.
+    /// - Throws: `system` if it could not, or if there is none.
     package func requireWritable(_ name: String) throws(FileFailure) {
-        let path = try self.path(of: name)
         guard unsafe faccessat(file.descriptor, name, W_OK, AT_EACCESS) == 0 else {
-            throw FileFailure(path, .system(errno, doing: "writing to"))
+            let code = errno
+            throw FileFailure(try path(of: name), .system(code, doing: "writing"))
         }
     }
 

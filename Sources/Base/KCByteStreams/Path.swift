@@ -91,6 +91,26 @@ package enum Path {
         synchronizeFolder(parent)
     }
 
+    /// Checks that a file could be made in a folder, which `makeFolder` makes if it is missing, as far as that can be known
+    /// without doing it.
+    ///
+    /// - Throws: as `makeFolder`, and `system` if no file could be made in it.
+    package static func requireRoom(inFolder path: String) throws(FileFailure) {
+        try PrivateFolder.require(path, mayBeMissing: true)
+        var folder = path
+        var missing: String?
+        while try !exists(folder) {
+            missing = folder
+            folder = split(folder).folder
+        }
+        guard isFolder(folder) else { throw FileFailure(folder, .exists) }
+        guard unsafe faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0 else {
+            let code = errno
+            if let missing { throw FileFailure(missing, .system(code, doing: "creating the folder")) }
+            throw FileFailure(folder, .system(code, doing: "creating a file in"))
+        }
+    }
+
     /// True if `path` is missing or a folder; false if it is anything else, such as a symbolic link to a folder.
     package static func isMissingOrOwnFolder(_ path: String) throws(FileFailure) -> Bool {
         var status = stat()

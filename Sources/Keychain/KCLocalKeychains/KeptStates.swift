@@ -126,6 +126,16 @@ package struct KeptStates {
         }
     }
 
+    /// Checks that `keep` could make its files, as far as that can be known without doing it.
+    ///
+    /// - Throws: as `Path.requireRoom(inFolder:)`.
+    package func requireKeepable() throws(FileFailure) { try Path.requireRoom(inFolder: folder.path) }
+
+    /// Checks that `exclusively` could lock the states, as far as that can be known without doing it.
+    ///
+    /// - Throws: as `FileLock.requireLockable`.
+    package func requireLockable() throws(FileFailure) { try FileLock.requireLockable(folder.path) }
+
     /// All states, the newest first.
     package func list() throws(FileFailure) -> [State] { try folder.list() }
 

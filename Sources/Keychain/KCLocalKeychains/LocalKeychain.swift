@@ -76,10 +76,9 @@ package struct LocalKeychain: Hashable, Sendable {
     /// - Throws: `readOnly` if it could not, `file`.
     package func requireChangeable() throws(KeychainStoreError) {
         do throws(FileFailure) {
+            try requireReplaceable(makesFolder: false)
             let (folderPath, fileName) = Path.split(path)
             let folder = try OpenFolder(folderPath)
-            // Its journal is made and removed beside it.
-            try folder.requireReplaceable(fileName, folder.status(of: fileName))
             for name in [fileName, fileName + ".lock"] where try folder.status(of: name) != nil {
                 try folder.requireWritable(name)
             }
@@ -87,6 +86,18 @@ package struct LocalKeychain: Hashable, Sendable {
             if case .system(let code, _) = error.problem, [EACCES, EPERM, EROFS].contains(code) { throw .readOnly }
             throw .file(error)
         }
+    }
+
+    /// Checks that another file could take the place of this one, which may be missing, as far as that can be known without
+    /// doing it.
+    ///
+    /// - Parameter makesFolder: true if the folder may be missing.
+    /// - Throws: as `Path.requireRoom(inFolder:)`.
+    package func requireReplaceable(makesFolder: Bool) throws(FileFailure) {
+        let (folderPath, fileName) = Path.split(path)
+        if makesFolder, !Path.isFolder(folderPath) { return try Path.requireRoom(inFolder: folderPath) }
+        let folder = try OpenFolder(folderPath)
+        try folder.requireReplaceable(fileName, folder.status(of: fileName))
     }
 
     /// True if a keychain in the data folder can have this name.

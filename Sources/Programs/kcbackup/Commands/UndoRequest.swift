@@ -39,6 +39,10 @@ struct UndoRequest {
             }
             oldFile = try plan.apply(keepsState: keepsState)
         }
+        // Where nobody can be asked, the run comes to no writing.
+        let unanswered = isDryRun && !isConfirmed ? question : nil
+        let isRefused = unanswered != nil && !session.world.terminal.isAttended
+        if isDryRun, !isRefused { try plan.rehearse(keepsState: keepsState) }
         if isDryRun || isConfirmed || question == nil { text.tell(isDone: !isDryRun, all: tellsAll, in: &list) }
         text.tellBlocked(isDone: !isDryRun, all: session.style.isVerbose, in: &list)
         if !isDryRun { session.done = text.done }
@@ -52,6 +56,10 @@ struct UndoRequest {
             } else {
                 session.warn("once nothing is in the way, \(session.undoCommand(store.option)) takes back the rest")
             }
+        }
+        if let unanswered {
+            if isRefused { throw Refusal.unattended(question: unanswered, .yes) }
+            session.note("without '\(OptionName.yes.spelling)', you will be asked: \(unanswered)")
         }
         return isWhole ? .ok : .incomplete
     }

@@ -1,0 +1,74 @@
+import KCByteStreams
+import KCTestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("Dry runs of restore and undo end as the runs do where something may not be written", .waitsForPrograms)
+struct ForetoldFailureTests {
+    private let home: TestHome
+    private var data: String { home.home + "/.local/share/kcbackup" }
+
+    init() throws {
+        home = try TestHome()
+        for command in [
+            "keychain create --no-passcode", "item add --service one --no-secret", "create --unencrypted -o a.kcb",
+            "item delete --service one", "undo", "undo",
+        ] { #expect(home.run(command).status == .ok, "\(command)") }
+    }
+
+    /// Runs a command dry, then really, both of which must fail.
+    private func expectForetold(_ command: String) {
+        let (plan, outcome) = (home.run(command + " --dry-run"), home.run(command))
+        #expect(outcome.status != .ok, "\(command): \(outcome.messages)")
+        #expect(plan.status == outcome.status, "\(command): \(plan.messages)")
+        #expect(plan.messages == outcome.messages, "\(command)")
+    }
+
+    @Test("A keychain that cannot be written")
+    func keychain() throws {
+        try FileMark.immutable.on(data + "/keychains/login.keychain") {
+            expectForetold("undo")
+            expectForetold("restore a.kcb")
+        }
+        #expect(home.run("undo --dry-run").status == .ok)
+        #expect(home.run("restore a.kcb --dry-run").status == .ok)
+    }
+
+    @Test("A folder of states that cannot be written, unless no state is wanted")
+    func statesOfKeychain() throws {
+        let folder = try #require(Path.names(in: data + "/undo").first)
+        try FileMark.immutable.on(data + "/undo/" + folder) {
+            expectForetold("undo")
+            expectForetold("restore a.kcb")
+            #expect(home.run("restore a.kcb --dry-run --no-undo").status == .ok)
+        }
+        // Without its lock file, the folder cannot be locked either.
+        try Path.remove(data + "/undo/\(folder)/.lock")
+        try FileMark.immutable.on(data + "/undo/" + folder) { expectForetold("undo --no-undo") }
+    }
+
+    @Test("A folder in which no keychain can be made")
+    func newKeychain() throws {
+        try FileMark.immutable.on(data + "/keychains") {
+            let command = "restore a.kcb --keychain new"
+            let (plan, outcome) = (home.run(command + " --dry-run"), home.run(command))
+            #expect(plan.status == outcome.status && plan.status != .ok, "\(plan.messages)\(outcome.messages)")
+        }
+    }
+
+    @Test("A folder of the states of a home that cannot be written")
+    func statesOfHome() throws {
+        try home.write("../home/.netrc", "archived")
+        #expect(home.run("create --keychain home: --unencrypted -o h.kcb").status == .ok)
+        try home.write("../home/.netrc", "own")
+        let restore = "restore h.kcb --on-conflict overwrite"
+        #expect(home.run(restore).status == .ok)
+        try FileMark.immutable.on(data + "/undo/home-files") {
+            expectForetold("undo --keychain home:")
+            #expect(home.run("undo --keychain home: --no-undo --dry-run").status == .ok)
+            try home.write("../home/.netrc", "own")
+            expectForetold(restore)
+        }
+    }
+}
