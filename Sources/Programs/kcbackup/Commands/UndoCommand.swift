@@ -42,15 +42,10 @@ struct UndoCommand: Verb {
     @Flag(name: OptionName.noUndo.name, help: "Do not keep the present state.")
     var noUndo = false
 
-    @Option(
-        name: OptionName.keychain.name,
-        help: ArgumentHelp(
-            "'secret-service:' for the desktop keyring, or a keychain: a name, or a path with a '/'. (default: see 'keychain default')",
-            valueName: "name|path"),
-        completion: KnownNames.readableStores)
-    var keychain: String?
+    @OptionGroup
+    var store: StoreNameOption
 
-    // Not `PasscodeOption`: a keychain needs none here.
+    // Not `PasscodeOption`, and so not `KeychainOptions`: a keychain needs no passcode here.
     @Option(
         name: OptionName.passcode.name,
         help: ArgumentHelp("Where the password of the desktop keyring comes from.", valueName: "source"))
@@ -74,7 +69,7 @@ struct UndoCommand: Verb {
         var passcodeOption = try PasscodeOption.parse([])
         passcodeOption.passcode = passcode
         let request = try UndoRequest(
-            store: RestorePlace(undoing: keychain, StoreOptions(passcodeOption, unlocking), in: session),
+            store: RestorePlace(undoing: store.keychain, StoreOptions(passcodeOption, unlocking), in: session),
             state: state, isDryRun: dryRun, keepsState: !noUndo,
             isConfirmed: yes)
         return try list ? request.list(in: session) : request.undo(in: session)

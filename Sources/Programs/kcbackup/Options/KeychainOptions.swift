@@ -8,8 +8,8 @@ internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
 
-/// The options for the keychain and its passcode, of a verb that also works on the desktop keyring.
-struct KeychainOptions: ParsableArguments, KeychainChoice {
+/// The option for the keychain, of a verb that also works on the desktop keyring.
+struct StoreNameOption: ParsableArguments {
     @Option(
         name: OptionName.keychain.name,
         help: ArgumentHelp(
@@ -17,9 +17,20 @@ struct KeychainOptions: ParsableArguments, KeychainChoice {
             valueName: "name|path"),
         completion: KnownNames.readableStores)
     var keychain: String?
+}
+
+/// The options for the keychain and its passcode, of a verb that also works on the desktop keyring.
+struct KeychainOptions: ParsableArguments, KeychainChoice {
+    @OptionGroup
+    var store: StoreNameOption
 
     @OptionGroup
     var passcodeOption: PasscodeOption
+
+    var keychain: String? {
+        get { store.keychain }
+        set { store.keychain = newValue }
+    }
 }
 
 /// The options for the keychain and its passcode, of a verb that works on keychains alone.
