@@ -21,6 +21,8 @@ enum ComparedSide {
         let format: String
         /// The number of items that the file binds to a device, which are not read.
         let bound: Int
+        /// The options that were given to open it, and that it did not need.
+        let unneeded: [OptionName]
     }
 
     /// The archive; nil for a file.
@@ -58,6 +60,11 @@ enum ComparedSide {
 
     /// The number of items that are not compared, since the file binds them to a device.
     var bound: Int { if case .file(_, let facts) = self { facts.bound } else { 0 } }
+
+    /// True if an option of files is given and not for this side.
+    func leaves(_ option: OptionName) -> Bool {
+        if case .file(_, let facts) = self { facts.unneeded.contains(option) } else { true }
+    }
 
     /// The members that describe it as the first side.
     func firstMembers(_ path: String) -> [(String, JSONValue?)] {
@@ -122,7 +129,8 @@ struct ComparedSides {
             text.warnOfRefused()
             return .file(
                 FileItems(reading.contents, identity: path),
-                ComparedSide.Facts(format: reading.format.name, bound: reading.contents.staying.count))
+                ComparedSide.Facts(
+                    format: reading.format.name, bound: reading.contents.staying.count, unneeded: reading.unneeded))
         }
         let file = try opening.open(path, isOneOfTwo: true, in: session).file
         let proven = try prove(file, path)
@@ -135,7 +143,8 @@ struct ComparedSides {
     /// Reads a file of another program; nil for an archive or an unknown file.
     private func read(_ path: String) throws -> ForeignReader.Reading? {
         try foreign.check(with: path)
-        let reader = ForeignReader(path, foreign, in: session)
+        var reader = ForeignReader(path, foreign, in: session)
+        reader.isOneOfTwo = true
         guard let input = try reader.inputUnlessArchive() else { return nil }
         do {
             return try reader.read(input)

@@ -77,12 +77,10 @@ struct DiffCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         try check()
         let sides = ComparedSides(opening, archivePasscode, foreign, in: session)
-        let first = try sides.open(archive)
-        let second = try other.map { try sides.open($0) }
+        let first = try sides.open(firstPath)
+        let second = try secondPath.map { try sides.open($0) }
         let archives = [first, second].compactMap { $0?.archive }
-        if archives.count == (second == nil ? 1 : 2), let option = foreign.firstGiven {
-            throw UsageProblem.needsFile(option)
-        }
+        try requireNeeded(first, second)
         if !archives.isEmpty { opening.warnIfUseless(archives, in: session) }
         if !archives.contains(where: \.takesPasscode), archivePasscode.archivePasscode != nil {
             session.warn("no passcode opens these archives here; '\(OptionName.archivePasscode.spelling)' is not used")
@@ -97,13 +95,38 @@ struct DiffCommand: Verb {
         return bound > 0 && status == .ok ? .incomplete : status
     }
 
+    // As in '--keychain', what has the prefix is a file, and not on a remote.
+    private var firstPath: String { FileOfItems.path(archive) ?? archive }
+    private var secondPath: String? { other.map { FileOfItems.path($0) ?? $0 } }
+
+    /// True if the store is a file.
+    private var isStoreFile: Bool { keychain.flatMap(FileOfItems.path) != nil }
+
+    /// Refuses options for files that nothing needs of what is compared.
+    private func requireNeeded(_ first: ComparedSide, _ second: ComparedSide?) throws(UsageProblem) {
+        if first.archive != nil, second.map({ $0.archive != nil }) ?? true, let option = foreign.firstGiven {
+            guard isStoreFile else { throw .needsFile(option) }
+            if passcodeOption.passcode != nil, option != .keyFile { throw .together(.passcode, option) }
+        }
+        let path = first.archive == nil ? firstPath : secondPath ?? firstPath
+        for (isGiven, option) in [(foreign.password != nil, OptionName.password), (foreign.keyFile != nil, .keyFile)]
+        where isGiven && first.leaves(option) {
+            if let second {
+                if second.leaves(option) { throw .opensNothing(option, path: path) }
+            } else if first.archive == nil, !isStoreFile || option != .keyFile {
+                throw .opensNothing(option, path: path)
+            }
+        }
+    }
+
     private func compare(
         _ first: ComparedSide, _ second: ComparedSide?, in session: Session
     ) throws -> ExitStatus {
         let shallow = try first.archive?.closed ?? second?.archive?.closed
         guard let second else { return try compareWithStore(first, shallow, in: session) }
         return try compare(
-            first, with: second.second(comparedWith: first), second.secondMembers(other ?? ""), shallow, in: session)
+            first, with: second.second(comparedWith: first), second.secondMembers(secondPath ?? ""), shallow,
+            in: session)
     }
 
     /// Refuses contradictory options, before anything is read.
@@ -115,18 +138,31 @@ struct DiffCommand: Verb {
             (opening.passphrase, OptionName.passphrase), (passcodeOption.passcode, .passcode),
             (archivePasscode.archivePasscode, .archivePasscode), (foreign.password, .password),
         ] where source == .unknown { throw SecretProblem.notASource(option) }
-        try opening.check(with: [archive] + (other.map { [$0] } ?? []))
+        try opening.check(with: [firstPath] + (secondPath.map { [$0] } ?? []))
     }
 
     private func compareWithStore(
         _ first: ComparedSide, _ shallow: String?, in session: Session
     ) throws -> ExitStatus {
         let store = try store(comparedWith: first, in: session)
-        let items = try store.open(StoreOptions(passcodeOption, unlocking), in: session).items
+        let items = try store.open(storeOptions(for: store.kind, comparedWith: first), in: session).items
         if shallow == nil { try items.open(.all) }
         return try compare(
             first, with: .keychain(items, form: items.form() ?? first.form), [("keychain", .text(store.name))], shallow,
             in: session)
+    }
+
+    /// The options for the store; those of files that an archive does not need are for a file.
+    private func storeOptions(for kind: StoreKind, comparedWith first: ComparedSide) -> StoreOptions {
+        var options = StoreOptions(passcodeOption, unlocking)
+        guard kind == .file else { return options }
+        if first.archive != nil, foreign.password != nil || foreign.from != nil {
+            options.foreign = foreign
+        } else {
+            options.keyFile = foreign.keyFile
+            options.isOneOfTwo = !first.leaves(.keyFile)
+        }
+        return options
     }
 
     /// What the user named, or what an archive was made from.
@@ -164,17 +200,17 @@ struct DiffCommand: Verb {
             ("same", .number(report.same)), ("notCompared", .number(report.notCompared)),
             ("inNoArchive", .number(report.omitted)), ("unreadable", .number(report.damaged)),
         ]
-        try session.result(.members(first.firstMembers(archive) + other + lists), report.lines)
+        try session.result(.members(first.firstMembers(firstPath) + other + lists), report.lines)
         if report.damaged > 0 {
             session.warn("\(counted(report.damaged, "item")) of the \(otherWord) cannot be read")
         }
-        for (path, missing) in [(archive, report.missing.first), (self.other ?? "", report.missing.second)]
+        for (path, missing) in [(firstPath, report.missing.first), (secondPath ?? "", report.missing.second)]
         where missing > 0 {
             session.warn(
-                path == archive && first.archive == nil
+                path == firstPath && first.archive == nil
                     ? "\(counted(missing, "item")) of \(quoted(path)) cannot be read, and may be shown as added"
                     : "archive \(quoted(path)) is incomplete: \(counted(missing, "item")) could not be read when it was "
-                        + "made, and may be shown as \(path == archive ? "added" : "removed")")
+                        + "made, and may be shown as \(path == firstPath ? "added" : "removed")")
         }
         let isIncomplete = report.damaged + report.missing.first + report.missing.second > 0
         guard report.notCompared > 0 else { return isIncomplete ? .incomplete : .ok }

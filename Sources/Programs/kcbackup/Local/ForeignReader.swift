@@ -14,6 +14,8 @@ struct ForeignReader {
     /// The option that says where the password comes from.
     let passwordName: OptionName
     let session: Session
+    /// True if options that it does not need are no mistake, since another file may need them.
+    var isOneOfTwo = false
 
     /// The result of reading.
     struct Reading {
@@ -25,6 +27,8 @@ struct ForeignReader {
         let remains: Bool
         /// The file; nil for a folder, and for a file that was not in memory as a whole.
         var file: ForeignFile?
+        /// The options that were given to open it, and that it did not need.
+        var unneeded: [OptionName] = []
 
         /// The format as text, with the details that the file contains about itself.
         var words: String {
@@ -71,14 +75,16 @@ struct ForeignReader {
         let secrets = AskedSecrets(reader: self)
         let contents = try format.read(input, secrets)
         // Whoever names what opens a file means one that is closed.
-        if options.password != nil, !secrets.wasAsked { throw UsageProblem.opensNothing(passwordName, path: path) }
-        if options.keyFile != nil, !secrets.wasAskedForKeyFile { throw UsageProblem.opensNothing(.keyFile, path: path) }
+        var unneeded: [OptionName] = []
+        if options.password != nil, !secrets.wasAsked { unneeded.append(passwordName) }
+        if options.keyFile != nil, !secrets.wasAskedForKeyFile { unneeded.append(.keyFile) }
+        if !isOneOfTwo, let option = unneeded.first { throw UsageProblem.opensNothing(option, path: path) }
         if contents.exposesSecrets, input.file?.isReadableByOthers == true {
             session.warn("\(quoted(path)) can be read by others, and holds secrets; if they are real, run 'chmod 600'")
         }
         return Reading(
             format: format, contents: contents, fileDate: input.file?.modified,
-            remains: input.path.exact != InputFile.standardInputName.exact, file: input.file)
+            remains: input.path.exact != InputFile.standardInputName.exact, file: input.file, unneeded: unneeded)
     }
 
     /// Opens the file or folder, without asking for anything.

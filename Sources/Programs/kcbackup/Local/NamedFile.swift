@@ -26,7 +26,8 @@ struct NamedFile: NamedStore {
         let identity = "\(Path.real(folder) ?? folder)/\(name)"
         let (foreign, passwordName) = try options.ofFile()
         try foreign.check(with: path)
-        let reader = ForeignReader(path, foreign, passwordName, in: session)
+        var reader = ForeignReader(path, foreign, passwordName, in: session)
+        reader.isOneOfTwo = options.isOneOfTwo
         if foreign.firstGiven == nil, try reader.isFileOfItems() {
             let lines = try FileOfItems.open(path, in: session)
             let items = try session.world.blamingTemporaryFolder {

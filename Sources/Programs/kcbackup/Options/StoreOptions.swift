@@ -56,6 +56,8 @@ struct StoreOptions {
     var acceptMissing: [String] = []
     /// The key file of another program's file, for a command without `foreign`.
     var keyFile: String?
+    /// True if another file needs what opens a file, so that this one need not.
+    var isOneOfTwo = false
     var unencrypted = false
     var replace = false
     var replaceUnarchived = false
