@@ -251,6 +251,37 @@ struct KubernetesTests {
         }
     }
 
+    @Test("A Secret of a cluster is damaged wherever its YAML ends early; another is remarked on if a key is missing")
+    func endsBetweenMembers() throws {
+        let text =
+            "apiVersion: v1\ndata:\n  a: dg==\nkind: Secret\nmetadata:\n  creationTimestamp: \"2026-01-02T03:04:05Z\"\n"
+            + "  name: one\n  namespace: shop\n  resourceVersion: \"7\"\n  uid: u\ntype: Opaque\n"
+        #expect(try read(text).listing == ["genp svce=kubernetes/shop/one acct=a desc=Kubernetes Secret: v"])
+        let lines = text.split(separator: "\n")
+        for count in 2..<lines.count {
+            let cut = lines.prefix(count).joined(separator: "\n") + "\n"
+            do {
+                let contents = try ForeignReading.read(cut, as: KubernetesFormat())
+                // Without a name it is left out, and named.
+                #expect(contents.refused.count == 1 && contents.items.count == 0, "\(cut)")
+            } catch {
+                #expect(error is ForeignFailure)
+            }
+        }
+        // Not the last one, or not of a cluster.
+        let edited = lines.dropLast().joined(separator: "\n") + "\n---\n" + text.replacing("one", with: "two")
+        #expect(try read(edited).items.count == 2)
+        let made = "apiVersion: v1\ndata:\n  a: dg==\nkind: Secret\nmetadata:\n  creationTimestamp: null\n  name: one\n"
+        #expect(try read(made).remarks == [])
+        let certificate =
+            "apiVersion: v1\nkind: Secret\ntype: kubernetes.io/tls\nmetadata:\n  name: one\ndata:\n  tls.crt: dg==\n"
+        #expect(
+            try read(certificate).remarks == [
+                "the Secret 'one' lacks the key tls.key, which its type asks for: is all of it there?"
+            ])
+        #expect(try read(certificate + "  tls.key: dg==\n").remarks == [])
+    }
+
     private static let block =
         "kind: Secret\napiVersion: v1\nmetadata:\n  name: a\n  namespace: b\ndata:\n  k: dg==\n  text: |\n    dw==\n"
 

@@ -47,6 +47,7 @@ package struct KubernetesFormat: ForeignFormat {
             if syntax == .yaml, document.isNull { continue }
             try reader.add(document)
         }
+        if syntax == .yaml { try reader.requireWhole() }
         reader.tellRepeating()
         collector.leaveOut(unknown: json.unread)
         try reader.requireSecrets()

@@ -15,6 +15,15 @@ struct KubernetesReader: JSONRecords {
     private var repeating: (first: [String], count: Int) = ([], 0)
     /// True if the end of the file is not to be seen, as in YAML.
     private let mayEndEarly: Bool
+    /// What the last object lacks, if nothing of the file follows it.
+    private var lack: Lack?
+
+    private enum Lack {
+        /// The type, which a cluster gives each Secret, and which comes last in the order of the alphabet.
+        case type
+        /// Keys that its type asks for.
+        case keys(String, path: String)
+    }
 
     init(_ json: ForeignJSON, _ collector: RecordCollector, mayEndEarly: Bool) {
         self.mayEndEarly = mayEndEarly
@@ -26,6 +35,7 @@ struct KubernetesReader: JSONRecords {
     ///
     /// - Parameter implied: the kind of an object in a list of one kind, which need not say it.
     mutating func add(_ object: ForeignJSON.Value, implied: String? = nil) throws(ForeignFailure) {
+        lack = nil
         if object.isNull {
             return collector.remark("a list has 'null' in the place of a member: is all of it there?")
         }
@@ -45,6 +55,7 @@ struct KubernetesReader: JSONRecords {
             json.skip("metadata", of: object)
             let each = kind.exact.removingSuffix("List").flatMap { $0.isEmpty ? nil : $0 }
             for item in try json.list(items) { try add(item, implied: each) }
+            if object.members.last?.name.exact != "items".exact { lack = nil }
         } else if kind.exact == "Secret", version.isEmpty || version.exact == "v1" {
             secrets += 1
             try addSecret(object, hasVersion: !version.isEmpty)
@@ -64,6 +75,20 @@ struct KubernetesReader: JSONRecords {
         throw .refused(
             title: "a file of Kubernetes objects without a Secret",
             hint: "'kubectl get secret -A -o json' writes the Secrets of a cluster")
+    }
+
+    /// Judges by the last object whether a YAML file ends early.
+    ///
+    /// - Throws: `ForeignFailure.damaged` if it does.
+    func requireWhole() throws(ForeignFailure) {
+        switch lack {
+        case .type?:
+            throw .damaged("the last object lacks the type, which kubectl writes last, as if the file ended early")
+        case .keys(let keys, let path)?:
+            collector.remark(
+                "the Secret '\(path)' lacks the key \(keys), which its type asks for: is all of it there?")
+        case nil: break
+        }
     }
 
     // A remark has room for some names.
@@ -99,6 +124,16 @@ struct KubernetesReader: JSONRecords {
             try read(object)
         }
         if !isRead { json.skip(object) }
+        if Self.lacksType(object) { lack = .type }
+    }
+
+    /// True for a Secret of a cluster, in the order in which kubectl writes it, without its last member.
+    private static func lacksType(_ object: ForeignJSON.Value) -> Bool {
+        guard object["type"] == nil, let last = object.members.last, last.name.exact == "metadata".exact else {
+            return false
+        }
+        // Only a cluster sets them; a file that is made without one may have null.
+        return ["creationTimestamp", "resourceVersion", "uid"].contains { !(last.value[$0]?.isNull ?? true) }
     }
 
     private mutating func read(_ object: ForeignJSON.Value) throws(ForeignFailure) {
@@ -113,6 +148,12 @@ struct KubernetesReader: JSONRecords {
         if let type = try text(object["type"]), !type.isEmpty { secret.type = type }
         secret.isImmutable = try flag(object["immutable"])
         let data = try KubernetesData(object, of: json)
+        let missing = secret.requiredKeys.filter { names in
+            !names.contains { name in data.keys.contains { $0.exact == name.exact } }
+        }
+        if !missing.isEmpty {
+            lack = .keys(missing.map { $0.joined(separator: " or ") }.joined(separator: " and "), path: secret.path)
+        }
         let keptLabels = try labels(metadata["labels"], of: data)
         let keptAnnotations = try annotations(metadata["annotations"], of: data)
         secret.labels = keptLabels.kept
