@@ -28,7 +28,7 @@ package struct StreamFailure: Error, Hashable, Sendable {
         case limitExceeded(String, found: UInt64?, allowed: Int)
         /// A system call failed with this `errno`.
         case system(Int32)
-        /// A library failed for a reason other than the data (memory, misuse).
+        /// A library failed for a reason other than the data or want of memory (misuse).
         case library(String)
         /// This library is missing, or one without the functions that are needed is installed.
         case libraryMissing(String)
@@ -54,6 +54,9 @@ package struct StreamFailure: Error, Hashable, Sendable {
     init(_ stage: Stage, errno code: Int32, offset: UInt64? = nil) {
         self.init(stage, code == EINTR ? .interrupted : .system(code), offset: offset)
     }
+
+    /// Creates a failure for want of memory.
+    package static func outOfMemory(_ stage: Stage) -> StreamFailure { StreamFailure(stage, .system(ENOMEM)) }
 
     /// The `errno` behind the failure, if any.
     package var systemCode: Int32? {

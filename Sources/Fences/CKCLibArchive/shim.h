@@ -20,6 +20,8 @@
     F(archive_entry_set_pathname) \
     F(archive_entry_set_perm) \
     F(archive_entry_set_size) \
+    F(archive_errno) \
+    F(archive_error_string) \
     F(archive_read_data) \
     F(archive_read_free) \
     F(archive_read_new) \

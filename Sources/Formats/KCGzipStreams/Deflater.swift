@@ -10,11 +10,11 @@ internal import CKCDeflate
 
     /// Creates a compressor.
     ///
-    /// - Throws: `StreamFailure` of kind `library` if there is no memory.
+    /// - Throws: `StreamFailure.outOfMemory`.
     init(level: Int) throws(StreamFailure) {
         Self.wipesMemory
         guard let compressor = unsafe libdeflate_alloc_compressor(Int32(level)) else {
-            throw StreamFailure(.compressing, .library("memory for deflate"))
+            throw .outOfMemory(.compressing)
         }
         unsafe self.compressor = unsafe compressor
     }

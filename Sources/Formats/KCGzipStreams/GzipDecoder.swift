@@ -25,7 +25,7 @@ package struct GzipDecoder<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
 
     /// Decompresses `upstream`, at most `outputLimit` bytes in total.
     ///
-    /// - Throws: `StreamFailure` of kind `library` if there is no memory.
+    /// - Throws: `StreamFailure.outOfMemory`.
     package init(_ upstream: consuming Upstream, outputLimit: UInt64) throws(StreamFailure) {
         inflater = try Inflater()
         self.upstream = upstream

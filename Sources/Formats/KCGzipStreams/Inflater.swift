@@ -16,10 +16,10 @@ internal import CKCZlib
 
     /// Creates the zlib stream.
     ///
-    /// - Throws: `StreamFailure` of kind `library` if there is no memory.
+    /// - Throws: `StreamFailure.outOfMemory`.
     init() throws(StreamFailure) {
         guard let stream = unsafe kcb_inflate_new() else {
-            throw StreamFailure(.decompressing, .library("memory for inflate"))
+            throw .outOfMemory(.decompressing)
         }
         unsafe self.stream = unsafe stream
     }
@@ -38,7 +38,7 @@ internal import CKCZlib
 
     /// Decompresses from `input` into the free part of `output`, at most `limit` bytes.
     ///
-    /// - Throws: `StreamFailure`: `malformed`, or `library` if there is no memory.
+    /// - Throws: `StreamFailure`: `malformed`, or `outOfMemory`.
     func inflate(
         _ input: borrowing Span<UInt8>, into output: inout OutputSpan<UInt8>, upTo limit: Int
     ) throws(StreamFailure) -> Progress {
@@ -65,7 +65,7 @@ internal import CKCZlib
         // Z_BUF_ERROR: zlib needs more input or room. The caller provides it or reports a truncated stream.
         case Z_OK, Z_BUF_ERROR: return Progress(consumed: consumed, isAtEnd: false)
         case Z_STREAM_END: return Progress(consumed: consumed, isAtEnd: true)
-        case Z_MEM_ERROR: throw StreamFailure(.decompressing, .library("memory for inflate"))
+        case Z_MEM_ERROR: throw .outOfMemory(.decompressing)
         default: throw StreamFailure(.decompressing, .malformed("a member holds valid deflate data"))
         }
     }

@@ -32,7 +32,7 @@ package enum ZipFile {
     ///
     /// - Returns: the names of all members.
     /// - Throws: `StreamFailure` (`malformed` for damage, encryption, duplicate names and names that lead out of the
-    ///   folder; `limitExceeded`, `library`, `libraryMissing`).
+    ///   folder; `limitExceeded`, `outOfMemory`, `library`, `libraryMissing`).
     package static func read(
         _ bytes: borrowing Span<UInt8>, wants: (String) -> Bool, body: (String, consuming SecretBytes) -> Void
     ) throws(StreamFailure) -> Set<ExactText> {
@@ -46,15 +46,16 @@ package enum ZipFile {
         }
         carchive_wipe_freed(true)
         defer { carchive_wipe_freed(false) }
-        guard let archive = library.archive_read_new() else { throw unavailable }
+        guard let archive = library.archive_read_new() else { throw .outOfMemory(.readingContainer) }
         defer { _ = unsafe library.archive_read_free(archive) }
         guard unsafe library.archive_read_support_format_zip_seekable(archive) == ARCHIVE_OK else {
-            throw unavailable
+            if unsafe isOutOfMemory(archive, library) { throw .outOfMemory(.readingContainer) }
+            throw StreamFailure(.readingContainer, .library("libarchive cannot read zip"))
         }
         return try unsafe bytes.withUnsafeBufferPointer { buffer throws(StreamFailure) in
             guard unsafe library.archive_read_open_memory(archive, buffer.baseAddress, buffer.count) == ARCHIVE_OK
             else {
-                throw malformed("it is not whole")
+                throw unsafe failure(of: archive, library, "it is not whole")
             }
             return try unsafe members(of: archive, library, size: buffer.count, wants, body)
         }
@@ -72,8 +73,10 @@ package enum ZipFile {
             var next: OpaquePointer?
             let status = unsafe library.archive_read_next_header(archive, &next)
             if status == ARCHIVE_EOF { return names }
-            guard status == ARCHIVE_OK, let entry = unsafe next,
-                let pointer = unsafe library.archive_entry_pathname_utf8(entry),
+            guard status == ARCHIVE_OK, let entry = unsafe next else {
+                throw unsafe failure(of: archive, library, "a member cannot be read")
+            }
+            guard let pointer = unsafe library.archive_entry_pathname_utf8(entry),
                 let name = unsafe String(validatingCString: pointer)
             else { throw malformed("a member cannot be read") }
             guard names.count < memberLimit else {
@@ -108,7 +111,7 @@ package enum ZipFile {
                 }
             }
             // libarchive reports a wrong checksum as a warning.
-            guard status >= 0 else { throw malformed("a member is damaged") }
+            guard status >= 0 else { throw unsafe failure(of: archive, library, "a member is damaged") }
             if status == 0 { return content }
             room -= content.count - before
             guard room >= 0 else {
@@ -129,7 +132,18 @@ package enum ZipFile {
         StreamFailure(.readingContainer, .malformed(rule))
     }
 
-    private static var unavailable: StreamFailure {
-        StreamFailure(.readingContainer, .library("libarchive cannot read zip"))
+    /// The failure that libarchive reports, with a rule for any but want of memory.
+    private static func failure(
+        of archive: OpaquePointer, _ library: carchive_functions, _ rule: String
+    ) -> StreamFailure {
+        unsafe isOutOfMemory(archive, library) ? .outOfMemory(.readingContainer) : malformed(rule)
+    }
+
+    /// True if the last failure was want of memory.
+    private static func isOutOfMemory(_ archive: OpaquePointer, _ library: carchive_functions) -> Bool {
+        if unsafe library.archive_errno(archive) == ENOMEM { return true }
+        // It has no number for a zlib that does not start, which data cannot keep from it.
+        guard let words = unsafe library.archive_error_string(archive) else { return false }
+        return unsafe strcmp(words, "Can't initialize ZIP decompression.") == 0
     }
 }

@@ -56,7 +56,7 @@ package struct YAMLNode: Hashable, Sendable {
         // The parser holds only the address of the input, which outlives it.
         let context = unsafe Unmanaged.passUnretained(input).toOpaque()
         let opened = unsafe withUnsafePointer(to: library) { unsafe cyaml_open($0, Input.read, context) }
-        guard let parser = unsafe opened else { throw .library(StreamFailure(.reading, .library("YAML"))) }
+        guard let parser = unsafe opened else { throw .library(.outOfMemory(.reading)) }
         unsafe self.parser = unsafe parser
     }
 
@@ -97,7 +97,7 @@ package struct YAMLNode: Hashable, Sendable {
 
     private func problem() -> YAMLFailure {
         let parser = unsafe parser.pointee
-        if unsafe parser.error == YAML_MEMORY_ERROR { return .library(StreamFailure(.reading, .library("YAML"))) }
+        if unsafe parser.error == YAML_MEMORY_ERROR { return .library(.outOfMemory(.reading)) }
         let rule = unsafe parser.problem.map { unsafe String(cString: $0) } ?? "it cannot be read"
         return unsafe .malformed(rule, line: Int(max(parser.problem_mark.line, parser.mark.line)) + 1)
     }

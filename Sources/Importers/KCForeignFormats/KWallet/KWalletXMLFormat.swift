@@ -39,7 +39,7 @@ package struct KWalletXMLFormat: ForeignFormat {
             case .documentType: throw ForeignFailure.damaged("it declares a document type")
             case .limit(let name, let allowed):
                 throw ForeignFailure.limit(name, found: UInt64(allowed) + 1, allowed: UInt64(allowed))
-            case .library: throw ForeignFailure.limit("bytes of memory", found: 1, allowed: 0)
+            case .library: throw StreamFailure.outOfMemory(.decoding)
             }
         }
         if document.hasMixedContent { throw ForeignFailure.damaged("it has text beside its elements") }

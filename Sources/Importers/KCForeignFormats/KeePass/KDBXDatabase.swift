@@ -32,7 +32,7 @@ final class KDBXDatabase {
         self.secrets = secrets
         self.binaries = binaries
         values = [:]
-        document = try Self.document(&content, piece, of: file)
+        document = try Self.document(&content, piece)
         guard document.root.name == "KeePassFile", !document.hasMixedContent else {
             throw ForeignFailure.damaged("its XML is not that of a KeePass database")
         }
@@ -51,7 +51,7 @@ final class KDBXDatabase {
         secrets = SecretBytes(capacity: 4_096)
         values = [:]
         binaries = [:]
-        document = try Self.parsing(file) { reader in
+        document = try Self.parsing { reader in
             try file.bytes.withBytes { bytes throws(XMLFailure) in try reader.read(bytes) }
         }
         guard document.root.name == "KeePassFile", !document.hasMixedContent else {
@@ -66,10 +66,10 @@ final class KDBXDatabase {
 
     /// Reads the XML while it is decrypted, so that it is in memory only once.
     private static func document(
-        _ content: inout KDBXOpening, _ start: consuming SecretBytes, of file: ForeignFile
+        _ content: inout KDBXOpening, _ start: consuming SecretBytes
     ) throws -> XMLDocument {
         var piece = start
-        return try parsing(file) { reader in
+        return try parsing { reader in
             repeat {
                 try piece.withBytes { bytes throws(XMLFailure) in try reader.read(bytes) }
                 piece.removeAll()
@@ -78,7 +78,7 @@ final class KDBXDatabase {
     }
 
     /// The document that a reader has been given, with failures in terms of the file.
-    private static func parsing(_ file: ForeignFile, _ body: (XMLReader) throws -> Void) throws -> XMLDocument {
+    private static func parsing(_ body: (XMLReader) throws -> Void) throws -> XMLDocument {
         do {
             let reader = try XMLReader()
             try body(reader)
@@ -89,7 +89,7 @@ final class KDBXDatabase {
             case .documentType: throw ForeignFailure.damaged("its XML has a document type")
             case .limit(let what, let allowed):
                 throw ForeignFailure.limit(what, found: UInt64(allowed) + 1, allowed: UInt64(allowed))
-            case .library: throw CryptographyFailure.outOfMemory(bytes: file.bytes.count)
+            case .library: throw StreamFailure.outOfMemory(.decoding)
             }
         }
     }

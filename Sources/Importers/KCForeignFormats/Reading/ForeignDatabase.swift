@@ -49,6 +49,8 @@ struct ForeignDatabase {
         case .damaged: ForeignFailure.damaged("\(name) is not a database, or it is damaged")
         case .tooManyRows(let limit):
             ForeignFailure.limit("rows of a table", found: UInt64(limit) + 1, allowed: UInt64(limit))
+        // SQLITE_NOMEM (sqlite.org/rescode.html).
+        case .library(7): StreamFailure.outOfMemory(.reading)
         case .library(let code): CryptographyFailure.library("SQLite, code \(code)")
         }
     }
