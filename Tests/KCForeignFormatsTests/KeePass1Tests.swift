@@ -1,3 +1,4 @@
+import Glibc
 import KCByteStreams
 import KCCryptography
 import KCItemSources
@@ -150,5 +151,17 @@ struct KeePass1Tests {
         var many = try altered()
         many.replaceSubrange(48..<52, with: [0xff, 0xff, 0xff, 0x7f])
         #expect(throws: ForeignFailure.self) { try read(many) }
+    }
+
+    @Test("A signal ends the stretching of a key at once")
+    func interrupted() async {
+        await #expect(processExitsWith: .success) {
+            Interruption.request(SIGTERM)
+            let derivation = KDBXDerivation.aes(
+                rounds: KDBXDerivation.roundsLimit, seed: [UInt8](repeating: 1, count: 32))
+            #expect(throws: StreamFailure(.decrypting, .interrupted)) {
+                _ = try derivation.transform(SecretBytes(copying: [UInt8](repeating: 2, count: 32)))
+            }
+        }
     }
 }

@@ -48,7 +48,7 @@ struct KDBHeader {
 
     /// The decrypted content.
     ///
-    /// - Throws: `ForeignFailure.wrongPasswordOrDamaged`, `CryptographyFailure`.
+    /// - Throws: `ForeignFailure.wrongPasswordOrDamaged`, `CryptographyFailure`, `StreamFailure` (`interrupted`).
     func open(_ file: ForeignFile, key composite: borrowing SecretBytes) throws -> SecretBytes {
         let transformed = try derivation.transform(composite)
         var input = SecretBytes(copying: masterSeed)

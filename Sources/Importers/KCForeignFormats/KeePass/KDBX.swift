@@ -79,7 +79,11 @@ enum KDBXDerivation: Hashable {
     static let workLimit: UInt64 = 64 << 30
 
     /// The transformed key, 32 bytes.
-    func transform(_ composite: borrowing SecretBytes) throws(CryptographyFailure) -> SecretBytes {
+    ///
+    /// A signal ends the work with AES at once, and that with Argon2 at its end.
+    ///
+    /// - Throws: `CryptographyFailure`, `StreamFailure` (`interrupted`).
+    func transform(_ composite: borrowing SecretBytes) throws -> SecretBytes {
         switch self {
         case .argon2(let kind, let cost, let salt):
             return try Argon2.derive(password: composite, salt: salt, kind, cost, count: 32)
@@ -97,7 +101,7 @@ enum KDBXDerivation: Hashable {
     /// Encrypts a block repeatedly: CBC over zeros does this, with one call of the library for many rounds.
     private static func encrypt(
         _ block: borrowing SecretBytes, _ rounds: UInt64, _ key: borrowing SecretBytes, into output: inout SecretBytes
-    ) throws(CryptographyFailure) {
+    ) throws {
         let roundsAtOnce: UInt64 = 4_096
         var last = block.copy()
         var rest = rounds
@@ -107,6 +111,7 @@ enum KDBXDerivation: Hashable {
         let empty = [UInt8](repeating: 0, count: Int(min(rounds, roundsAtOnce)) * 16)
         var zeros = SecretBytes(capacity: empty.count)
         while rest > 0 {
+            if Interruption.isRequested { throw StreamFailure(.decrypting, .interrupted) }
             let now = min(rest, roundsAtOnce)
             zeros.removeAll()
             zeros.append(empty.span.extracting(..<(Int(now) * 16)))

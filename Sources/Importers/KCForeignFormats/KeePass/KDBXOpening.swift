@@ -14,7 +14,7 @@ struct KDBXOpening: ~Copyable {
     /// Opens a file with a key.
     ///
     /// - Throws: `ForeignFailure` (`wrongPassword`, `wrongPasswordOrDamaged` in version 3, `damaged`, `limit`),
-    ///   `CryptographyFailure`.
+    ///   `CryptographyFailure`, `StreamFailure` (`interrupted`).
     init(_ file: ForeignFile, _ header: KDBXHeader, key composite: borrowing SecretBytes) throws {
         let transformed = try header.derivation.transform(composite)
         let keys = try KDBXKeys(seed: header.masterSeed, transformed: transformed)

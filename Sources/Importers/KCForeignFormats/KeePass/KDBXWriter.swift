@@ -121,7 +121,7 @@ package final class KDBXWriter: ProtectedExportWriter {
 
     private func transformed(
         _ password: borrowing SecretBytes, _ cost: Argon2.Cost, salt: [UInt8]
-    ) throws(CryptographyFailure) -> SecretBytes {
+    ) throws -> SecretBytes {
         var composite = KDBXCompositeKey()
         try composite.add(password: password)
         return try KDBXDerivation.argon2(.id, cost, salt: salt).transform(composite.bytes())
