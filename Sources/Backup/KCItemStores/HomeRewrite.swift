@@ -34,6 +34,11 @@ extension RestorableHome {
         if let failure { throw failure }
     }
 
+    /// Checks that `rewrite` could keep the state of a file, as far as that can be known without doing it.
+    ///
+    /// - Throws: `StateFailure.notKept`, `FileFailure`.
+    package func requireKeepable() throws { try kept.folder.requireKeepable(true) }
+
     /// Checks that no other program keeps others from a file of a home.
     ///
     /// - Parameter ending: as for `rewrite`.

@@ -54,7 +54,7 @@ package struct KeychainStates: StateKeeping {
     /// Checks that a state could be kept, as far as that can be known without doing it.
     ///
     /// - Throws: `notKept` if it could not.
-    func requireKeepable() throws(StateFailure) {
+    package func requireKeepable() throws(StateFailure) {
         do throws(FileFailure) {
             try states.requireKeepable()
         } catch {

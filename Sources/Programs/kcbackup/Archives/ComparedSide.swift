@@ -61,7 +61,7 @@ enum ComparedSide {
     /// The number of items that are not compared, since the file binds them to a device.
     var bound: Int { if case .file(_, let facts) = self { facts.bound } else { 0 } }
 
-    /// True if an option of files is given and not for this side.
+    /// True if this side does not need an option for files that was given.
     func leaves(_ option: OptionName) -> Bool {
         if case .file(_, let facts) = self { facts.unneeded.contains(option) } else { true }
     }

@@ -73,11 +73,27 @@ struct FileRemoval {
                 "would leave \(quoted(path)) as it is: the keychain would not have the secrets of all of its records\n")
             return nil
         case .changes(let rest):
+            if rest.removed > 0 { try requireKeepable() }
             session.message(
                 "would take \(counted(rest.removed, "record")) out of \(quoted(path))\(Self.staying(rest.staying))\n")
             warnOfOtherNames(rest.removed)
             return rest.removed
         }
+    }
+
+    /// Checks that the state of the file could be kept.
+    private func requireKeepable() throws {
+        do {
+            try RestorableHome(.home, session.world.home, session.stateSetting).requireKeepable()
+        } catch StateFailure.notKept(let cause) {
+            warnNotKept()
+            throw cause
+        }
+    }
+
+    /// Says that the file stays: the import stands, and '--no-undo' is about the keychain alone.
+    private func warnNotKept() {
+        session.warn("\(quoted(path)) stays as it is: its state cannot be kept for 'undo'")
     }
 
     /// Takes the records out, if the keychain has each of their items with its secret.
@@ -112,8 +128,7 @@ struct FileRemoval {
                 try RestorableHome(.home, session.world.home, session.stateSetting).rewrite(
                     place, from: file.bytes, to: rest.bytes, lockedBy: format.lockEnding, now: session.now)
             } catch StateFailure.notKept(let cause) {
-                // The import stands, and '--no-undo' is about the keychain alone.
-                session.warn("\(quoted(path)) stays as it is: its state cannot be kept for 'undo'")
+                warnNotKept()
                 throw cause
             }
             session.note(

@@ -88,7 +88,10 @@ struct KeychainImport {
         try target.passcodeOption.unlock(store, for: .of(Protection.unconstrained), in: session)
         if !keepsState || isDryRun {
             let report = try importing.run(items, into: store, step: progress.step, observe: observe)
-            if isDryRun, report.counts.create + report.counts.update > 0 { try local.requireChangeable() }
+            if isDryRun, report.counts.create + report.counts.update > 0 {
+                try local.requireChangeable()
+                if keepsState { try session.states(of: store).requireKeepable() }
+            }
             return (report, store)
         }
         let report = try session.states(of: store).keeping(before: isAgreement ? .merge : .import, isKept: true) {
