@@ -106,7 +106,7 @@ import Testing
         arguments: [
             "pdmn = CAST('zz' AS BLOB)", "pdmn = NULL", "agrp = NULL", "cdat = NULL", "mdat = 9223372036854775807",
             "sync = 7", "labl = x'ff'", "extra = '{'", "extra = '{}'", "odd = 'nope'", "odd = ''",
-            "extra = '{\"b\":\"\",\"a\":\"\"}'",
+            "extra = '{\"b\":\"\",\"a\":\"\"}'", "odd = 'gena'", "odd = 'acct,acct'", "odd = 'cdat'",
         ])
     func invalidRow(assignment: String) throws {
         try bench.alter("UPDATE genp SET \(assignment) WHERE acct = CAST('ann' AS BLOB)")

@@ -1,5 +1,6 @@
 import KCByteStreams
 import KCDeviceIdentity
+import KCKeychainModel
 import KCKeychainStore
 import KCTestSupport
 import Testing
@@ -51,12 +52,13 @@ struct LocalKeychainTests {
     func deletedMeanwhile() throws {
         let device = try DeviceKey(secret: SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
         let local = try LocalKeychain("work", in: folder)
+        let now = try #require(Timestamp(microseconds: 0))
         func create() throws {
-            _ = try Keychain.create(at: local.path, deviceKey: device, passcode: nil, now: moment(0))
+            _ = try Keychain.create(at: local.path, deviceKey: device, passcode: nil, now: now)
         }
         func open() throws -> Keychain { try Keychain.open(at: local.path, deviceKey: device) }
         func delete(_ keychain: Keychain) throws {
-            _ = try local.delete(keychain, endingIn: KeychainSession(), lists: folder, now: moment(1))
+            _ = try local.delete(keychain, endingIn: KeychainSession(), lists: folder, now: now)
         }
         try create()
         let (one, other) = try (open(), open())

@@ -54,7 +54,7 @@ def read(options):
         rows = found.rows
         return (
             [shown(row.item, row.state, row.secret) for row in rows],
-            found.damaged > 0 or any(row.state == "broken" for row in rows),
+            found.doubtful or found.damaged > 0 or any(row.state == "broken" for row in rows),
         )
     keys = archive.Keys(
         [key for path in options.identity for key in identities(path)],

@@ -234,6 +234,7 @@ struct ItemRow {
     private func attributes(_ row: SQLStatement, _ builder: inout AttributesBuilder) -> Attributes? {
         builder.removeAll()
         guard let otherKinds = codesOfOtherKind(row) else { return nil }
+        var othersLeft = otherKinds.count
         for (index, column) in columns.enumerated() {
             let type = row.type(Self.firstAttribute + index)
             if type == .null { continue }
@@ -241,8 +242,9 @@ struct ItemRow {
             guard append(column.code, row, Self.firstAttribute + index, type, hasOtherKind, to: &builder) else {
                 return nil
             }
+            if hasOtherKind { othersLeft -= 1 }
         }
-        return builder.finish()
+        return othersLeft == 0 ? builder.finish() : nil
     }
 
     /// Adds the value of a column; false if it is not one.
@@ -275,9 +277,11 @@ struct ItemRow {
             let text = String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
             let codes = text.exact.split(separator: ",", omittingEmptySubsequences: false)
             let known = codes.compactMap { AttributeCode(code: String($0)) }
-            return known.count == codes.count ? known : nil
+            return known.count == codes.count && known.allSatisfy(Self.hasTwoForms) ? known : nil
         }
     }
+
+    private static func hasTwoForms(_ code: AttributeCode) -> Bool { [.textOrData, .dataOrText].contains(code.kind) }
 
     private func extra(_ row: SQLStatement) -> [ExtraAttribute]? {
         if row.type(Self.extraColumn) == .null { return [] }

@@ -43,6 +43,8 @@ class Keychain(NamedTuple):
     rows: list
     #: How many rows are no valid item.
     damaged: int
+    #: True if SQLite finds fault with the file, such as an index that lacks a row: the rows may be whole all the same.
+    doubtful: bool
 
 
 def _columns(kind):
@@ -106,10 +108,6 @@ def store_code(device, keybag, store, created):
     return hmac.digest(keybag.code_key(device), text + store, "sha256")
 
 
-class Unindexed(Damaged):
-    """A key was changed in a table alone. Whoever reads the table and its seals may say this of the row."""
-
-
 def read(path, device, passcode=None):
     """Reads a keychain file with the key of its device."""
     connection = sqlite3.connect(Path(path).resolve().as_uri() + "?mode=ro&immutable=1", uri=True)
@@ -137,9 +135,7 @@ def _read(connection, device, passcode):
     found = connection.execute("SELECT type,name,sql FROM sqlite_schema").fetchall()
     require(sorted(found) == sorted(schema()), "another schema")
     problems = connection.execute("PRAGMA integrity_check").fetchall()
-    if all(re.match("row [0-9]+ missing from index ", problem) for problem, in problems):
-        raise Unindexed("rows that their index does not find")
-    require(problems == [("ok",)], "the database")
+    doubtful = problems != [("ok",)]
     keybag = Keybag(one("SELECT bag FROM keybag WHERE id=1")[0])
     keybag.authenticate(device)
     store, created, mac = one("SELECT store,created,mac FROM keychain WHERE id=1")
@@ -158,4 +154,4 @@ def _read(connection, device, passcode):
             except (Damaged, Unsupported):
                 damaged += 1
     rows.sort(key=lambda row: row.item.order)
-    return Keychain(store, created, keybag, rows, damaged)
+    return Keychain(store, created, keybag, rows, damaged, doubtful)

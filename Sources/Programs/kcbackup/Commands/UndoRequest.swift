@@ -1,4 +1,5 @@
 internal import KCByteStreams
+internal import KCConsole
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
