@@ -48,13 +48,22 @@ struct SecretInputTests {
     func contentIsWhole() throws {
         try home.write("secret", "a\0b\n")
         #expect(try read("file:secret", isContent: true) == [97, 0, 98])
-        try home.write("empty", "")
+        try home.write("empty", "\n")
         #expect(try read("file:empty", isContent: true) == [])
         try home.write("lines", "a\nb")
         #expect(throws: SecretProblem.severalLines(what: Self.what)) { try read("file:lines", isContent: true) }
         #expect(throws: SecretProblem.severalLines(what: Self.what)) {
             try read("cmd:printf 'a\\nb\\n'", isContent: true)
         }
+    }
+
+    @Test("A source of an item's secret that has nothing is refused, so that a failed pipe replaces no password")
+    func nothingIsNoContent() throws {
+        try home.write("nothing", "")
+        for source in ["file:nothing", "cmd:true"] {
+            #expect(throws: SecretProblem.noLine(what: Self.what)) { try read(source, isContent: true) }
+        }
+        #expect(try read("cmd:echo", isContent: true) == [])
     }
 
     @Test(

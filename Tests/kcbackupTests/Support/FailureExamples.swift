@@ -294,7 +294,8 @@ enum FailureExamples {
     ]
     private static let secrets: [SecretProblem] = [
         .noSource(what: "passcode of keychain 'login'", .passcode), .notASource(.passphrase),
-        .empty(what: "passphrase"), .holdsNUL(what: "passphrase"), .tooLong(what: "passphrase", limit: 65_536),
+        .empty(what: "passphrase"), .noLine(what: "secret of the item"), .holdsNUL(what: "passphrase"),
+        .tooLong(what: "passphrase", limit: 65_536),
         .severalLines(what: "secret of the item"), .differ(what: "passphrase"), .descriptorClosed(3),
         .noCredentialsFolder, .commandFailed(status: 2), .commandNotStarted(2),
         .noFile(what: "passcode of keychain 'login'", path: "passcode", isKeyFile: false),

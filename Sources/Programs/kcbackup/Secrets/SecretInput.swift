@@ -147,6 +147,9 @@ struct SecretInput {
         if let end {
             if wanted.isContent, end + 1 < line.count { throw .severalLines(what: wanted.what) }
             line.removeLast(line.count - end)
+        } else if wanted.isContent, line.isEmpty {
+            // A pipe whose writer failed must not look like an empty secret, which is a line feed.
+            throw .noLine(what: wanted.what)
         }
         return try checked(line, wanted)
     }

@@ -52,6 +52,8 @@ enum SecretProblem: Error, Hashable, Sendable {
     /// The value of the option is not a source.
     case notASource(OptionName)
     case empty(what: String)
+    /// The source has no byte, but an empty secret is an empty line.
+    case noLine(what: String)
     /// It contains a zero byte, which cannot be typed and would truncate it in C libraries.
     case holdsNUL(what: String)
     /// It is longer than this many bytes.
@@ -84,6 +86,11 @@ func explainSecret(_ problem: SecretProblem) -> Explanation {
             hint: "SOURCE is \(SecretSource.forms)",
             "a secret itself is never an argument: if you typed one, it is in your shell's history now")
     case .empty(let what): Explanation(.usage, "the \(what) is empty")
+    case .noLine(let what):
+        Explanation(
+            .usage, "the source of the \(what) has nothing, not even an empty line",
+            hint: "an empty secret is an empty line, as 'cmd:echo' prints it, or an empty file for "
+                + "'\(OptionName.secretFile.spelling) FILE'")
     case .holdsNUL(let what): Explanation(.usage, "the \(what) has a zero byte")
     case .tooLong(let what, let limit): Explanation(.limit, "the \(what) has more than \(limit) bytes")
     case .severalLines(let what):
