@@ -256,8 +256,7 @@ struct BitwardenTests {
             #"{"type":1,"name":"A","reprompt":1,"login":{"uris":[{"match":3,"uri":"https://u:SECRET@a.example"}],"password":"p"}}"#
         let contents = try read(login)
         #expect(try contents.uuids == read(login.replacing("SECRET", with: "other")).uuids)
-        #expect(
-            contents.leftOut.map(\.kind) == ["reprompt mark", "rule for matching an address", "password in an address"])
+        #expect(contents.leftOut.map(\.kind) == ["reprompt mark", "rule for matching an address"])
         #expect(
             try read(#"{"type":1,"name":"A","login":{"password":null}}"#).leftOut.map(\.kind) == [
                 "record without a secret"

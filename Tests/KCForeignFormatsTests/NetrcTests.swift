@@ -108,19 +108,35 @@ struct NetrcTests {
         for (item, _) in entries { #expect(!"\(item)".contains("SECRET"), "\(item)") }
         #expect(
             try contents.listing == [
-                "genp svce=m.example acct=u desc=account password: p3", "inet srvr=2001:db8::1 acct=u: p4",
-                "inet srvr=m.example acct=u: p2", "inet srvr=n.example acct=u: p1", "inet srvr=o.example acct=bob: p5",
+                "genp svce=m.example acct=u desc=account password: p3",
+                "genp svce=n.example acct=address (u) desc=field: https://ada:SECRET@n.example:8443/x?SECRET",
+                "inet srvr=2001:db8::1 acct=u: p4", "inet srvr=m.example acct=u: p2", "inet srvr=n.example acct=u: p1",
+                "inet srvr=o.example acct=bob: p5",
             ])
         let first = try #require(entries.first { $0.secret == Array("p1".utf8) }).item
         #expect(first.attributes.number(.port) == 8_443 && first.attributes.text(.path) == "/x")
-        #expect(
-            contents.leftOut.map { "\($0.count) \($0.kind)" } == [
-                "1 password in an address", "1 part of an address behind '?', '#' or ';'",
-            ])
+        #expect(contents.leftOut.isEmpty)
         // The UUID, which is not secret, depends on neither.
         let other = try ForeignReading.read(
             "machine https://ada:OTHER@n.example:8443/x?OTHER login u password p1\n", as: NetrcFormat())
-        #expect(try other.uuids == [first.uuid])
+        let expected = entries.map(\.item).filter { $0.attributes.text(.labl) == "n.example" }.map(\.uuid)
+        #expect(try Set(other.uuids) == Set(expected))
+    }
+
+    @Test("The password or token in an address is the secret of an entry that has none")
+    func secretsOfAddresses() throws {
+        let token = "0123456789abcdef0123456789abcdef01234567"
+        let contents = try ForeignReading.read(
+            "machine https://ada:p%40w@a.example/x?y\nmachine https://\(token)@b.example login u\n"
+                + "machine https://ada@c.example\nmachine https://ada:@d.example\n",
+            as: NetrcFormat())
+        #expect(
+            try contents.listing == ["inet srvr=a.example acct=ada: p@w", "inet srvr=b.example acct=u: \(token)"])
+        for (item, _) in try contents.entries { #expect(!"\(item)".contains("p@w") && !"\(item)".contains(token)) }
+        #expect(
+            contents.leftOut.map { "\($0.count) \($0.kind)" } == [
+                "1 part of an address behind '?', '#' or ';'", "2 entry without a password",
+            ])
     }
 
     @Test(

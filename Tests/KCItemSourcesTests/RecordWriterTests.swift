@@ -140,12 +140,59 @@ struct RecordWriterTests {
             try record.addNote(secret("n"))
             try record.addLogin(user: token, password: secret("p"))
             try record.addOneTimePassword(secret("JBSWY3DP"))
+            try record.finish()
         }
         for item in collected.items { #expect(!"\(item)".contains(token)) }
-        #expect(Set(collected.secrets).isSuperset(of: ["n", token, "p"]))
-        #expect(collected.contents.leftOut.map { "\($0.count) \($0.kind)" } == ["2 password in an address"])
+        #expect(Set(collected.secrets).isSuperset(of: ["n", token, "p", "https://\(token):x@github.com/r"]))
+        #expect(!collected.secrets.contains("https://\(token)@github.com"))
+        #expect(collected.contents.leftOut.isEmpty)
         let addresses = collected.items.flatMap(\.extra).filter { $0.name.hasPrefix("url.") }.map(\.value)
         #expect(Set(addresses) == ["https://github.com/r", "https://github.com"])
+    }
+
+    @Test(
+        "The password or token in an address is the secret of a login that has none, else the address becomes a secret",
+        arguments: [
+            ("https://oauth2:p%40w@h.example/x", nil, nil, ["inet oauth2: p@w"]),
+            ("https://oauth2:pw@h.example/x", "oauth2", "", ["inet oauth2: pw"]),
+            (
+                "https://ghp_0123456789abcdefABCDEF0123456789abcd@h.example", nil, nil,
+                ["inet -: ghp_0123456789abcdefABCDEF0123456789abcd"]
+            ),
+            ("https://short:x-oauth-basic@h.example", "ada", nil, ["inet ada: short"]),
+            ("https://ada:pw@h.example", "bob", nil, ["genp address (bob): https://ada:pw@h.example", "inet bob: -"]),
+            ("https://ada:pw@h.example", "ada", "pw", ["inet ada: pw"]),
+            (
+                "https://ada:pw@h.example", "ada", "other",
+                ["genp address (ada): https://ada:pw@h.example", "inet ada: other"]
+            ),
+            ("https://ada:@h.example", "ada", nil, ["inet ada: -"]),
+        ] as [(String, String?, String?, [String])])
+    func secretOfAddress(address: String, user: String?, password: String?, expected: [String]) throws {
+        let collected = try collect { collector throws(ForeignFailure) in
+            let record = RecordWriter(collector, identity: "1", title: "t")
+            record.addresses = [address]
+            try record.addLogin(user: user, password: password.map { SecretBytes(copying: $0.utf8) })
+            try record.finish()
+        }
+        let items = zip(collected.items, collected.secrets).map { item, secret in
+            let account = item.attributes.text(.acct) ?? "-"
+            let itemClass = item.itemClass == .internetPassword ? "inet" : "genp"
+            return "\(itemClass) \(account): \(item.secretSize == nil ? "-" : secret)"
+        }
+        #expect(items.sorted() == expected)
+        #expect(collected.contents.leftOut.isEmpty)
+    }
+
+    @Test("The password in an address of another host is not that of the login")
+    func secretOfOtherAddress() throws {
+        let collected = try collect { collector throws(ForeignFailure) in
+            let record = RecordWriter(collector, identity: "1", title: "t")
+            record.addresses = ["https://a.example", "https://ada:pw@b.example"]
+            try record.addLogin(user: "ada", password: nil)
+            try record.finish()
+        }
+        #expect(Set(collected.secrets) == ["", "https://ada:pw@b.example"])
     }
 
     @Test("Apple's protocol codes map to URL schemes and back, and an IPv6 address in an item has no brackets")

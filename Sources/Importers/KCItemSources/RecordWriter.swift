@@ -42,9 +42,13 @@ package final class RecordWriter {
         didSet { parsed = nil }
     }
     /// The parsed addresses, if they are known; nil for malformed ones.
-    private var parsed: [WebAddress?]?
+    var parsed: [WebAddress?]?
     /// The addresses that become attributes; nil until those that cannot have become items.
-    private var places: [WebAddress]?
+    var places: [WebAddress]?
+    /// The addresses with a password or a token, as they are written.
+    var secretAddresses: [(text: String, isCut: Bool)] = []
+    /// Seeded hashes of the secrets of all items so far, if there are such addresses.
+    var keptSecrets: Set<Int> = []
     /// True once an item has the addresses as attributes.
     private var areAddressesKept = false
     package var authentication = Authentication.unknown
@@ -94,11 +98,34 @@ package final class RecordWriter {
 
     /// Adds a login, whose password may be missing; the first one with a user gives the other parts its name.
     ///
-    /// An access token in the place of the user name becomes the secret of the login.
+    /// An access token in the place of the user name becomes the secret of the login. If the password is missing or empty,
+    /// the one in an address of the login takes its place, with the name before it if the user has none.
     ///
     /// - Parameter others: further names of the user, which become attributes of all items unless they are tokens.
     package func addLogin(
         user name: String?, others: [ExtraAttribute] = [], password: consuming SecretBytes?
+    ) throws(ForeignFailure) {
+        guard Self.isMissing(password), !AccessToken.isToken(name, password: nil), let address = loginAddress(of: name)
+        else { return try addCompleteLogin(name, others, password) }
+        if name?.isEmpty ?? true {
+            return try addCompleteLogin(WebAddress.name(in: address), others, WebAddress.password(in: address))
+        }
+        let token = WebAddress.token(in: address)
+        switch consume token {
+        case .some(let token): try addCompleteLogin(name, others, token)
+        case .none: try addCompleteLogin(name, others, WebAddress.password(in: address))
+        }
+    }
+
+    private static func isMissing(_ password: borrowing SecretBytes?) -> Bool {
+        switch password {
+        case .some(let password): password.isEmpty
+        case .none: true
+        }
+    }
+
+    private func addCompleteLogin(
+        _ name: String?, _ others: [ExtraAttribute], _ password: consuming SecretBytes?
     ) throws(ForeignFailure) {
         let isToken = AccessToken.isToken(name, password: password)
         let account = isToken ? nil : name
@@ -249,6 +276,7 @@ package final class RecordWriter {
         _ kind: String, _ part: String, _ draft: ItemDraft, _ secret: consuming SecretBytes?
     ) throws(ForeignFailure) {
         let places = try settleAddresses()
+        if !secretAddresses.isEmpty { noteKept(secret) }
         let number = ordinals[part.exact, default: 0]
         ordinals[part.exact] = number + 1
         var draft = draft
@@ -277,9 +305,11 @@ extension RecordWriter {
     /// without any part.
     package func finish() throws(ForeignFailure) {
         let places = try settleAddresses()
-        guard ordinals.isEmpty, !areAddressesKept else { return }
-        if user == nil, places.isEmpty { return collector.leaveOut("record without a secret") }
-        try addLogin(user: user, password: nil)
+        if ordinals.isEmpty, !areAddressesKept {
+            if user == nil, places.isEmpty { return collector.leaveOut("record without a secret") }
+            try addLogin(user: user, password: nil)
+        }
+        try addAddresses()
     }
 
     /// States that another item is the login of this user at these addresses, so that parts added later have only the
@@ -288,41 +318,5 @@ extension RecordWriter {
         user = AccessToken.isToken(name, password: nil) ? nil : name
         places = []
         areAddressesKept = true
-    }
-
-    /// Adds, once, the addresses that cannot be attributes: some programs keep the seeds of one-time passwords among
-    /// them, and text that is not a well-formed address may hold a password.
-    private func settleAddresses() throws(ForeignFailure) -> [WebAddress] {
-        if let places { return places }
-        var accepted: [WebAddress] = []
-        var refused: [String] = []
-        for (text, address) in zip(addresses, parsed ?? addresses.map { WebAddress($0) }) {
-            if let address { accepted.append(address) } else { refused.append(text) }
-        }
-        collector.leaveOut("further address", max(0, accepted.count - Self.addressLimit))
-        accepted = Array(accepted.prefix(Self.addressLimit))
-        collector.leaveOut("password in an address", accepted.count(where: \.hasSecret))
-        collector.leaveOut("part of an address behind '?', '#' or ';'", accepted.count(where: \.isCut))
-        places = accepted
-        for address in refused {
-            let text = address.drop { $0.isWhitespace }
-            if text.isEmpty { continue }
-            if OneTimePasswordAddress.isOne(text) {
-                try addOneTimePassword(SecretBytes(copying: text.utf8))
-            } else {
-                try addField("address", SecretBytes(copying: address.utf8))
-                collector.remark("addresses that are not well-formed may hold passwords, and became secrets")
-            }
-        }
-        return accepted
-    }
-
-    /// The maximum number of addresses of a record, so that an item does not have more attributes than it may have.
-    private static let addressLimit = 200
-
-    private func keep(_ places: [WebAddress], in draft: inout ItemDraft) {
-        for (index, address) in places.enumerated() {
-            draft.extra.append(ExtraAttribute(name: "url.\(index + 1)", value: address.readable))
-        }
     }
 }

@@ -1,4 +1,4 @@
-internal import KCByteStreams
+package import KCByteStreams
 package import KCKeychainModel
 
 /// A web address as another program stores it, split into the attributes of an internet password.
@@ -28,7 +28,7 @@ package struct WebAddress: Hashable, Sendable {
     /// This excludes a password or token before `@`, and anything after `?`, `#` or `;`, which may contain a token. The
     /// three characters may be percent-encoded.
     package let readable: String
-    /// True if there is a password or a token before the `@`.
+    /// True if there is a password that is not empty, or a token, before the `@`.
     package let hasSecret: Bool
     /// True if anything follows a `?`, `#` or `;`.
     package let isCut: Bool
@@ -64,8 +64,50 @@ package struct WebAddress: Hashable, Sendable {
         readable = text[..<rest.startIndex] + name + place + path
     }
 
+    /// The percent-decoded name or access token before the `@` of an address.
+    static func name(in text: String) -> String? {
+        login(in: text).flatMap { $0.name.isEmpty ? nil : $0.name }
+    }
+
+    /// The access token in the place of the name before the `@` of an address.
+    package static func token(in text: String) -> SecretBytes? {
+        guard let login = login(in: text), login.isToken else { return nil }
+        return SecretBytes(copying: login.name.utf8)
+    }
+
+    /// The percent-decoded password before the `@` of an address; nil if it is missing or empty.
+    package static func password(in text: String) -> SecretBytes? {
+        guard var rest = login(in: text)?.password?.utf8, !rest.isEmpty else { return nil }
+        var bytes = SecretBytes(capacity: rest.count)
+        while let byte = rest.popFirst() {
+            let code = rest.prefix(2)
+            if byte == UInt8(ascii: "%"), code.count == 2, let high = code.first.flatMap(hexDigit),
+                let low = code.last.flatMap(hexDigit)
+            {
+                bytes.append(high << 4 | low)
+                rest.removeFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return bytes
+    }
+
+    private static func login(in text: String) -> Login? {
+        let text = trimmed(text)
+        guard let (_, rest) = scheme(of: text) else { return nil }
+        let authority = rest.upTo("/?#;")
+        return authority.utf8.lastIndex(of: UInt8(ascii: "@")).flatMap { Login(authority[..<$0]) }
+    }
+
     /// The part of an authority before its `@`.
     private struct Login {
+        /// The decoded name, or what is in its place.
+        let name: String
+        /// As written; nil if there is none.
+        let password: Substring?
+        /// True if the name is an access token.
+        let isToken: Bool
         /// Nil if there is none, or if it is a token.
         let user: String?
         /// The name as written; empty if there is none, or if it is a token.
@@ -78,10 +120,12 @@ package struct WebAddress: Hashable, Sendable {
             let written = text[..<(colon?.lowerBound ?? text.endIndex)]
             let password = colon.map { SecretBytes(copying: text[$0.upperBound...].utf8) }
             guard let name = percentDecoded(written), name.utf8.allSatisfy(Self.isOfName) else { return nil }
-            let isToken = AccessToken.isToken(name.utf8.span, password: password)
+            self.name = name
+            self.password = colon.map { text[$0.upperBound...] }
+            isToken = AccessToken.isToken(name.utf8.span, password: password)
             user = name.isEmpty || isToken ? nil : name
             self.text = isToken ? "" : written
-            hasSecret = isToken || colon != nil
+            hasSecret = isToken || colon.map { $0.upperBound < text.endIndex } ?? false
         }
 
         private static func isOfName(_ byte: UInt8) -> Bool {

@@ -83,9 +83,10 @@ struct KWalletTests {
         let listing = try contents.listing
         #expect(listing.contains("inet srvr=git.example: \(token)"))
         #expect(listing.contains { $0.contains("desc=field: https://ada:12/34SECRET@h.example") })
-        #expect(contents.items.count == 7)
+        #expect(
+            listing.contains { $0.contains("desc=field: https://ada:SECRETPW@h.example/login?token=SECRETTOK#form1") })
+        #expect(contents.items.count == 8)
         #expect(contents.refused.isEmpty)
-        #expect(contents.leftOut.map(\.kind).contains("password in an address"))
         #expect(try read(writer.file()).uuids == contents.uuids)
     }
 

@@ -144,7 +144,7 @@ final class CSVRecord {
             }
             isSomething = true
         }
-        if !isAlias { try record.finish() }
+        if isAlias { try record.addAddresses() } else { try record.finish() }
     }
 
     /// Adds a field of the form `name: value`, or `name:value` in Zoho's tables.

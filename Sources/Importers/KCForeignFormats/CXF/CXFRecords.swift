@@ -130,7 +130,7 @@ struct CXFRecords: JSONRecords {
         for credential in credentials where type(credential) != "basic-auth" {
             try add(credential, record, isWhole: user == nil)
         }
-        if !isCounted(credentials) { try record.finish() }
+        if isCounted(credentials) { try record.addAddresses() } else { try record.finish() }
     }
 
     /// True if each credential is one of those that are left out and counted.

@@ -120,12 +120,11 @@ struct WalletReader {
                 ordinal: RecordPart.Ordinal(record: entry.ordinal), part: part, name: entry.title))
     }
 
-    /// Counts what is left out of an address, and keeps one that is not well-formed as a secret.
+    /// Counts what is left out of an address, and keeps one that has a password, or is not well-formed, as a secret.
     private func addRest(of entry: Entry) throws(ForeignFailure) {
-        if let address = entry.address {
-            if address.hasSecret { collector.leaveOut("password in an address") }
+        if let address = entry.address, !address.hasSecret {
             if address.isCut { collector.leaveOut("part of an address behind '?', '#' or ';'") }
-        } else if entry.isUnclear {
+        } else if entry.address != nil || entry.isUnclear {
             var draft = ItemDraft(itemClass: .genericPassword)
             draft.attributes[.svce] = .text(entry.title)
             draft.attributes[.acct] = .text("address")
@@ -133,7 +132,10 @@ struct WalletReader {
             draft.attributes[.desc] = .text("field")
             draft.extra = entry.extra
             try add(entry, draft, "field", SecretBytes(copying: entry.key.utf8))
-            collector.remark("addresses that are not well-formed may hold passwords, and became secrets")
+            collector.remark(
+                entry.isUnclear
+                    ? "addresses that are not well-formed may hold passwords, and became secrets"
+                    : "addresses with a password that no login has became secrets")
         }
     }
 

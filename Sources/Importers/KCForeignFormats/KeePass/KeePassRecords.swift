@@ -221,6 +221,7 @@ final class KeePassRecords {
             }
             try record.addAttachment(name, bytes)
         }
+        try record.addAddresses()
     }
 
     /// Adds the notes of groups.

@@ -158,6 +158,8 @@ package struct NetrcFormat: SeparableFormat {
         let host: String?
         /// The parts of an address in the place of a host.
         private let address: WebAddress?
+        /// The address as it is written, if there is a password or a token in it.
+        private var secretAddress: String?
         var login: String?
         /// The word in the place of the user name, if it is an access token.
         var token: NetrcWord?
@@ -169,7 +171,7 @@ package struct NetrcFormat: SeparableFormat {
         private var port: String?
 
         /// True if it becomes an item.
-        var hasSecret: Bool { token != nil || password != nil || account != nil }
+        var hasSecret: Bool { token != nil || password != nil || account != nil || secretAddress != nil }
 
         /// True if its items have all that it has.
         var isWhole: Bool { address.map { !$0.hasSecret && !$0.isCut } ?? true }
@@ -190,6 +192,7 @@ package struct NetrcFormat: SeparableFormat {
                 self.init(host: text, address: nil)
             } else if let address = WebAddress(text.exact.contains("://") ? text : "//" + text) {
                 self.init(host: address.readable, address: address)
+                if address.hasSecret { secretAddress = text }
             } else {
                 throw .damagedLine(line, "the word after 'machine' is not a host")
             }
@@ -236,37 +239,75 @@ package struct NetrcFormat: SeparableFormat {
         }
 
         func add(to collector: RecordCollector, _ bytes: borrowing Span<UInt8>) throws(ForeignFailure) {
-            let title = address?.host ?? host ?? "default"
             let record =
                 "\(host == nil ? "default" : "machine")\n\(host ?? title)\n\(login == nil ? "" : "login")\n\(login ?? "")"
                 + (port.map { "\nport\n\($0)" } ?? "")
             // Entries have no other ID.
-            let ordinal = collector.ordinal(of: record)
+            let ordinal = RecordPart.Ordinal(record: collector.ordinal(of: record))
             for (kind, word) in [("access token", token), ("password", password), ("account password", account)] {
                 guard let word else { continue }
-                let isSecond = kind == "account password"
-                var draft = ItemDraft(itemClass: host == nil || isSecond ? .genericPassword : .internetPassword)
-                if draft.itemClass == .internetPassword {
-                    draft.attributes[.srvr] = .text(title)
-                } else {
-                    draft.attributes[.svce] = .text(title)
-                    if isSecond { draft.attributes[.desc] = .text(kind) }
-                }
-                draft.attributes[.labl] = .text(title)
-                if let login { draft.attributes[.acct] = .text(login) }
-                if let address, !isSecond { address.describe(&draft) }
-                draft.extra = [ExtraAttribute(name: "source.format", value: "netrc")]
-                if let port { add(port, to: &draft) }
                 try collector.add(
                     RecordPart(
-                        kind, draft, secret: word.secret(in: bytes), record: record,
-                        ordinal: RecordPart.Ordinal(record: ordinal), part: kind, name: title))
+                        kind, draft(kind), secret: word.secret(in: bytes), record: record, ordinal: ordinal, part: kind,
+                        name: title))
             }
-            if let address {
-                collector.leaveOut("password in an address", address.hasSecret ? 1 : 0)
+            let isAddressWhole = try addAddress(to: collector, record, ordinal)
+            if let address, !isAddressWhole {
                 collector.leaveOut("part of an address behind '?', '#' or ';'", address.isCut ? 1 : 0)
             }
-            if password == nil, account == nil, token == nil { collector.leaveOut("entry without a password") }
+            if !hasSecret { collector.leaveOut("entry without a password") }
+        }
+
+        private var title: String { address?.host ?? host ?? "default" }
+
+        /// Adds the secret in an address: as that of the login, if this has none and no other user; else with the whole
+        /// address.
+        ///
+        /// - Returns: true if the whole address was added.
+        private func addAddress(
+            to collector: RecordCollector, _ record: String, _ ordinal: RecordPart.Ordinal
+        ) throws(ForeignFailure) -> Bool {
+            guard let secretAddress else { return false }
+            func add(_ kind: String, _ secret: consuming SecretBytes?) throws(ForeignFailure) {
+                try collector.add(
+                    RecordPart(
+                        kind, draft(kind), secret: secret, record: record, ordinal: ordinal, part: kind, name: title))
+            }
+            let isOther = login != nil && address?.user != nil && login?.exact != address?.user?.exact
+            guard token == nil, password == nil, !isOther else {
+                try add("field", SecretBytes(copying: secretAddress.utf8))
+                return true
+            }
+            let addressToken = WebAddress.token(in: secretAddress)
+            switch consume addressToken {
+            case .some(let token):
+                try add("access token", token)
+                if AccessToken.isSpare(WebAddress.password(in: secretAddress)) { return false }
+            case .none: break
+            }
+            try add("password", WebAddress.password(in: secretAddress))
+            return false
+        }
+
+        private func draft(_ kind: String) -> ItemDraft {
+            let isLogin = kind == "access token" || kind == "password"
+            var draft = ItemDraft(itemClass: host == nil || !isLogin ? .genericPassword : .internetPassword)
+            if draft.itemClass == .internetPassword {
+                draft.attributes[.srvr] = .text(title)
+            } else {
+                draft.attributes[.svce] = .text(title)
+                if !isLogin { draft.attributes[.desc] = .text(kind) }
+            }
+            draft.attributes[.labl] = .text(title)
+            if kind == "field" {
+                draft.attributes[.acct] = .text(login.map { "address (\($0))" } ?? "address")
+            } else if let login {
+                draft.attributes[.acct] = .text(login)
+            }
+            if let address, isLogin { address.describe(&draft) }
+            draft.extra = [ExtraAttribute(name: "source.format", value: "netrc")]
+            if let port { add(port, to: &draft) }
+            return draft
         }
 
         /// Adds what follows `port`; the name of a protocol, and the port of anything but an internet password, as a free

@@ -105,7 +105,7 @@ struct OnePasswordReader: JSONRecords {
             for field in try json.list(section["fields"]) { try addField(field, in: title, record) }
         }
         try addUnknown(of: details, record)
-        if try addFiles(of: details, record) { try record.finish() }
+        if try addFiles(of: details, record) { try record.finish() } else { try record.addAddresses() }
     }
 
     /// Adds a field of a section; its value is an object with one member, whose name is the kind of the field.
