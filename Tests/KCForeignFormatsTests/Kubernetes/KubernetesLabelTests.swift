@@ -52,6 +52,25 @@ struct KubernetesLabelTests {
         #expect(contents.remarks.count == 1 && !contents.remarks[0].contains("s3cr3t"))
     }
 
+    @Test(
+        "An annotation that has the secret as base64 or escaped is left out, and others with escapes are kept",
+        arguments: [
+            (#"{\"password\":\"pa\\\"ss-word\\nline\"}"#, true),
+            (#"{\"p\":\"{\\\"q\\\":\\\"pa\\\\\\\"ss-word\\\\nline\\\"}\"}"#, true),
+            (#"x pa\\u0022ss-word\\u000aline"#, true), (#"auth cGEic3Mtd29yZApsaW5l"#, true),
+            (#"auth aHVudGVyMi1sb25nZXI="#, true), (#"auth aHVudGVyMi1sb25nZXI;"#, true), (#"NDc"#, true),
+            (#"{\"a\":\"\\ud83d\\ude00 \\ud83d \\n\"}"#, false), (#"a\\"#, false),
+        ])
+    func encodedSecret(annotation: String, isLeftOut: Bool) throws {
+        let text =
+            #"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"door","annotations":{"a":"\#(annotation)"}},"#
+            + #""stringData":{"k":"pa\"ss-word\nline","l":"hunter2-longer","m":"47"}}"#
+        let contents = try ForeignReading.read(text, as: KubernetesFormat())
+        let extra = try contents.entries.flatMap(\.item.extra)
+        #expect(extra.contains { $0.name == "kubernetes.annotation.a" } != isLeftOut)
+        #expect(contents.leftOut.isEmpty != isLeftOut)
+    }
+
     @Test("Of many labels with the secret in them, some are named")
     func manyLabels() throws {
         let labels = (0..<1_000).map { #""l\#($0)":"4711""# }.joined(separator: ",")

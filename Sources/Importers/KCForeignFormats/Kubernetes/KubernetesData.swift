@@ -7,7 +7,7 @@ final class KubernetesData {
     private(set) var keys: [String] = []
     private var bytes = SecretBytes(capacity: 1_024)
     private var ranges: [ExactText: Range<Int>] = [:]
-    /// The texts by which a copy of a value is recognized: the values, and their encodings.
+    /// The texts by which a copy of a value is recognized: the values, and their base64 with and without padding.
     private var texts: [Range<Int>] = []
 
     // The size in bytes from which text that has a value in it, or is in one, is taken for a copy of it.
@@ -16,11 +16,14 @@ final class KubernetesData {
     private static let shortestName = 4
     // The number of bytes that are compared for one annotation: a thousand times what real Secrets take.
     private static let effort = 1 << 28
+    // The levels of JSON in strings of JSON in which a value is looked for.
+    private static let levels = 3
 
     /// Decodes `data`, and what `stringData` has instead.
     init(_ object: ForeignJSON.Value, of json: ForeignJSON) throws(ForeignFailure) {
         for member in try json.object(object["data"])?.members ?? [] {
             let text = try json.optionalSecret(member.value) ?? SecretBytes(capacity: 0)
+            // It may have line ends.
             texts.append(append(text))
             var value = SecretBytes(capacity: text.count)
             guard Self.decode(text, into: &value) else { throw .damaged("a value of its data is not base64") }
@@ -37,6 +40,13 @@ final class KubernetesData {
         let range = append(value)
         ranges[key.exact] = range
         texts.append(range)
+        if value.isEmpty { return }
+        var packed = SecretBytes(capacity: Base64.encodedCount(value.count))
+        value.withBytes { Base64.encode($0, into: &packed) }
+        let encoded = append(packed)
+        texts.append(encoded)
+        let padding = Base64.encodedCount(value.count) - Base64.encodedCount(value.count, padded: false)
+        if padding > 0 { texts.append(encoded.lowerBound..<encoded.upperBound - padding) }
     }
 
     private func append(_ value: borrowing SecretBytes) -> Range<Int> {
@@ -60,10 +70,22 @@ final class KubernetesData {
         return bytes.withBytes { SecretBytes($0.extracting(range)) }
     }
 
-    /// True if a text is one of the values, or either holds the other; also if it cannot be told with reasonable effort.
+    /// True if a text is one of the values, or either holds the other, also as base64 or as a string of JSON; also if it
+    /// cannot be told with reasonable effort.
     func isRepeated(in text: borrowing SecretBytes) -> Bool {
         var effort = Self.effort
-        return texts.contains { range in
+        if isRepeated(in: text, &effort) { return true }
+        var text = text.copy()
+        for _ in 0..<Self.levels {
+            guard let plain = text.withBytes({ EscapedText.unescaped($0) }) else { return false }
+            if isRepeated(in: plain, &effort) { return true }
+            text = plain
+        }
+        return false
+    }
+
+    private func isRepeated(in text: borrowing SecretBytes, _ effort: inout Int) -> Bool {
+        texts.contains { range in
             bytes.withBytes { bytes in
                 text.withBytes { text in
                     let value = bytes.extracting(range)
