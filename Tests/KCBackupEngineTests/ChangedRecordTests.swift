@@ -61,6 +61,29 @@ struct ChangedRecordTests {
         #expect(try `import`(changed, into: keychain).counts.same == 1)
     }
 
+    @Test("Of the attributes that are named after the format, those that the file no longer has are removed")
+    func attributesOfFormat() throws {
+        func records(_ names: [String], at second: Int64) throws -> CollectedItems {
+            var collection = ItemCollection(date: moment(second))
+            var draft = ItemDraft(
+                itemClass: .genericPassword, uuid: ItemUUID(high: 1 << 32 | 0x4000, low: 1 << 63).with(ordinal: 0))
+            draft.attributes[.svce] = .text("kubernetes/db")
+            draft.extra = names.map { ExtraAttribute(name: $0, value: "x") }
+            draft.extra.append(ExtraAttribute(name: "source.format", value: "kubernetes"))
+            try collection.add(draft, secret: SecretBytes(copying: "p".utf8))
+            return try collection.finish()
+        }
+        let machine = try Machine()
+        let keychain = try machine.makeKeychain(passcode: nil)
+        let first = try records(["kubernetes.label.old", "kubernetes.label.team", "mine"], at: 1)
+        _ = try `import`(first, into: keychain)
+        let changed = try records(["kubernetes.label.team"], at: 2)
+        #expect(try `import`(changed, into: keychain, .overwrite).counts.update == 1)
+        let item = try #require(try keychain.find(ItemQuery()).items.first)
+        #expect(item.extra.map { $0.name } == ["kubernetes.label.team", "mine", "source.format"])
+        #expect(try `import`(changed, into: keychain, .overwrite).counts.same == 1)
+    }
+
     @Test("A user name that a record with an ID no longer has is removed, and a row of a table keeps it")
     func userName() throws {
         for hasIDs in [true, false] {

@@ -44,13 +44,15 @@ extension Item {
 
     /// True if a free attribute of the existing item is removed.
     ///
-    /// A record with an ID is complete. A row of a table may lack columns, but has all its addresses.
+    /// A record with an ID is complete. A row of a table may lack columns, but has all its addresses. Attributes with the name
+    /// of the format, such as the labels of a Secret of Kubernetes, are those that the file has now.
     private func replaces(_ attribute: ExtraAttribute, of old: Item) -> Bool {
         if extra.contains(where: { $0.name.exact == attribute.name.exact }) { return true }
         guard let format = freeAttribute("source.format"), format == old.freeAttribute("source.format") else {
             return false
         }
         if let id = freeAttribute("source.id"), id == old.freeAttribute("source.id") { return true }
+        if attribute.name.exact.hasPrefix(format + ".") { return true }
         return attribute.name.exact.hasPrefix("url.") && freeAttribute("url.1") != nil
     }
 
