@@ -21,8 +21,8 @@ struct ThrownMessages {
         "Run.swift": ["flag.spelling": "--keychain"],
         "Archives/ArchiveDrill.swift": ["differing": "2 items"],
         "Archives/ArchiveOptions.swift": [
-            "quoted(archive)": "'laptop'", "shellWord(archive)": "laptop", "format.title": "CSV file",
-            "quoted(path)": "'-'",
+            "quotedInput(name)": "'laptop.kcb'", "quoted(archive)": "'laptop'", "shellWord(archive)": "laptop",
+            "format.title": "CSV file", "quoted(path)": "'-'",
         ],
         "Archives/ArchiveOutput.swift": [
             "quoted(given)": "'login'", "shellWord(given)": "login", #"shellWord("./" + given)"#: "./login",

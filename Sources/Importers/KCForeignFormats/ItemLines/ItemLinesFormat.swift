@@ -12,14 +12,14 @@ package struct ItemLinesFormat: ForeignFormat {
     /// True if the first line is such an object or resembles one.
     package func recognises(_ input: ForeignInput) throws -> Bool {
         guard let file = input.file else { return false }
-        // A file of white space is more likely the output of a failed command.
-        return !file.isBlank && file.bytes.withBytes { Self.recognises($0) }
+        return file.bytes.withBytes { Self.recognises($0) }
     }
 
     /// True if `bytes` can be the beginning of such a file.
     package static func recognises(_ bytes: borrowing Span<UInt8>) -> Bool {
         let start = bytes.indices.first { ![0x20, 0x09, 0x0d, 0x0a].contains(bytes[$0]) }
-        guard let start else { return true }
+        // A file of white space is more likely the output of a failed command.
+        guard let start else { return false }
         guard bytes[start] == UInt8(ascii: "{") else { return false }
         let end = (start..<bytes.count).first { bytes[$0] == UInt8(ascii: "\n") } ?? bytes.count
         let line = bytes.extracting(start..<min(end, start + 4_096))

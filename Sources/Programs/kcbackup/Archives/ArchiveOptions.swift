@@ -44,8 +44,14 @@ struct ArchiveOptions: ParsableArguments {
         let file: ArchiveFile
         var chosen: ChosenName?
         do {
-            file = try ArchiveFile(
-                session.world.openArchive(archive) { chosen = ChosenName($0, later: $1, in: session) })
+            let opened = try session.world.openArchive(archive) { chosen = ChosenName($0, later: $1, in: session) }
+            if try opened.size() == 0 {
+                let name = chosen?.path ?? archive
+                throw Refusal(
+                    .damaged, "\(quotedInput(name)) is empty",
+                    hint: "what was to write it has failed: copy it again, or use another archive")
+            }
+            file = try ArchiveFile(opened)
         } catch ArchiveFailure.notAnArchive {
             if let format = try ForeignReader(archive, ForeignOptions.parse([]), in: session).formatOfFile() {
                 if let refused = format as? RefusedFormat { throw refused.failure }
