@@ -33,7 +33,7 @@ struct CXFTests {
         "genp svce=Bank acct=ada desc=card: {\"number\":{\"value\":\"4111\"}}",
         "genp svce=Bank acct=generated password (ada) desc=field: gen",
         "genp svce=Bank acct=note (ada) desc=secure note: text",
-        "genp svce=Bank import:7cc03fdd acct=ada desc=other: {\"x\":\"y\"}",
+        "genp svce=Bank import:7cc03fdd acct=ada desc=other: {\"type\":\"brand-new\",\"x\":\"y\"}",
         "genp svce=bank.example acct=one-time password (ada) desc=one-time password: "
             + "otpauth://totp/Bank?secret=JBSWY3DP&issuer=Bank",
         "genp svce=bank.example acct=passkey (ada) desc=passkey: "

@@ -103,7 +103,9 @@ struct UnknownMemberTests {
         #expect(contents.leftOut.map(\.kind).filter { $0 == "unknown member" } == [], "\(contents.remarks)")
     }
 
-    @Test("A member that is not known is counted and named, and the record is imported", arguments: 0..<cases.count)
+    @Test(
+        "A text that is not known is a field of its record, or counted outside of records, and named",
+        arguments: 0..<cases.count)
     func unknown(index: Int) throws {
         let (format, text, places) = Self.cases[index]
         let count = try read(text, as: format).items.count
@@ -111,12 +113,41 @@ struct UnknownMemberTests {
             try #require(text.contains(place), "\(place)")
             let new = format is KeePassFormat ? "<brandNew>x</brandNew>" : #","brandNew":{"deep":["x"]}"#
             let contents = try read(text.replacing(place, with: place + new, maxReplacements: 1), as: format)
-            #expect(contents.items.count == count, "\(place)")
-            let lost = contents.leftOut.filter { $0.kind == "unknown member" }
-            #expect(lost.map(\.count) == [1], "\(place): \(contents.leftOut)")
+            let fields = try contents.listing.count { $0.contains("brandNew.deep") && $0.hasSuffix("desc=field: x") }
+            #expect(contents.items.count == count + fields, "\(place)")
+            let lost = contents.leftOut.filter { $0.kind == "unknown member" }.map(\.count).reduce(0, +)
+            #expect(fields + lost == 1, "\(place): \(contents.leftOut)")
             #expect(
                 contents.remarks.contains { $0.contains(format is KeePassFormat ? "brandNew" : "deep") }, "\(place)")
         }
+    }
+
+    @Test("A text of a record that is not known is a field with its path, and a number is counted")
+    func paths() throws {
+        let places: [(any ForeignFormat, String, String, String)] = [
+            (BitwardenFormat(), Self.bitwarden, #""username":"u""#, "login.brandNew.k"),
+            (BitwardenFormat(), Self.bitwarden, #""reprompt":0"#, "brandNew.k"),
+            (CXFFormat(), Self.cxf, #""creationAt":1"#, "brandNew.k"),
+            (AegisFormat(), AuthenticatorSamples.aegis, #""digits":6"#, "info.brandNew.k"),
+        ]
+        for (format, text, place, path) in places {
+            try #require(text.contains(place))
+            let new = #","brandNew":{"k":"secret","l":["","\n"],"m":7}"#
+            let contents = try read(text.replacing(place, with: place + new, maxReplacements: 1), as: format)
+            #expect(try contents.listing.count { $0.contains("\(path)") && $0.hasSuffix("desc=field: secret") } == 1)
+            #expect(contents.leftOut.filter { $0.kind == "unknown member" }.map(\.count) == [1])
+            #expect(
+                contents.remarks.contains { $0.hasSuffix("became fields: \(path), \(path.dropLast())l") },
+                "\(contents.remarks)")
+        }
+    }
+
+    @Test("A credential of an unknown kind is kept with its type")
+    func unknownCredential() throws {
+        let credential = #"{"type":"brandnew","foo":{"bar":"S"}}"#
+        let text = Self.cxf.replacing(#"{"type":"totp""#, with: credential + #",{"type":"totp""#)
+        let contents = try read(text, as: CXFFormat())
+        #expect(try contents.listing.contains { $0.hasSuffix("desc=other: " + credential) })
     }
 
     @Test("The content of a login or a details object that is not known becomes a field")
@@ -178,7 +209,7 @@ struct UnknownMemberTests {
             let text = OldOnePasswordTests.pif.replacing(
                 #""contentsHash":"x""#, with: #""contentsHash":"x","brandNew":{"deep":["x"]}"#)
             let contents = try ForeignReading.read(text, as: PIFFormat())
-            #expect(contents.leftOut.contains { $0.kind == "unknown member" && $0.count == 1 })
+            #expect(try contents.listing.contains { $0.contains("brandNew.deep") && $0.hasSuffix("desc=field: x") })
             return try ForeignReading.read(
                 OldOnePasswordTests.pif.replacing(#""notesPlain":"n""#, with: #""notesPlain":"n","brandNew":"news""#),
                 as: PIFFormat())
@@ -192,7 +223,7 @@ struct UnknownMemberTests {
             try writer.write(to: folder)
             let contents = try OPVaultFormat().read(
                 ForeignInput(path: folder.path, .folder), GivenSecrets(text: "correct horse"))
-            #expect(contents.leftOut.filter { $0.kind == "unknown member" }.map(\.count) == [2])
+            #expect(contents.leftOut.filter { $0.kind == "unknown member" }.map(\.count) == [1])
             return contents
         },
         "kwallet-xml": {

@@ -157,6 +157,31 @@ package final class ForeignJSON: Sendable {
         return names
     }
 
+    /// The texts within a value that were neither read nor skipped, with the names of the members on the way to each.
+    func unreadTexts(in value: Value) -> [(path: String, value: Value)] {
+        done.withLock { done in
+            var found: [(path: String, value: Value)] = []
+            Self.addUnreadTexts(in: value, path: "", done, to: &found)
+            return found
+        }
+    }
+
+    private static func addUnreadTexts(
+        in value: Value, path: String, _ done: [Bool], to found: inout [(path: String, value: Value)]
+    ) {
+        if done[value.index] { return }
+        switch value.kind {
+        case .object(let members):
+            for member in members where !done[member.value.index] {
+                let path = path.isEmpty ? member.name : path + "." + member.name
+                addUnreadTexts(in: member.value, path: path, done, to: &found)
+            }
+        case .array(let values): for value in values { addUnreadTexts(in: value, path: path, done, to: &found) }
+        case .string where value.range.count > 2: found.append((path, value))
+        case .string, .number, .flag, .null: return
+        }
+    }
+
     /// States that a value and all in it are known, and hold nothing to import that is not counted in another way.
     package func skip(_ value: Value?) {
         if let value { finish(value) }

@@ -28,6 +28,8 @@ package final class RecordCollector {
     private var duplicates = 0
     private var marked: [Item] = []
     private var remarks: [String] = []
+    /// Some of the paths of unknown members that became fields; foreign text.
+    private var unknownFields: [String] = []
     /// The number of records so far whose names are the same, for those without an ID.
     private var ordinals: [ExactText: Int] = [:]
     /// The number of records that were begun with `record`.
@@ -185,6 +187,11 @@ package final class RecordCollector {
     ///   no record can be read).
     package func finish(details: String, isPlaintext: Bool) throws(ForeignFailure) -> ForeignContents {
         if let failures, failures.count == records { throw failures.first }
+        if !unknownFields.isEmpty {
+            remark(
+                "unknown members, which may be of a newer version, became fields: "
+                    + unknownFields.joined(separator: ", "))
+        }
         var all = ItemCollection(date: .reference)
         swap(&all, &collection)
         do throws(ItemCollection.Clash) {
@@ -287,14 +294,16 @@ extension RecordCollector {
         if names.isEmpty { return }
         leaveOut("unknown member", names.count)
         var shown: [String] = []
-        for name in names where !shown.contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
-            if shown.count == Self.shownNames {
-                shown.append("…")
-                break
-            }
-            shown.append(name)
-        }
+        for name in names { Self.show(name, among: &shown) }
         remark("unknown members, which may be of a newer version: " + shown.joined(separator: ", "))
+    }
+
+    /// Names the path of an unknown member that became a field; foreign text.
+    func noteUnknownField(_ path: String) { Self.show(path, among: &unknownFields) }
+
+    private static func show(_ name: String, among shown: inout [String]) {
+        if shown.count > shownNames || shown.contains(where: { $0.exact == name.exact }) { return }
+        shown.append(shown.count == shownNames ? "…" : name)
     }
 
     /// The number of names that a remark lists.

@@ -312,6 +312,15 @@ extension RecordWriter {
         try addAddresses()
     }
 
+    /// Adds each text of the record that was neither read nor skipped as a field with its path, since it may be a secret.
+    package func addUnread(of record: ForeignJSON.Value, in json: ForeignJSON) throws(ForeignFailure) {
+        for (path, value) in json.unreadTexts(in: record) {
+            guard let text = json.secret(value) else { continue }
+            try addField(path, text)
+            collector.noteUnknownField(path)
+        }
+    }
+
     /// States that another item is the login of this user at these addresses, so that parts added later have only the
     /// name of the user, if it is one.
     package func omitLogin(of name: String?) {

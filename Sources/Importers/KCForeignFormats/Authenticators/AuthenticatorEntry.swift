@@ -73,6 +73,7 @@ extension JSONRecords {
         case .some(let seed): try record.addOneTimePassword(seed: seed, parameters)
         case .none: throw .damaged("it has no seed")
         }
+        try record.addUnread(of: entry, in: json)
     }
 }
 

@@ -77,6 +77,7 @@ struct BitwardenVault: JSONRecords {
             guard let member = zip?.take(attachment.path) else { continue }
             try record.addAttachment(attachment.name, member.bytes.copy())
         }
+        try record.addUnread(of: item, in: json)
         try record.finish()
     }
 

@@ -130,6 +130,7 @@ struct CXFRecords: JSONRecords {
         for credential in credentials where type(credential) != "basic-auth" {
             try add(credential, record, isWhole: user == nil)
         }
+        try record.addUnread(of: item, in: json)
         if isCounted(credentials) { try record.addAddresses() } else { try record.finish() }
     }
 
@@ -211,8 +212,11 @@ struct CXFRecords: JSONRecords {
             collector.leaveOut("reference to another item")
             json.skip(credential)
         default:
-            if Self.objects[type] == nil { collector.remark("credentials of unknown kinds are kept as JSON") }
-            try record.addObject(Self.objects[type] ?? "other", withoutType(credential))
+            guard let kind = Self.objects[type] else {
+                collector.remark("credentials of unknown kinds are kept as JSON")
+                return try record.addObject("other", json.source(credential))
+            }
+            try record.addObject(kind, withoutType(credential))
         }
     }
 

@@ -100,6 +100,7 @@ private struct EnpassReader: JSONRecords {
         json.skip("template_type", of: item)
         if let note = try filled(item["note"]) { try record.addNote(note, isWhole: category == "note") }
         for attachment in try json.list(item["attachments"]) { try add(attachment: attachment, record) }
+        try record.addUnread(of: item, in: json)
         try record.finish()
     }
 

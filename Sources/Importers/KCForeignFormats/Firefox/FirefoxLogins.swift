@@ -54,6 +54,7 @@ struct FirefoxLogins: JSONRecords {
         leaveOut(login, host: host)
         try record.addLogin(user: name.isEmpty ? nil : name, password: password)
         try addUnknownFields(login["encryptedUnknownFields"], to: record)
+        try record.addUnread(of: login, in: json)
         try record.finish()
     }
 

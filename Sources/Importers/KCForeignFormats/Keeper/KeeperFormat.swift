@@ -121,6 +121,7 @@ private struct KeeperReader: JSONRecords {
             let value = try member.value.isString ? secret(member.value) : json.source(member.value)
             if let value { try record.addField(member.name, value) }
         }
+        try record.addUnread(of: item, in: json)
         try record.finish()
     }
 

@@ -108,6 +108,8 @@ struct OPVaultReader {
         let tags = try outer.texts(overview.root["tags"])
         if !tags.isEmpty { record.describe("tags", tags.joined(separator: ", ")) }
         try parts.add(details.root, category, to: record)
+        try record.addUnread(of: details.root, in: details)
+        try record.addUnread(of: overview.root, in: overview)
         collector.leaveOut(unknown: details.unread + overview.unread)
         for path in attachments {
             let attachment = try OPVaultAttachment(read(path), itemKeys, keys.overview)

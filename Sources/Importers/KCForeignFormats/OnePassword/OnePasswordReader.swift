@@ -62,6 +62,7 @@ struct OnePasswordReader: JSONRecords {
         let tags = try texts(overview?["tags"])
         if !tags.isEmpty { record.describe("tags", tags.joined(separator: ", ")) }
         try addDetails(details, try text(item["categoryUuid"]) ?? "", record)
+        try record.addUnread(of: item, in: json)
     }
 
     private func addDetails(

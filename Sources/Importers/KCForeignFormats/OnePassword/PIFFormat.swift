@@ -148,6 +148,7 @@ private struct PIFReader {
         if let details { try parts.add(details, type, to: record) }
         let files = attachments[id.exact] ?? []
         for file in files { try record.addAttachment(file.name, attachment(file.path)) }
+        try record.addUnread(of: root, in: json)
         try record.finish()
         return files.count
     }

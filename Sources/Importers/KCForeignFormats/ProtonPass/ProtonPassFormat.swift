@@ -105,7 +105,8 @@ private struct ProtonPassReader: JSONRecords {
         }
         if let note = try filled(metadata?["note"]) { try record.addNote(note, isWhole: type == "note") }
         for field in try json.list(data["extraFields"]) { try addField(field, record) }
-        if type != "alias" { try record.finish() }
+        try record.addUnread(of: item, in: json)
+        if type == "alias" { try record.addAddresses() } else { try record.finish() }
     }
 
     /// Counts what a record has that is neither a secret nor a name.
