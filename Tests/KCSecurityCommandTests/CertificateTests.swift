@@ -142,6 +142,16 @@ struct CertificateTests {
         #expect(try home.folder.list().filter { $0.hasPrefix("work/all") }.count == 2)
     }
 
+    @Test(
+        "A passphrase that would encrypt nothing is refused before anything is written",
+        arguments: ["-t all -f openssl", "-t privKeys", "-t privKeys -f pkcs8"])
+    func uselessPassphrase(line: String) throws {
+        let outcome = home.run("export \(line) -P x -o keys.pem")
+        #expect(outcome.status == 2)
+        #expect(outcome.messages.contains("without -w, private keys are written in the clear"))
+        #expect(!FileManager.default.fileExists(atPath: home.path("keys.pem")))
+    }
+
     @Test("A file that is exported and imported into another keychain yields equal items")
     func roundTrip() throws {
         try makeIdentity()

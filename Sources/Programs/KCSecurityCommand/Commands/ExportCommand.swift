@@ -39,6 +39,9 @@ enum ExportType: String, CaseIterable, Sendable {
 enum ExportFormat: String, CaseIterable, Sendable {
     case pkcs12, pemseq, pkcs8, openssl, x509
 
+    /// True if private keys are encrypted only with `-w`.
+    var isClearWithoutWrapping: Bool { self == .openssl || self == .pkcs8 }
+
     /// The default format for this type.
     static func suiting(_ type: ExportType) -> ExportFormat {
         switch type {
@@ -53,10 +56,14 @@ extension Session {
     fileprivate func export(_ type: ExportType, _ words: Words) throws {
         try checkFormat(words.value("f"), among: Set(ExportFormat.allCases.map(\.rawValue)))
         let format = words.value("f").flatMap { ExportFormat(rawValue: $0) } ?? .suiting(type)
+        if words.value("P") != nil, !words.has("w"), format.isClearWithoutWrapping {
+            throw UsageProblem(
+                reason: "without -w, private keys are written in the clear as \(format.rawValue), and -P has no use")
+        }
         let keychains = try searched(words.value("k").map { [$0] } ?? [])
         let contents = try exportContents(type, in: keychains)
         let passphrase: SecretBytes?
-        if contents.keys.isEmpty && format != .pkcs12 || !words.has("w") && (format == .openssl || format == .pkcs8) {
+        if contents.keys.isEmpty && format != .pkcs12 || !words.has("w") && format.isClearWithoutWrapping {
             passphrase = nil
         } else {
             passphrase = try exportPassphrase(words)
