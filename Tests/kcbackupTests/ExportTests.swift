@@ -29,6 +29,36 @@ struct ExportTests {
         #expect(String(decoding: file, as: UTF8.self).contains("neu"))
     }
 
+    @Test("The password of one of two files that diff compares may be useless for the other, but not for both")
+    func passwordOfOneSide() throws {
+        try home.write("password", "walnut lantern velvet\n")
+        for line in [
+            "keychain create --no-passcode", "item add --service a --account b --secret file:password",
+            "export --to kdbx -o a.kdbx --password file:password", "export --to csv --plaintext -o a.csv",
+        ] {
+            #expect(home.run(line).status == .ok)
+        }
+        for files in ["a.kdbx a.csv", "a.csv a.kdbx"] {
+            let outcome = home.run("diff \(files) --password file:password")
+            #expect(outcome.status == .ok, "\(outcome.messages)")
+        }
+        for line in ["diff a.csv a.csv", "diff a.csv --keychain login"] {
+            let outcome = home.run("\(line) --password file:password")
+            #expect(outcome.status == .usage)
+            #expect(outcome.messages.contains("'a.csv' opens without '--password'"), "\(outcome.messages)")
+        }
+    }
+
+    @Test("That nothing matches is said though a row cannot be read, and what matches is exported without it")
+    func unreadableRow() throws {
+        let (start, end) = ("name,url,username,password\nA,,ada,p", "1\nB,,bob,p2\n")
+        try home.write("a.csv", Array(start.utf8) + [0xe4] + Array(end.utf8))
+        let absent = home.run("export nosuch --keychain file:a.csv --to csv --plaintext -o out.csv")
+        #expect(absent.status == .notFound)
+        #expect(absent.messages.contains("no item that can be read matches, and 1 item cannot be read"))
+        #expect(home.run("export bob --keychain file:a.csv --to csv --plaintext -o out.csv").status == .incomplete)
+    }
+
     @Test("A passcode is needed only for what leaves a locked keychain; that nothing matches is said first")
     func passcode() throws {
         try home.write("passcode", "walnut lantern velvet\n")

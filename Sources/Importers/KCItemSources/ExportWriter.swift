@@ -144,6 +144,12 @@ package final class ItemExport: ItemVisitor {
     /// The number of items that were asked for.
     package var selected: Int { exported.total + staying.count + unheld.count + damaged.count }
 
+    /// True if all items that were asked for, or may have been, cannot be read.
+    package var isUnreadable: Bool {
+        guard let filter, selected == damaged.count else { return false }
+        return !damaged.contains { item in item.map { filter.matches($0) } ?? false }
+    }
+
     /// True if every item that was asked for is in the file.
     package var isComplete: Bool { staying.isEmpty && unheld.isEmpty && damaged.isEmpty && unreadCount == 0 }
 

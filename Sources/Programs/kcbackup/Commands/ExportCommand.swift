@@ -102,6 +102,11 @@ struct ExportCommand: Verb {
         if export.selected == 0 { throw KeychainStoreError.itemNotFound }
         let missing = export.selected - export.exported.total + export.unreadCount
         ExportText.list(export, told: try source.told(), session)
+        if export.isUnreadable {
+            throw Refusal(
+                .notFound, "no item that can be read matches, and \(counted(missing, "item")) cannot be read",
+                hint: "no file was made; what cannot be read may be what you want")
+        }
         if export.exported.total == 0 {
             let carried = (export.staying.map(\.item) + export.unheld.map(\.item)).contains { item in
                 Travel(item.accessibility) == .anyDevice
