@@ -263,6 +263,16 @@ struct BitwardenTests {
             ])
     }
 
+    @Test("A record with half a character is left out and named, and the others are imported")
+    func halfCharacter() throws {
+        let text =
+            #"{"encrypted":false,"items":[{"type":1,"name":"A","login":{"username":"u","password":"p\ud800"}},"#
+            + #"{"type":1,"name":"B","login":{"username":"u","password":"q"}}]}"#
+        let contents = try ForeignReading.read(text, as: BitwardenFormat())
+        #expect(try contents.listing == ["genp svce=B acct=u: q"])
+        #expect(contents.refused.map(\.name) == ["A"])
+    }
+
     @Test("A passkey without a password keeps the seed and the addresses of its record")
     func passkeyAlone() throws {
         let text = #"""

@@ -123,6 +123,13 @@ struct NetrcTests {
         #expect(try Set(other.uuids) == Set(expected))
     }
 
+    @Test("A byte order mark is skipped")
+    func byteOrderMark() throws {
+        let text = "\u{feff}machine a.example login u password p\n"
+        #expect(try KnownFormats.recognise(ForeignReading.input(Array(text.utf8))).name == "netrc")
+        #expect(try ForeignReading.read(text, as: NetrcFormat()).listing == ["inet srvr=a.example acct=u: p"])
+    }
+
     @Test("The password or token in an address is the secret of an entry that has none")
     func secretsOfAddresses() throws {
         let token = "0123456789abcdef0123456789abcdef01234567"

@@ -18,6 +18,7 @@ struct RefusedFormatTests {
         ("keychain-2", sqlite + Array("CREATE TABLE genp(rowid) CREATE TABLE inet(rowid)".utf8)),
         ("systemd-credential", Array("Whxqht+dQJax1aZeCGLxmgAAAAABAAAADAAAABAAAAA".utf8)),
         ("openpgp", Array("-----BEGIN PGP MESSAGE-----\n\nabc\n".utf8)),
+        ("json-utf-16", [0xff, 0xfe] + Array("{\0\"\0".utf8)), ("json-utf-16", [0xfe, 0xff] + Array("\0[\0{".utf8)),
         ("age", Array("age-encryption.org/v1\n-> X25519".utf8)),
         ("age-passphrase", Array("age-encryption.org/v1\n-> scrypt x".utf8)),
         ("kcbackup-device-key", Array("# kcbackup device key of KC-x\nKCBACKUP".utf8)),

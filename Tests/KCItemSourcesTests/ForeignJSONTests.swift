@@ -54,12 +54,22 @@ struct ForeignJSONTests {
         arguments: [
             "", "{", "[1,]", "{\"a\":1,}", "{\"a\":1,\"a\":2}", "{\"a\":1,\"\\u0061\":2}", "[01]", "[+1]", "[1.]",
             "[.5]",
-            "[1e]", "nul", "[\"\\ud800\"]", "[\"\\udc00\\ud800\"]", "[\"\\x\"]", "[\"\u{1}\"]", "[\"a]", "{} {}",
+            "[1e]", "nul", "{\"\\ud800\":1}", "[\"\\ud80\"]", "[\"\\x\"]", "[\"\u{1}\"]", "[\"a]", "{} {}",
             "{a:1}",
             "['a']", "[1 2]", "[NaN]", "[\"\\u12\"]", "\u{feff}\u{feff}{}", "\0",
         ])
     func refused(text: String) {
         #expect(throws: ForeignFailure.self) { try read(text) }
+    }
+
+    @Test("A string with half a character has no text, and others are read", arguments: ["\\ud800", "\\udc00\\ud800x"])
+    func halves(text: String) throws {
+        let json = try read("[\"a\",\"\(text)\",\"\\ud83d\\ude00\"]")
+        #expect(json.root.values.map { json.text($0) } == ["a", nil, "😀"])
+        let half = json.root.values[1]
+        let failure = #expect(throws: ForeignFailure.self) { try json.optionalText(half) }
+        #expect(failure == .damaged("a text has half a character in it, as '\\ud800' alone is"))
+        #expect(json.unread.count == 1)
     }
 
     @Test("Text that is not UTF-8 is refused")

@@ -21,6 +21,15 @@ struct ItemLinesTests {
         return try ItemLines(OpenFile.reading(path)).collected()
     }
 
+    @Test("A byte order mark before the first line is skipped, also where the line is blank")
+    func mark() throws {
+        for text in ["\u{feff}", "\u{feff} \n"] {
+            var visitor = ListingVisitor()
+            try collected(text + #"{"class":"genp","attributes":{"svce":"s"},"secret":"p"}"#).visitItems(&visitor)
+            #expect(visitor.secrets == ["p"])
+        }
+    }
+
     @Test("Items come in archive order with their own secrets, whatever the order of the lines")
     func sorted() throws {
         var lines = (0..<40).map { number in

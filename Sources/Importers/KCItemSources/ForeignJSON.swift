@@ -3,7 +3,8 @@ internal import Synchronization
 
 /// A JSON document of another program (RFC 8259), whose strings stay in wiped memory until they are asked for.
 ///
-/// Parsing is strict: one value, no duplicate members, valid UTF-8, at most 32 levels. A byte order mark is skipped.
+/// Parsing is strict: one value, no duplicate members, valid UTF-8, at most 32 levels. A byte order mark is skipped. A
+/// string with half a character (`\ud800`) has no text, so that only its record is damaged.
 ///
 /// The document remembers which of its values were read, so that a reader cannot drop one in silence: at its end,
 /// `countUnread` counts the others. A value that is known and has no place in a keychain is skipped by name.
@@ -63,6 +64,8 @@ package final class ForeignJSON: Sendable {
 
     private let bytes: SecretBytes
     package let root: Value
+    /// The indices of strings with half a character.
+    private let halves: Set<Int>
     /// True for values that were read, or skipped, with all values in them; by index.
     private let done: Mutex<[Bool]>
 
@@ -71,11 +74,12 @@ package final class ForeignJSON: Sendable {
         guard bytes.count <= Self.sizeLimit else {
             throw .limit("bytes", found: UInt64(bytes.count), allowed: UInt64(Self.sizeLimit))
         }
-        let (root, count) = try bytes.withBytes { span throws(ForeignFailure) in
+        let (root, count, halves) = try bytes.withBytes { span throws(ForeignFailure) in
             var parser = JSONParser()
-            return (try parser.document(span), parser.count)
+            return (try parser.document(span), parser.count, parser.halves)
         }
         self.root = root
+        self.halves = halves
         done = Mutex(Array(repeating: false, count: count))
         self.bytes = bytes
     }
@@ -92,14 +96,14 @@ package final class ForeignJSON: Sendable {
 
     /// The text of a string that is not a secret; nil for any other value.
     package func text(_ value: Value?) -> String? {
-        guard let value, case .string = value.kind else { return nil }
+        guard let value, case .string = value.kind, !halves.contains(value.index) else { return nil }
         finish(value)
         return bytes.withBytes { JSONParser.text(value.range, in: $0) }
     }
 
     /// The text of a string; nil for any other value.
     package func secret(_ value: Value?) -> SecretBytes? {
-        guard let value, case .string = value.kind else { return nil }
+        guard let value, case .string = value.kind, !halves.contains(value.index) else { return nil }
         finish(value)
         return bytes.withBytes { JSONParser.secret(value.range, in: $0) }
     }
@@ -234,7 +238,7 @@ extension ForeignJSON {
     /// - Throws: `ForeignFailure.damaged` for a value of another kind.
     package func optionalText(_ value: Value?) throws(ForeignFailure) -> String? {
         guard let value, !value.isNull else { return nil }
-        guard let text = text(value) else { throw .damaged("a value is not a string") }
+        guard let text = text(value) else { throw .damaged(notText(value)) }
         return text
     }
 
@@ -243,7 +247,12 @@ extension ForeignJSON {
     /// - Throws: `ForeignFailure.damaged` for a value of another kind.
     package func optionalSecret(_ value: Value?) throws(ForeignFailure) -> SecretBytes? {
         guard let value, !value.isNull else { return nil }
-        guard let secret = secret(value) else { throw .damaged("a value is not a string") }
+        guard let secret = secret(value) else { throw .damaged(notText(value)) }
         return secret
+    }
+
+    /// Why a value has no text.
+    private func notText(_ value: Value) -> String {
+        value.isString ? "a text has half a character in it, as '\\ud800' alone is" : "a value is not a string"
     }
 }

@@ -35,8 +35,12 @@ final class ItemLineBlock {
         do {
             while text.count < Self.sizeInBytes / 2 {
                 guard try advance(&source) else { return false }
-                if source.withLine(isBlank) { continue }
-                source.withLine { text.append($0) }
+                var start = 0
+                if source.number == 1, source.withLine({ $0.starts(with: byteOrderMark) }) {
+                    start = byteOrderMark.utf8.count
+                }
+                if source.withLine({ isBlank($0.extracting(start..<$0.count)) }) { continue }
+                source.withLine { text.append($0.extracting(start..<$0.count)) }
                 lines.append((source.number, text.count))
             }
             return true
@@ -76,6 +80,9 @@ final class ItemLineBlock {
     /// Throws if a line could not be read.
     func requireWhole() throws { if let failure { throw failure } }
 }
+
+/// What some programs write at the beginning of UTF-8; it is no text.
+package let byteOrderMark = "\u{feff}"
 
 /// True if a line contains only white space.
 private func isBlank(_ line: borrowing Span<UInt8>) -> Bool {

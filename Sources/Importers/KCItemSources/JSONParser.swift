@@ -7,6 +7,8 @@ struct JSONParser {
     private var depth = 0
     /// The number of values so far.
     private(set) var count = 0
+    /// The indices of strings with half a character, which no text can have.
+    private(set) var halves: Set<Int> = []
 
     mutating func document(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> ForeignJSON.Value {
         if bytes.count >= 3, bytes[0] == 0xef, bytes[1] == 0xbb, bytes[2] == 0xbf { scanner.position = 3 }
@@ -29,7 +31,9 @@ struct JSONParser {
         case UInt8(ascii: "{"): kind = .object(try members(bytes))
         case UInt8(ascii: "["): kind = .array(try values(bytes))
         case UInt8(ascii: "\""):
-            _ = try string(bytes)
+            let before = scanner.halves
+            _ = try string(bytes, takesHalves: true)
+            if scanner.halves > before { halves.insert(index) }
             kind = .string
         case UInt8(ascii: "t"):
             try word("true", bytes)
@@ -80,10 +84,12 @@ struct JSONParser {
     }
 
     /// Validates a string and moves past it; returns its range, with the quotation marks.
-    private mutating func string(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Range<Int> {
+    private mutating func string(
+        _ bytes: borrowing Span<UInt8>, takesHalves: Bool = false
+    ) throws(ForeignFailure) -> Range<Int> {
         let body: Range<Int>
         do throws(MalformedLine) {
-            body = try scanner.body(in: bytes)
+            body = try scanner.body(in: bytes, takesHalves: takesHalves)
         } catch {
             throw damaged(error.rule)
         }

@@ -6,6 +6,8 @@ package import KCByteStreams
 package struct JSONScanner {
     /// The offset of the next byte.
     package var position = 0
+    /// The number of escapes so far that are half a character: surrogates without their counterparts.
+    package private(set) var halves = 0
 
     /// Starts at the first byte.
     package init() {}
@@ -93,7 +95,11 @@ package struct JSONScanner {
     }
 
     /// Moves past a string, and returns what is between its quotation marks, which need not be UTF-8.
-    package mutating func body(in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> Range<Int> {
+    ///
+    /// - Parameter takesHalves: true to count escapes that are half a character, in place of an error.
+    package mutating func body(
+        in bytes: borrowing Span<UInt8>, takesHalves: Bool = false
+    ) throws(MalformedLine) -> Range<Int> {
         try punctuation("\"", in: bytes)
         let start = position
         while true {
@@ -104,10 +110,14 @@ package struct JSONScanner {
                 position += 1
                 return start..<position - 1
             case UInt8(ascii: "\\"):
-                guard let (_, length) = JSONText.escape(at: position, in: bytes) else {
+                if let (_, length) = JSONText.escape(at: position, in: bytes) {
+                    position += length
+                } else if takesHalves, JSONText.isHalf(at: position, in: bytes) {
+                    halves += 1
+                    position += 6
+                } else {
                     throw MalformedLine("the escape is not one of JSON's", at: position)
                 }
-                position += length
             default: throw MalformedLine("a control character is not escaped", at: position)
             }
         }
@@ -225,6 +235,12 @@ package enum JSONText {
             return Unicode.Scalar(0x10000 + (first - 0xd800) << 10 + (second - 0xdc00)).map { ($0, 12) }
         default: return nil
         }
+    }
+
+    /// True if the escape at `start`, which denotes no character, is a surrogate.
+    static func isHalf(at start: Int, in bytes: borrowing Span<UInt8>) -> Bool {
+        guard start + 1 < bytes.count, bytes[start + 1] == UInt8(ascii: "u") else { return false }
+        return quad(at: start + 2, in: bytes).map { (0xd800..<0xe000).contains($0) } ?? false
     }
 
     private static func quad(at start: Int, in bytes: borrowing Span<UInt8>) -> UInt32? {

@@ -17,7 +17,8 @@ package struct ItemLinesFormat: ForeignFormat {
 
     /// True if `bytes` can be the beginning of such a file.
     package static func recognises(_ bytes: borrowing Span<UInt8>) -> Bool {
-        let start = bytes.indices.first { ![0x20, 0x09, 0x0d, 0x0a].contains(bytes[$0]) }
+        let mark = bytes.starts(with: byteOrderMark) ? byteOrderMark.utf8.count : 0
+        let start = (mark..<bytes.count).first { ![0x20, 0x09, 0x0d, 0x0a].contains(bytes[$0]) }
         // A file of white space is more likely the output of a failed command.
         guard let start else { return false }
         guard bytes[start] == UInt8(ascii: "{") else { return false }

@@ -56,6 +56,7 @@ struct NetrcWords {
     ///
     /// A `#` at the beginning of a word starts a comment, which ends with the line.
     mutating func skipBlanks(in bytes: borrowing Span<UInt8>) -> Bool {
+        if position == 0, bytes.starts(with: byteOrderMark) { position = byteOrderMark.utf8.count }
         while position < count {
             switch bytes[position] {
             case UInt8(ascii: "\n"):

@@ -73,6 +73,10 @@ package struct RefusedFormat: ForeignFormat {
             name: "openpgp", title: "a file encrypted with OpenPGP",
             hint: "'gpg -d FILE > FILE.zip' decrypts it; import that, and delete it"
         ) { $0.file?.starts(with: "-----BEGIN PGP MESSAGE-----".utf8) == true },
+        RefusedFormat(
+            name: "json-utf-16", title: "a JSON file in UTF-16",
+            hint: "'iconv -f UTF-16 -t UTF-8 FILE | kcbackup import -' imports it"
+        ) { $0.isJSONInUTF16 },
         RefusedFormat(name: "kcbackup-device-key", own: .deviceKey) { input in
             // Its content is encrypted; without the name it may be anything.
             let isNamed = input.file?.name.exact.hasPrefix("device-key") == true && input.isAge
@@ -90,6 +94,14 @@ package struct RefusedFormat: ForeignFormat {
 extension ForeignInput {
     /// True for a binary age file.
     fileprivate var isAge: Bool { file?.starts(with: "age-encryption.org/v1\n".utf8) == true }
+
+    /// True for an object or a list of JSON behind a byte order mark of UTF-16.
+    fileprivate var isJSONInUTF16: Bool {
+        let beginnings: [[UInt8]] = [
+            [0xff, 0xfe, 0x7b, 0], [0xff, 0xfe, 0x5b, 0], [0xfe, 0xff, 0, 0x7b], [0xfe, 0xff, 0, 0x5b],
+        ]
+        return beginnings.contains { file?.starts(with: $0) == true }
+    }
 
     /// True for a JSON object that has members of these names near its beginning.
     fileprivate func isJSON(_ names: [String]) -> Bool {
