@@ -242,7 +242,7 @@ struct JSONHome {
             step("import", "import netrc \(passcode)", 3),
             step("import", "import changed --on-conflict keep \(passcode)"),
             step("import", "import bound.keyring --dry-run \(passcode)"),
-            step("merge", "merge changed --into login --on-conflict keep \(passcode)", 3),
+            step("merge", "merge changed --into login \(passcode)", 3),
             step("diff of files", "diff netrc changed", 3),
             step("inspect of another program's file", "inspect netrc", 3),
             step(

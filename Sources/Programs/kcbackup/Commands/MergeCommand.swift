@@ -59,8 +59,11 @@ struct MergeCommand: Verb {
     @Option(
         name: OptionName.onConflict.name,
         help: ArgumentHelp(
-            "What wins where both have an item and differ: newer, keep, overwrite or fail.", valueName: "policy"))
-    var onConflict: ConflictPolicy = .keep
+            "What wins where both have an item and differ: newer, keep, overwrite or fail. (default: keep)",
+            valueName: "policy"))
+    var onConflict: ConflictPolicy?
+
+    private var policy: ConflictPolicy { onConflict ?? .keep }
 
     @Flag(name: OptionName.dryRun.name, help: "Say what would happen, and write nothing.")
     var dryRun = false
@@ -107,8 +110,8 @@ struct MergeCommand: Verb {
         _ = try target.open(in: session)
         let reading = try read(in: session)
         return try KeychainImport(
-            path: file, target: target, named: into, policy: onConflict, isDryRun: dryRun, keepsState: !noUndo,
-            isAgreement: true
+            path: file, target: target, named: into, policy: policy, isDryRun: dryRun, keepsState: !noUndo,
+            isAgreement: true, isDecided: onConflict != nil
         ).run(reading, in: session)
     }
 
@@ -145,7 +148,7 @@ struct MergeCommand: Verb {
         in session: Session
     ) throws -> ExitStatus {
         var options = RestoreOptions()
-        options.conflictPolicy = onConflict
+        options.conflictPolicy = policy
         options.isDryRun = dryRun
         var request = RestoreRequest(archive, options, keepsState: !noUndo) { _ in }
         request.change = .merge
@@ -158,10 +161,10 @@ struct MergeCommand: Verb {
         try RestoreText(
             report: report, changes: watch.changes, source: .file(path: file, format: reading.format.name),
             target: target,
-            policy: onConflict, isOfSome: false, isMade: true, unmapped: watch.unmapped, done: .merged
+            policy: policy, isOfSome: false, isMade: true, unmapped: watch.unmapped, done: .merged
         ).tell(session)
         session.noteUndo(target.option)
-        let isUndecided = onConflict == .keep && report.counts.keep > 0
+        let isUndecided = onConflict == nil && report.counts.keep > 0
         if isUndecided, !session.style.isQuiet {
             session.message(
                 "kcbackup: hint: '\(OptionName.onConflict.spelling) newer' takes the newer version of "

@@ -19,8 +19,10 @@ struct KeychainImport {
     let isDryRun: Bool
     /// False to keep no state before the import.
     let keepsState: Bool
-    /// True if an item that is kept although its secret differs makes the result incomplete.
+    /// True if an item that is kept although it differs makes the result incomplete, unless the user said what wins.
     var isAgreement = false
+    /// True if the user said what wins.
+    var isDecided = false
     /// True to take the records out of their file afterwards.
     var removesFromFile = false
 
@@ -67,7 +69,7 @@ struct KeychainImport {
     private func status(
         of report: ImportReport, _ reading: ForeignReader.Reading, isWhole: Bool
     ) -> ExitStatus {
-        let isUndecided = policy == .keep && report.counts.keep > 0
+        let isUndecided = !isDecided && report.counts.keep > 0
         return isWhole && reading.contents.staying.isEmpty && !isUndecided ? .ok : .incomplete
     }
 
