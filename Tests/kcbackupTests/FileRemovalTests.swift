@@ -196,6 +196,19 @@ struct FileRemovalTests {
         #expect(text(".netrc") == damaged)
     }
 
+    @Test("A file of which no record can be taken out stays as it is, which is no success")
+    func nothingToTake() throws {
+        let line = "machine a.example login ada # of the office\npassword rose\n"
+        try file(".netrc", line)
+        for option in [" --dry-run", ""] {
+            let outcome = home.run("import ~/.netrc --remove-from-file --json" + option)
+            #expect(outcome.status == .incomplete)
+            #expect(!outcome.text.contains(#""removed""#), "\(outcome.text)")
+            #expect(outcome.messages.contains("1 record with comments"), "\(outcome.messages)")
+        }
+        #expect(text(".netrc") == line)
+    }
+
     @Test("A dry run foretells that the file stays, and changes nothing")
     func foretold() throws {
         try file(".netrc", "machine a.example login ada password rose\n")

@@ -244,6 +244,7 @@ struct JSONHome {
             step("import", "import bound.keyring --dry-run \(passcode)"),
             step("merge", "merge changed --into login \(passcode)", 3),
             step("diff of files", "diff netrc changed", 3),
+            step("diff of a file and a keychain", "diff changed --keychain login \(passcode)"),
             step("inspect of another program's file", "inspect netrc", 3),
             step(
                 "create of another program's file",

@@ -73,6 +73,10 @@ struct FileRemoval {
                 "would leave \(quoted(path)) as it is: the keychain would not have the secrets of all of its records\n")
             return nil
         case .changes(let rest):
+            if rest.takesNothing {
+                session.message("would leave \(quoted(path)) as it is\(Self.staying(rest.staying))\n")
+                return nil
+            }
             if rest.removed > 0 { try requireKeepable() }
             session.message(
                 "would take \(counted(rest.removed, "record")) out of \(quoted(path))\(Self.staying(rest.staying))\n")
@@ -109,7 +113,7 @@ struct FileRemoval {
             return nil
         case .changes(let rest):
             try change(rest)
-            return rest.removed
+            return rest.takesNothing ? nil : rest.removed
         }
     }
 
@@ -151,6 +155,11 @@ struct FileRemoval {
         count == 0
             ? "" : ": \(counted(count, "record")) with comments, macros or parts that no item has stay"
     }
+}
+
+extension FileRemainder {
+    /// True if the file stays as it is with all its secrets.
+    fileprivate var takesNothing: Bool { removed == 0 && staying > 0 }
 }
 
 extension ImportReport {
