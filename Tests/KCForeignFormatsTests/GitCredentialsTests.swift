@@ -61,6 +61,12 @@ struct GitCredentialsTests {
         }
     }
 
+    @Test("As in git, '%00' is no zero byte")
+    func zeroByte() throws {
+        let contents = try ForeignReading.read("https://u:a%00b@git.example", as: GitCredentialsFormat())
+        #expect(try contents.listing == ["inet srvr=git.example acct=u: a%00b"])
+    }
+
     @Test("A password next to a token is kept as well")
     func tokenAndPassword() throws {
         let contents = try ForeignReading.read(

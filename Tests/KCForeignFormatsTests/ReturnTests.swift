@@ -36,6 +36,16 @@ struct ReturnTests {
         #expect(contents.isPlaintext == (index == 1))
     }
 
+    @Test("A date before 1970, which CXF does not have, comes back")
+    func earlyDate() throws {
+        let line =
+            #"{"class":"genp","uuid":"00000000-0000-4000-8000-00000000000b","attributes":{"svce":"a","acct":"b","labl":"a","#
+            + #""cdat":"1960-01-01T00:00:00.000000Z","mdat":"1965-01-01T00:00:00.000000Z"},"secret":"s"}"#
+        let (file, _) = try ExportSample.export(line, to: ExportSample.writers()[2].1)
+        let contents = try ForeignReading.read(file, as: CXFFormat())
+        #expect(try listed(contents.items) == listed(ExportSample.items(line)))
+    }
+
     @Test("Bitwarden JSON preserves titles, accounts, addresses, dates and secrets, including binary ones")
     func bitwarden() throws {
         let (file, _) = try ExportSample.export(ExportSample.lines, to: ExportSample.writers()[0].1)

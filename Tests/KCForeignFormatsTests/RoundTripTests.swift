@@ -75,12 +75,14 @@ struct RoundTripTests {
             {"class":"genp","attributes":{"svce":"service","labl":"label","acct":"ada"},"secret":"s"}
             {"class":"genp","attributes":{"svce":"d.example","labl":"code","acct":"one-time password (ada)","desc":"one-time password"},"secret":"otpauth://totp/x?secret=A"}
             {"class":"genp","attributes":{"svce":"n","labl":"n","acct":"note (ada)","desc":"secure note"},"secret":"s"}
+            {"class":"genp","attributes":{"svce":"extra","labl":"extra","acct":"c"},"secret":"s","extra":{"url.1":"https://e.example/a"}}
             """#, index)
         #expect(
             altered
                 == [
                     "realm": ["sdmn", "atyp"], "odd": ["ptcl"], "case": ["srvr"], "label": ["svce"],
                     "code": ["acct", "svce"], "n": ["acct"],
+                    "extra": ["svce"],
                 ].mapValues { $0 })
         // No part became a separate login.
         #expect(after.count == before.count)

@@ -131,7 +131,7 @@ struct ExecTests {
                 "kcbackup: error: there is no command 'nowhere' in PATH",
                 "kcbackup: error: './nowhere' does not exist, or the interpreter that its first line names does not",
                 "kcbackup: error: './plain' cannot be run: permission denied",
-                "kcbackup: error: './folder' cannot be run: permission denied",
+                "kcbackup: error: './folder' is a folder, not a program",
                 "kcbackup: error: there is no command '' in PATH",
                 "kcbackup: error: the arguments and variables of 'true' are more than the system passes on",
             ])

@@ -150,8 +150,13 @@ extension ExportedRecord {
         let account = standsAlone ? nil : account
         let addresses = standsAlone ? [] : addresses
         let codes = item.itemClass.uniqueKey.filter { !Self.isEverywhere($0) }
-        guard let other = returned(account: account, addresses: addresses), other.itemClass == item.itemClass else {
-            return codes.filter { item.attributes[$0].map { !$0.isNothing } ?? false }
+        let made = returned(account: account, addresses: addresses)
+        guard let other = made, other.itemClass == item.itemClass else {
+            // An internet password, which the addresses make of a generic one, has the account all the same.
+            return codes.filter { code in
+                guard let value = item.attributes[code], !value.isNothing else { return false }
+                return made?.attributes[code] != value
+            }
         }
         return codes.filter { code in
             let (before, after) = (item.attributes[code], other.attributes[code])

@@ -26,7 +26,11 @@ package struct ReturnedItem {
         let record = ExportedRecord(item)
         let isSameAccount = ignoringAccount || record.account ?? "" == account ?? ""
         guard record.title == title, isSameAccount, record.addresses == addresses else { return nil }
-        if let modified, modified.seconds != item.modified.seconds { draft.attributes[.mdat] = .date(modified) }
+        // CXF has no dates before 1970, so the exporter wrote that for an earlier one.
+        let isEarlier = modified?.seconds == 0 && item.modified.seconds < 0
+        if let modified, modified.seconds != item.modified.seconds, !isEarlier {
+            draft.attributes[.mdat] = .date(modified)
+        }
         self.draft = draft
         kind = record.kind
     }

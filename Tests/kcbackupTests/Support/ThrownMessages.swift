@@ -34,7 +34,7 @@ struct ThrownMessages {
         "Commands/ExecCommand.swift": [
             "wanted.name": "API_TOKEN", "variable.name": "API_TOKEN", "items.count": "2",
             #"hasNUL ? "a zero byte" : "several lines""#: "several lines", "quoted(command)": "'psql'",
-            "words(ofSystemError: code)": "permission denied",
+            "quoted(command[0])": "'./bin'", "words(ofSystemError: code)": "permission denied",
         ],
         "Commands/ExportCommand.swift": [#"counted(missing, "item")"#: "3 items", "format.rawValue": "csv"],
         "Commands/FleetIndexCommand.swift": [

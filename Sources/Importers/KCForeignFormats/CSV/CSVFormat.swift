@@ -71,7 +71,7 @@ package struct CSVFormat: ForeignFormat {
                     && row.cells.last?.isEmpty == true
                 guard isLonger || counts.contains(row.cells.count) else {
                     throw .damagedLine(
-                        row.line, "it has \(row.cells.count) cells, where the first line has \(named.count)")
+                        row.line, "it has \(row.countInWords), where the first line has \(named.count)")
                 }
                 try CSVRecord(
                     row: row.filled(to: roles.count), roles: roles, names: names, product: product, collector: collector

@@ -73,6 +73,9 @@ struct CSVReader {
         let cells: [Cell]
         let line: Int
 
+        /// The number of cells, for messages.
+        var countInWords: String { cells.count == 1 ? "1 cell" : "\(cells.count) cells" }
+
         /// The row with empty cells in place of those that are missing at its end.
         func filled(to count: Int) -> Row {
             guard let last = cells.last, cells.count < count else { return self }

@@ -101,7 +101,7 @@ struct RaggedTable: Sendable {
         let fixed = min(row.cells.count, keeperColumns.count)
         guard fixed >= sharedFolder else {
             throw .damagedLine(
-                row.line, "it has \(row.cells.count) cells, where Keeper writes at least \(sharedFolder)")
+                row.line, "it has \(row.countInWords), where Keeper writes at least \(sharedFolder)")
         }
         guard (row.cells.count - fixed).isMultiple(of: 2) else {
             throw .damagedLine(row.line, "a field has a name and no value")

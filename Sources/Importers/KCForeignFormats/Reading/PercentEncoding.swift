@@ -7,8 +7,9 @@ extension Span<UInt8> {
         var position = range.lowerBound
         while position < range.upperBound {
             if self[position] == UInt8(ascii: "%"), position + 2 < range.upperBound,
-                let byte = byte(ofHexadecimalAt: position + 1)
+                let byte = byte(ofHexadecimalAt: position + 1), byte != 0
             {
+                // As in git, '%00' is no zero byte.
                 decoded.append(byte)
                 position += 3
             } else {

@@ -143,9 +143,9 @@ func cause(_ failure: FileFailure) -> Cause {
 /// The cause of a stream failure.
 func cause(_ failure: StreamFailure) -> Cause {
     switch failure.kind {
-    case .truncated, .malformed, .authenticationFailed: Cause(.decode, failure.stage.rawValue)
+    case .truncated, .malformed, .authenticationFailed: Cause(.decode, "while \(failure.stage.rawValue)")
     case .limitExceeded(let what, _, let allowed): Cause(.dataTooLarge, "\(what): \(allowed) is the limit")
-    case .system(let code): cause(errno: code, failure.stage.rawValue)
+    case .system(let code): cause(errno: code, "while \(failure.stage.rawValue)")
     case .library(let what): Cause(.internalError, what)
     case .libraryMissing(let name): Cause(.notAvailable, "the library \(name) cannot be loaded")
     case .interrupted: .interruption

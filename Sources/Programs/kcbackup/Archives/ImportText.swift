@@ -68,7 +68,8 @@ struct ImportText {
 
     private var lossLines: [String] {
         let contents = reading.contents
-        var lines = contents.parts.isEmpty ? ["no items in \(quoted(path))"] : []
+        let isNothing = contents.parts.isEmpty && contents.refused.isEmpty && contents.staying.isEmpty
+        var lines = isNothing ? ["no items in \(quoted(path))"] : []
         lines += session.problemLines(contents.leftOut) { kind, count in
             "cannot be kept in a keychain: \(counted(count, kind, plural: plural(kind)))"
         }

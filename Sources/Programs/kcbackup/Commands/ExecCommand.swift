@@ -76,6 +76,10 @@ struct ExecCommand: Verb {
         do {
             try session.world.takeOver(Successor(command, variables: variables, withheld: withheld))
         } catch let failure as Successor.Failure {
+            let isPath = command[0].utf8.contains(UInt8(ascii: "/"))
+            if failure == .notStarted(EACCES), isPath, Path.isFolder(session.world.resolve(command[0])) {
+                throw Refusal(.notRun, "\(quoted(command[0])) is a folder, not a program")
+            }
             throw Self.refusal(failure, of: command[0])
         }
         return .ok
