@@ -194,7 +194,7 @@ package enum JSONText {
         return found.isEqual(to: expected.utf8.span)
     }
 
-    /// Appends the text; the escapes must be valid.
+    /// Appends the text; what is no escape of JSON stays as it is.
     package static func unescape(
         _ body: Range<Int>, in bytes: borrowing Span<UInt8>, into text: inout some ByteBuffer & ~Copyable
     ) {

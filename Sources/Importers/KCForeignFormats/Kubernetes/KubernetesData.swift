@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCItemSources
+internal import KCKeychainModel
 
 /// The values of a Secret by key, in wiped memory.
 final class KubernetesData {
@@ -77,11 +78,19 @@ final class KubernetesData {
         if isRepeated(in: text, &effort) { return true }
         var text = text.copy()
         for _ in 0..<Self.levels {
-            guard let plain = text.withBytes({ EscapedText.unescaped($0) }) else { return false }
+            guard let plain = text.withBytes({ Self.unescaped($0) }) else { return false }
             if isRepeated(in: plain, &effort) { return true }
             text = plain
         }
         return false
+    }
+
+    /// The text without one level of the escapes of JSON; nil if it has none.
+    private static func unescaped(_ text: borrowing Span<UInt8>) -> SecretBytes? {
+        guard text.firstIndex(of: UInt8(ascii: "\\")) != nil else { return nil }
+        var plain = SecretBytes(capacity: text.count)
+        JSONText.unescape(0..<text.count, in: text, into: &plain)
+        return plain
     }
 
     private func isRepeated(in text: borrowing SecretBytes, _ effort: inout Int) -> Bool {
