@@ -244,6 +244,13 @@ struct ShrinkTests {
         #expect(try loss([.genericPassword: 4], [.genericPassword: 3])?.before == 4)
     }
 
+    @Test("The number of items alone is compared where nothing else is known")
+    func numbers() {
+        for now in [0, 8, 12] { #expect(ShrinkGuard.judge("login", before: min(10, now), now: now) == nil) }
+        #expect(ShrinkGuard.judge("login", before: 10, now: 8) == nil)
+        #expect(ShrinkGuard.judge("login", before: 10, now: 7)?.before == 10)
+    }
+
     @Test("No class and no access group may disappear entirely")
     func kinds() throws {
         #expect(

@@ -104,12 +104,45 @@ struct JobFolderTests {
         #expect(missing.status == .notFound && missing.messages.contains("does not exist"))
     }
 
-    @Test("A folder where no backup of the job is known is refused after a good run, until it is allowed once")
-    func lostCatalogue() throws {
+    private func loseCatalogues() throws {
         let folder = "home/.local/share/kcbackup/backups"
         for name in try Path.names(in: home.folder.path(folder)) {
             try Path.remove(home.folder.path("\(folder)/\(name)"))
         }
+    }
+
+    @Test("After a rebuild, a loss stops a run as before, although nobody has read the archives yet")
+    func lossAfterRebuild() throws {
+        #expect(home.run("keygen -o key").status == .ok)
+        let key = String(decoding: try home.folder.read("work/key"), as: UTF8.self)
+        let recipient = try #require(key.firstMatch(of: /age1\w+/)).0
+        for number in 1..<10 { #expect(home.run("item add --service s\(number) --generate").status == .ok) }
+        for line in [
+            "schedule add y -r \(recipient) --to c", "schedule add z --all -r \(recipient) --to d", "run y", "run z",
+        ] { #expect(home.run(line).status == .ok, "\(line)") }
+        try loseCatalogues()
+        let rebuilt = home.run("list --rebuild c")
+        #expect(rebuilt.status == .ok)
+        #expect(rebuilt.messages.contains("1 archive is entered unread"), "\(rebuilt.messages)")
+        #expect(home.run("run y").status == .ok, "as many as its last run had")
+        try loseCatalogues()
+        for name in ["c", "d"] { #expect(home.run("list --rebuild \(name)").status == .ok) }
+        for number in 1..<10 { #expect(home.run("item delete --service s\(number)").status == .ok) }
+        let loss = "'login' has 1 item to back up, and the last backup had 10"
+        let one = home.run("run y")
+        #expect(one.status == .shrunk && one.messages.contains(loss), "\(one.messages)")
+        let all = home.run("run z")
+        #expect(all.status == .shrunk && all.messages.contains("could not be told"), "\(all.messages)")
+        #expect(home.run("create --all -r \(recipient) --to d").status == .shrunk)
+        #expect(home.run("verify d -i key").status == .ok)
+        let known = home.run("run z")
+        #expect(known.status == .shrunk && known.messages.contains(loss), "\(known.messages)")
+        for name in ["y", "z"] { #expect(home.run("run \(name) --accept-shrink").status == .ok) }
+    }
+
+    @Test("A folder where no backup of the job is known is refused after a good run, until it is allowed once")
+    func lostCatalogue() throws {
+        try loseCatalogues()
         for line in ["run x", "doctor"] {
             let refused = home.run(line)
             #expect(refused.status == .notFound, "\(line)")

@@ -17,6 +17,8 @@ package enum CatalogueFailure: Error, Hashable, Sendable {
     case switches(folder: String, BackupPin.Difference)
     /// There is far less to back up than last time.
     case shrunk(Shrinkage)
+    /// What is in the newest archive is not known, so that a loss since then could not be told.
+    case unread(path: String)
     /// A keychain that was backed up to a folder for all keychains no longer exists.
     case vanished(series: String)
     /// There are no retention rules.

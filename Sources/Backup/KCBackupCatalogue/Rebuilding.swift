@@ -11,6 +11,8 @@ extension BackupFolder {
         package let added: [CatalogueEntry]
         /// The files that were left out although their names end like those of archives.
         package let ignored: [(name: String, reason: Exclusion)]
+        /// The number of archives in the catalogue of which nobody knows what is in them, since that takes a key.
+        package let unread: Int
     }
 
     /// Why an archive in the folder is not counted as a backup.
@@ -84,7 +86,8 @@ extension BackupFolder {
         }
         if isMoved { try earlierFile?.remove(waitingAtMost: FileLock.defaultWait) }
         return Rebuilt(
-            added: order.filter { before[$0.id] != $0.file.checksum }, ignored: ignored.sorted { $0.name < $1.name })
+            added: order.filter { before[$0.id] != $0.file.checksum }, ignored: ignored.sorted { $0.name < $1.name },
+            unread: order.count { $0.content == nil })
     }
 
     /// The entry of a file in the folder.

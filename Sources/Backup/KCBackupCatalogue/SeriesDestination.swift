@@ -33,12 +33,18 @@ package final class SeriesDestination: ArchiveDestination {
         package var acceptsShrinkage: Bool
         /// Save an incomplete archive even if it has far fewer items, since it is known why.
         package var acceptsMissing: Bool
+        /// The number of items that the last good backup had; nil if only the catalogue knows.
+        package var itemsBefore: Int?
 
         /// Creates the choices for a run.
-        package init(skipsUnchanged: Bool = false, acceptsShrinkage: Bool = false, acceptsMissing: Bool = false) {
+        package init(
+            skipsUnchanged: Bool = false, acceptsShrinkage: Bool = false, acceptsMissing: Bool = false,
+            itemsBefore: Int? = nil
+        ) {
             self.skipsUnchanged = skipsUnchanged
             self.acceptsShrinkage = acceptsShrinkage
             self.acceptsMissing = acceptsMissing
+            self.itemsBefore = itemsBefore
         }
     }
 
@@ -105,8 +111,8 @@ package final class SeriesDestination: ArchiveDestination {
 
     /// Compares the archive with the previous one, and saves it under a name with an entry in the catalogue.
     ///
-    /// - Throws: `CatalogueFailure` (`shrunk`, `file`, `cryptography`), `FileFailure`; the folder then has no new
-    ///   archive.
+    /// - Throws: `CatalogueFailure` (`shrunk`, `unread`, `file`, `cryptography`), `FileFailure`; the folder then has no
+    ///   new archive.
     package func receive(_ archive: FinishedArchive, _ report: CreateReport) throws {
         if let last = folder.catalogue.newest(of: series) {
             if try isUnchanged(archive, report, since: last) {
@@ -125,12 +131,17 @@ package final class SeriesDestination: ArchiveDestination {
     }
 
     private func requireNoLoss(_ report: CreateReport, since last: CatalogueEntry) throws(CatalogueFailure) {
-        // What an incomplete archive leaves out must not hide a loss from the next complete one.
         let isComplete = report.damaged.isEmpty
+        if rules.acceptsShrinkage || !isComplete && rules.acceptsMissing { return }
+        let counts = report.contents.counts
+        // What an incomplete archive leaves out must not hide a loss from the next complete one.
         let base = isComplete ? folder.catalogue.newestComplete(of: series) ?? last : last
-        if !rules.acceptsShrinkage, isComplete || !rules.acceptsMissing,
-            var loss = ShrinkGuard.judge(base, counts: report.contents.counts, groups: report.groups)
-        {
+        var found = ShrinkGuard.judge(base, counts: counts, groups: report.groups)
+        if found == nil, last.content == nil {
+            guard let before = rules.itemsBefore else { throw .unread(path: folder.path(of: last)) }
+            found = ShrinkGuard.judge(series, before: before, now: counts.total)
+        }
+        if var loss = found {
             loss.unread = report.damaged.count
             throw .shrunk(loss)
         }

@@ -15,10 +15,16 @@ package enum ShrinkGuard {
         let goneGroups = content.groups.keys.filter { groups[$0] == nil }.sorted().map(\.string)
         let old = content.counts.total
         let new = counts.total
-        let isFarLess = (old - new) * 100 > old * allowance
-        guard isFarLess || !goneClasses.isEmpty || !goneGroups.isEmpty else { return nil }
+        guard isFarLess(new, than: old) || !goneClasses.isEmpty || !goneGroups.isEmpty else { return nil }
         return Shrinkage(
             series: before.series, before: old, now: new,
             gone: goneClasses.map(\.rawValue) + goneGroups)
     }
+
+    /// Compares the number of items in a new backup with that of the previous one, of which nothing else is known.
+    package static func judge(_ series: String, before: Int, now: Int) -> Shrinkage? {
+        isFarLess(now, than: before) ? Shrinkage(series: series, before: before, now: now, gone: []) : nil
+    }
+
+    private static func isFarLess(_ new: Int, than old: Int) -> Bool { (old - new) * 100 > old * allowance }
 }

@@ -207,7 +207,7 @@ enum FailureExamples {
             Shrinkage(
                 series: "home-files", before: 7, now: 2, gone: [], unread: 2, unreadNames: ["~/.ssh", "~/.netrc"],
                 left: 1)),
-        .vanished(series: "work"), .noRule,
+        .unread(path: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb"), .vanished(series: "work"), .noRule,
         .notWhole(name: "login-KC-ABCDEFGH-20261121T030000Z.kcb"), .nothingInTrash(folder: "backups"),
         .inTrash(path: "backups/.trash/login-KC-ABCDEFGH-20261121T030000Z.kcb"),
         .trashIsNoFolder(path: "backups/.trash"),

@@ -21,6 +21,8 @@ struct FolderBackup {
     var isCopied = false
     /// True to make the folder if it does not exist.
     var makesFolder = true
+    /// The number of items in the last good backup of a run of one; nil if only the catalogue knows.
+    var itemsBefore: Int?
 
     /// The result for one keychain.
     fileprivate enum Result {
@@ -254,7 +256,8 @@ struct FolderBackup {
             folder, series: part.series,
             rules: SeriesDestination.Rules(
                 skipsUnchanged: options.folder.ifChanged, acceptsShrinkage: options.folder.acceptShrink,
-                acceptsMissing: try !part.source.unread.lockedCollections.isEmpty),
+                acceptsMissing: try !part.source.unread.lockedCollections.isEmpty,
+                itemsBefore: options.folder.isOfSeveral ? nil : itemsBefore),
             given: isCopied ? GivenNames(in: session.world.dataFolder.path + "/archive-names") : nil,
             state: options.folder.ifChanged ? try part.source.state() : nil)
         if mayBeSame, try destination.confirm(now: session.now), case .unchanged(let entry)? = destination.outcome {

@@ -134,6 +134,13 @@ struct ListCommand: Verb {
         if found.ignored.count > limit {
             session.warn("\(found.ignored.count - limit) more are left out (-v names all)")
         }
+        if found.unread > 0 {
+            session.warn(
+                "\(counted(found.unread, "archive")) \(found.unread == 1 ? "is" : "are") entered unread: 'kcbackup verify "
+                    + "\(shellWord(folder))' with a key reads \(found.unread == 1 ? "it" : "them"); until then, no rule "
+                    + "removes \(found.unread == 1 ? "it" : "them"), and a run that cannot tell whether anything was lost "
+                    + "since ends with 15")
+        }
         return found
     }
 

@@ -77,7 +77,7 @@ struct RunCommand: Verb {
             // The backup is worth more than its record.
             session.warn("job \(quoted(job.name)): \(recordFailure(error, session).message)")
         }
-        var report = run(job, hadBackups: last?.good != nil, session)
+        var report = run(job, itemsBefore: last?.good == nil ? nil : last?.items, session)
         if change, report.isBackedUp { keepFolder(of: job, jobs, session) }
         report.explanation = report.explanation?.unattended
 
@@ -107,14 +107,14 @@ struct RunCommand: Verb {
     }
 
     /// Runs the steps of a job, which ask nobody.
-    private func run(_ job: Job, hadBackups: Bool, _ session: Session) -> JobRun.Report {
+    private func run(_ job: Job, itemsBefore: Int?, _ session: Session) -> JobRun.Report {
         var world = session.world
         world.terminal = NoTerminal()
         if !style.verbose { world.messages = NoOutput() }
         let unattended = Session(world, OutputStyle(isVerbose: style.verbose))
         unattended.job = job.name
         return JobRun(
-            job: job, session: unattended, acceptsShrink: acceptShrink, mayChange: change, hadBackups: hadBackups
+            job: job, session: unattended, acceptsShrink: acceptShrink, mayChange: change, itemsBefore: itemsBefore
         ).run()
     }
 

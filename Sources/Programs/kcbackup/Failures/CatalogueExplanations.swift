@@ -45,6 +45,12 @@ func explainCatalogue(_ failure: CatalogueFailure, job: String?) -> Explanation 
             .refused, "the backups in \(quoted(folder)) \(explainSwitch(difference))",
             hint: "choose another folder, or \(allowing(.change, job)) if that is what you want")
     case .shrunk(let loss): explainShrinkage(loss, job: job)
+    case .unread(let path):
+        Explanation(
+            .shrunk,
+            "a loss since the last backup could not be told: \(quoted(path)) was not read since the catalogue was rebuilt",
+            hint: "'kcbackup verify \(shellWord(Path.split(path).folder))' with a key reads it",
+            "if nothing was lost, \(allowing(.acceptShrink, job))" + (job == nil ? "" : " once"))
     case .vanished(let series):
         Explanation(
             .shrunk, "keychain \(quoted(series)) no longer exists, and there are backups of it here",

@@ -14,8 +14,10 @@ struct JobRun {
     let acceptsShrink: Bool
     /// True if this run may use the folder for something else from now on.
     let mayChange: Bool
-    /// True if an earlier run was successful.
-    let hadBackups: Bool
+    /// The number of items in the last good backup; nil if no earlier run was successful.
+    let itemsBefore: Int?
+
+    private var hadBackups: Bool { itemsBefore != nil }
 
     /// The result of a run.
     struct Report {
@@ -101,7 +103,7 @@ struct JobRun {
         // A disk that is not mounted must not be replaced by a new folder in its place.
         let summary = try FolderBackup(
             options: options, unlocking: .none(), path: job.folder, session: session, isCopied: isCopied,
-            makesFolder: mayChange
+            makesFolder: mayChange, itemsBefore: itemsBefore
         ).back()
         report.status = summary.status
         report.isBackedUp = summary.isBackedUp
