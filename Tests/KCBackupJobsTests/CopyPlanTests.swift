@@ -51,13 +51,42 @@ struct CopyPlanTests {
         return record
     }
 
-    @Test("What no run has copied is due; of a keychain without copies, only the newest archive")
+    @Test("What no run has copied is due, also of a keychain that is new")
     func since() throws {
         let entries = try [entry("a", 1), entry("a", 2), entry("a", 3), entry("b", 1), entry("b", 2)]
         let plan = CopyPlan(
             entries, onRemote: sizes(entries[0]), try record([entries[0]], verified: 1), now: time(3))
-        #expect(plan.due == [entries[1], entries[2], entries[4]])
-        #expect(plan.gone.isEmpty && plan.passed == [entries[3].name])
+        #expect(plan.due == Array(entries[1...]) && plan.gone.isEmpty)
+    }
+
+    @Test("At the first try, only the newest is due; until one succeeds, all that was made since stays due")
+    func firstTries() throws {
+        let entries = try [entry("a", 1), entry("a", 2), entry("b", 1), entry("a", 3), entry("a", 4)]
+        let known = CopyRecord(to: "nas:x", tried: time(2), knowing: Array(entries[..<3]))
+        #expect(CopyPlan(Array(entries[..<3]), onRemote: [:], known, now: time(2)).due == Array(entries[1...2]))
+        #expect(CopyPlan(entries, onRemote: [:], known, now: time(4)).due == Array(entries[1...]))
+        #expect(entries.filter(known.misses) == Array(entries[1...]))
+    }
+
+    @Test("A newest copy whose archive a rule has removed here is read back if it has another size")
+    func pruned() throws {
+        let entries = try [entry("a", 1), entry("a", 2)]
+        let known = try record([entries[0]], verified: 1)
+        let changed = CopyPlan([entries[1]], onRemote: [entries[0].name.exact: 3], known, now: time(2))
+        #expect(changed.due == [entries[1]] && changed.alone.map(\.name.fileName) == [entries[0].name])
+        #expect(CopyPlan([entries[1]], onRemote: sizes(entries[0]), known, now: time(2)).alone.isEmpty)
+    }
+
+    @Test("A copy that was not what it should be stays due, and one from before a rekey is compared with what it was")
+    func doubtful() throws {
+        let entries = try [entry("a", 1), entry("a", 2)]
+        var known = try record([entries[1]], after: [entries[0]], verified: 2)
+        known.copied = []
+        let plan = CopyPlan(entries, onRemote: sizes(entries[0], entries[1]), known, now: time(2))
+        #expect(plan.due == entries && plan.alone.isEmpty)
+        let rekeyed = try [entries[0], entry("a", 2, file: 2)]
+        let alone = CopyPlan(rekeyed, onRemote: sizes(entries[0], entries[1]), known, now: time(2))
+        #expect(alone.due == [entries[0]] && alone.alone.map(\.checksum) == [entries[1].file.checksum])
     }
 
     @Test("Archives made after one that a fast clock dated too late are due all the same, and none twice")
@@ -83,16 +112,17 @@ struct CopyPlanTests {
     @Test("Without a record, what is on the remote decides; a file of another size is no copy")
     func withoutRecord() throws {
         let entries = try [entry("a", 1), entry("a", 2), entry("a", 3)]
-        let none = CopyRecord(to: "nas:x", tried: time(3))
+        let none = CopyRecord(to: "nas:x", tried: time(3), knowing: entries)
         let plan = CopyPlan(entries, onRemote: sizes(entries[1]), none, now: time(3))
-        #expect(plan.due == [entries[1], entries[2]] && plan.passed == [entries[0].name])
+        #expect(plan.due == [entries[1], entries[2]])
         #expect(CopyPlan(entries, onRemote: [entries[1].name.exact: 7], none, now: time(3)).due == [entries[2]])
     }
 
     @Test("If the newest archive lacks something, the newest that lacks nothing is copied first, too")
     func incomplete() throws {
         let entries = try [entry("a", 1), entry("a", 2), entry("a", 3, isComplete: false)]
-        let plan = CopyPlan(entries, onRemote: [:], CopyRecord(to: "nas:x", tried: time(3)), now: time(3))
+        let none = CopyRecord(to: "nas:x", tried: time(3), knowing: entries)
+        let plan = CopyPlan(entries, onRemote: [:], none, now: time(3))
         #expect(plan.due == [entries[1], entries[2]])
     }
 

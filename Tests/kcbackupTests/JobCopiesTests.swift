@@ -168,6 +168,47 @@ struct JobCopiesTests {
         #expect(try names("b").count <= 2)
     }
 
+    @Test("What was made since the first try is not removed here before it is copied, also if no copy ever succeeded")
+    func notPrunedBeforeTheFirst() throws {
+        #expect(run("schedule edit x --keep-last 1").status == .ok)
+        try cut(true)
+        for _ in 0..<3 { #expect(run("run x").status == .notCopied) }
+        #expect(try names("b").count == 3)
+        try cut(false)
+        #expect(run("run x").status == .ok)
+        #expect(try names("remote/x") == names("b") && names("b").count == 4)
+        #expect(run("run x").status == .ok)
+        #expect(try names("remote/x").count == 5 && names("b").count == 1)
+    }
+
+    @Test("A copy that is not what it should be is reported until it is mended, and its archive stays here")
+    func damagedCopy() throws {
+        #expect(run("schedule edit x --keep-last 2").status == .ok)
+        #expect(run("run x").status == .ok)
+        let name = try #require(names("remote/x").first)
+        let whole = try home.folder.read("work/remote/x/\(name)")
+        try home.write("remote/x/\(name)", "")
+        for _ in 0..<4 {
+            let found = run("run x")
+            #expect(found.status == .notCopied && found.messages.contains(name), "\(found.messages)")
+        }
+        #expect(try names("b").contains(name) && names("remote/x").count == 5)
+        try FileManager.default.removeItem(atPath: home.path("remote/x/\(name)"))
+        #expect(run("run x").status == .ok)
+        #expect(try home.folder.read("work/remote/x/\(name)") == whole)
+    }
+
+    @Test("A newest copy that was cut off is reported, although its archive was removed here in the same run")
+    func damagedAndPruned() throws {
+        #expect(run("schedule edit x --keep-last 1").status == .ok)
+        #expect(run("run x").status == .ok)
+        let name = try #require(names("remote/x").first)
+        try home.write("remote/x/\(name)", "")
+        let found = run("run x")
+        #expect(found.status == .notCopied && found.messages.contains(name), "\(found.messages)")
+        #expect(try !names("b").contains(name))
+    }
+
     @Test("An archive that is missing here is named with what to do, and keeps no later one from its copy")
     func missing() throws {
         #expect(run("run x").status == .ok)

@@ -4,22 +4,20 @@ package import KCKeychainModel
 
 /// Which archives of a folder a run copies to a remote.
 ///
-/// Those that no run has copied yet, in the order in which they were made, whatever the clock said. At first, only the
-/// newest of each series, and the newest that lacks nothing; if there are copies already, the newest of these and what
+/// Those that no run has copied yet, in the order in which they were made, whatever the clock said. At the first try, only
+/// the newest of each series, and the newest that lacks nothing; if there are copies already, the newest of these and what
 /// was made since. If the newest copy is not there anymore, its archive is copied again; it is compared if it has another
-/// size, or was not read back for a week and is still the newest. If a rekey has made another file of the archive here, it
-/// is compared with what was copied then.
+/// size, was not what it should be, or was not read back for a week and is still the newest. If a rekey has made another
+/// file of the archive here, or a rule has removed it, the copy is compared with what was copied then.
 package struct CopyPlan {
     /// The archives to copy or to compare, in the order in which they were made.
     package let due: [CatalogueEntry]
-    /// The newest copies to read back whose archives a rekey has replaced here.
+    /// The newest copies to read back whose archives a rekey has replaced here, or a rule has removed.
     package let alone: [CopyRecord.Newest]
     /// The newest copies that were on the remote and are not anymore.
     package let gone: [String]
     /// The older copies that are not there anymore, as where the remote removes old ones by a rule of its own.
     package let goneBefore: [String]
-    /// The archives that are older than the first copy, and are not copied.
-    package let passed: [String]
 
     // In days, as archives of the folder itself.
     private static let verifyAfter: Int64 = 7
@@ -32,28 +30,30 @@ package struct CopyPlan {
     ) {
         var due: Set<ExactText> = []
         var alone: [CopyRecord.Newest] = []
-        var (gone, goneBefore, passed): ([String], [String], [String]) = ([], [], [])
+        var (gone, goneBefore): ([String], [String]) = ([], [])
         for (series, entries) in Dictionary(grouping: entries, by: \.series.exact) {
+            due.formUnion(entries.filter(record.misses).map(\.name.exact))
             guard let newest = record.newest[series] else {
-                let first = Self.first(of: entries, onRemote: sizes)
-                due.formUnion(first)
-                passed += entries.filter { !first.contains($0.name.exact) }.map(\.name)
+                due.formUnion(Self.first(of: entries, onRemote: sizes))
                 continue
             }
             let name = newest.name.fileName.exact
-            due.formUnion(entries.filter(record.misses).map(\.name.exact))
             goneBefore += entries.map(\.name).filter {
                 $0.exact != name && record.copied.contains($0.exact) && sizes[$0.exact] == nil
             }
             if sizes[name] == nil {
                 gone.append(newest.name.fileName)
                 due.insert(name)
-            } else if let entry = entries.first(where: { $0.name.exact == name }) {
-                let isRekeyed = entry.file.checksum != newest.checksum
-                let isChanged = sizes[name] != newest.size
-                // Of a rekeyed one, a run tells by its size alone that it has changed.
-                if isChanged ? !isRekeyed : entry.id == entries.last?.id && Self.isOld(newest, now) {
-                    if isRekeyed { alone.append(newest) } else { due.insert(name) }
+            } else {
+                let isLast = entries.last?.name.exact == name
+                guard sizes[name] != newest.size || due.contains(name) || isLast && Self.isOld(newest, now) else {
+                    continue
+                }
+                if entries.first(where: { $0.name.exact == name })?.file.checksum == newest.checksum {
+                    due.insert(name)
+                } else {
+                    due.remove(name)
+                    alone.append(newest)
                 }
             }
         }
@@ -61,14 +61,18 @@ package struct CopyPlan {
         self.alone = alone.sorted { $0.name.fileName.exact < $1.name.fileName.exact }
         self.gone = gone.sorted()
         self.goneBefore = goneBefore.sorted()
-        self.passed = passed.sorted()
     }
 
-    /// What is copied of a series of which no copies are known.
+    /// What is copied of a series of which no copies are known, at least.
     private static func first(of entries: [CatalogueEntry], onRemote sizes: [ExactText: UInt64]) -> Set<ExactText> {
         if let index = entries.lastIndex(where: { sizes[$0.name.exact] == $0.file.size }) {
             return Set(entries[index...].map(\.name.exact))
         }
+        return newest(of: entries)
+    }
+
+    /// The newest archive of a series, and the newest that lacks nothing.
+    static func newest(of entries: [CatalogueEntry]) -> Set<ExactText> {
         let newest = [entries.last, entries.last { $0.isComplete != false }]
         return Set(newest.compactMap { $0?.name.exact })
     }

@@ -86,25 +86,30 @@ package struct CopyRecord: Hashable, Sendable {
     package var newest: [ExactText: Newest] = [:]
     /// The archives of the folder that were copied and, as far as is known, are still there, by their names.
     package var copied: Set<ExactText> = []
-    /// Those that need not be there: they are older than the first copy, or their copies were gone when they were not
-    /// the newest.
+    /// Those that need not be there: they are older than the newest one of the first try, or their copies were gone when
+    /// they were not the newest.
     package var passed: Set<ExactText> = []
     /// The newest copies that the last run found to be gone.
     package var gone: [String] = []
 
     /// Creates the record of a first try.
-    package init(to: String, tried: Timestamp) {
+    ///
+    /// - Parameter entries: the complete archives of the folder then, in the order in which they were made.
+    package init(to: String, tried: Timestamp, knowing entries: [CatalogueEntry] = []) {
         self.to = to
         self.tried = tried
+        for entries in Dictionary(grouping: entries, by: \.series.exact).values {
+            passed.formUnion(Set(entries.map(\.name.exact)).subtracting(CopyPlan.newest(of: entries)))
+        }
     }
 
     /// When the newest copies were last read back and compared: the oldest of these times.
     package var verified: Timestamp? { newest.values.map(\.verified).min() }
 
-    /// True if an archive is still to be copied: it was made after the first copy of its series, and no run has copied it.
+    /// True if an archive is still to be copied: no run has copied it, or its copy turned out to be another file.
     package func misses(_ entry: CatalogueEntry) -> Bool {
         let name = entry.name.exact
-        return newest[entry.series.exact] != nil && !copied.contains(name) && !passed.contains(name)
+        return !copied.contains(name) && !passed.contains(name)
     }
 }
 

@@ -39,7 +39,9 @@ struct JobCopies {
         var records = try recordsIfReadable()
         var outcomes: [Outcome] = []
         for to in folders {
-            var record = records.first { $0.to.exact == to.exact } ?? CopyRecord(to: to, tried: session.now)
+            var record =
+                records.first { $0.to.exact == to.exact }
+                ?? CopyRecord(to: to, tried: session.now, knowing: catalogue.complete)
             record.tried = session.now
             outcomes.append(copy(catalogue, &record))
             records.removeAll { $0.to.exact == to.exact }
@@ -129,13 +131,14 @@ struct JobCopies {
                         if copy.outcome == .copied { outcome.copied += 1 }
                         record.note(entry, copy, in: catalogue, now: session.now)
                     case .readingBack(let copy):
-                        try folder.require(copy.name.fileName, size: copy.size, digest: copy.digest)
-                        record.newest[copy.name.series.exact]?.verified = session.now
+                        try folder.readBack(copy, size: sizes[step.name])
+                        record.note(copy, now: session.now)
                     }
                     readBack.insert(step.name)
                 } catch {
                     let explanation = Failure(error, session.subjects).explanation
                     doubtful.insert(step.name)
+                    record.note(error, of: step.name)
                     if explanation.isOfSignal {
                         outcome.explanation = explanation
                         break
@@ -152,8 +155,8 @@ struct JobCopies {
                 return isThere && (current == nil || current?[series] != nil)
             }.map(\.value)
             if outcome.explanation == nil, let name = Self.changed(in: record, sizes, apartFrom: readBack) {
-                let failure = RemoteFailure.exists(folder.location.appending(name))
-                outcome.explanation = Failure(failure, session.subjects).explanation
+                let place = folder.location.appending(name)
+                outcome.explanation = Failure(RemoteFailure.exists(place), session.subjects).explanation
             }
             record.keepOnly(catalogue)
         } catch {
@@ -174,7 +177,22 @@ extension CopyRecord {
     fileprivate mutating func note(_ plan: CopyPlan) {
         gone = plan.gone
         copied.subtract((plan.gone + plan.goneBefore).map(\.exact))
-        passed.formUnion((plan.passed + plan.goneBefore).map(\.exact))
+        passed.formUnion(plan.goneBefore.map(\.exact))
+    }
+
+    /// Notes why a copy was not made or read back; if another file has its name, the archive stays here until it is copied.
+    fileprivate mutating func note(_ error: any Error, of name: ExactText) {
+        switch error as? RemoteFailure {
+        case .exists, .changed: copied.remove(name)
+        default: break
+        }
+    }
+
+    /// Notes that a newest copy was read back.
+    fileprivate mutating func note(_ copy: Newest, now: Timestamp) {
+        let series = copy.name.series.exact
+        if newest[series]?.name == copy.name { newest[series]?.verified = now }
+        copied.insert(copy.name.fileName.exact)
     }
 
     /// Notes that an archive was copied, or was compared with its copy.
@@ -183,6 +201,7 @@ extension CopyRecord {
     ) {
         guard let name = ArchiveName(entry.name) else { return }
         copied.insert(entry.name.exact)
+        passed.remove(entry.name.exact)
         let series = entry.series.exact
         func position(_ name: String) -> Int? { catalogue.entries.firstIndex { $0.name.exact == name.exact } }
         // One that was made earlier, and could not be copied then, does not take the place of a later one.
@@ -218,6 +237,15 @@ extension CopyRecord {
             }
         }
         return nil
+    }
+}
+
+extension RemoteFolder {
+    /// Reads a copy back, unless its size tells that it is another file.
+    fileprivate func readBack(_ copy: CopyRecord.Newest, size: UInt64?) throws {
+        let name = copy.name.fileName
+        guard size == copy.size else { throw RemoteFailure.exists(location.appending(name)) }
+        try require(name, size: copy.size, digest: copy.digest)
     }
 }
 
