@@ -209,6 +209,23 @@ struct FolderAttackTests {
         #expect(home.run("create --unencrypted --all --to b").status == .ok)
     }
 
+    @Test("With --all, a keychain that was never backed up here may go, and another one may have its name")
+    func goneWithoutBackup() throws {
+        try home.write("passcode", "walnut lantern\n")
+        try home.write("phrase", "correct horse battery\n")
+        let create = "create --all --passphrase file:phrase --to b"
+        for next in ["keychain list", "keychain create work --no-passcode"] {
+            #expect(home.run("keychain create work --passcode file:passcode").status == .ok)
+            #expect(home.run(create).status == .locked)
+            #expect(home.run("keychain delete work --confirm work").status == .ok)
+            #expect(home.run(next).status == .ok)
+            let outcome = home.run(create)
+            #expect(outcome.status == .ok, "\(outcome.messages)")
+        }
+        #expect(home.run("keychain delete work --confirm work").status == .ok)
+        #expect(home.run(create).status == .shrunk)
+    }
+
     @Test("A run that makes no archive does not pin the folder")
     func failedFirst() throws {
         try home.write("passcode", "walnut lantern\n")

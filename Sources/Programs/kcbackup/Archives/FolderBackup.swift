@@ -218,12 +218,18 @@ struct FolderBackup {
     ) throws {
         let rules = options.folder
         guard let pin = folder.catalogue.pin, pin.isOfAll else { return }
+        // A keychain whose backup never succeeded has none to lose.
+        let backedUp = Set(folder.catalogue.entries.map(\.series.exact))
+        for series in pin.subjects.keys where !backedUp.contains(series) {
+            try folder.forget(series: series.string)
+        }
+        let subjects = pin.subjects.filter { backedUp.contains($0.key) }
         var found = Set(
             try results.map { ArchiveName.series(of: try StoreChoice.prefixed($0.name)?.stem ?? $0.name).exact })
         var staying: [Part] = []
         for part in parts {
             found.insert(part.series.exact)
-            if let known = pin.subjects[part.series.exact], known.exact != part.source.identity.exact, !rules.change {
+            if let known = subjects[part.series.exact], known.exact != part.source.identity.exact, !rules.change {
                 let failure = CatalogueFailure.switches(folder: folder.name, .replaced(series: part.series))
                 results.append((part.subject.name, .failed(.catalogue(failure, job: session.job))))
             } else {
@@ -231,7 +237,7 @@ struct FolderBackup {
             }
         }
         parts = staying
-        for series in pin.subjects.keys.sorted() where !found.contains(series) {
+        for series in subjects.keys.sorted() where !found.contains(series) {
             if rules.acceptShrink || rules.change {
                 try folder.forget(series: series.string)
             } else {
