@@ -154,6 +154,24 @@ struct JobFolderTests {
         #expect(try archives("b") == 2)
     }
 
+    @Test("A run whose rules meet a damaged archive says so, and removes nothing")
+    func damagedBeforePruning() throws {
+        #expect(home.run("schedule edit x --keep-last 1").status == .ok)
+        let name = try #require(Path.names(in: home.path("b")).first { $0.hasSuffix(".kcb") })
+        var bytes = try home.folder.read("work/b/\(name)")
+        bytes[bytes.count / 2] ^= 1
+        try home.write("b/\(name)", bytes)
+        for count in 2...3 {
+            let found = home.run("run x")
+            #expect(found.status == .damaged && found.messages.contains(name), "\(found.messages)")
+            #expect(try archives("b") == count)
+        }
+        try Path.remove(home.path("b/\(name)"))
+        #expect(home.run("list --rebuild b").status == .ok)
+        #expect(home.run("run x").status == .ok)
+        #expect(try archives("b") == 1)
+    }
+
     @Test("Doctor reports an empty mount point in the place of the folder, as the run does")
     func emptyMountPoint() throws {
         try files.moveItem(atPath: home.path("b"), toPath: home.path("disk"))

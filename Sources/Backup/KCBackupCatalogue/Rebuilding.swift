@@ -180,12 +180,20 @@ extension BackupFolder {
     package func verifyOutside(_ entry: CatalogueEntry, now: Timestamp) throws {
         switch try examine(entry, at: path(of: entry)) {
         case .genuine: break
-        case .excluded(.otherArchive): throw CatalogueFailure.replaced(name: path(of: entry), .archive)
-        case .excluded(.otherKeys): throw CatalogueFailure.replaced(name: path(of: entry), .keys)
-        case .excluded(.otherDevice): throw CatalogueFailure.replaced(name: path(of: entry), .origin)
-        case .excluded: throw CatalogueFailure.notWhole(name: entry.name)
+        case .excluded(let reason): throw failure(of: entry, reason) ?? CatalogueFailure.notWhole(name: entry.name)
         }
         try change(entry) { $0.verified = max($0.verified, now) }
+    }
+
+    /// What is wrong with a recorded archive that is not counted; nil if it is intact.
+    package func failure(of entry: CatalogueEntry, _ reason: Exclusion) -> CatalogueFailure? {
+        switch reason {
+        case .damaged, .newerFormat: .notWhole(name: entry.name)
+        case .otherArchive: .replaced(name: path(of: entry), .archive)
+        case .otherKeys: .replaced(name: path(of: entry), .keys)
+        case .otherDevice: .replaced(name: path(of: entry), .origin)
+        case .otherName, .renamed, .otherKeychain, .copy, .unread: nil
+        }
     }
 
     /// True if the file at a path is the recorded one of an entry, intact to its last byte.

@@ -123,6 +123,12 @@ struct JobRun {
         if job.keep.isEmpty { return }
         let rules = try job.rules().retention()
         let plan = try folder.plan(rules, now: session.now, calendar: session.calendar)
+        for fate in plan.fates {
+            guard case .notCounted(let reason) = fate.decision else { continue }
+            // As one that is found when it is read again.
+            if let failure = folder.failure(of: fate.entry, reason) { throw failure }
+            session.warn("\(quoted(fate.entry.name)) is not counted, and stays: \(reason.words)")
+        }
         let isComplete = report.status == .ok
         let isDue = try JobCopies(job: job, jobs: Jobs(session.world), session: session).stillDue()
         report.removed = try folder.discard(
