@@ -46,6 +46,16 @@ struct ConfirmTests {
         #expect(try confirms(destination(before)))
     }
 
+    @Test("An archive that a fast clock dated too late is confirmed at the time of the run")
+    func fastClock() throws {
+        home.pass(days: 30)
+        try backUp()
+        home.pass(days: -30)
+        #expect(try confirms(destination(before)))
+        let entry = try #require(try home.open().catalogue.newest(of: "login"))
+        #expect(entry.confirmed == home.now && entry.lastGood(at: home.now) == home.now)
+    }
+
     @Test("Another state, or none, does not, nor a run that saves in any case")
     func other() throws {
         #expect(try !confirms(destination(before)))

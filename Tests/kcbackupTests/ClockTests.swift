@@ -60,6 +60,31 @@ struct ClockTests {
         try proof.record()
     }
 
+    @Test("One run with a fast clock spoils neither status nor metrics, and doctor says how its archive is forgotten")
+    func fastOnce() throws {
+        let home = try TestHome()
+        for line in [
+            "keychain create --no-passcode", "item add --service a --generate", "schedule add x --unencrypted --to b",
+        ] { #expect(home.run(line).status == .ok, "\(line)") }
+        home.pass(hours: 24 * 30)
+        #expect(home.run("run x").status == .ok)
+        let late = try #require(archives(home).first)
+        home.pass(hours: -24 * 30)
+        let never = "kcbackup_keychain_last_good_timestamp_seconds{keychain=\"login\"} 0\n"
+        #expect(home.run("status --prometheus").text.contains(never))
+        #expect(home.run("status --max-age 26h").status == .stale)
+        #expect(home.run("run x").status == .ok)
+        let status = home.run("status --max-age 26h")
+        #expect(status.status == .ok, "\(status.messages)")
+        #expect(!home.run("status --prometheus").text.contains(never))
+        let doctor = home.run("doctor")
+        #expect(doctor.status == .refused && doctor.text.contains(late), "\(doctor.text)")
+        #expect(doctor.text.contains("list --rebuild"), "\(doctor.text)")
+        try Path.move(home.path("b/\(late)"), to: home.path(late))
+        #expect(home.run("list --rebuild b").status == .ok)
+        #expect(home.run("doctor").status == .ok)
+    }
+
     private func archives(_ home: TestHome) throws -> Set<String> {
         guard Path.isFolder(home.path("b")) else { return [] }
         return Set(try Path.names(in: home.path("b")).filter { $0.hasSuffix(".kcb") })

@@ -110,6 +110,14 @@ package struct CatalogueEntry: Hashable, Sendable {
 
     /// The last time that a successful backup created or confirmed this archive.
     package var lastGood: Timestamp { max(created, confirmed ?? created) }
+
+    /// The same, of the times that are not in the future; nil if all are.
+    package func lastGood(at now: Timestamp) -> Timestamp? {
+        [created, confirmed].compactMap(\.self).filter { $0 <= Self.latest(at: now) }.max()
+    }
+
+    /// The latest time that is trusted: one in the future is not, except from a clock that was slightly fast.
+    package static func latest(at now: Timestamp) -> Timestamp { now.advanced(byMicroseconds: 3_600_000_000) }
 }
 
 /// What all backups in a folder have in common; a run that would change it is refused unless the user allows it.

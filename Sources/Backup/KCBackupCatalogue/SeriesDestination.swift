@@ -82,7 +82,7 @@ package final class SeriesDestination: ArchiveDestination {
     private func confirm(_ last: CatalogueEntry, now: Timestamp, isChecked: Bool = true) throws {
         let state = isChecked ? currentState() : nil
         try folder.change(last) {
-            $0.confirmed = max(now, $0.lastGood)
+            $0.confirmed = now
             $0.content?.state = state
         }
         try folder.change { $0.pin = folder.pin }

@@ -80,8 +80,15 @@ package struct BackupState {
         /// The jobs that back it up.
         package let jobs: [String]
 
-        /// When a backup of it last succeeded.
-        package var good: Timestamp? { entries.map(\.lastGood).max() }
+        /// When a backup of it last succeeded: a time in the future, as of a clock that was fast, only if there is no other.
+        package let good: Timestamp?
+
+        fileprivate init(name: String, entries: [CatalogueEntry], jobs: [String], at now: Timestamp) {
+            self.name = name
+            self.entries = entries
+            self.jobs = jobs
+            good = entries.compactMap { $0.lastGood(at: now) }.max() ?? entries.map(\.lastGood).max()
+        }
 
         /// The series of its archives.
         package var series: String { ArchiveName.series(of: DesktopKeyring(name)?.stem ?? name) }
@@ -116,6 +123,8 @@ package struct BackupState {
     package let failures: [CatalogueFailure]
     /// The newest backups whose files are not the recorded ones, at most one for each folder and keychain.
     package let lost: [Lost]
+    /// When it was collected.
+    private let now: Timestamp
 
     /// Collects the state; changes nothing.
     ///
@@ -125,8 +134,9 @@ package struct BackupState {
     /// - Throws: `CatalogueFailure`, `FileFailure`, the errors of `LocalDevice.keyIfAny`, and what `desktopHasItems`
     ///   throws.
     package init(
-        of store: Jobs, storeID: (LocalKeychain) -> String?, desktopHasItems: () throws -> Bool
+        of store: Jobs, at now: Timestamp, storeID: (LocalKeychain) -> String?, desktopHasItems: () throws -> Bool
     ) throws {
+        self.now = now
         (jobs, unreadable) = try Self.jobs(in: store)
         let folders = jobs.map(\.job.folder) + jobs.map(\.job.place)
         let known = try store.device.keyIfAny().map {
@@ -149,10 +159,11 @@ package struct BackupState {
                 }
             }
             stores.append(
-                StoreState(name: name, entries: entries, jobs: jobs.filter { $0.job.covers(local) }.map(\.job.name)))
+                StoreState(
+                    name: name, entries: entries, jobs: jobs.filter { $0.job.covers(local) }.map(\.job.name), at: now))
         }
         let shows = try stores.isEmpty && jobs.isEmpty && desktopHasItems()
-        self.stores = stores + Self.desktops(in: catalogues, jobs, always: shows ? [.all] : [])
+        self.stores = stores + Self.desktops(in: catalogues, jobs, always: shows ? [.all] : [], at: now)
     }
 
     private static func jobs(in store: Jobs) throws -> ([JobState], [UnreadableJob]) {
@@ -207,7 +218,7 @@ package struct BackupState {
 
     /// Returns the desktop keyrings that have a backup or are in a job, and others that are always shown.
     private static func desktops(
-        in catalogues: [Catalogue], _ jobs: [JobState], always: [DesktopKeyring]
+        in catalogues: [Catalogue], _ jobs: [JobState], always: [DesktopKeyring], at now: Timestamp
     ) -> [StoreState] {
         var entries: [ExactText: [CatalogueEntry]] = [:]
         for keyring in always + jobs.compactMap({ DesktopKeyring($0.job.keychain) }) {
@@ -223,7 +234,7 @@ package struct BackupState {
         return entries.sorted { $0.key < $1.key }.map { name, entries in
             StoreState(
                 name: name.string, entries: entries,
-                jobs: jobs.filter { $0.job.keychain?.exact == name }.map(\.job.name))
+                jobs: jobs.filter { $0.job.keychain?.exact == name }.map(\.job.name), at: now)
         }
     }
 
@@ -245,11 +256,16 @@ package struct BackupState {
         return lost
     }
 
+    /// The seconds of a time for a metric, whose age an alarm measures; 0 if there is none, or one in the future.
+    package func seconds(_ good: Timestamp?) -> Int64 {
+        guard let good, good <= CatalogueEntry.latest(at: now) else { return 0 }
+        return good.seconds
+    }
+
     /// Returns the jobs, and the keychains that are in a job or have had a backup, without a successful backup since a
     /// time, and the remotes without all copies or a receipt since then.
     package func stale(since limit: Timestamp, at now: Timestamp) -> [Stale] {
-        // A date in the future is not trusted, except from a clock that was slightly fast.
-        let latest = now.advanced(byMicroseconds: 3_600_000_000)
+        let latest = CatalogueEntry.latest(at: now)
         func isOld(_ good: Timestamp) -> Bool { good < limit || good > latest }
         let copies = jobs.flatMap { job in
             job.copies.filter { $0.good.map(isOld) ?? true }.map { Stale.copies(job: job.job.name, to: $0.to) }

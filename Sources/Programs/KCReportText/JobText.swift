@@ -24,7 +24,7 @@ extension BackupState {
         let values = jobs.flatMap { job in
             job.copies.map { copies in
                 "\(name){job=\"\(Quoted.metricLabel(job.job.name))\",to=\"\(Quoted.metricLabel(copies.to))\"} "
-                    + "\(copies.good?.seconds ?? 0)\n"
+                    + "\(seconds(copies.good))\n"
             }
         }
         if values.isEmpty { return [] }
@@ -40,7 +40,7 @@ extension BackupState {
         let values = jobs.compactMap { job in
             job.receipts.map { receipts in
                 "\(name){job=\"\(Quoted.metricLabel(job.job.name))\",fleet=\"\(Quoted.metricLabel(receipts.to))\"} "
-                    + "\(receipts.written?.seconds ?? 0)\n"
+                    + "\(seconds(receipts.written))\n"
             }
         }
         if values.isEmpty { return [] }
@@ -59,7 +59,7 @@ extension BackupState {
         }
         return metric(
             "kcbackup_last_good_timestamp_seconds", "End of the last run of a job that ended well; 0 for never.",
-            jobs.map { ("job", $0.job.name, $0.good?.seconds ?? 0) } + unreadable.map { ("job", $0.name, 0) })
+            jobs.map { ("job", $0.job.name, seconds($0.good)) } + unreadable.map { ("job", $0.name, 0) })
             + metric(
                 "kcbackup_last_exit_code", "Exit code of the last run of a job.",
                 jobs.compactMap { state in
@@ -71,7 +71,7 @@ extension BackupState {
             + copyMetrics + receiptMetrics
             + metric(
                 "kcbackup_keychain_last_good_timestamp_seconds", "Last good backup of a keychain; 0 for never.",
-                stores.map { ("keychain", $0.name, $0.good?.seconds ?? 0) })
+                stores.map { ("keychain", $0.name, seconds($0.good)) })
             + metric(
                 "kcbackup_newest_missing", "Folders where the newest backup of a keychain is gone or replaced.",
                 stores.map { state in

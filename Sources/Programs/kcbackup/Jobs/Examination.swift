@@ -73,16 +73,24 @@ struct Examination {
                     .notFound, "keychain \(quoted(keychain.name)) is in no job",
                     hint: "add it to one, or make that one back up all of them with '\(OptionName.all.spelling)'"))
         }
+        compareClock(with: state)
+    }
+
+    /// Reports the archive with the latest date if that is in the future: the clock is slow, or was fast then.
+    private mutating func compareClock(with state: BackupState) {
         count += 1
-        let newest = state.catalogues.flatMap(\.complete).map(\.created).max()
-        if let newest, newest > session.now {
-            report(
-                Explanation(
-                    .refused,
-                    "the clock says \(session.calendar.moment(session.now)), and there is a backup of "
-                        + session.calendar.moment(newest),
-                    hint: "set the clock, 'timedatectl' shows it"))
-        }
+        let archives = state.catalogues.flatMap { catalogue in catalogue.complete.map { (catalogue.folder, $0) } }
+        guard let (folder, newest) = archives.max(by: { $0.1.created < $1.1.created }), newest.created > session.now
+        else { return }
+        let path = "\(folder)/\(newest.name)"
+        report(
+            Explanation(
+                .refused,
+                "the clock says \(session.calendar.moment(session.now)), and \(quoted(path)) is of "
+                    + session.calendar.moment(newest.created),
+                hint: "if the clock is wrong, set it: 'timedatectl' shows it",
+                "if it was fast when that archive was made, move the archive out of its folder, and 'kcbackup list "
+                    + "\(OptionName.rebuild.spelling) \(shellWord(folder))' forgets it"))
     }
 
     /// Reports a device key that cannot be used, or that is missing where something needs it.

@@ -12,9 +12,9 @@ typealias UnreadableJob = BackupState.UnreadableJob
 extension BackupState {
     /// Collects the state; changes nothing.
     ///
-    /// - Throws: as `init(of:storeID:desktopHasItems:)`.
+    /// - Throws: as `init(of:at:storeID:desktopHasItems:)`.
     init(in session: Session) throws {
-        try self.init(of: Jobs(session.world)) { local in
+        try self.init(of: Jobs(session.world), at: session.now) { local in
             do {
                 return Hexadecimal.encode(try local.open(in: session).storeID)
             } catch {

@@ -19,18 +19,19 @@ struct EncryptedArchives {
         catalogues = try CatalogueFile.all(in: session.world.catalogues, device: LocalDevice(session.world).key()).found
     }
 
-    /// When a keychain was last backed up to one that is still in its place; nil if there is none.
+    /// When a keychain was last backed up to one that is still in its place; nil if there is none that is not of the future.
     ///
     /// - Parameter identity: the ID of its file, in hexadecimal.
-    func newest(of identity: String) throws -> Timestamp? {
+    func newest(of identity: String, at now: Timestamp) throws -> Timestamp? {
         var newest: Timestamp?
         for catalogue in catalogues {
             let series = catalogue.pin?.subjects.filter { $0.value.exact == identity.exact }.keys
             for entry in catalogue.complete where entry.mode == .encrypted && entry.isComplete != false {
-                guard series?.contains(entry.series.exact) == true, newest.map({ entry.lastGood > $0 }) ?? true,
+                guard series?.contains(entry.series.exact) == true, let good = entry.lastGood(at: now),
+                    newest.map({ good > $0 }) ?? true,
                     try entry.fileState(at: "\(catalogue.folder)/\(entry.name)") == .recorded
                 else { continue }
-                newest = entry.lastGood
+                newest = good
             }
         }
         return newest
@@ -38,7 +39,7 @@ struct EncryptedArchives {
 
     /// True if one of a keychain is young enough.
     func isRecent(of identity: String, at now: Timestamp) throws -> Bool {
-        guard let newest = try newest(of: identity) else { return false }
+        guard let newest = try newest(of: identity, at: now) else { return false }
         return now.seconds - newest.seconds <= Self.days * 86_400
     }
 
