@@ -133,10 +133,13 @@ struct JobFolderTests {
         #expect(one.status == .shrunk && one.messages.contains(loss), "\(one.messages)")
         let all = home.run("run z")
         #expect(all.status == .shrunk && all.messages.contains("could not be told"), "\(all.messages)")
+        let doctor = home.run("doctor")
+        #expect(doctor.text.contains("could not be told") && doctor.text.contains("'kcbackup run z --accept-shrink'"))
         #expect(home.run("create --all -r \(recipient) --to d").status == .shrunk)
         #expect(home.run("verify d -i key").status == .ok)
         let known = home.run("run z")
         #expect(known.status == .shrunk && known.messages.contains(loss), "\(known.messages)")
+        #expect(!home.run("doctor").text.contains("could not be told"))
         for name in ["y", "z"] { #expect(home.run("run \(name) --accept-shrink").status == .ok) }
     }
 

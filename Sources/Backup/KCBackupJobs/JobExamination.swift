@@ -33,6 +33,19 @@ extension Job {
         }
     }
 
+    /// Checks that it is known what the newest archives hold, without which a run cannot tell a loss.
+    ///
+    /// - Parameter known: the catalogue of the folder.
+    /// - Throws: `CatalogueFailure.unread` if nobody has read one since the catalogue was rebuilt.
+    package func checkContents(_ known: Catalogue?) throws(CatalogueFailure) {
+        guard let known else { return }
+        for series in Set(known.complete.map(\.series.exact)).sorted() {
+            let isBackedUp = known.pin.map { $0.subjects[series] != nil } ?? true
+            guard isBackedUp, let last = known.newest(of: series.string), last.content == nil else { continue }
+            throw .unread(path: "\(folder)/\(last.name)")
+        }
+    }
+
     /// Checks that there was a trial restore lately: valid checksums do not prove that a restore works.
     ///
     /// - Parameters:

@@ -269,6 +269,11 @@ struct Examination {
             try state.job.checkDrill(
                 session.catalogueIfAny(of: state.job.folder), now: session.now, day: session.calendar.day)
         }
+        check { session in
+            // A job of one keychain knows how many items its last good run had.
+            guard options.folder.isOfSeveral || state.good == nil else { return }
+            try state.job.checkContents(session.catalogueIfAny(of: state.job.folder))
+        }
         for copies in state.copies { check { session in try state.job.look(at: copies.to, in: session) } }
         if state.job.fleet != nil {
             check { session in

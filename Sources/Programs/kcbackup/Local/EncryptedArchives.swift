@@ -19,7 +19,7 @@ struct EncryptedArchives {
         catalogues = try CatalogueFile.all(in: session.world.catalogues, device: LocalDevice(session.world).key()).found
     }
 
-    /// When a keychain was last backed up to one that is still in its place; nil if there is none that is not of the future.
+    /// When a keychain was last backed up to one that is still in its place; nil if there is none, or only in the future.
     ///
     /// - Parameter identity: the ID of its file, in hexadecimal.
     func newest(of identity: String, at now: Timestamp) throws -> Timestamp? {
