@@ -36,6 +36,13 @@ struct FleetListTests {
         #expect(throws: FleetListFailure.notText) { try Inventory([0xff, 0x0a]) }
     }
 
+    @Test("An inventory without a machine is refused: nobody would be missed")
+    func emptyInventories() {
+        for text in ["", "\n", "# office\n\n# laptops"] {
+            #expect(throws: FleetListFailure.noMachine, "\(text)") { try inventory(text) }
+        }
+    }
+
     @Test("Signers are read as ssh-keygen reads them, with or without options and comments")
     func signerLines() throws {
         let line = device.allowedSignersLine

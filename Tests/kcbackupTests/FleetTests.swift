@@ -130,10 +130,12 @@ struct FleetTests {
     func refusals() throws {
         try everyoneReports()
         try home.write("bad.txt", "ada KC-X\n")
+        try home.write("empty.txt", "# laptops\n")
         try home.write("bad-signers", "ada valid-before=\"20270101\" ssh-ed25519 AAAA\n")
         for (options, folder, expected) in [
             ("", "bucket:flet", .notFound), ("", "far:fleet", .notFound), ("", "fleet", .usage),
             ("--inventory none.txt", "bucket:fleet", .notFound), ("--inventory bad.txt", "bucket:fleet", .damaged),
+            ("--inventory empty.txt", "bucket:fleet", .damaged),
             ("--signers bad-signers", "bucket:fleet", .damaged), ("--max-age 26", "bucket:fleet", .usage),
             ("--days 0", "bucket:fleet", .usage), ("--days 400", "bucket:fleet", .usage),
             ("--json --prometheus", "bucket:fleet", .usage), ("--inventory machines.txt", "bucket:flet", .stale),

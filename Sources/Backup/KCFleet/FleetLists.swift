@@ -9,6 +9,8 @@ package enum FleetListFailure: Error, Hashable, Sendable {
     case age(Int)
     /// A device is in the inventory twice, the second time in this line.
     case listedTwice(Int)
+    /// No machine is in the inventory, as after a file was cut to nothing: nobody would be missed.
+    case noMachine
     /// A line of the list of signers is not one that ssh-keygen(1) describes.
     case signerLine(Int)
     /// A line of the list of signers limits a key in a way that this program does not check.
@@ -96,6 +98,7 @@ package struct Inventory: Sendable {
             let machine = Machine(name: words[1], expectation: expectation)
             guard machines.updateValue(machine, forKey: device) == nil else { throw .listedTwice(number) }
         }
+        if machines.isEmpty { throw .noMachine }
     }
 }
 

@@ -56,6 +56,11 @@ private func explainFleetList(_ failure: FleetListFailure) -> Explanation {
             .damaged, "the device in line \(line) is there twice",
             hint: "remove one of the two lines; two machines with one ID have one device key, and 'kcbackup device "
                 + "adopt \(OptionName.newKey.spelling)' gives the copy a key of its own")
+    case .noMachine:
+        Explanation(
+            .damaged, "it names no machine, so none would be missed",
+            hint: "'kcbackup device show' on each machine prints its ID, for a line such as "
+                + "'KC-ABCD-EFGH-IJKL-MNOP-QRST laptop-17'")
     case .signerLine(let line):
         Explanation(
             .damaged, "line \(line) is not one of an 'allowed_signers' file",
