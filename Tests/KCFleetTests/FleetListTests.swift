@@ -36,6 +36,13 @@ struct FleetListTests {
         #expect(throws: FleetListFailure.notText) { try Inventory([0xff, 0x0a]) }
     }
 
+    @Test("Two machines have two names, unless nothing is expected of one of them")
+    func names() throws {
+        let (a, b, c) = (try Fleet.device(1).id, try Fleet.device(2).id, try Fleet.device(3).id)
+        #expect(throws: FleetListFailure.namedTwice(2)) { try inventory("\(a) ada\n\(b) ada 8d") }
+        #expect(try inventory("\(a) ada -\n\(b) ada\n\(c) ada -").machines.count == 3)
+    }
+
     @Test("An inventory without a machine is refused: nobody would be missed")
     func emptyInventories() {
         for text in ["", "\n", "# office\n\n# laptops"] {

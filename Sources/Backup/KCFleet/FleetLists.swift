@@ -9,6 +9,8 @@ package enum FleetListFailure: Error, Hashable, Sendable {
     case age(Int)
     /// A device is in the inventory twice, the second time in this line.
     case listedTwice(Int)
+    /// Two machines of which something is expected have one name, the second one in this line.
+    case namedTwice(Int)
     /// No machine is in the inventory, as after a file was cut to nothing: nobody would be missed.
     case noMachine
     /// A line of the list of signers is not one that ssh-keygen(1) describes.
@@ -79,6 +81,7 @@ package struct Inventory: Sendable {
 
     /// Parses a file.
     package init(_ text: [UInt8]) throws(FleetListFailure) {
+        var names: Set<ExactText> = []
         for (number, line) in try textLines(text) {
             let words = line.exact.replacing("\t", with: " ").exact.split(separator: " ")
             guard 2...3 ~= words.count, let device = DeviceID(words[0]), words[1].utf8.count <= Self.nameLimit,
@@ -97,6 +100,10 @@ package struct Inventory: Sendable {
             }
             let machine = Machine(name: words[1], expectation: expectation)
             guard machines.updateValue(machine, forKey: device) == nil else { throw .listedTwice(number) }
+            // A machine that was replaced may keep its name beside that of its successor.
+            guard expectation == .nothing || names.insert(machine.name.exact).inserted else {
+                throw .namedTwice(number)
+            }
         }
         if machines.isEmpty { throw .noMachine }
     }

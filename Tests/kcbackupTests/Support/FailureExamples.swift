@@ -246,7 +246,8 @@ enum FailureExamples {
     private static let fleets: [FleetProblem] = {
         guard let folder = RemoteLocation("nas:fleet") else { return [] }
         let lists: [FleetListFailure] = [
-            .inventoryLine(3), .age(5), .listedTwice(4), .noMachine, .signerLine(1), .signerOption(2), .notText,
+            .inventoryLine(3), .age(5), .listedTwice(4), .namedTwice(4), .noMachine, .signerLine(1), .signerOption(2),
+            .notText,
         ]
         return [
             .notARemote, .noReceipts(folder, days: 2), .stale(["laptop-17", "desk-3"], absent: 1),

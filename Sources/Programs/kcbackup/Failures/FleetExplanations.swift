@@ -56,6 +56,11 @@ private func explainFleetList(_ failure: FleetListFailure) -> Explanation {
             .damaged, "the device in line \(line) is there twice",
             hint: "remove one of the two lines; two machines with one ID have one device key, and 'kcbackup device "
                 + "adopt \(OptionName.newKey.spelling)' gives the copy a key of its own")
+    case .namedTwice(let line):
+        Explanation(
+            .damaged, "the machine in line \(line) has the name of another one",
+            hint: "give it another name; if one was replaced by the other, '-' after its name says that nothing is "
+                + "expected of it")
     case .noMachine:
         Explanation(
             .damaged, "it names no machine, so none would be missed",
