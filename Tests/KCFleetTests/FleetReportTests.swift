@@ -40,6 +40,8 @@ struct FleetReportTests {
         let list = "\(ada.id) ada 2d\n\(bob.id) bob\n\(try Fleet.device(3).id) cy -\n"
         let report = try Fleet.report(files, inventory: list)
         #expect(report.machines.map(\.states) == [[], [.late], []])
+        // Of the third one, nothing is known, so that it is not well either.
+        #expect(report.goodCount == 1 && report.unheardCount == 1)
     }
 
     @Test("Late is who had no good run for too long, even if runs that failed were reported since")

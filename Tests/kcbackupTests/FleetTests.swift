@@ -44,6 +44,18 @@ struct FleetTests {
         #expect(left == [])
     }
 
+    @Test("A machine of which nothing is expected, and that says nothing, is not called well")
+    func notExpected() throws {
+        try fleet.write(0, hoursAgo: 6)
+        try home.write("machines.txt", "\(fleet.keys[0].id) ada\n\(fleet.keys[1].id) bob -\n")
+        let outcome = status("--inventory machines.txt -v")
+        #expect(outcome.status == .ok && outcome.text.hasSuffix("2 machines: 1 well, 1 not expected\n"))
+        #expect(outcome.text.contains(/bob +not expected +never/), "\(outcome.text)")
+        #expect(status("--inventory machines.txt --html f.html").status == .ok)
+        let page = String(decoding: try home.folder.read("work/f.html"), as: UTF8.self)
+        #expect(page.contains("<li><b>1</b> not expected</li>") && page.contains("<td>not expected"))
+    }
+
     @Test("A machine that is late and one that is silent are named, and the run ends with 17")
     func stale() throws {
         try fleet.write(0, hoursAgo: 6)

@@ -45,6 +45,11 @@ package struct FleetReport: Sendable {
         package var receipts = 0
         /// Its jobs, by name.
         package var jobs: [Job] = []
+
+        /// True if it has reported, and nothing is wrong with it.
+        package var isWell: Bool { states.isEmpty && receipts > 0 }
+        /// True if nothing is expected of it, and it has not reported: nothing is known of it.
+        package var isUnheard: Bool { states.isEmpty && receipts == 0 }
     }
 
     /// The newest run of a job.
@@ -93,7 +98,10 @@ package struct FleetReport: Sendable {
     package func count(_ state: State) -> Int { machines.count { $0.states.contains(state) } }
 
     /// The number of machines with which all is well.
-    package var goodCount: Int { machines.count { $0.states.isEmpty } }
+    package var goodCount: Int { machines.count { $0.isWell } }
+
+    /// The number of machines of which nothing is expected or known.
+    package var unheardCount: Int { machines.count { $0.isUnheard } }
 }
 
 /// Who may be believed, and who is expected.

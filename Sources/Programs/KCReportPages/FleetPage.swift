@@ -44,12 +44,17 @@ package struct FleetPage {
             self.verified = verified
             self.jobs = jobs
         }
+
+        /// What it is called, if nothing is wrong with it; nil otherwise.
+        var calm: String? { states.isEmpty ? (reported == nil ? FleetPage.unheard : FleetPage.well) : nil }
     }
 
     /// The first line, which identifies a page that a newer one may replace.
     package static let mark: HTML = "<!DOCTYPE html><!-- kcbackup fleet -->\n"
     /// What a machine is called with which nothing is wrong.
     package static let well = "well"
+    /// What a machine is called of which nothing is expected, and that has not reported.
+    package static let unheard = "not expected"
 
     private let folder: String
     private let days: String
@@ -98,7 +103,9 @@ package struct FleetPage {
 
     private var beginning: HTML {
         let count = machines.count
-        let well = machines.count { $0.states.isEmpty }
+        let well = number(Self.well)
+        let unheard = number(Self.unheard)
+        let others: HTML = unheard == 0 ? "" : "<li><b>\(unheard)</b> \(shown: Self.unheard)</li>\n"
         return """
             \(Self.mark)<html lang="en">
             <head>
@@ -119,7 +126,8 @@ package struct FleetPage {
             <ul class="tally">
             <li><b>\(count)</b> \(count == 1 ? "machine" : "machines" as HTML)</li>
             <li class="yes"><b>\(well)</b> well</li>
-            <li class="\(well == count ? "" : "no" as HTML)"><b>\(count - well)</b> to look at</li>
+            \(others)\
+            <li class="\(well + unheard == count ? "" : "no" as HTML)"><b>\(count - well - unheard)</b> to look at</li>
             <li class="\(rejectedCount == 0 ? "" : "no" as HTML)"><b>\(rejectedCount)</b> \
             \(rejectedCount == 1 ? "file that is no receipt" : "files that are no receipts" as HTML)</li>
             </ul>
@@ -136,6 +144,9 @@ package struct FleetPage {
             """
     }
 
+    /// The number of machines with which nothing is wrong, and that are called so.
+    private func number(_ calm: String) -> Int { machines.count { $0.calm?.exact == calm.exact } }
+
     private var end: HTML {
         """
         \(machines.isEmpty ? "" : Self.tableEnd)</section>
@@ -150,12 +161,12 @@ package struct FleetPage {
 
     /// How many machines are in each state; one may be in several.
     private var chart: HTML {
-        let well = ReportBar(name: Self.well, count: machines.count { $0.states.isEmpty }, value: Self.well)
+        let calm = [Self.well, Self.unheard].map { ReportBar(name: $0, count: number($0), value: $0) }
         let others = states.map { state in
             ReportBar(
                 name: state, count: machines.count { $0.states.contains { $0.exact == state.exact } }, value: state)
         }
-        let bars = ([well] + others).filter { $0.count > 0 }
+        let bars = (calm + others).filter { $0.count > 0 }
         return ReportChart(title: "Machines by state", condition: "state", bars: bars).html
     }
 

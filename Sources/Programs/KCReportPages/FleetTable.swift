@@ -37,8 +37,11 @@ extension FleetPage {
         func time(_ time: Timestamp?) -> HTML { time.map { "\(shown: minute($0))" } ?? "never" }
         func number(_ number: Int?) -> HTML { number.map { "\(shown: String($0))" } ?? "" }
         let state: HTML =
-            machine.states.isEmpty
-            ? "<td class=\"yes\">\(shown: Self.well)" : "<td class=\"no\">\(machine.states.joined(separator: ", "))"
+            switch machine.calm {
+            case let calm? where machine.reported == nil: "<td>\(shown: calm)"
+            case let calm?: "<td class=\"yes\">\(shown: calm)"
+            case nil: "<td class=\"no\">\(machine.states.joined(separator: ", "))"
+            }
         return """
             <tr><td>\(machine.name, limit: ReportRow.cellLimit)\
             \(state)\

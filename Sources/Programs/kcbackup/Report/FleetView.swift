@@ -43,7 +43,7 @@ struct FleetView {
         for machine in report.machines where !machine.states.isEmpty || session.style.isVerbose {
             table.append([
                 machine.name ?? machine.device.description,
-                machine.states.isEmpty ? "well" : machine.states.map { words($0, of: machine) }.joined(separator: ", "),
+                words(of: machine),
                 machine.reported.map { session.calendar.minute($0) } ?? "never",
                 machine.reported.map { age($0, at: now) } ?? "-",
                 machine.good.map { age($0, at: now) } ?? "never", machine.itemWords,
@@ -55,12 +55,19 @@ struct FleetView {
         }
         let more = report.rejectedCount - files.count
         let counts = FleetReport.State.allCases.map { ($0, report.count($0)) }.filter { $0.1 > 0 }
-        let summary =
+        let summary: [String] =
             [counted(report.machines.count, "machine"), "\(report.goodCount) well"]
+            + (report.unheardCount == 0 ? [] : ["\(report.unheardCount) \(FleetPage.unheard)"])
             + counts.map { "\($0.1) \($0.0.rawValue)" }
         return (table.isEmpty ? [] : table.lines(width: session.tableWidth)) + files
             + (more > 0 ? ["… and \(counted(more, "more file", plural: "more files"))\n"] : [])
             + ["\(summary[0]): \(summary.dropFirst().joined(separator: ", "))\n"]
+    }
+
+    private func words(of machine: FleetReport.Machine) -> String {
+        if machine.isUnheard { return FleetPage.unheard }
+        if machine.isWell { return FleetPage.well }
+        return machine.states.map { words($0, of: machine) }.joined(separator: ", ")
     }
 
     private func words(_ state: FleetReport.State, of machine: FleetReport.Machine) -> String {
@@ -111,7 +118,10 @@ struct FleetView {
             [("", Int64(report.machines.count))])
             + metric(
                 "kcbackup_fleet_machines_in_state", "Machines in a state; one may be in several.",
-                [("state=\"well\"", Int64(report.goodCount))] + states)
+                [
+                    ("state=\"well\"", Int64(report.goodCount)),
+                    ("state=\"\(FleetPage.unheard)\"", Int64(report.unheardCount)),
+                ] + states)
             + metric(
                 "kcbackup_fleet_rejected_files", "Files among the receipts that cannot be believed or read.",
                 [("", Int64(report.rejectedCount))])
