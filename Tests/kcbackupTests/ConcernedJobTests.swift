@@ -139,6 +139,52 @@ struct ConcernedJobTests {
             says: "job 'nightly' fails without an escrow key of keychain 'login'", "escrow enable login")
     }
 
+    /// Expects that doctor finds what a run of a job says, and that the run ends with it.
+    private func expectRefusal(of job: String, _ status: kcbackup.ExitStatus, says words: String) {
+        let doctor = home.run("doctor")
+        #expect(doctor.status == status && doctor.text.contains(words), "\(doctor.text)")
+        expect("run \(job)", status, says: words)
+    }
+
+    @Test("After a rekey of its folder, a job with the old keys is told at once and by doctor, and takes the new ones")
+    func rekeyed() throws {
+        makeKeychain()
+        expect("keygen -o new.txt")
+        let new = try Self.recipient("new.txt", home)
+        expect("schedule add nightly --keychain login --to b -r \(classic)")
+        for line in ["run nightly", "doctor"] { expect(line) }
+        expect(
+            "rekey b -i classic.txt -r \(new)",
+            says: "job 'nightly' encrypts to other keys", "'kcbackup schedule edit nightly --recipient NEW'")
+        expectRefusal(
+            of: "nightly", .refused, says: "open with other keys: 1 key would be missing, and 1 would be new")
+        #expect(home.run("doctor").text.contains("'kcbackup schedule edit nightly --recipient NEW'"))
+        expect("schedule edit nightly -r \(new)")
+        for line in ["run nightly", "doctor"] { expect(line) }
+        let again = home.run("rekey b -i new.txt -r \(new)")
+        #expect(again.status == .ok && !again.messages.contains("job 'nightly'"), "\(again.messages)")
+    }
+
+    @Test("Doctor refuses what a run would: backups of another kind, a keychain that was replaced or is gone")
+    func otherBackups() {
+        makeKeychain()
+        expect("keychain create work --no-passcode")
+        expect("schedule add one --keychain login --to b -r \(classic)")
+        expect("schedule add all --all --to c -r \(classic)")
+        for line in ["run one", "run all", "doctor", "create --keychain login --unencrypted --to b --change"] {
+            expect(line)
+        }
+        expectRefusal(of: "one", .refused, says: "are unencrypted, and this one would not be")
+        for line in ["run one --change", "keychain delete login --confirm login"] { expect(line) }
+        makeKeychain()
+        let replaced = "are of another keychain 'login', which was deleted or replaced since"
+        for job in ["one", "all"] { expectRefusal(of: job, .refused, says: replaced) }
+        for line in ["run one --change", "run all --change", "doctor", "keychain delete work --confirm work"] {
+            expect(line)
+        }
+        expectRefusal(of: "all", .shrunk, says: "keychain 'work' no longer exists, and there are backups of it here")
+    }
+
     @Test("The jobs of a keychain are told before it is deleted")
     func deleted() {
         makeKeychain()

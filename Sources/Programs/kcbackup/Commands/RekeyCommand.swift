@@ -104,6 +104,7 @@ struct RekeyCommand: Verb {
             // Later runs use the new keys once every archive has them.
             if !hasFailed, Path.isFolder(session.world.resolve(archive)), let folder = subjects.first?.folder {
                 try folder.pin(keys: names)
+                session.warnJobs(inFolder: CatalogueFile.place(of: session.world.resolve(archive)))
             }
         }
         for path in unknown {

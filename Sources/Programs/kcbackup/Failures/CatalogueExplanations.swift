@@ -43,7 +43,7 @@ func explainCatalogue(_ failure: CatalogueFailure, job: String?) -> Explanation 
     case .switches(let folder, let difference):
         Explanation(
             .refused, "the backups in \(quoted(folder)) \(explainSwitch(difference))",
-            hint: "choose another folder, or \(allowing(.change, job)) if that is what you want")
+            hints: switchHints(difference, job))
     case .shrunk(let loss): explainShrinkage(loss, job: job)
     case .unread(let path):
         Explanation(
@@ -134,6 +134,19 @@ private func explainSwitch(_ difference: BackupPin.Difference) -> String {
         "are of another keychain \(quoted(series)), which was deleted or replaced since"
     case .oneOfAll: "are of all keychains, and this one would be of one alone"
     }
+}
+
+/// Returns what to do about a folder whose backups are others so far.
+private func switchHints(_ difference: BackupPin.Difference, _ job: String?) -> [String] {
+    guard case .keys = difference, let job else {
+        return ["choose another folder, or \(allowing(.change, job)) if that is what you want"]
+    }
+    // The keys of the job may be those that were stolen.
+    return [
+        "if 'kcbackup rekey' gave them other keys, let the job use these: 'kcbackup schedule edit \(job) "
+            + "\(OptionName.recipient.spelling) NEW'",
+        "if the keys of the job are right, \(allowing(.change, job))",
+    ]
 }
 
 /// Returns what to do to allow something once.

@@ -1,4 +1,5 @@
 internal import KCAgeEncryption
+internal import KCBackupCatalogue
 internal import KCBackupJobs
 internal import KCByteStreams
 internal import KCConsole
@@ -97,6 +98,26 @@ extension Session {
                         + "'kcbackup run \(job) \(OptionName.change.spelling)' accepts that once"
                     : "job \(quoted(job)) backs it up, and will fail: 'kcbackup schedule remove \(job)' removes the job"
             )
+        }
+    }
+
+    /// Warns of jobs that encrypt to other keys than those that the backups in their folder have from now on.
+    ///
+    /// - Parameter place: the path of the folder, with links resolved.
+    func warnJobs(inFolder place: String) {
+        let jobs = Jobs(world)
+        for name in jobNames(jobs) {
+            do {
+                let job = try jobs.job(name)
+                guard CatalogueFile.place(of: job.folder).exact == place.exact,
+                    case .keys? = try job.options().difference(in: job.folder, unattended)
+                else { continue }
+                warn(
+                    "job \(quoted(name)) encrypts to other keys, and fails from now on: "
+                        + "'kcbackup schedule edit \(name) \(OptionName.recipient.spelling) NEW' gives it the new ones")
+            } catch {
+                // A job that cannot be read, or whose keys cannot, does not run in any case.
+            }
         }
     }
 

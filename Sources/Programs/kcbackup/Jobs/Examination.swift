@@ -263,6 +263,7 @@ struct Examination {
             try Jobs(session.world).requireFolder(of: state.job, hadBackups: state.good != nil)
             try session.requireOutsideOfData(state.job.folder)
             try state.job.checkFolder(session.catalogue(of: state.job.folder))
+            try options.requireSameUse(of: state.job.folder, in: session)
         }
         check { _ in try state.job.checkIdentities() }
         check { session in

@@ -1,10 +1,8 @@
 internal import ArgumentParser
-internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupJobs
 internal import KCByteStreams
 internal import KCConsole
-internal import KCKeychainModel
 internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
@@ -159,27 +157,6 @@ struct CheckedJob {
         var job = job
         job.place = CatalogueFile.place(of: job.folder)
         return job
-    }
-}
-
-extension CreateOptions {
-    /// How backups with these options differ from those in a folder; nil if they do not.
-    ///
-    /// - Throws: `UsageProblem.noRestoreKey`, `Refusal`, `CatalogueFailure`, and errors of reading recipients.
-    fileprivate func difference(in folder: String, _ session: Session) throws -> BackupPin.Difference? {
-        var keys: [String] = []
-        var kits: Set<ExactText> = []
-        if !unencrypted {
-            let given = try self.keys.recipients(in: session)
-            if given.restoring.isEmpty, self.keys.passphrase == nil { throw UsageProblem.noRestoreKey() }
-            keys = self.keys.names(given)
-            kits = given.knownKits
-        }
-        try session.requireOutsideOfData(folder)
-        let run = BackupPin(
-            isOfAll: self.folder.isOfSeveral, mode: unencrypted ? .unencrypted : .encrypted, keys: keys, kits: kits,
-            subjects: [:])
-        return try session.catalogueIfAny(of: folder)?.pin?.difference(from: run)
     }
 }
 

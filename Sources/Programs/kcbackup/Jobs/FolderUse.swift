@@ -1,0 +1,78 @@
+internal import KCBackupArchive
+internal import KCBackupCatalogue
+internal import KCByteStreams
+internal import KCCryptography
+internal import KCKeychainModel
+internal import KCKeychainStore
+internal import KCLocalKeychains
+
+// What the options of a job have in common with the backups that are in its folder.
+
+extension CreateOptions {
+    /// How backups with these options differ from those in a folder; nil if they do not.
+    ///
+    /// - Throws: `UsageProblem.noRestoreKey`, `Refusal`, `CatalogueFailure`, and errors of reading recipients.
+    func difference(in folder: String, _ session: Session) throws -> BackupPin.Difference? {
+        let run = try pin(of: [:], in: session)
+        try session.requireOutsideOfData(folder)
+        return try session.catalogueIfAny(of: folder)?.pin?.difference(from: run)
+    }
+
+    /// Refuses a folder whose backups are others than the next run would make, as that run does.
+    ///
+    /// - Throws: `CatalogueFailure` (`switches`, `vanished`), and as `difference`.
+    func requireSameUse(of folder: String, in session: Session) throws {
+        guard let known = try session.catalogueIfAny(of: folder), let pin = known.pin else { return }
+        let subjects = try subjects(in: session)
+        if let difference = pin.difference(from: try self.pin(of: subjects, in: session)) {
+            throw CatalogueFailure.switches(folder: folder, difference)
+        }
+        guard pin.isOfAll, self.folder.isOfSeveral else { return }
+        for (series, subject) in subjects.sorted(by: { $0.key < $1.key }) {
+            if let was = pin.subjects[series], was.exact != subject.exact {
+                throw CatalogueFailure.switches(folder: folder, .replaced(series: series.string))
+            }
+        }
+        // With the keychains of a home, there are other things, which may come and go.
+        guard self.folder.all else { return }
+        let names = try LocalKeychain.names(in: session.world.dataFolder)
+        let found = Set(
+            try names.map { ArchiveName.series(of: try LocalKeychain($0, in: session.world).stem).exact })
+        for series in pin.subjects.keys.sorted() where !found.contains(series) {
+            if known.complete.contains(where: { $0.series.exact == series }) {
+                throw CatalogueFailure.vanished(series: series.string)
+            }
+        }
+    }
+
+    private func pin(of subjects: [ExactText: String], in session: Session) throws -> BackupPin {
+        var keys: [String] = []
+        var kits: Set<ExactText> = []
+        if !unencrypted {
+            let given = try self.keys.recipients(in: session)
+            if given.restoring.isEmpty, self.keys.passphrase == nil { throw UsageProblem.noRestoreKey() }
+            keys = self.keys.names(given)
+            kits = given.knownKits
+        }
+        return BackupPin(
+            isOfAll: folder.isOfSeveral, mode: unencrypted ? .unencrypted : .encrypted, keys: keys, kits: kits,
+            subjects: subjects)
+    }
+
+    /// The IDs of the keychains that a run backs up, by series, without those that do not open.
+    private func subjects(in session: Session) throws -> [ExactText: String] {
+        let names: [String?] =
+            folder.isOfSeveral ? try LocalKeychain.names(in: session.world.dataFolder) : [keychain.keychain]
+        var subjects: [ExactText: String] = [:]
+        for name in names {
+            guard let local = try StoreChoice.named(name, in: session.world) as? LocalKeychain else { continue }
+            do {
+                let id = try local.open(in: session).storeID
+                subjects[ArchiveName.series(of: local.stem).exact] = Hexadecimal.encode(id)
+            } catch {
+                // Whoever looks at the keychains says why.
+            }
+        }
+        return subjects
+    }
+}
