@@ -137,6 +137,46 @@ struct UnitTextTests {
         #expect(try InstalledUnits(of: "x", in: here)?.units(of: new, insteadOf: old, in: here) == nil)
     }
 
+    @Test("A service that is installed gives the job what it needs, and the files of its credentials are there")
+    func services() throws {
+        let folder = try TemporaryFolder()
+        let here = JobSurroundings(
+            program: "/usr/bin/kcbackup", data: folder.path("data/kcbackup"), home: folder.path, user: "ada",
+            system: folder.path("etc"))
+        let sealed = job(["--all", "--passcode", "cred:100%"])
+        try sealed.checkServices(in: here)
+        func install(isOfSystem: Bool = false, isEncrypted: Bool = false) throws {
+            let units = SystemdUnits(
+                of: sealed, in: here, isOfSystem: isOfSystem, credentialsAreEncrypted: isEncrypted)
+            try Path.makeFolder(units.folder)
+            try PrivateFile.replace("\(units.folder)/kcbackup-x.service", try units.files()[0].text.utf8.span)
+        }
+        try install()
+        let file = folder.path(".config/kcbackup/100%")
+        #expect(throws: JobFinding.noCredential("100%", path: file, isEncrypted: false)) {
+            try sealed.checkServices(in: here)
+        }
+        let service = SystemdUnits.userPaths(of: "x", in: here).service
+        let other = JobFinding.otherService(job: "x", path: service, isOfSystem: false)
+        // The credential is that of an earlier job.
+        #expect(throws: other) { try job().checkServices(in: here) }
+        try Path.makeFolder(folder.path(".config/kcbackup"))
+        try folder.write(".config/kcbackup/100%", [])
+        for fitting in [sealed, job()] { try fitting.checkServices(in: here) }
+        var remote = sealed
+        remote.fleet = "nas:fleet"
+        for misfit in [remote, job(["--all", "--passcode", "cred:other"])] {
+            #expect(throws: other) { try misfit.checkServices(in: here) }
+        }
+        try install(isOfSystem: true, isEncrypted: true)
+        #expect(throws: JobFinding.noCredential("100%", path: "/etc/kcbackup/100%", isEncrypted: true)) {
+            try sealed.checkServices(in: here)
+        }
+        // What is set elsewhere may be all that is missing.
+        try Path.makeFolder(folder.path("etc/systemd/system/kcbackup-x.service.d"))
+        try sealed.checkServices(in: here)
+    }
+
     private func contents(of path: String) throws -> String {
         try PrivateFile.readPublic(path).withBytes { span in
             String(decoding: span.indices.map { span[$0] }, as: UTF8.self)

@@ -185,6 +185,26 @@ struct ConcernedJobTests {
         expectRefusal(of: "all", .shrunk, says: "keychain 'work' no longer exists, and there are backups of it here")
     }
 
+    @Test("Units of an earlier job are told when another gets its name, and doctor finds what systemd would not start")
+    func services() throws {
+        makeKeychain()
+        expect("schedule add nightly --keychain login --to b --unencrypted --passcode cred:door")
+        expect("schedule install nightly")
+        let doctor = home.run("doctor")
+        #expect(doctor.status == .notFound && doctor.text.contains("/.config/kcbackup/door' does not exist"))
+        try Path.makeFolder(home.home + "/.config/kcbackup")
+        try home.folder.write("home/.config/kcbackup/door", Array("x\n".utf8))
+        for line in ["doctor", "schedule remove nightly"] { expect(line) }
+        expect(
+            "schedule add nightly --keychain login --to b --unencrypted --on-success true",
+            says: "the units of an earlier job 'nightly' are installed, and do not fit this one")
+        let other = home.run("doctor")
+        #expect(other.status == .refused && other.text.contains("was written for a job with other options"))
+        for line in ["schedule install nightly", "doctor", "schedule remove nightly"] { expect(line) }
+        let same = home.run("schedule add nightly --keychain login --to b --unencrypted --on-success true")
+        #expect(same.status == .ok && !same.messages.contains("earlier job"), "\(same.messages)")
+    }
+
     @Test("The jobs of a keychain are told before it is deleted")
     func deleted() {
         makeKeychain()

@@ -8,6 +8,10 @@ package enum JobFinding: Error, Hashable, Sendable {
     case littleRoom(folder: String, free: UInt64, wanted: UInt64)
     /// A key is stored next to the archives that it may open.
     case identityBesideArchives(path: String)
+    /// The file of a credential is missing, and systemd does not start the service that reads it.
+    case noCredential(String, path: String, isEncrypted: Bool)
+    /// The service that is installed was written for other options, and does not give the job what it needs.
+    case otherService(job: String, path: String, isOfSystem: Bool)
     /// So many files of the home, of which this is the first, would be in no archive of the job.
     ///
     /// Those that stay in their place by a rule can be accepted.

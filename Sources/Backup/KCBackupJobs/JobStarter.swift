@@ -71,7 +71,7 @@ package enum JobStarter: Hashable, Sendable {
     }
 
     /// The user as whom the system's service manager runs a unit.
-    private static func user(ofUnit text: String) -> String {
+    static func user(ofUnit text: String) -> String {
         text.exact.split(separator: "\n").compactMap { $0.exact.removingPrefix("User=") }.last ?? "root"
     }
 
@@ -100,7 +100,8 @@ package enum JobStarter: Hashable, Sendable {
         }
     }
 
-    private static func text(_ path: String) -> String? {
+    /// The text of a file; nil if it cannot be read.
+    static func text(_ path: String) -> String? {
         do throws(FileFailure) {
             return try PrivateFile.readPublic(path).withBytes { span in
                 String(decoding: span.indices.map { span[$0] }, as: UTF8.self)

@@ -6,6 +6,8 @@ package struct JobSurroundings: Sendable {
     let program: String
     /// The data folder, absolute.
     let data: String
+    /// The folder with the user's configuration, absolute.
+    let configuration: String
     /// The folder of the user's units.
     let userUnits: String
     /// The folder of the units that a user's packages install.
@@ -35,7 +37,8 @@ package struct JobSurroundings: Sendable {
     ) {
         self.program = program
         self.data = data
-        userUnits = (configuration ?? home + "/.config") + "/systemd/user"
+        self.configuration = configuration ?? home + "/.config"
+        userUnits = self.configuration + "/systemd/user"
         packagedUnits = home + "/.local/share/systemd/user"
         self.variables = variables
         self.user = user

@@ -188,6 +188,11 @@ enum FailureExamples {
         .noLinger, .notDrilled(folder: "backups", since: "2026-01-01", archive: "backups/login.kcb", needsKey: true),
         .littleRoom(folder: "backups", free: 1_000_000, wanted: 20_000_000),
         .identityBesideArchives(path: "backups/key.txt"),
+        .noCredential("door", path: "/home/ada/.config/kcbackup/door", isEncrypted: false),
+        .noCredential("door", path: "/etc/kcbackup/door", isEncrypted: true),
+        .otherService(
+            job: "nightly", path: "/home/ada/.config/systemd/user/kcbackup-nightly.service", isOfSystem: false),
+        .otherService(job: "nightly", path: "/etc/systemd/system/kcbackup-nightly.service", isOfSystem: true),
         .filesMissing(
             job: "nightly", first: "~/.ssh", reason: "a symbolic link, which is not followed", count: 1,
             canBeAccepted: true),

@@ -60,6 +60,7 @@ struct ScheduleAddCommand: Verb {
             "job \(quoted(job.name)) added, which backs up \(checked.subject); "
                 + "try it: kcbackup run \(job.name) -v")
         checked.create.warnOfLocks(of: job.name, in: session)
+        job.warnOfUnits(in: session)
         if job.fleet != nil {
             session.note("the fleet knows this machine as \(try LocalDevice(session.world).key().id)")
         }

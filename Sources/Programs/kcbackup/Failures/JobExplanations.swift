@@ -82,6 +82,19 @@ func explainFinding(_ finding: JobFinding) -> Explanation {
         Explanation(
             .refused, "\(quoted(path)) is an identity file, and lies beside the archives",
             hint: "keep it where someone who steals the archives will not find it: 'mv \(shellWord(path)) …'")
+    case .noCredential(let name, let path, let isEncrypted):
+        Explanation(
+            .notFound, "\(quoted(path)) does not exist, and systemd does not start the job without that credential",
+            hint: isEncrypted
+                ? "make it with 'systemd-creds encrypt \(shellWord("--name=\(name)")) - \(shellWord(path))': type the secret, "
+                    + "Ctrl-D"
+                : "make it with '(umask 077; cat > \(shellWord(path)))': type the secret, Enter, Ctrl-D")
+    case .otherService(let job, let path, let isOfSystem):
+        Explanation(
+            .refused,
+            "\(quoted(path)) was written for a job with other options, and keeps job \(quoted(job)) from what it needs",
+            hint: "'kcbackup schedule install \(shellWord(job))"
+                + "\(isOfSystem ? " \(OptionName.system.spelling)" : "")' replaces it")
     case .filesMissing(let job, let first, let reason, let count, let canBeAccepted):
         Explanation(
             .incomplete,

@@ -298,6 +298,7 @@ struct Examination {
         if let source = options.keys.passphrase {
             check { session in try Self.checkSource(source, .passphrase, session) }
         }
+        check { session in try state.job.checkServices(in: session.surroundings) }
         if !state.job.isOfDesktop { check { session in try state.job.checkLinger(in: session.surroundings) } }
     }
 

@@ -45,6 +45,21 @@ extension Job {
         }
     }
 
+    /// Warns of units that an earlier job of this name has left, and that start this one as if it were that.
+    func warnOfUnits(in session: Session) {
+        do {
+            let surroundings = session.surroundings
+            guard let installed = try InstalledUnits(of: name, in: surroundings),
+                try installed.units(of: self, insteadOf: self, in: surroundings) == nil
+            else { return }
+            session.warn(
+                "the units of an earlier job \(quoted(name)) are installed, and do not fit this one: "
+                    + "'kcbackup schedule install \(name)' replaces them")
+        } catch {
+            session.warn(Failure(error, session.subjects).explanation.message)
+        }
+    }
+
     /// The commands that let the job run by itself.
     var startingWords: String {
         let timer = "'kcbackup schedule install \(name)' (systemd)"
