@@ -102,6 +102,22 @@ struct DeviceTests {
         #expect(other.run("item find --service Bank").status == .notFound)
     }
 
+    @Test("For a copy of the device key that only public keys open, no passphrase is asked, and the option is named")
+    func copyForPublicKeys() throws {
+        #expect(home.run("keygen -o key.txt").status == .ok)
+        let key = String(decoding: try home.folder.read("work/key.txt"), as: UTF8.self)
+        let recipient = try #require(key.firstMatch(of: /age1\w+/)).0
+        #expect(home.run("device export -o dk.age -r \(recipient)").status == .ok)
+        for line in ["device import dk.age", "device import dk.age --passphrase file:passphrase --yes"] {
+            let refused = home.run(line)
+            #expect(refused.status == .wrongKey, "\(line)")
+            #expect(refused.messages.contains("no passphrase opens 'dk.age': it was made for public keys"))
+        }
+        let asked = home.run(["device", "import", "dk.age"], terminal: ScriptedTerminal(showsMessages: true))
+        #expect(asked.messages.contains("'--identity FILE'"), "\(asked.messages)")
+        #expect(home.run("device import dk.age -i key.txt --yes").status == .ok)
+    }
+
     @Test("An archive for public keys only is accepted from this device, a trusted one, or one named by its ID")
     func unknownOrigin() throws {
         #expect(home.run("keygen -o key.txt").status == .ok)

@@ -87,10 +87,16 @@ struct ArchiveOptions: ParsableArguments {
 
     /// Opens an age file with the given keys or with a passphrase from the user.
     ///
-    /// - Throws: `AgeFailure`, and errors of reading secrets.
+    /// - Throws: `AgeFailure`, `ArchiveFailure.noPassphraseSet`, and errors of reading secrets.
     func decrypt(_ file: borrowing EncryptedKeyFile, at path: String, in session: Session) throws -> SecretBytes {
         try check(with: [path])
         guard passphrase != nil || identity.isEmpty else { return try file.open(with: identities(in: session)) }
+        do throws(AgeFailure) {
+            try file.requirePassphrase()
+        } catch {
+            guard case .notForPassphrase = error else { throw error }
+            throw ArchiveFailure.noPassphraseSet
+        }
         let wanted = WantedSecret(what: "passphrase of \(quoted(path))", flag: .passphrase, source: passphrase)
         return try session.trying(wanted) { try file.open(with: [ScryptIdentity(passphrase: $0)]) }
     }
