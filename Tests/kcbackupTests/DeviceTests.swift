@@ -102,6 +102,19 @@ struct DeviceTests {
         #expect(other.run("item find --service Bank").status == .notFound)
     }
 
+    @Test("An unencrypted archive of a key that was replaced names the file of that key, which brings it back")
+    func archiveOfRetiredKey() throws {
+        #expect(home.run("create -o here.kcb --unencrypted").status == .ok)
+        #expect(home.run("device adopt --new-key").status == .ok)
+        let refused = home.run("restore here.kcb --keychain new --passcode file:passcode")
+        #expect(refused.status == .refused, "\(refused.messages)")
+        let name = try #require(refused.messages.firstMatch(of: /import (\S*device\.key\.retired-KC-[A-Z2-7-]+)'/)).1
+        #expect(home.run(["device", "import", String(name), "--yes"]).status == .ok)
+        let restored = home.run(
+            "restore here.kcb --keychain new --passcode file:passcode --archive-passcode file:passcode")
+        #expect(restored.status == .ok, "\(restored.messages)")
+    }
+
     @Test("For a copy of the device key that only public keys open, no passphrase is asked, and the option is named")
     func copyForPublicKeys() throws {
         #expect(home.run("keygen -o key.txt").status == .ok)

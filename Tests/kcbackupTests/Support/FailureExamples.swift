@@ -292,6 +292,7 @@ enum FailureExamples {
         .originalUnreadable("backups/a.kcb", "it ends early while reading the container", copy: "nas:backups/a.kcb"),
         .unreadableName(path: "backups/old.kcb"),
         .retiredKey(keychain: "login", device: device, path: "device.key.retired"),
+        .retiredArchiveKey(device: device, path: "device.key.retired"),
         .keyFileExists("key.txt"), .jobWithoutPasscode(job: "nightly", keychain: "login", .locked),
         .jobWithoutPasscode(job: "nightly", keychain: "login", .lockable),
         .jobWithoutPasscode(job: "nightly", keychain: "login", .itemsAsk),

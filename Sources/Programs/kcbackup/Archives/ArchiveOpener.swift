@@ -29,11 +29,14 @@ final class ArchiveOpener {
 
     /// Verifies that the archive is genuine, and opens it with the given keys or with a passphrase from the user.
     ///
-    /// - Throws: `ArchiveFailure`, `AgeFailure`, `DeviceKeyFailure`, `TrustedDevicesFailure`, and errors of reading
+    /// - Throws: `ArchiveFailure`, `AgeFailure`, `FileFailure`, `DeviceKeyFailure`, `TrustedDevicesFailure`, and errors of reading
     ///   secrets.
     func prove(_ file: ArchiveFile, at archive: String) throws -> ProvenArchive {
         let local = try LocalDevice(session.world).identity()
-        return try ProvenArchive(open(file.prove(), at: archive), local: local)
+        let proven = try ProvenArchive(open(file.prove(), at: archive), local: local)
+        let needsKey = proven.header.mode == .unencrypted && !proven.isFromThisDevice
+        session.subjects.retiredArchiveKey = needsKey ? try session.world.retiredKey(of: proven.header.device) : nil
+        return proven
     }
 
     private func asks(_ hasPassphrase: Bool) -> Bool {

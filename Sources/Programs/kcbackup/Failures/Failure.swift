@@ -84,6 +84,8 @@ enum Failure: Error, Hashable, Sendable {
         var path: String?
         /// The file with the key that another one has replaced and that the keychain needs.
         var retiredKey: String?
+        /// The same for the archive.
+        var retiredArchiveKey: String?
         /// What to say about the desktop keyring where a keychain is missing.
         var keyringHint: KeyringHint?
         /// The trash of the backup folder, if it is not empty.
@@ -122,6 +124,8 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as TokenFailure: .token(failure)
             case let failure as AgeFailure: .age(failure, path: subjects.path)
             case let failure as ArchiveFailure: .archive(failure, path: subjects.path)
+            case RestoreRefusal.unencryptedElsewhere(let device) where subjects.retiredArchiveKey != nil:
+                .refused(.retiredArchiveKey(device: device, path: subjects.retiredArchiveKey ?? ""))
             case let refusal as RestoreRefusal: .restore(refusal)
             case let failure as ForeignFailure: .foreign(failure, path: subjects.path)
             case let failure as CatalogueFailure: .catalogue(failure, job: subjects.job)

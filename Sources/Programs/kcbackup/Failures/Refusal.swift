@@ -104,6 +104,16 @@ extension Refusal {
             "'kcbackup keychain delete' deletes this one, after which its name can be used again")
     }
 
+    /// An unencrypted archive needs a key that another one has replaced.
+    static func retiredArchiveKey(device: DeviceID, path: String) -> Refusal {
+        Refusal(
+            .refused,
+            "the archive is unencrypted and restores only with the key of device \(device), which was replaced; nothing "
+                + "was written",
+            hint: "its key is kept: 'kcbackup device import \(shellWord(path))' makes it the key of this device again, "
+                + "and moves the keychains that were made since to it")
+    }
+
     /// There is no keychain to back up, but perhaps a desktop keyring.
     static func noKeychains(isDesktopRunning: Bool) -> Refusal {
         let option = "'\(OptionName.keychain.spelling) \(DesktopKeyring.all.name)'"

@@ -36,13 +36,20 @@ extension LocalKeychain {
             guard Keychain.begins(path) else { throw KeychainStoreError.notAKeychain(.notADatabase) }
             throw KeychainStoreError.file(failure)
         } catch KeychainStoreError.otherDevice(let device) {
-            let retired = "\(session.world.dataFolder.deviceKey).retired-\(device)"
-            if try Path.exists(retired) { session.subjects.retiredKey = retired }
+            session.subjects.retiredKey = try session.world.retiredKey(of: device)
             throw KeychainStoreError.otherDevice(device)
         } catch KeychainStoreError.notFound(let path) {
             session.subjects.keyringHint = try keyringHint(in: session)
             throw KeychainStoreError.notFound(path)
         }
+    }
+}
+
+extension World {
+    /// The file with the key of a device that another one has replaced; nil if there is none.
+    func retiredKey(of device: DeviceID) throws(FileFailure) -> String? {
+        let path = "\(dataFolder.deviceKey).retired-\(device)"
+        return try Path.exists(path) ? path : nil
     }
 }
 
