@@ -205,6 +205,16 @@ struct ConcernedJobTests {
         #expect(same.status == .ok && !same.messages.contains("earlier job"), "\(same.messages)")
     }
 
+    @Test("A keychain that does not exist is told when a job is added that backs it up")
+    func missing() {
+        makeKeychain()
+        let words = "there is no keychain 'logni', and job 'nightly' fails until it is made"
+        expect("schedule add nightly --keychain logni --to b --unencrypted", says: words)
+        expect("schedule edit nightly --at hourly", says: words)
+        expect("schedule edit nightly --keychain login --change")
+        #expect(!home.run("schedule edit nightly --at daily").messages.contains("there is no keychain"))
+    }
+
     @Test("The jobs of a keychain are told before it is deleted")
     func deleted() {
         makeKeychain()

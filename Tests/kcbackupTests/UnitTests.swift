@@ -100,6 +100,17 @@ struct UnitTests {
         #expect(outcome.status == 0, "\(outcome.errorText)")
     }
 
+    @Test("A time that never comes is told when a job gets it", arguments: ["2020-01-01", "*-02-30 03:00"])
+    func never(at: String) throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        let added = home.run(["schedule", "add", "x", "--unencrypted", "--to", "b", "--at", at])
+        #expect(added.status == .ok && added.messages.contains("the time '\(at)' never comes"), "\(added.messages)")
+        #expect(!home.run("schedule edit x --at daily").messages.contains("never comes"))
+        let edited = home.run(["schedule", "edit", "x", "--at", at])
+        #expect(edited.messages.contains("so no timer will start job 'x'"), "\(edited.messages)")
+    }
+
     @Test("A system unit has a low exposure according to systemd-analyze")
     func exposure() throws {
         let folder = try units("--system")

@@ -78,8 +78,8 @@ extension CreateOptions {
         }
     }
 
-    /// Warns of keychains with a passcode that the job does not have: it fails while they are locked, or, if several share
-    /// one passcode, at any time.
+    /// Warns of a keychain that does not exist, and of those with a passcode that the job does not have: it fails while they
+    /// are locked, or, if several share one passcode, at any time.
     func warnOfLocks(of job: String, in session: Session) {
         do {
             if !folder.isOfSeveral, try StoreChoice.named(keychain.keychain, in: session.world).kind != .keychain {
@@ -89,8 +89,13 @@ extension CreateOptions {
                 folder.isOfSeveral ? try LocalKeychain.names(in: session.world.dataFolder) : [keychain.keychain]
             for name in names {
                 let local = try LocalKeychain(name, in: session.world)
-                // It may be made later.
-                guard try Path.exists(local.path) else { continue }
+                guard try Path.exists(local.path) else {
+                    // It may be made later.
+                    session.warn(
+                        "there is no keychain \(quoted(local.name)), and job \(quoted(job)) fails until it is made; "
+                            + "'kcbackup keychain list' shows those that are there")
+                    continue
+                }
                 try requirePasscode(of: local.name, in: session)
                 let opened = try local.open(in: session)
                 guard needsPasscode(opened) else { continue }

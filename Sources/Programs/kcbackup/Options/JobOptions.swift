@@ -161,7 +161,8 @@ struct CheckedJob {
 }
 
 extension Job {
-    /// Refuses a time that systemd does not know; without systemd, one that it cannot know.
+    /// Refuses a time that systemd does not know, and warns of one that never comes; without systemd, refuses one that it
+    /// cannot know.
     ///
     /// - Throws: `UsageProblem.malformed`, `StreamFailure` (`interrupted`).
     fileprivate func requireTime(in session: Session) throws {
@@ -172,10 +173,14 @@ extension Job {
         let script = ShellScript(
             """
             command -v systemd-analyze > /dev/null || exit 0
-            exec systemd-analyze calendar -- "$1" 2>&1
+            exec env LC_ALL=C systemd-analyze calendar -- "$1" 2>&1
             """, [time])
         do throws(ShellCommand.Failure) {
-            _ = try ShellCommand.output(of: script, environment: session.world.environment, limit: 65_536)
+            let told = try ShellCommand.output(of: script, environment: session.world.environment, limit: 65_536)
+            let text = told.withBytes { span in String(decoding: span.indices.map { span[$0] }, as: UTF8.self) }
+            if text.exact.contains("Next elapse: never") {
+                session.warn("the time \(quoted(time)) never comes, so no timer will start job \(quoted(name))")
+            }
         } catch {
             // The signal may have ended systemd-analyze first.
             if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
