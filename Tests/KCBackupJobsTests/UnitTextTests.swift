@@ -100,6 +100,35 @@ struct UnitTextTests {
         #expect(try job.crontabLine(in: here).contains(" RCLONE_CONFIG='/home/ada/my rclone.conf' "))
     }
 
+    @Test("A job finds the programs that it starts where the shell found them that printed its units and its line")
+    func programs() throws {
+        let folder = try TemporaryFolder()
+        func here(_ folders: [String]) throws -> JobSurroundings {
+            JobSurroundings(
+                program: "/usr/bin/kcbackup", data: "/home/ada/.local/share/kcbackup", home: folder.path,
+                programs: folders)
+        }
+        var job = job()
+        let odd = ["/home/ada/my bin", "/usr/bin"]
+        #expect(try !job.crontabLine(in: here(odd)).contains("PATH="))
+        job.copyTo = ["nas:backups"]
+        let line = try job.crontabLine(in: here(odd))
+        #expect(line.hasSuffix(" PATH='/home/ada/my bin:/usr/bin' /usr/bin/kcbackup run x"), "\(line)")
+        #expect(try !job.crontabLine(in: here(["/usr/bin", "/bin"])).contains("PATH="))
+        let units = SystemdUnits(of: job, in: try here(odd))
+        #expect(try units.files()[0].text.contains("\nEnvironment=PATH=\"/home/ada/my bin:/usr/bin\"\n"))
+        let usual = SystemdUnits(of: job, in: try here(["/usr/local/bin", "/usr/bin", "/bin"]))
+        #expect(try !usual.files()[0].text.contains("PATH="))
+        // Units that another shell has made are those of the job.
+        try Path.makeFolder(units.folder)
+        for file in try units.files() {
+            try PrivateFile.replace("\(units.folder)/\(file.name)", file.text.utf8.span)
+        }
+        let found = try #require(try InstalledUnits(of: "x", in: here(["/usr/bin"])))
+        let made = try #require(try found.units(of: job, insteadOf: job, in: here(["/opt/bin"])))
+        #expect(try made.files()[0].text.contains("\nEnvironment=PATH=/opt/bin\n"))
+    }
+
     @Test("A path that would end a line of a unit or a crontab is refused")
     func controlCharacters() {
         let path = "/home/a\nb"

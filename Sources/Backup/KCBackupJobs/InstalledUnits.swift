@@ -32,7 +32,9 @@ package struct InstalledUnits {
                     of: job, in: surroundings, failureUnit: failureUnit, credentialsAreEncrypted: areEncrypted)
             }
             let made = try units(of: old).files()
-            if zip(made, texts).allSatisfy({ $0.text.exact == $1.text?.exact }) { return units(of: job) }
+            if zip(made, texts).allSatisfy({ Self.decisive($0.text) == $1.text.map(Self.decisive) }) {
+                return units(of: job)
+            }
         }
         return nil
     }
@@ -59,6 +61,11 @@ package struct InstalledUnits {
             }
             throw error
         }
+    }
+
+    /// The lines of a unit that are the same in every shell.
+    private static func decisive(_ text: String) -> [ExactText] {
+        text.exact.split(separator: "\n").map { $0.exact }.filter { !$0.hasPrefix(SystemdUnits.pathSetting) }
     }
 
     private static func text(_ path: String) throws(FileFailure) -> String {

@@ -14,6 +14,8 @@ package struct JobSurroundings: Sendable {
     let packagedUnits: String
     /// The variables by which the programs that a job starts find their files, with absolute paths.
     let variables: [(name: String, path: String)]
+    /// The folders in which programs are looked for, absolute.
+    private let programs: [String]
     /// The name of the user.
     let user: String?
     /// The folder with the configuration of the system.
@@ -27,13 +29,14 @@ package struct JobSurroundings: Sendable {
     ///   - home: the home folder of the user.
     ///   - configuration: the folder with the user's configuration, absolute, if it is not the usual one.
     ///   - variables: those by which gpg and rclone find their files, with absolute paths, as far as they are set.
+    ///   - programs: the folders in which programs are looked for, absolute.
     ///   - user: the name of the user, if it is known.
     ///   - system: the folder with the configuration of the system.
     ///   - lingering: the folder with a file for each user whose units run while the user is logged out.
     package init(
         program: String, data: String, home: String, configuration: String? = nil,
-        variables: [(name: String, path: String)] = [], user: String? = nil, system: String = "/etc",
-        lingering: String = "/var/lib/systemd/linger"
+        variables: [(name: String, path: String)] = [], programs: [String] = [], user: String? = nil,
+        system: String = "/etc", lingering: String = "/var/lib/systemd/linger"
     ) {
         self.program = program
         self.data = data
@@ -41,9 +44,16 @@ package struct JobSurroundings: Sendable {
         userUnits = self.configuration + "/systemd/user"
         packagedUnits = home + "/.local/share/systemd/user"
         self.variables = variables
+        self.programs = programs
         self.user = user
         self.system = system
         self.lingering = lingering
+    }
+
+    /// The value of `PATH` for what has only the usual folders of programs; nil if these are all that are needed.
+    func path(beyond usual: [String]) -> String? {
+        let isUsual = programs.allSatisfy { folder in usual.contains { $0.exact == folder.exact } }
+        return isUsual ? nil : programs.joined(separator: ":")
     }
 
     /// True if a name is that of the user, or if one of both is not known.

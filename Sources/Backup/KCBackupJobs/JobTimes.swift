@@ -12,8 +12,13 @@ extension Job {
         let data = Path.split(surroundings.data).folder
         do throws(Quoted.Failure) {
             var settings = "XDG_DATA_HOME=" + (try Quoted.crontabCommand([data]))
-            for variable in startsPrograms ? surroundings.variables : [] {
-                settings += " \(variable.name)=" + (try Quoted.crontabCommand([variable.path]))
+            if startsPrograms {
+                if let path = surroundings.path(beyond: ["/usr/bin", "/bin"]) {
+                    settings += " PATH=" + (try Quoted.crontabCommand([path]))
+                }
+                for variable in surroundings.variables {
+                    settings += " \(variable.name)=" + (try Quoted.crontabCommand([variable.path]))
+                }
             }
             return "\(when) \(settings) \(try Quoted.crontabCommand([surroundings.program, "run", name]))"
         } catch {

@@ -119,6 +119,9 @@ package struct SystemdUnits {
                 service.append("ReadWritePaths=\(places.joined(separator: " "))")
             }
         } else {
+            if let path = surroundings.path(beyond: Self.usualFolders) {
+                service.append("\(Self.pathSetting)\(try Quoted.unitWord(path))")
+            }
             for variable in surroundings.variables {
                 service.append("Environment=\(variable.name)=\(try Quoted.unitWord(variable.path))")
             }
@@ -162,6 +165,12 @@ package struct SystemdUnits {
         }
     }
 
+    /// The beginning of the line that says where programs are looked for, which another shell may tell otherwise.
+    static let pathSetting = "Environment=PATH="
+    // systemd.exec(5).
+    private static let usualFolders = [
+        "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin",
+    ]
     // Settings of every job.
     private static let settings = ["UMask=0077", "LimitCORE=0", "LimitMEMLOCK=16M", "KeyringMode=shared"]
     // Restrictions that a user's service manager can apply without privileges.

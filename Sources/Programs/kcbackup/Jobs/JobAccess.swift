@@ -86,7 +86,19 @@ extension Session {
         JobSurroundings(
             program: world.program, data: absolute(world.dataFolder.path), home: world.home,
             configuration: world.environment["XDG_CONFIG_HOME"].flatMap { $0.exact.hasPrefix("/") ? $0 : nil },
-            variables: variables, user: world.environment["USER"])
+            variables: variables, programs: programFolders, user: world.environment["USER"])
+    }
+
+    /// The folders of `PATH` that exist, each once, without those that no line of a unit or a crontab can have.
+    private var programFolders: [String] {
+        var folders: [String] = []
+        for folder in (world.environment["PATH"] ?? "").exact.split(separator: ":")
+        where folder.exact.hasPrefix("/") && !folder.exact.hasControlCharacter && !folder.exact.contains("\\")
+            && !folders.contains(where: { $0.exact == folder.exact }) && Path.isFolder(folder)
+        {
+            folders.append(folder)
+        }
+        return folders
     }
 
     /// Where gpg and rclone have their files, if not at their usual places.
