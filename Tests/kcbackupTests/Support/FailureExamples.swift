@@ -298,6 +298,7 @@ enum FailureExamples {
         .jobWithoutPasscode(job: "nightly", keychain: "login", .itemsAsk),
         .itemExists(keychain: "login", selection: "--service forum --account ada"), .nothingToLock(keychain: "scripts"),
         .noArchives(in: "backups"), .severalDevices(in: "backups", ["KC-ABCDEFGH", "KC-IJKLMNOP"]),
+        .noEscrowRecord(keychain: "login"),
     ]
     private static let secrets: [SecretProblem] = [
         .noSource(what: "passcode of keychain 'login'", .passcode), .notASource(.passphrase),

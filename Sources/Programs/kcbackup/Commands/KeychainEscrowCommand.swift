@@ -133,7 +133,12 @@ struct KeychainEscrowRevokeCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         let local = try operand.local(in: session)
         let keychain = try local.open(in: session)
-        try keychain.revokeEscrow()
+        do throws(KeychainStoreError) {
+            try keychain.revokeEscrow()
+        } catch {
+            if case .escrow(.none) = error { throw Refusal.noEscrowRecord(keychain: local.name) }
+            throw error
+        }
         session.did("the escrow key of keychain \(quoted(local.name)) no longer opens it")
         session.warnJobsOfEscrow(of: local)
         session.note("if it was copied together with the keychain, also run 'kcbackup keychain set-passcode'")

@@ -149,8 +149,10 @@ struct ScheduleRemoveCommand: Verb {
         session.did(
             "job \(quoted(job)) removed; its backups stay" + (found.map { " in \(displayed($0.folder))" } ?? ""))
         let units = SystemdUnits.userPaths(of: job, in: session.surroundings)
+        let timer = Path.split(units.timer).name
         for path in [units.service, units.timer] where try Path.exists(path) {
-            session.warn("its unit is still there: \(quoted(path)); 'systemctl --user disable --now' stops a timer")
+            session.warn(
+                "its unit is still there: \(quoted(path)); 'systemctl --user disable --now \(timer)' stops the timer")
         }
         if style.json {
             try session.result(

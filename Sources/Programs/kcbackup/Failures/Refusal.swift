@@ -125,6 +125,13 @@ extension Refusal {
                     ? ["the desktop keyring is backed up with \(option) instead of '\(OptionName.all.spelling)'"] : []))
     }
 
+    /// There is no escrow key to revoke.
+    static func noEscrowRecord(keychain: String) -> Refusal {
+        Refusal(
+            .notFound, "keychain \(quoted(keychain)) has no escrow record, so there is no escrow key to revoke",
+            hint: "'kcbackup keychain info' shows the public key of the one that a keychain has")
+    }
+
     /// There is no archive in a folder from which a home is to be restored.
     static func noArchives(in folder: String) -> Refusal {
         Refusal(
