@@ -173,4 +173,8 @@ struct KitSheetTests {
             ("pdf", .text), ("a.pdf.txt", .text),
         ])
     func form(name: String, form: SheetForm) { #expect(SheetForm(ofFile: name) == form) }
+
+    @Test(
+        "A sheet is no document of a word processor, and no picture", arguments: ["kit.docx", "Kit.ODT", "a/kit.png"])
+    func otherForm(name: String) { #expect(SheetForm(ofFile: name) == nil) }
 }

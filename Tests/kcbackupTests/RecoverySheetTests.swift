@@ -28,6 +28,14 @@ struct RecoverySheetTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
+    @Test("No sheet is written to a file that has the name of another kind of document, and no kit is made")
+    func otherKind() throws {
+        let refused = home.run("recovery make -o kit.docx")
+        #expect(refused.status == .usage && refused.messages.contains("a PDF ('.pdf')"), "\(refused.messages)")
+        #expect(try !home.folder.list().contains { $0.hasSuffix("kit.docx") })
+        #expect(home.run("recovery list").text.isEmpty)
+    }
+
     @Test("A folder is refused as the file of a sheet", arguments: ["./", "/", "nowhere/"])
     func folder(path: String) {
         let outcome = home.run("recovery make -o \(path)")

@@ -9,11 +9,19 @@ package enum SheetForm: Hashable, Sendable {
     case html
     case pdf
 
-    /// Chooses by the ending of a file's name: `.html`, `.htm` or `.pdf`; text for any other.
-    package init(ofFile name: String) {
-        let name = name.lowercased()
-        let isPage = name.exact.hasSuffix(".html") || name.exact.hasSuffix(".htm")
-        self = isPage ? .html : name.exact.hasSuffix(".pdf") ? .pdf : .text
+    // A program that opens such a file finds no sheet in it.
+    private static let otherKinds = [
+        ".doc", ".docx", ".odt", ".rtf", ".ps", ".eps", ".xps", ".epub",
+        ".png", ".jpg", ".jpeg", ".gif", ".svg", ".tif", ".tiff", ".webp",
+    ]
+
+    /// Chooses by the ending of a file's name: `.html`, `.htm` or `.pdf`; text for any other, and nil for that of another
+    /// kind of document or picture.
+    package init?(ofFile name: String) {
+        let name = name.lowercased().exact
+        if Self.otherKinds.contains(where: { name.hasSuffix($0) }) { return nil }
+        let isPage = name.hasSuffix(".html") || name.hasSuffix(".htm")
+        self = isPage ? .html : name.hasSuffix(".pdf") ? .pdf : .text
     }
 
     /// Returns the file with sheets, each on a page of its own.

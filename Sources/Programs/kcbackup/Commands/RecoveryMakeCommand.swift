@@ -71,7 +71,7 @@ struct RecoveryMakeCommand: Verb {
         if style.json, output == nil { throw UsageProblem.needs(.json, .output) }
         guard RecoveryKit.isComment(comment) else { throw KitProblem.comment }
         let scheme = try shares.map(Self.scheme)
-        let form = output.map { SheetForm(ofFile: $0) } ?? .text
+        let form = try Self.form(ofFile: output)
         let hasCode = try hasCode(on: form, session)
         let local = LocalDevice(session.world)
         let device = try local.keyOrFirst().key
@@ -116,6 +116,14 @@ struct RecoveryMakeCommand: Verb {
         }
         tell(of: kit, output, session)
         return .ok
+    }
+
+    private static func form(ofFile output: String?) throws(UsageProblem) -> SheetForm {
+        guard let output else { return .text }
+        guard let form = SheetForm(ofFile: output) else {
+            throw .malformed(.output, form: "a page ('.html'), a PDF ('.pdf') or text ('.txt')")
+        }
+        return form
     }
 
     private static func scheme(_ text: String) throws(UsageProblem) -> ShareScheme {
