@@ -5,7 +5,7 @@ extension Job {
     ///
     /// A service with settings in further files may be complete only with these, and is not judged.
     ///
-    /// - Throws: `JobFinding` (`noCredential`, `otherService`).
+    /// - Throws: `JobFinding`: `otherService` for that of an earlier job, `noCredential` for a credential without its file.
     package func checkServices(in surroundings: JobSurroundings) throws(JobFinding) {
         let path = SystemdUnits.userPaths(of: name, in: surroundings).service
         try checkService(at: path, configuration: surroundings.configuration, isOfSystem: false)

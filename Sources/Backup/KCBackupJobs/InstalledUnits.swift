@@ -65,7 +65,7 @@ package struct InstalledUnits {
 
     /// The lines of a unit that are the same in every shell.
     private static func decisive(_ text: String) -> [ExactText] {
-        text.exact.split(separator: "\n").map { $0.exact }.filter { !$0.hasPrefix(SystemdUnits.pathSetting) }
+        text.exact.split(separator: "\n").filter { !$0.exact.hasPrefix(SystemdUnits.pathSetting) }.map { $0.exact }
     }
 
     private static func text(_ path: String) throws(FileFailure) -> String {

@@ -18,10 +18,10 @@ package enum SheetForm: Hashable, Sendable {
     /// Chooses by the ending of a file's name: `.html`, `.htm` or `.pdf`; text for any other, and nil for that of another
     /// kind of document or picture.
     package init?(ofFile name: String) {
-        let name = name.lowercased().exact
-        if Self.otherKinds.contains(where: { name.hasSuffix($0) }) { return nil }
-        let isPage = name.hasSuffix(".html") || name.hasSuffix(".htm")
-        self = isPage ? .html : name.hasSuffix(".pdf") ? .pdf : .text
+        let name = name.lowercased()
+        if Self.otherKinds.contains(where: { name.exact.hasSuffix($0) }) { return nil }
+        let isPage = name.exact.hasSuffix(".html") || name.exact.hasSuffix(".htm")
+        self = isPage ? .html : name.exact.hasSuffix(".pdf") ? .pdf : .text
     }
 
     /// Returns the file with sheets, each on a page of its own.
