@@ -176,7 +176,8 @@ struct ConcernedJobTests {
         }
         expectRefusal(of: "one", .refused, says: "are unencrypted, and this one would not be")
         for line in ["run one --change", "keychain delete login --confirm login"] { expect(line) }
-        makeKeychain()
+        expect("keychain create login --no-passcode")
+        expect("item add --service a --secret file:passcode --keychain login")
         let replaced = "are of another keychain 'login', which was deleted or replaced since"
         for job in ["one", "all"] { expectRefusal(of: job, .refused, says: replaced) }
         for line in ["run one --change", "run all --change", "doctor", "keychain delete work --confirm work"] {
