@@ -176,7 +176,7 @@ struct DesktopUndoTests {
                 would be removed: generic password 'A', account 'd=1'
                 would take back 'restore' of MOMENT in the Secret Service: 1 removed
                 4
-                error: 'Take back 'restore' of MOMENT, removing 1 item?' needs an answer, and there is no terminal to ask on
+                error: there is no terminal to ask on: Take back 'restore' of MOMENT, and remove 1 item?
                 removed: generic password 'A', account 'd=1'
                 [2,1,0]
                 2

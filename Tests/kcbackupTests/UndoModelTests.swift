@@ -117,7 +117,7 @@ struct UndoModelTests {
         let outcome = home.run("undo \(oldest)")
         #expect(outcome.status.code == 4)
         #expect(
-            outcome.messages.contains(" UTC and what followed, without 2 items that were added since?'"),
+            outcome.messages.contains(" UTC and what followed, and also remove 2 items that were added since?"),
             "\(outcome.messages)")
         let plan = home.run("undo --dry-run").text
         #expect(plan.contains("would be removed: generic password 'three' (added here since)\n"), "\(plan)")
@@ -132,11 +132,26 @@ struct UndoModelTests {
         let (plan, outcome) = (home.run("undo --dry-run"), home.run("undo"))
         #expect(plan.status == .refused && plan.text.contains("\nwould take back 'item add' of "), "\(plan.text)")
         #expect(outcome.status == .refused && outcome.messages.hasSuffix(plan.messages), "\(plan.messages)")
-        #expect(plan.messages.contains("without 1 item that was added since?' needs an answer"), "\(plan.messages)")
+        #expect(plan.messages.contains("and also remove 1 item that was added since?"), "\(plan.messages)")
         let asked = home.run(["undo", "--dry-run", "-v"], terminal: ScriptedTerminal(answers: []))
         #expect(asked.status == .ok, "\(asked.messages)")
         #expect(asked.messages.contains("without '--yes', you will be asked: Take back 'item add' of "))
         #expect(home.run("undo --dry-run --yes").status == .ok)
+    }
+
+    @Test("The question of a replacing restore counts what it removes and the archive does not have")
+    func replacingQuestion() {
+        for command in [
+            "restore a.kcb", "item update --service ash --set icmt=x", "item add --service oak --no-secret",
+        ] {
+            #expect(home.run(command).status == .ok)
+        }
+        let outcome = home.run("restore a.kcb --replace --replace-unarchived")
+        #expect(outcome.status == .refused)
+        #expect(
+            outcome.messages.contains(
+                "Replace the 2 local items of keychain 'login' with the 1 of the archive, and remove 1 that is not in it?"
+            ), "\(outcome.messages)")
     }
 
     @Test("Every command that changes items ends with a line that names the undo")

@@ -38,15 +38,12 @@ package struct UndoText {
             changes.since == nil ? "" : " that \(items.count == 1 ? "was" : "were") \(change) since"
         }
         let losses = [
-            added.isEmpty
-                ? nil
-                : "\(changes.since == nil ? "removing" : "without") \(counted(added.count, "item"))"
-                    + since(added, "added"),
-            rewritten.isEmpty
-                ? nil : "without \(counted(rewritten.count, "item"))" + since(rewritten, "changed"),
-            changed.isEmpty ? nil : "setting back \(counted(changed.count, "item"))" + since(changed, "changed"),
+            added.isEmpty ? nil : "remove \(counted(added.count, "item"))" + since(added, "added"),
+            rewritten.isEmpty ? nil : "remove \(counted(rewritten.count, "item"))" + since(rewritten, "changed"),
+            changed.isEmpty ? nil : "set back \(counted(changed.count, "item"))" + since(changed, "changed"),
         ].compactMap { $0 }
-        return losses.isEmpty ? nil : "Take back \(undone), \(listed(losses))?"
+        let also = changes.since == nil ? "" : "also "
+        return losses.isEmpty ? nil : "Take back \(undone), and \(also)\(listed(losses))?"
     }
 
     /// What was done.

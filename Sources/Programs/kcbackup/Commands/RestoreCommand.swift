@@ -305,10 +305,12 @@ struct RestoreCommand: Verb {
         if old == 0 { return [] }
         session.list(report.vanishing) { _, words in "would be removed, and not in the archive: \(words)" }
         let new = report.counts.create + report.counts.update
+        let lost = report.vanishing.count
         let question =
             new == 0
             ? "Remove \(counted(old, "local item")) of \(target.words), which \(old == 1 ? "is" : "are") not in the archive?"
-            : "Replace the \(counted(old, "local item")) of \(target.words) with the \(new) of the archive?"
+            : "Replace the \(counted(old, "local item")) of \(target.words) with the \(new) of the archive"
+                + (lost == 0 ? "?" : ", and remove \(lost) that \(lost == 1 ? "is" : "are") not in it?")
         try session.confirm(question, isGiven: false)
         return Set(report.vanishing.map(\.uuid))
     }

@@ -26,7 +26,7 @@ extension Refusal {
     /// The question needs an answer, but there is no terminal; the option answers it.
     static func unattended(question: String, _ option: OptionName) -> Refusal {
         Refusal(
-            .refused, "'\(question)' needs an answer, and there is no terminal to ask on",
+            .refused, "there is no terminal to ask on: \(question)",
             hint: "add '\(option.spelling)\(option == .confirm ? " NAME" : "")' if that is what you want")
     }
 

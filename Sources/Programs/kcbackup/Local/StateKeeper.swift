@@ -69,7 +69,8 @@ enum StateKeeper {
             : "\(states.count) earlier states, the newest of \(time), which the old passcode opens,"
         if session.world.terminal.isAttended {
             session.warn("\(words) will be removed; 'undo' cannot bring them back then")
-            try session.confirm("Go on?", isGiven: false)
+            try session.confirm(
+                "Change the passcode, and remove \(counted(states.count, "earlier state"))?", isGiven: false)
         } else {
             session.warn("\(words) will be removed")
         }
