@@ -81,6 +81,9 @@ struct TextTests {
         #expect(wrapped("it's 'a b c d e f g h", to: 10) == "it's 'a b\n  c d e f\n  g h")
         #expect(wrapped("漢字漢字 漢字", to: 11) == "漢字漢字\n  漢字")
         #expect(wrapped("a-word-that-is-too-long b", to: 8) == "a-word-that-is-too-long\n  b")
+        // Indented lines stay so, and a title stays before what it is about.
+        #expect(wrapped("  - one two three", to: 11) == "  - one two\n    three")
+        #expect(wrapped("origin      elsewhere, by another", to: 20) == "origin      elsewhere,\n  by another")
     }
 
     @Test("Names are cut to their smallest widths only if nothing else can be left out")

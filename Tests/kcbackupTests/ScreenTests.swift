@@ -96,7 +96,7 @@ struct ScreenTests {
             .replacing(begun, with: "2026-01-01").replacing(Self.today, with: "2026-01-01")
             .replacing(/\d\d:\d\d:\d\d/, with: "09:30:00")
             // The terminal may break a line within a UUID.
-            .replacing(/UUID\s[0-9a-f\n-]{36,38}/) { match in
+            .replacing(/UUID\s+[0-9a-f\n-]{36,38}/) { match in
                 String(match.output.map { "0123456789abcdef".contains($0) ? "0" : $0 })
             }
             .replacing(/size        \d+\.\d KiB/, with: "size        22.5 KiB")

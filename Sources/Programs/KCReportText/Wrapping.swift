@@ -10,27 +10,30 @@ package func wrapped(_ text: String, to width: Int) -> String {
 }
 
 private func wrappedLine(_ line: String, to width: Int) -> String {
-    var lines = [""]
-    var used = 0
-    for word in unbrokenWords(of: line) {
+    let indent = String(line.prefix { $0 == " " })
+    var lines = [indent]
+    var used = indent.count
+    var isFirst = true
+    for word in unbrokenWords(of: String(line.dropFirst(indent.count))) {
         let size = displayWidth(word)
-        if used > 0, used + 1 + size > width {
-            lines.append("  " + word)
-            used = 2 + size
+        if !isFirst, used + 1 + size > width {
+            lines.append("\(indent)  \(word)")
+            used = indent.count + 2 + size
         } else {
-            let isFirst = lines.count == 1 && lines[0].isEmpty
             lines[lines.count - 1] += (isFirst ? "" : " ") + word
             used += (isFirst ? 0 : 1) + size
         }
+        isFirst = false
     }
     return lines.joined(separator: "\n")
 }
 
-/// Splits a line at spaces outside single quotes; an apostrophe within a word begins no quotation.
+/// Splits a line at single spaces outside single quotes; an apostrophe within a word begins no quotation.
 private func unbrokenWords(of line: String) -> [String] {
     var words: [String] = []
     for word in line.split(separator: " ", omittingEmptySubsequences: false).map(String.init) {
-        if let last = words.last, isOpen(last) {
+        // Several spaces are the gap between a title and what it is about.
+        if let last = words.last, isOpen(last) || word.isEmpty || last.hasSuffix(" ") {
             words[words.count - 1] = last + " " + word
         } else {
             words.append(word)

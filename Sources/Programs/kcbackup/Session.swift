@@ -72,6 +72,14 @@ final class Session {
         try output.flush()
     }
 
+    /// Breaks the lines of a result between words, as messages are, if it goes to a terminal.
+    ///
+    /// Not for tables, nor for what is copied or read by programs.
+    func prose(_ lines: [String]) -> [String] {
+        guard let width = tableWidth else { return lines }
+        return lines.map { wrapped($0, to: max(20, width)) }
+    }
+
     /// Appends JSON as ASCII for a terminal, with invisible and misleading characters escaped for a pipe or a file.
     func append(json: borrowing Span<UInt8>, to line: inout some ByteBuffer & ~Copyable) {
         if world.terminal.showsOutput {

@@ -31,7 +31,7 @@ struct ImportText {
     /// Describes the contents of the file, before anything is written.
     func tellContents() throws {
         if use == .dryRun, !session.style.isJSON {
-            try session.result([:], contentLines.map { $0 + "\n" })
+            try session.result([:], session.prose(contentLines.map { $0 + "\n" }))
         } else {
             for line in headLines { session.note(line) }
             if !isNamedInJSON { for line in lossLines { tellLoss(line) } }
@@ -107,7 +107,7 @@ struct ImportText {
             try session.result(
                 report.json(of: path, reading.format.name, holding: reading.contents.json, keychain: keychain)
                     .adding([("removed", removed.map { .number($0) })]),
-                list.lines + [summary + "\n"])
+                session.prose(list.lines + [summary + "\n"]))
         } else if report.counts.update + report.counts.keep > 0, !session.style.isQuiet {
             // What was changed, and what was not although the file differs, is said to everybody.
             session.message(summary + "\n")

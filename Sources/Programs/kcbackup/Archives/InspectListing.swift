@@ -90,9 +90,8 @@ final class InspectListing {
             output.bytes.append(utf8: ",\"items\":[")
             return
         }
-        for line in outline.lines(path, session.calendar) { output.bytes.append(utf8: line) }
-        output.bytes.append(utf8: "of          \(read.source.words)\n")
-        output.bytes.append(utf8: "origin      \(proven.origin.words)\n")
+        let origin = ["of          \(read.source.words)\n", "origin      \(proven.origin.words)\n"]
+        for line in session.prose(outline.lines(path, session.calendar) + origin) { output.bytes.append(utf8: line) }
         if summary.total > 0 { output.bytes.append(utf8: "\n" + table.header) }
     }
 
@@ -121,11 +120,10 @@ final class InspectListing {
             output.bytes.append(utf8: "]}\n")
         } else {
             table.appendSortedRows(to: &output.bytes)
-            for line in summary.lines { output.bytes.append(utf8: line) }
-            if summary.total > 0, !table.leftOut.isEmpty {
-                output.bytes.append(utf8: ItemColumns.left(out: table) + "\n")
-            }
-            if table.isTooLongToSort { output.bytes.append(utf8: ItemColumns.notSorted + "\n") }
+            var lines = summary.lines
+            if summary.total > 0, !table.leftOut.isEmpty { lines.append(ItemColumns.left(out: table) + "\n") }
+            if table.isTooLongToSort { lines.append(ItemColumns.notSorted + "\n") }
+            for line in session.prose(lines) { output.bytes.append(utf8: line) }
         }
         try output.flush()
     }

@@ -16,7 +16,7 @@ struct ItemRows {
     func lines(_ items: [Item], above: [String], isFirst: Bool) -> [String] {
         var lines = isFirst ? [] : ["\n"]
         if session.style.isJSON { return lines }
-        lines += above.map { $0 + "\n" }
+        lines += session.prose(above.map { $0 + "\n" })
         let rows = items.map { item in
             var row = TableRow()
             ItemColumns.write(item, session.calendar, to: &row)
@@ -25,7 +25,7 @@ struct ItemRows {
         for row in rows { table.measure(row) }
         if !items.isEmpty { lines += ["\n", table.header] }
         lines += table.rows(rows)
-        if !items.isEmpty, !table.leftOut.isEmpty { lines.append("\n\(ItemColumns.left(out: table))\n") }
+        if !items.isEmpty, !table.leftOut.isEmpty { lines += session.prose(["\n\(ItemColumns.left(out: table))\n"]) }
         if filter != nil { lines.append("\n\(counted(items.count, "item")) shown\n") }
         return lines
     }

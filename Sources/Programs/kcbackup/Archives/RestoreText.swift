@@ -82,7 +82,7 @@ struct RestoreText {
         }
         if !report.isDryRun { session.done = summary }
         if report.isDryRun || session.style.isJSON {
-            try result(json, list.lines + [summary + "\n"])
+            try result(json, session.prose(list.lines + [summary + "\n"]))
         } else if report.counts.update + report.counts.keep > 0, !session.style.isQuiet {
             // What was changed, and what was not although the archive differs, is said even if no user is watching.
             session.message(summary + "\n")

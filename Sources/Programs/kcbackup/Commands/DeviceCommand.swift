@@ -84,7 +84,7 @@ private func printDevice(
                 ("signer", key.map { .text($0.allowedSignersLine) }),
             ]).adding(status.holding.json).adding([("chip", chip?.json)])
         ],
-        lines + (chip.map { ["chip     \($0.words)\n"] } ?? [])
+        session.prose(lines + (chip.map { ["chip     \($0.words)\n"] } ?? []))
             + (key.map { ["signer   \($0.allowedSignersLine)\n"] } ?? []))
 }
 

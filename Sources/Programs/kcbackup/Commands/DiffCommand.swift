@@ -200,7 +200,7 @@ struct DiffCommand: Verb {
             ("same", .number(report.same)), ("notCompared", .number(report.notCompared)),
             ("inNoArchive", .number(report.omitted)), ("unreadable", .number(report.damaged)),
         ]
-        try session.result(.members(first.firstMembers(firstPath) + other + lists), report.lines)
+        try session.result(.members(first.firstMembers(firstPath) + other + lists), session.prose(report.lines))
         if report.damaged > 0 {
             session.warn("\(counted(report.damaged, "item")) of the \(otherWord) cannot be read")
         }

@@ -45,10 +45,11 @@ struct DoctorCommand: Verb {
                         .members([("job", warning.job.map { .text($0) }), ("message", .text(warning.message))])
                     }),
             ],
-            problems.flatMap { problem in
-                let told = problem.job.map { problem.explanation.about(job: $0) } ?? problem.explanation
-                return [told.message + "\n"] + told.hints.map { "  \($0)\n" }
-            })
+            session.prose(
+                problems.flatMap { problem in
+                    let told = problem.job.map { problem.explanation.about(job: $0) } ?? problem.explanation
+                    return [told.message + "\n"] + told.hints.map { "  \($0)\n" }
+                }))
         for warning in examination.warnings {
             session.warn("\(warning.job.map { "job \(quoted($0)): " } ?? "")\(warning.message)")
         }

@@ -216,8 +216,10 @@ struct InspectCommand: Verb {
                 "archive": outline.json(archive), "verified": false, "outsideVerified": true,
                 "origin": proven.origin.json,
             ],
-            (isFirst ? [] : ["\n"]) + outline.lines(archive, session.calendar)
-                + ["origin      \(proven.origin.words)\n", "not seen    \(unseen)\n"])
+            (isFirst ? [] : ["\n"])
+                + session.prose(
+                    outline.lines(archive, session.calendar)
+                        + ["origin      \(proven.origin.words)\n", "not seen    \(unseen)\n"]))
     }
 }
 

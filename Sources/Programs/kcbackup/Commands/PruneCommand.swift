@@ -105,11 +105,12 @@ struct PruneCommand: Verb {
         if dryRun || style.verbose {
             try session.result(
                 [:],
-                fates.map { fate in
-                    fate.isRemoval
-                        ? "remove  \(displayed(fate.entry.name))\n"
-                        : "keep    \(displayed(fate.entry.name))  " + fate.reasons.joined(separator: ", ") + "\n"
-                })
+                session.prose(
+                    fates.map { fate in
+                        fate.isRemoval
+                            ? "remove  \(displayed(fate.entry.name))\n"
+                            : "keep    \(displayed(fate.entry.name))  " + fate.reasons.joined(separator: ", ") + "\n"
+                    }))
         }
         warn(of: fates, in: session)
         session.note(

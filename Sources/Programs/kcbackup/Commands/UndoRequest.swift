@@ -48,7 +48,8 @@ struct UndoRequest {
         text.tellBlocked(isDone: !isDryRun, all: session.style.isVerbose, in: &list)
         if !isDryRun { session.done = text.done }
         if isDryRun || session.style.isJSON {
-            try session.result(text.json(isDryRun: isDryRun, oldFile: oldFile), list.lines + [text.planned + "\n"])
+            try session.result(
+                text.json(isDryRun: isDryRun, oldFile: oldFile), session.prose(list.lines + [text.planned + "\n"]))
         } else {
             session.note(text.done)
             if let oldFile { session.note("the file that did not open is now \(quoted(oldFile))") }

@@ -247,7 +247,8 @@ private struct Look {
         // One of several archives takes one line.
         try session.result(
             json,
-            session.oneOfSeveral == nil || session.style.isVerbose
-                ? lines : [lines.map { $0.dropLast() }.joined(separator: "; ") + "\n"])
+            session.prose(
+                session.oneOfSeveral == nil || session.style.isVerbose
+                    ? lines : [lines.map { $0.dropLast() }.joined(separator: "; ") + "\n"]))
     }
 }
