@@ -38,8 +38,9 @@ struct DesktopBindingTests {
                 """)
         #expect(
             text == """
-                stays behind: generic password 'aku': ThisDeviceOnly: the keyring of the desktop cannot bind it to this device
-                stays behind: generic password 'dku': ThisDeviceOnly: the keyring of the desktop cannot bind it to this device
+                2 items stay behind: ThisDeviceOnly: the keyring of the desktop cannot bind it to this device
+                  generic password 'aku'
+                  generic password 'dku'
                 '--give-up-device-binding' writes them there all the same: any device can then open them with the password of the keyring
                 1
                 "not-bound-there"

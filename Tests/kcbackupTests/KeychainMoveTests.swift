@@ -32,7 +32,7 @@ struct KeychainMoveTests {
     func importAfterRestore() throws {
         let first = new.run(restore)
         #expect(first.status == .ok)
-        #expect(first.messages.contains("hint: if this is that device, reinstalled: 'kcbackup device import FILE'"))
+        #expect(first.messages.contains("that made the archive, reinstalled: 'kcbackup device import FILE'"))
         #expect(new.run("item find --service bound").status == .notFound)
 
         let imported = new.run("device import key.age --passphrase file:pass --passcode file:code --yes -v")

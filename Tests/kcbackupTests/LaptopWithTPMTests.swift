@@ -178,7 +178,7 @@ struct LaptopWithTPMTests {
             try terminal.type(.text(answer), .key("Enter"))
         }
         try terminal.wait(until: { $0.contains("ended with 0") })
-        #expect(try terminal.screen().contains("stays behind"))
+        #expect(try terminal.screen().contains(" behind:"))
 
         try empty.write("passcode", Array("orbit velvet\n".utf8))
         func found(_ service: String) throws -> ExternalProgram.Outcome {

@@ -32,9 +32,8 @@ struct ArchiveDrill {
             try drill.run(into: scratch.make(), reopened: scratch.open) { progress.step() }
         }
         progress.finish()
-        session.list(report.stayingBehind.map(\.item)) { index, words in
-            "stays behind: \(words): \(report.stayingBehind[index].reason.words)"
-        }
+        var list = ChangeList(isDryRun: false, in: session)
+        list.add(staying: report.stayingBehind)
         for (item, problem) in report.failing { session.warn("not restored: \(item.words): \(problem.words)") }
         for (item, difference) in report.differences {
             session.warn("restored differently: \(item.words): \(difference.words)")

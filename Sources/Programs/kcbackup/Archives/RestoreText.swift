@@ -107,9 +107,7 @@ struct RestoreText {
         }
         for words in wordsApart(changes.same) { session.note("the same: \(words)") }
         // Items that stay behind are always listed, even without a terminal.
-        list.add(report.stayingBehind.map(\.item)) { index, words in
-            "\(report.isDryRun ? "would stay" : "stays") behind: \(words): \(report.stayingBehind[index].reason.words)"
-        }
+        list.add(staying: report.stayingBehind, isPlanned: report.isDryRun)
         if report.stayingBehind.contains(where: { $0.reason == .thisDeviceOnly }), !session.style.isQuiet {
             session.message("kcbackup: hint: \(reinstalledThenRestored)\n")
         }

@@ -268,8 +268,8 @@ let reinstalled =
 
 /// Advice for a restore that leaves items of another device behind.
 let reinstalledThenRestored =
-    "if this is that device, reinstalled: 'kcbackup device import FILE' brings its key back, and the same restore then "
-    + "brings these items"
+    "if this is the machine that made the archive, reinstalled: 'kcbackup device import FILE' brings its key back, "
+    + "and the same restore then brings these items"
 
 /// Advice for a wrong secret.
 let ifLost = "if it is lost: 'man kcbackup', WHEN SOMETHING IS LOST, says what else opens it"

@@ -48,9 +48,8 @@ extension ArchiveStore {
                 "\(counted(unreadCount, "item")) could not be read when the archive was made, and "
                     + (unreadCount == 1 ? "is" : "are") + " not in it")
         }
-        session.list(stayingBehind.map(\.item)) { index, words in
-            "stays behind: \(words): \(stayingBehind[index].reason.words)"
-        }
+        var list = ChangeList(isDryRun: false, in: session)
+        list.add(staying: stayingBehind)
         if stayingBehind.contains(where: { $0.reason == .thisDeviceOnly }), !session.style.isQuiet {
             session.message("kcbackup: hint: \(reinstalledThenRestored)\n")
         }

@@ -23,6 +23,27 @@ struct ChangeList {
         lines += session.lines(items, of: total ?? items.count, limit: Self.limit, line)
     }
 
+    /// Adds the items that stay behind; a reason that several of them share is said once, above their names.
+    ///
+    /// - Parameter isPlanned: true if they would stay behind.
+    mutating func add(staying items: [(item: Item, reason: Verdict.Reason)], isPlanned: Bool = false) {
+        for reason in Verdict.Reason.allCases {
+            let group = items.filter { $0.reason == reason }.map(\.item)
+            guard group.count > 1 else {
+                add(group) { _, words in
+                    "\(isPlanned ? "would stay" : "stays") behind: \(words): \(reason.words)"
+                }
+                continue
+            }
+            add(line: "\(group.count) items \(isPlanned ? "would stay" : "stay") behind: \(reason.words)")
+            add(group) { _, words in "  \(words)" }
+        }
+    }
+
+    private mutating func add(line: String) {
+        if isDryRun { lines.append(line + "\n") } else if !session.style.isQuiet { session.message(line + "\n") }
+    }
+
     /// Adds a line on an item that will not be written: a warning, unless it belongs to the result of a dry run.
     mutating func add(problem: String) {
         if isDryRun { lines.append(problem + "\n") } else { session.warn(problem) }
