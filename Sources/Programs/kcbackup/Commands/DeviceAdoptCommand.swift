@@ -101,9 +101,10 @@ struct DeviceAdoptCommand: Verb {
             case .different: "on another machine"
             case .unknown: "on a machine that is not known"
             }
+        let held = keychains.map { "keychain \(quoted($0))" } + (try KeyHoldings(in: session).lines)
         let lines =
-            ["the key of device \(status.device) was made \(place); it alone opens"]
-            + keychains.map { "  keychain \(quoted($0))" } + (try KeyHoldings(in: session).lines.map { "  " + $0 }) + [
+            ["the key of device \(status.device) was made \(place); nothing else opens:"]
+            + held.map { "  - " + $0 } + [
                 "1  this is still that device, a reinstalled system or its disk in a new machine: it keeps the key",
                 "2  this is another device, a copied home folder: it gets a new key, and the old one is kept in a file",
             ]
