@@ -208,7 +208,7 @@ struct DesktopMergeTests {
     func examined() throws {
         let text = try shell.run(
             #"""
-            examine() { $KCBACKUP doctor 2>&1 >/dev/null | grep "two files\|gone" | shown; echo; }
+            examine() { $KCBACKUP doctor 2>&1 >/dev/null | sed -n '/two files/,/adds/p; /gone/p' | shown; echo; }
             diverge
             examine
             touch $new.later $old.migrated
@@ -218,7 +218,11 @@ struct DesktopMergeTests {
             """#)
         #expect(
             text == """
-                kcbackup: warning: keyring 'Login' has two files: '~/.local/share/keyrings/login.keyring' of GNOME Keyring (14 items, changed …) and '~/.local/share/keyrings/v1/login.keyring' of oo7 (14 items, changed …), of which the first is in use: 'kcbackup diff ~/.local/share/keyrings/login.keyring ~/.local/share/keyrings/v1/login.keyring' compares them, and 'kcbackup merge ~/.local/share/keyrings/v1/login.keyring --into secret-service:Login' adds what the other one has; move that one away then
+                kcbackup: warning: keyring 'Login' has two files, of which the first is in use:
+                  '~/.local/share/keyrings/login.keyring' of GNOME Keyring (14 items, changed …)
+                  '~/.local/share/keyrings/v1/login.keyring' of oo7 (14 items, changed …)
+                  'kcbackup diff ~/.local/share/keyrings/login.keyring ~/.local/share/keyrings/v1/login.keyring' compares them
+                  'kcbackup merge ~/.local/share/keyrings/v1/login.keyring --into secret-service:Login' adds what the other one has; move that one away then
 
 
                 kcbackup: warning: oo7 has converted keyring '~/.local/share/keyrings/login.keyring', and its own file of it is gone

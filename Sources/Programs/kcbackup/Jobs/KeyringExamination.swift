@@ -47,11 +47,14 @@ struct KeyringExamination {
             }
             return
         }
-        let facts =
-            "keyring \(quoted(old.label)) has two files: \(quoted(oldPath)) of GNOME Keyring (\(words(old, session))) and "
-            + "\(quoted(newPath)) of oo7 (\(words(new, session)))"
+        let title = "keyring \(quoted(old.label)) has two files"
+        let files = [
+            "\(quoted(oldPath)) of GNOME Keyring (\(words(old, session)))",
+            "\(quoted(newPath)) of oo7 (\(words(new, session)))",
+        ]
         guard keyring.mayDiffer(old, new, usedBy: service) else {
-            notes.append("\(facts); the one that is not in use was not changed after the conversion")
+            notes.append(
+                "\(title): \(listed(files)); the one that is not in use was not changed after the conversion")
             return
         }
         let compare = "'kcbackup diff \(shellWord(oldPath)) \(shellWord(newPath))' compares them"
@@ -62,15 +65,19 @@ struct KeyringExamination {
             case .other, nil: nil
             }
         guard let isOldInUse else {
-            warnings.append("\(facts), and it cannot be seen which one is in use: \(compare)")
+            warnings.append(lines(["\(title), and it cannot be seen which one is in use:"] + files + [compare]))
             return
         }
         let label = isOldInUse ? old.label : new.label
+        let merge =
+            "'kcbackup merge \(shellWord(isOldInUse ? newPath : oldPath)) \(OptionName.into.spelling) "
+            + "\(shellWord("secret-service:" + label))' adds what the other one has; move that one away then"
         warnings.append(
-            "\(facts), of which the \(isOldInUse ? "first" : "second") is in use: \(compare), and 'kcbackup merge "
-                + "\(shellWord(isOldInUse ? newPath : oldPath)) \(OptionName.into.spelling) "
-                + "\(shellWord("secret-service:" + label))' adds what the other one has; move that one away then")
+            lines(["\(title), of which the \(isOldInUse ? "first" : "second") is in use:"] + files + [compare, merge]))
     }
+
+    /// A warning whose paths and commands have lines of their own, since each of them fills one.
+    private func lines(_ lines: [String]) -> String { lines.joined(separator: "\n  ") }
 
     /// What a file shows; nil if it cannot be read, which is a warning.
     private mutating func outline(of path: String) throws -> KeyringOutline? {
