@@ -183,6 +183,10 @@ enum Failure: Error, Hashable, Sendable {
         case .home(let failure): explainHome(failure)
         case .brokenOff(let failure, let written): explainBrokenOff(failure, written: written)
         case .keychain(let error, let name): explainKeychain(error, keychain: name)
+        case .noKeychain(let name, .absent):
+            Explanation(
+                .notFound, "no desktop keyring runs here, and there is no \(name.map(storeWords) ?? "keychain")",
+                hint: KeyringHint.absent.words, "'kcbackup keychain create' makes a keychain of kcbackup's own")
         case .noKeychain(let name, let hint):
             explainKeychain(.notFound(name ?? ""), keychain: name).adding([hint.words])
         case .item(let problem): explainItem(problem)
@@ -231,7 +235,7 @@ enum KeyringHint: Hashable, Sendable, CaseIterable {
         let option = "\(OptionName.keychain.spelling) \(DesktopKeyring.all.name)"
         return switch self {
         case .running: "'\(option)' is the desktop keyring"
-        case .absent: "'\(option)' backs up the desktop keyring, where its user is logged in to the desktop"
+        case .absent: "log in to the desktop to back up its keyring; '\(option)' says what is missing"
         case .unreachable: "the desktop keyring cannot be reached: '\(option)' says why"
         case .misspelled: "did you mean '\(option)'?"
         }
