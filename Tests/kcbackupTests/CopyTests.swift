@@ -125,7 +125,7 @@ struct CopyTests {
             let outcome = run(line)
             #expect(outcome.status == .incomplete, "\(line): \(outcome.messages)")
         }
-        #expect(run("restore nas:x -i key --keychain other").messages.contains("could not be read when the archive"))
+        #expect(run("restore nas:x -i key --keychain other").messages.contains("left out, or not readable"))
     }
 
     @Test("Files whose names are not UTF-8 are named, and the exit code is 3")

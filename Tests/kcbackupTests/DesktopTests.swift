@@ -80,7 +80,7 @@ struct DesktopTests {
             cat messages
             $KCBACKUP inspect b.kcb -i key.txt --json | jq -c .contents.complete
             run $KCBACKUP export --archive b.kcb -i key.txt --to csv --plaintext -o b.csv
-            grep -o '5 items could not.*' messages
+            grep -o '5 items are not in the archive: .*' messages
             run $KCBACKUP export --archive b.kcb -i key.txt --to csv --plaintext --require-all -o c.csv
             run $KCBACKUP create --keychain "secret-service:Collection 0" --unencrypted -o c.kcb
             printf wrong >pw; chmod 600 pw
@@ -100,7 +100,7 @@ struct DesktopTests {
                 kcbackup: warning: collection 'Collection 0' is locked: its 5 items are not in the archive
                 false
                 3 7 b.kcb
-                5 items could not be read when the archive was made, and are not in it
+                5 items are not in the archive: left out, or not readable, when it was made
                 4 8 b.kcb
                 14 5 b.kcb
                 12 1 b.kcb

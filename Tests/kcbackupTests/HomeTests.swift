@@ -201,7 +201,7 @@ struct HomeTests {
             let looked = home.run("item find \(word) --in i.kcb --passphrase file:pass --reveal")
             #expect(looked.status == .incomplete, "\(word)")
             #expect(looked.text == found)
-            #expect(looked.messages.contains("2 items could not be read when the archive was made, and are not in it"))
+            #expect(looked.messages.contains("2 items are not in the archive: left out, or not readable, when"))
         }
         // What is only listed, or was asked for by name, is not less for that.
         #expect(home.run("item list --keychain home:").status == .ok)

@@ -138,8 +138,8 @@ extension ReportPage {
         if contents.damaged > 0 {
             lines.append(
                 """
-                <li><b class="no">\(shown: counted(contents.damaged, "item"))</b> could not be read when the archive was \
-                made.</li>
+                <li><b class="no">\(shown: counted(contents.damaged, "item"))</b> not in the archive: left out, or not \
+                readable, when it was made.</li>
 
                 """)
         }

@@ -60,7 +60,7 @@ package struct InspectSummary {
                         + "WhenPasscodeSetThisDeviceOnly\n")
             }
             if contents.damaged > 0 {
-                lines.append("\(counted(contents.damaged, "item")) could not be read when the archive was made\n")
+                lines.append(lackingWords(contents.damaged) + "\n")
             }
         }
         return lines

@@ -65,7 +65,7 @@ package struct VerifyText {
             lines.append("the key opens the metadata alone: secrets were not verified\n")
         }
         if !contents.isComplete {
-            lines.append("\(counted(contents.damaged, "item")) could not be read when the archive was made\n")
+            lines.append(lackingWords(contents.damaged) + "\n")
         }
         if let drill { lines.append(drill.line) }
         return lines

@@ -6,6 +6,13 @@ package func counted(_ count: Int, _ noun: String, plural: String? = nil) -> Str
     "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
 }
 
+/// Says how many items an archive lacks: files that were not followed, collections that were locked, damaged items.
+///
+/// An archive has their number alone, and not the reasons.
+package func lackingWords(_ count: Int) -> String {
+    "\(counted(count, "item")) \(count == 1 ? "is" : "are") not in the archive: left out, or not readable, when it was made"
+}
+
 /// Returns words as in "label", "label and port" and "label, port and path".
 package func listed(_ words: [String]) -> String {
     guard words.count > 1, let last = words.last else { return words.first ?? "" }

@@ -72,9 +72,7 @@ struct RestoreText {
                     + "\(report.contents.omitted == 1 ? "is" : "are") in no archive (WhenPasscodeSetThisDeviceOnly)")
         }
         if !report.contents.isComplete, done == .restored {
-            session.warn(
-                "\(counted(report.contents.damaged, "item")) could not be read when the archive was made, and "
-                    + (report.contents.damaged == 1 ? "is" : "are") + " not in it")
+            session.warn(lackingWords(report.contents.damaged))
         }
         unmapped.tell(session)
         if case .archive(_, _, let origin) = source, origin != .thisDevice {

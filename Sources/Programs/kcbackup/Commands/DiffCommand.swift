@@ -206,11 +206,12 @@ struct DiffCommand: Verb {
         }
         for (path, missing) in [(firstPath, report.missing.first), (secondPath ?? "", report.missing.second)]
         where missing > 0 {
+            let lacking = "\(counted(missing, "item")) \(missing == 1 ? "was" : "were") left out, or not readable, when"
             session.warn(
                 path == firstPath && first.archive == nil
                     ? "\(counted(missing, "item")) of \(quoted(path)) cannot be read, and may be shown as added"
-                    : "archive \(quoted(path)) is incomplete: \(counted(missing, "item")) could not be read when it was "
-                        + "made, and may be shown as \(path == firstPath ? "added" : "removed")")
+                    : "archive \(quoted(path)) is incomplete: \(lacking) it was made, and may be shown as "
+                        + (path == firstPath ? "added" : "removed"))
         }
         let isIncomplete = report.damaged + report.missing.first + report.missing.second > 0
         guard report.notCompared > 0 else { return isIncomplete ? .incomplete : .ok }

@@ -34,9 +34,7 @@ struct ExportText {
             session.warn("\(counted(asking, "item")) asked for the passcode each time, which no other program does")
         }
         if export.unreadCount > 0 {
-            session.warn(
-                "\(counted(export.unreadCount, "item")) could not be read when the archive was made, and "
-                    + (export.unreadCount == 1 ? "is" : "are") + " not in it")
+            session.warn(lackingWords(export.unreadCount))
         }
         for item in export.damaged.dropFirst(told) {
             session.warn("not exported, since it is damaged: \(item?.words ?? "an unreadable item")")

@@ -162,8 +162,8 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
     case .wouldRemoveUnread(let count):
         Explanation(
             .damaged,
-            "the archive is incomplete: \(counted(count, "item")) could not be read when it was made "
-                + "(locked or damaged), and would be removed; nothing was written",
+            "the archive is incomplete: \(counted(count, "item")) \(count == 1 ? "was" : "were") left out, or not readable, "
+                + "when it was made, and would be removed; nothing was written",
             hint: "leave out '\(OptionName.replace.spelling)' to restore what the archive has",
             "an archive that is complete can replace everything")
     case .wouldRemoveUnopened(let count):

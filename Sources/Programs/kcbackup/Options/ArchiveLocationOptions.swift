@@ -44,9 +44,7 @@ extension ArchiveStore {
     /// Names the items that a restore on this device would leave behind, and says how many are not in the archive.
     func tellMissing(_ session: Session) {
         if unreadCount > 0 {
-            session.warn(
-                "\(counted(unreadCount, "item")) could not be read when the archive was made, and "
-                    + (unreadCount == 1 ? "is" : "are") + " not in it")
+            session.warn(lackingWords(unreadCount))
         }
         var list = ChangeList(isDryRun: false, in: session)
         list.add(staying: stayingBehind)
