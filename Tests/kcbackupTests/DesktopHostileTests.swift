@@ -112,7 +112,7 @@ struct DesktopHostileTests {
             text == """
                 130
                 kcbackup: error: interrupted while the first items were written
-                kcbackup: hint: what was written stays, since there are no transactions there: run the command again to finish it
+                kcbackup: hint: what was written stays, since there are no transactions there: run the command again to finish it, or see with 'kcbackup undo --dry-run' what it wrote
 
                 """)
     }
@@ -217,11 +217,11 @@ struct DesktopHostileTests {
             chmod 600 items.jsonl
             $KCBACKUP create --keychain file:items.jsonl -r "$(grep -o 'age1[a-z0-9]*' key.txt)" a.kcb 2>/dev/null
             service items=none truncate=a.kcb
-            try $KCBACKUP restore a.kcb -i key.txt --keychain secret-service: | sed 's/[0-9]* items/N items/'
+            try $KCBACKUP restore a.kcb -i key.txt --keychain secret-service:
             grep -c 'what was written stays' messages
             """)
         #expect(text.hasSuffix("\n1\n"))
-        #expect(text.contains("error: after at least N items: ") || text.contains("error: while the first items were"))
+        #expect(text.contains("after some items were written: ") || text.contains("error: while the first items were"))
     }
 
     @Test("An item that the service only claims to have made is not counted, and what may have changed is said")

@@ -135,7 +135,8 @@ private func locked(_ labels: [String]) -> Explanation {
 
 /// Explains a failure after something may have been written to the desktop keyring or the home, at least `written` items.
 func explainBrokenOff(_ failure: Failure, written: Int) -> Explanation {
-    let when = written == 0 ? "while the first items were written" : "after at least \(counted(written, "item"))"
+    // Many more may be there than the service has confirmed, so a number would say too little.
+    let when = written == 0 ? "while the first items were written" : "after some items were written"
     guard failure == .secretService(.interrupted) else {
         return failure.explanation.prefixed(when + ": ").adding([staying])
     }
@@ -143,4 +144,5 @@ func explainBrokenOff(_ failure: Failure, written: Int) -> Explanation {
 }
 
 private let staying =
-    "what was written stays, since there are no transactions there: run the command again to finish it"
+    "what was written stays, since there are no transactions there: run the command again to finish it, or see with "
+    + "'kcbackup undo --dry-run' what it wrote"
