@@ -137,6 +137,11 @@ struct HomeFolderTests {
             ssh-keygen -q -t rsa -m PEM -N 'secret' -f "$HOME/.ssh/closed-pem"
             printf 'machine example.org login ada password tulip\\n' > "$HOME/.netrc"
             printf 'tulip' > "$HOME/.vault-token"
+            # Files that say nothing hold no secret.
+            mkdir "$HOME/.aws" "$HOME/.cargo"
+            printf '[default]\\n' > "$HOME/.aws/credentials"
+            printf '# host:port:database:user:password\\n' > "$HOME/.pgpass"
+            printf '[registry]\\ntoken = "tulip"\\n' > "$HOME/.cargo/credentials.toml"
             "$KCBACKUP" doctor 2>&1 | grep -o "~/[^']*' holds.*: 'kcbackup [a-z]*\\|~/[^']*' holds.*: 'ssh-keygen -p"
             """)
         #expect(
@@ -145,6 +150,7 @@ struct HomeFolderTests {
                 ~/.ssh/pem' holds a private key without a passphrase: 'ssh-keygen -p
                 ~/.netrc' holds passwords in the clear: 'kcbackup import
                 ~/.vault-token' holds a secret in the clear: 'kcbackup item
+                ~/.cargo/credentials.toml' holds a secret in the clear: 'kcbackup item
 
                 """, "\(shell.text)\(shell.errorText)")
     }

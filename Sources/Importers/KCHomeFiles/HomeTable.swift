@@ -32,7 +32,7 @@ package enum HomeTable {
             HomeSource(
                 "Git", [".git-credentials", ".config/git/credentials"].map { .take($0, clear: .passwords) }),
             HomeSource(
-                "databases", [.take(".pgpass", clear: .always), .take(".my.cnf", clear: .words(["password"]))]),
+                "databases", [.take(".pgpass", clear: .settings), .take(".my.cnf", clear: .words(["password"]))]),
             HomeSource("containers", containers), HomeSource("clouds", clouds), HomeSource("code hosts", codeHosts),
             HomeSource("packages", packages), HomeSource("backups and copies", copies),
             HomeSource("networks", [.take(".cert/**")]), CredentialTable.ofUser,
@@ -81,7 +81,7 @@ package enum HomeTable {
     private static let clouds: [HomeRule] =
         [
             .leave(".aws/sso", .shortLived), .leave(".aws/cli", .shortLived),
-            .take(".aws/credentials", clear: .always), .take(".aws/config", clear: .words(["aws_secret_access_key"])),
+            .take(".aws/credentials", clear: .settings), .take(".aws/config", clear: .words(["aws_secret_access_key"])),
             .leave(".config/gcloud/access_tokens.db", .shortLived),
             .take(".config/gcloud/credentials.db", isDatabase: true, clear: .always),
             .take(".config/gcloud/application_default_credentials.json", clear: .always),
@@ -105,7 +105,7 @@ package enum HomeTable {
     private static let packages: [HomeRule] = [
         .take(".npmrc", clear: .words(["_authToken", "_password", "_auth="])),
         .take(".pypirc", clear: .words(["password"])),
-        .take(".cargo/credentials.toml", clear: .always), .take(".cargo/credentials", clear: .always),
+        .take(".cargo/credentials.toml", clear: .settings), .take(".cargo/credentials", clear: .settings),
         .take(".gem/credentials", clear: .always), .take(".config/composer/auth.json", clear: .always),
         .take(".m2/settings.xml", clear: .words(["<password>"])), .take(".m2/settings-security.xml"),
     ]
