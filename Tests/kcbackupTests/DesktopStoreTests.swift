@@ -210,5 +210,8 @@ struct UnreachableKeyringTests {
                 #expect(!outcome.messages.contains("empty"), "\(outcome.messages)")
             }
         }
+        let status = home.run("status -v")
+        #expect(status.text.contains(/secret-service: +never/), "\(status.text)")
+        #expect(status.messages.contains("only archives in folders of backups are on record here"))
     }
 }

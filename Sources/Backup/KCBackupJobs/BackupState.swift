@@ -131,8 +131,8 @@ package struct BackupState {
     /// - Parameters:
     ///   - storeID: returns the ID of a keychain file; nil if the keychain cannot be opened.
     ///   - desktopHasItems: true if a desktop keyring is running and has items; asked only where there is nothing else.
-    /// - Throws: `CatalogueFailure`, `FileFailure`, the errors of `LocalDevice.keyIfAny`, and what `desktopHasItems`
-    ///   throws.
+    /// - Throws: `CatalogueFailure`, `FileFailure`, `LocalKeychainFailure`, the errors of `LocalDevice.keyIfAny`, and
+    ///   what `desktopHasItems` throws.
     package init(
         of store: Jobs, at now: Timestamp, storeID: (LocalKeychain) -> String?, desktopHasItems: () throws -> Bool
     ) throws {
@@ -162,7 +162,11 @@ package struct BackupState {
                 StoreState(
                     name: name, entries: entries, jobs: jobs.filter { $0.job.covers(local) }.map(\.job.name), at: now))
         }
-        let shows = try stores.isEmpty && jobs.isEmpty && desktopHasItems()
+        var shows = false
+        if jobs.isEmpty {
+            let isChosen = try KeychainLists.load(from: store.dataFolder).store == .desktop
+            if isChosen { shows = true } else if stores.isEmpty { shows = try desktopHasItems() }
+        }
         self.stores = stores + Self.desktops(in: catalogues, jobs, always: shows ? [.all] : [], at: now)
     }
 

@@ -63,6 +63,11 @@ struct StatusCommand: Verb {
             try session.result(state.json(kits, at: session.now), [])
         } else if !style.quiet {
             try session.result([:], lines(state, kits, in: session))
+            if state.stores.contains(where: { $0.good == nil }) {
+                session.note(
+                    "only archives in folders of backups are on record here: 'kcbackup create \(OptionName.to.spelling) "
+                        + "FOLDER' and jobs make these")
+            }
         }
         for keychain in state.stores
         where keychain.jobs.isEmpty && !state.jobs.isEmpty && state.unreadable.isEmpty {
