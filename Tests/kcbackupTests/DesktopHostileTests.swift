@@ -319,6 +319,10 @@ struct DesktopHostileTests {
             $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb 2>/dev/null
             # With the keyring at hand, it is what the commands are about.
             $KCBACKUP item list >/dev/null 2>&1 && echo listed
+            printf 'name,url,username,password\\na,https://a.example/,ada,b\\n' >logins.csv
+            chmod 600 logins.csv
+            try $KCBACKUP import logins.csv; grep -c 'merge FILE --into secret-service:' messages
+            $KCBACKUP import logins.csv --dry-run 2>&1 >/dev/null | grep -c 'merge FILE --into secret-service:'
             try $KCBACKUP restore --undo
             done_with
             try $KCBACKUP item list; grep -c desktop messages || true
@@ -328,6 +332,9 @@ struct DesktopHostileTests {
         #expect(
             text == """
                 listed
+                10 error: there is no keychain 'login'
+                1
+                1
                 10 error: no earlier state of the desktop keyring is kept
                 10 error: there is no keychain 'login'
                 0

@@ -12,6 +12,7 @@ internal import KCReportText
 /// `kcbackup import`: adds the items of a file, of another program or of lines, to a keychain.
 struct ImportCommand: Verb {
     static let mainOptions: [OptionName] = [.into, .dryRun, .from]
+    static let keyringUse = KeyringUse.merged
 
     static let configuration = CommandConfiguration(
         commandName: "import",

@@ -229,6 +229,8 @@ enum KeyringHint: Hashable, Sendable, CaseIterable {
     case absent
     /// The colon is missing.
     case misspelled
+    /// The command is for keychains alone, and another one is for the desktop keyring.
+    case merged
 
     /// The hint as text.
     var words: String {
@@ -238,6 +240,8 @@ enum KeyringHint: Hashable, Sendable, CaseIterable {
         case .absent: "log in to the desktop to back up its keyring; '\(option)' says what is missing"
         case .unreachable: "the desktop keyring cannot be reached: '\(option)' says why"
         case .misspelled: "did you mean '\(option)'?"
+        case .merged:
+            "'kcbackup merge FILE \(OptionName.into.spelling) \(DesktopKeyring.all.name)' takes it into the desktop keyring"
         }
     }
 }
@@ -247,6 +251,8 @@ enum KeyringUse: Sendable {
     case direct
     /// It makes backups of it, for which most people want the command.
     case backedUp
+    /// It writes into keychains alone, and 'merge' takes the same file into the desktop keyring.
+    case merged
     case none
 }
 

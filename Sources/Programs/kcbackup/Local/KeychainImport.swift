@@ -7,6 +7,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText
+internal import KCSecretService
 
 /// Imports what was read of a file into a keychain, and reports that.
 struct KeychainImport {
@@ -83,6 +84,9 @@ struct KeychainImport {
             namesLimit: ChangeList.limit(isDryRun: isDryRun, in: session))
         guard try Path.exists(local.path) else {
             session.warn("there is no keychain \(quoted(local.name)) yet; 'kcbackup keychain create' makes it")
+            if try session.world.desktopKeyring() == .running, !session.style.isQuiet {
+                session.message("kcbackup: hint: \(KeyringHint.merged.words)\n")
+            }
             let target = EmptyTarget(form: .plain)
             return (try importing.run(items, into: target, step: progress.step, observe: observe), nil)
         }

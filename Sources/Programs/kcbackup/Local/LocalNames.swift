@@ -57,10 +57,12 @@ extension LocalKeychain {
     /// How to name the desktop keyring, where this keychain is missing; nil if nothing suggests that it is meant.
     private func keyringHint(in session: Session) throws -> KeyringHint? {
         if session.keyringUse == .none { return nil }
+        let isMerged = session.keyringUse == .merged
         let isMisspelled = name == ArchiveSource.desktopKeyring
-        if isMisspelled { return .misspelled }
+        if isMisspelled { return isMerged ? .merged : .misspelled }
         if try !LocalKeychain.names(in: session.world.dataFolder).isEmpty { return nil }
         let presence = try session.world.desktopKeyring()
+        if isMerged { return presence == .running ? .merged : nil }
         if presence == .absent { return session.keyringUse == .backedUp ? .absent : nil }
         return presence == .running ? .running : .unreachable
     }
