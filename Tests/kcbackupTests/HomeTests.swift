@@ -78,7 +78,7 @@ struct HomeTests {
         let asked = home.run("undo --keychain home:")
         #expect(asked.status == .refused)
         #expect(asked.messages.contains("would be removed: file '~/.ssh/config' (changed here since)"))
-        #expect(asked.messages.contains(", and also remove 1 item that was changed since?"))
+        #expect(asked.messages.contains(", and also remove 1 file that was changed since?"))
         #expect(text(".ssh/config") == "Host b\n")
         #expect(home.run("undo --keychain home: --yes").status == .ok)
         #expect(text(".ssh/config") == nil)

@@ -1,5 +1,6 @@
 package import KCBackupCatalogue
 package import KCItemStores
+internal import KCHomeFiles
 internal import KCKeychainModel
 
 /// Describes what bringing a state back does, as text and in JSON.
@@ -34,13 +35,14 @@ package struct UndoText {
                 + "\(counted(plan.itemsAfter, "item"))?"
         }
         let (added, changed, rewritten) = (changes.addedSince, changes.changedSince, changes.rewrittenSince)
-        func since(_ items: [Item], _ change: String) -> String {
-            changes.since == nil ? "" : " that \(items.count == 1 ? "was" : "were") \(change) since"
+        let noun = HomeRoot(storeName: store.name) == nil ? "item" : "file"
+        func loss(_ verb: String, _ items: [Item], _ change: String) -> String? {
+            if items.isEmpty { return nil }
+            let since = changes.since == nil ? "" : " that \(items.count == 1 ? "was" : "were") \(change) since"
+            return "\(verb) \(counted(items.count, noun))\(since)"
         }
         let losses = [
-            added.isEmpty ? nil : "remove \(counted(added.count, "item"))" + since(added, "added"),
-            rewritten.isEmpty ? nil : "remove \(counted(rewritten.count, "item"))" + since(rewritten, "changed"),
-            changed.isEmpty ? nil : "set back \(counted(changed.count, "item"))" + since(changed, "changed"),
+            loss("remove", added, "added"), loss("remove", rewritten, "changed"), loss("set back", changed, "changed"),
         ].compactMap { $0 }
         let also = changes.since == nil ? "" : "also "
         return losses.isEmpty ? nil : "Take back \(undone), and \(also)\(listed(losses))?"
