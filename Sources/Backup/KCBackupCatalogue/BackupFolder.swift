@@ -168,17 +168,24 @@ package final class BackupFolder {
         let file = CatalogueEntry.File(archive, keys: keys)
         // If the run is killed, the next one can distinguish the new file from a copy of an old one.
         try change(entry) { $0.nextFile = file }
+        func note() throws {
+            try change(entry) {
+                $0.file = file
+                $0.nextFile = nil
+                $0.verified = now
+            }
+        }
         do throws(FileFailure) {
             try archive.replace(entry.name, ifStill: expected)
         } catch {
-            if error.problem == .changed { try change(entry) { $0.nextFile = nil } }
+            switch error.problem {
+            case .changed: try change(entry) { $0.nextFile = nil }
+            case .remains: try note()
+            default: break
+            }
             throw FileFailure(path(of: entry), error.problem)
         }
-        try change(entry) {
-            $0.file = file
-            $0.nextFile = nil
-            $0.verified = now
-        }
+        try note()
     }
 
     /// Pins the folder to other keys.

@@ -31,7 +31,7 @@ struct Displacement {
     /// - Returns: false if the file with the name is not as it was read, and keeps it.
     /// - Throws: `system`; the new file has no name then, and the other one is where it was unless it could not be put back.
     ///   `displaced` if several programs replaced the file meanwhile: each of their versions has a name then.
-    ///   If what was displaced cannot be removed, the new file has the name, and the error names the other one.
+    ///   `remains` if what was displaced cannot be removed: the new file has the name then.
     func replace(by new: OpenFile, named passing: String) throws(FileFailure) -> Bool {
         guard let old = try hold() else {
             remove(passing)
@@ -48,7 +48,7 @@ struct Displacement {
             throw failure(code, "replacing")
         }
         if try isExpected(passing) {
-            try removeDisplaced(passing)
+            if let code = removeDisplaced(passing) { throw FileFailure(path(name), .remains(at: path(passing), code)) }
             return true
         }
         try putBack(from: passing, insteadOf: EntryStatus(new))
@@ -73,7 +73,9 @@ struct Displacement {
         }
         guard code == 0 else { throw failure(code, "removing") }
         if try isExpected(passing) {
-            try removeDisplaced(passing)
+            if let code = removeDisplaced(passing) {
+                throw FileFailure(path(passing), .system(code, doing: "removing"))
+            }
             return true
         }
         whilePuttingBack()
@@ -148,10 +150,10 @@ struct Displacement {
     }
 
     /// Removes what was displaced, which may be the clear text of a file that is encrypted now, and must not be left silently.
-    private func removeDisplaced(_ passing: String) throws(FileFailure) {
-        guard unsafe unlinkat(folder.descriptor, passing, 0) == 0 || errno == ENOENT else {
-            throw FileFailure(path(passing), .system(errno, doing: "removing"))
-        }
+    ///
+    /// - Returns: why that failed, as an `errno`.
+    private func removeDisplaced(_ passing: String) -> Int32? {
+        unsafe unlinkat(folder.descriptor, passing, 0) == 0 || errno == ENOENT ? nil : errno
     }
 
     /// Removes a new file that is not wanted; if that fails, `StaleFiles` does it later.

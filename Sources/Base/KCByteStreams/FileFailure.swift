@@ -20,6 +20,8 @@ package struct FileFailure: Error, Hashable, Sendable {
         case changed
         /// Several programs have replaced the file at once, and the version of one of them is at this path now.
         case displaced(to: String)
+        /// The file is replaced, but what it was before could not be removed, and is at this path.
+        case remains(at: String, Int32)
         /// The file system has no way to name a file without the risk of replacing another one.
         case noSafeNaming
         /// The file is larger than the limit for its kind.

@@ -68,8 +68,7 @@ struct MachineIdentity: Hashable {
             switch error.problem {
             case .notFound, .notRegular, .tooLarge: return .unknown
             case .exists, .exposed, .foreignOwner, .sharedFolder, .foreignFolder, .busy, .changed, .displaced,
-                .noSafeNaming,
-                .system:
+                .remains, .noSafeNaming, .system:
                 throw error
             }
         }

@@ -178,11 +178,8 @@ package struct FileToProtect {
         do throws(FileFailure) {
             try folder.move(name, to: name + Self.ending)
         } catch {
-            switch error.problem {
-            case .notFound: throw ProtectionProblem.changed(path)
-            case .exists: throw ProtectionProblem.nameTaken(protectedPath)
-            default: throw error
-            }
+            guard try folder.status(of: name) != nil else { throw ProtectionProblem.changed(path) }
+            throw error.problem == .exists ? ProtectionProblem.nameTaken(protectedPath) : error as any Error
         }
         folder.synchronize()
     }

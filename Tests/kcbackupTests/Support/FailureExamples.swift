@@ -314,7 +314,8 @@ enum FailureExamples {
         fileProblems.map { FileFailure("laptop.kcb", $0) } + [FileFailure(".git-credentials.lock", .busy)]
     private static let fileProblems: [FileFailure.Problem] = [
         .notFound, .exists, .notRegular, .exposed(mode: 0o644), .foreignOwner, .sharedFolder(mode: 0o1777),
-        .foreignFolder(owner: 1_000), .busy, .changed, .displaced(to: "laptop.kcb.3k"), .noSafeNaming,
+        .foreignFolder(owner: 1_000), .busy, .changed, .displaced(to: "laptop.kcb.3k"),
+        .remains(at: ".kcbackup-1a2b3c4d5e6f7.tmp", 5), .noSafeNaming,
         .tooLarge(limit: 65_536),
         .system(28, doing: "writing"), .system(30, doing: "writing"), .system(2, doing: "creating a file in"),
         .system(13, doing: "opening"), .system(1, doing: "replacing"),

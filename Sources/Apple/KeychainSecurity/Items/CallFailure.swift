@@ -82,7 +82,7 @@ struct CallFailure: Error, Hashable {
         case .notFound: errSecNoSuchKeychain
         case .exists, .notRegular, .exposed, .foreignOwner, .sharedFolder, .foreignFolder, .busy, .changed, .tooLarge:
             errSecNotAvailable
-        case .displaced, .noSafeNaming, .system: errSecIO
+        case .displaced, .remains, .noSafeNaming, .system: errSecIO
         }
     }
 

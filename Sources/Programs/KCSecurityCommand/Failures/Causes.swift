@@ -133,6 +133,8 @@ func cause(_ failure: FileFailure) -> Cause {
         Cause(
             .openedForWriting,
             "several programs have replaced \(failure.path), and the version of one is at \(other) now")
+    case .remains(let old, let code):
+        cause(errno: code, "\(failure.path) is replaced, but what it was is still there as \(old)")
     case .noSafeNaming:
         Cause(.writePermission, "the file system cannot name \(failure.path) without the risk of replacing a file")
     case .tooLarge(let limit): Cause(.dataTooLarge, "\(failure.path) has more than \(limit) bytes")

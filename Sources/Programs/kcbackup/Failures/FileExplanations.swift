@@ -63,6 +63,10 @@ func explainFile(_ failure: FileFailure) -> Explanation {
             .busy,
             "\(path) was replaced by several programs at once, and the version of one is at \(quoted(other)) now",
             hint: "compare the two, keep the right one under the first name, and try again")
+    case .remains(let old, let code):
+        return Explanation(
+            .io, "\(path) is replaced, but what it was before could not be removed: \(words(ofSystemError: code))",
+            hint: "remove it: 'rm \(shellWord(old))'")
     case .noSafeNaming:
         return Explanation(
             .io, "the file system cannot give \(path) its name without the risk of replacing another file",
