@@ -20,20 +20,44 @@ struct ManualTests {
             ("docs/home.md", ["create", "inspect", "item", "restore", "undo", "schedule"]),
             ("docs/keys.md", ["create", "keychain", "keygen", "verify"]), ("docs/scripts.md", ["exec"]),
             ("docs/protect.md", ["protect", "unprotect"]),
+            ("docs/secret-service.md", ["create", "diff", "inspect", "item", "merge", "restore", "undo"]),
         ])
     func commandLinesParse(name: String, expected: [String]) throws {
         var tried: Set<String> = []
-        for block in try Project.text(name).components(separatedBy: "\n```").enumerated() where block.offset % 2 == 1 {
+        for words in try commandLines(of: name) {
+            #expect(throws: Never.self, "\(words)") { _ = try CommandLineTool.parseAsRoot(words) }
+            tried.insert(words[0])
+        }
+        #expect(tried.isSuperset(of: expected))
+    }
+
+    @Test(
+        "No two command lines of a page make the same file, as the second would fail",
+        arguments: [
+            "README.md", "docs/home.md", "docs/keys.md", "docs/moving.md", "docs/protect.md", "docs/secret-service.md",
+            "docs/unattended.md",
+        ])
+    func filesAreNew(name: String) throws {
+        var made: Set<String> = []
+        for words in try commandLines(of: name) where !["restore", "inspect", "verify", "diff"].contains(words[0]) {
+            let outputs = zip(words, words.dropFirst()).filter { $0.0 == "-o" && $0.1 != "-" }.map(\.1)
+            let named = words[0] == "create" ? words.filter { $0.hasSuffix(".kcb") } : []
+            for file in Set(outputs + named) { #expect(made.insert(file).inserted, "\(file): \(words)") }
+        }
+    }
+
+    /// The words after `kcbackup` of each command line in a code block.
+    private func commandLines(of page: String) throws -> [[String]] {
+        var lines: [[String]] = []
+        for block in try Project.text(page).components(separatedBy: "\n```").enumerated() where block.offset % 2 == 1 {
             for line in block.element.replacing("\\\n", with: " ").components(separatedBy: "\n") {
                 // The line itself, or what a line of cron or systemd runs; a command substitution is one word.
                 guard let match = line.firstMatch(of: /^(?:.*\/)?(kcbackup [a-z].*)$/) else { continue }
                 let command = String(match.1).replacing(/\$+\([^)]*\)/, with: "DATE").replacing(/\ +#.*|'$/, with: "")
-                let words = Array(Story.words(command.components(separatedBy: " | ")[0]).dropFirst())
-                #expect(throws: Never.self, "\(command)") { _ = try CommandLineTool.parseAsRoot(words) }
-                tried.insert(words[0])
+                lines.append(Array(Story.words(command.components(separatedBy: " | ")[0]).dropFirst()))
             }
         }
-        #expect(tried.isSuperset(of: expected))
+        return lines
     }
 
     @Test("The README lists every exit code with its name")

@@ -56,7 +56,7 @@ struct ReadmeTests {
     @Test(
         "The recipes in the README and the pages for users work on each machine that they name",
         .enabled(if: TmuxTerminal.isAvailable, "tmux is needed: .ci/install-packages test"),
-        arguments: ["README.md", "docs/keys.md", "docs/moving.md", "docs/protect.md"])
+        arguments: ["README.md", "docs/home.md", "docs/keys.md", "docs/moving.md", "docs/protect.md"])
     func recipesWork(page: String) throws {
         let home = try TemporaryFolder()
         let files = home.path("files")
@@ -84,7 +84,8 @@ struct ReadmeTests {
         }
     }
 
-    /// Prepares the machine `here`: a keychain with two items and, for the README, an archive that was restored once.
+    /// Prepares the machine `here`: a keychain with two items; for the README, an archive that was restored once; for the
+    /// files of the home, two of them.
     private func prepare(_ home: TemporaryFolder, for page: String) throws {
         let script = """
             set -eu
@@ -102,6 +103,11 @@ struct ReadmeTests {
                 kcbackup item update --service VPN --set comment=changed --passcode file:passcode
                 kcbackup restore files/laptop.kcb --passphrase file:passphrase --passcode file:passcode \\
                     --on-conflict overwrite --keychain login
+            fi
+            if [ "$page" = docs/home.md ]; then
+                mkdir .ssh
+                ssh-keygen -q -t ed25519 -N passphrase -f .ssh/id_ed25519
+                echo https://ada:tulip@example.net >.git-credentials
             fi
             """
         let environment = ["HOME": home.path, "PATH": try Reader.path(), "page": page]
