@@ -106,8 +106,8 @@ func explainAge(_ failure: AgeFailure, _ path: String?) -> Explanation {
     case .noRecipients: return UsageProblem.noRestoreKey().explanation
     case .malformedRecipient:
         return Explanation(
-            .usage, "a recipient is not a public key like 'age1…'",
-            hint: "'kcbackup keygen' prints the recipient of a new identity")
+            .usage, "a recipient is not a complete public key",
+            hint: "replace 'age1…' by the public key that 'kcbackup keygen' prints")
     case .unsupportedRecipient(let line, let kind):
         let subject = line.map { "line \($0) of \(file)" } ?? "the recipient"
         return Explanation(
