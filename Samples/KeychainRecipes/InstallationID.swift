@@ -31,7 +31,7 @@ func installationID() throws -> UUID {
         kSecValueData as String: Data(new.uuidString.utf8),
     ]
     let status = SecItemAdd(item.merging(values) { $1 } as CFDictionary, nil)
-    // Another process was faster.
+    // Another process got there first.
     if status == errSecDuplicateItem, let id = try stored() { return id }
     guard status == errSecSuccess else { throw KeychainError(status: status) }
     return new

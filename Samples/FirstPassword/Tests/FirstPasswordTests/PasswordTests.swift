@@ -7,7 +7,7 @@ import Testing
 struct PasswordTests {
     #if os(Linux)
         private static let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        /// A keychain for these tests alone, created by the first of them, and removed when they end.
+        /// A keychain only for these tests, created by the first of them, and removed when they end.
         private static let keychain = Result {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
             atexit { try? FileManager.default.removeItem(at: PasswordTests.folder) }
