@@ -63,7 +63,7 @@ struct DesktopStoreTests {
             try $KCBACKUP schedule add desk --unencrypted --to b
             ls *.kcb b 2>/dev/null || true
             $KCBACKUP keychain default
-            answer x "$KCBACKUP create --unencrypted -o x.kcb" | tail -1
+            answer "" "$KCBACKUP create --unencrypted -o x.kcb" | tail -1
             answer d "$KCBACKUP create --unencrypted -o d.kcb" | grep -v '^d$' | head -2
             $KCBACKUP keychain default
             $KCBACKUP create --unencrypted -o d2.kcb
@@ -85,7 +85,7 @@ struct DesktopStoreTests {
                 login
                 Back up the desktop keyring (d) or keychain 'login' (k)? kcbackup: error: not confirmed; nothing was changed
                 keychain 'login' and the desktop keyring both have items
-                Back up the desktop keyring (d) or keychain 'login' (k)? from now on, this is the desktop keyring: 'kcbackup keychain default' shows and changes it
+                Back up the desktop keyring (d) or keychain 'login' (k)? from now on, commands without '--keychain' use the desktop keyring: 'kcbackup keychain default' shows and changes it
                 secret-service:
                 one
                 login

@@ -22,8 +22,8 @@ struct UnmappedAttributes {
     func tell(_ session: Session) {
         if items.isEmpty { return }
         session.note(
-            "the Secret Service sets dates itself: \(counted(items.count, "item")) "
-                + "\(items.count == 1 ? "has" : "have") the date of this restore")
+            "the desktop keyring sets dates itself: \(counted(items.count, "item")) "
+                + "\(items.count == 1 ? "gets a new date" : "get new dates")")
         let others = others
         session.list(others.map(\.item)) { index, words in
             "not stored by the Secret Service: \(words): \(others[index].words.joined(separator: ", "))"

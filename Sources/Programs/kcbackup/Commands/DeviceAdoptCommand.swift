@@ -109,10 +109,13 @@ struct DeviceAdoptCommand: Verb {
                 "2  this is another device, a copied home folder: it gets a new key, and the old one is kept in a file",
             ]
         for line in lines { session.message(line + "\n") }
-        switch try terminal.readAnswer("Which is it? [1/2] ") {
-        case "1": return true
-        case "2": return false
-        default: throw Refusal.declined
+        while true {
+            switch try terminal.readAnswer("Which is it? [1/2] ") {
+            case "1": return true
+            case "2": return false
+            case "": throw Refusal.declined
+            default: session.message("type 1 or 2, or nothing to stop\n")
+            }
         }
     }
 

@@ -155,7 +155,7 @@ struct DeviceImportCommand: Verb {
         }
         let imported = try provider.key(exportedAs: text, from: file)
         let id = imported.id
-        let question = "Is this machine device \(id) from now on, and no other machine?"
+        let question = "Use the key of device \(id) on this machine, and on no other?"
         let key: DeviceKey
         switch try PresentKey(provider) {
         case .damaged(let failure):

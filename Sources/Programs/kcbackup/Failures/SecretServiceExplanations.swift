@@ -121,14 +121,15 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
 }
 
 private func locked(_ labels: [String]) -> Explanation {
-    Explanation(
+    let areSeveral = labels.count > 1
+    return Explanation(
         .locked,
         labels.isEmpty
             ? "the desktop keyring is locked"
-            : "\(labels.count == 1 ? "collection" : "collections") "
+            : "\(areSeveral ? "collections" : "collection") "
                 + "\(labels.map { quoted($0) }.joined(separator: ", ")) of the Secret Service "
-                + "\(labels.count == 1 ? "is" : "are") locked",
-        hint: "unlock it on the desktop",
+                + "\(areSeveral ? "are" : "is") locked",
+        hint: "unlock \(areSeveral ? "them" : "it") on the desktop",
         "'\(OptionName.unlock.spelling)' lets the desktop ask for the password",
         "'\(OptionName.passcode.spelling) SOURCE' opens it with its password, in GNOME Keyring")
 }

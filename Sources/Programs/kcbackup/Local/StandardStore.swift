@@ -88,19 +88,29 @@ extension StandardStore {
         }
         guard world.terminal.isAttended else { throw UsageProblem.twoStores(keychain: local.name, doubt) }
         session.message(doubt.words(keychain: local.name) + "\n")
-        let answer = try world.terminal.readAnswer(
-            "Back up the desktop keyring (d) or keychain \(quoted(local.name)) (k)? "
-        ).lowercased()
-        let chosen: StandardStore
-        switch answer {
-        case "d", "desktop": chosen = .desktop
-        case "k", "keychain": chosen = .keychain(local)
-        default: throw Refusal.declined
-        }
+        let chosen = try choice(of: local, in: session)
         try remember(chosen, in: world)
         let words = storeWords(chosen.store.name)
-        session.note("from now on, this is \(words): 'kcbackup keychain default' shows and changes it")
+        session.note(
+            "from now on, commands without '\(OptionName.keychain.spelling)' use \(words): 'kcbackup keychain default' shows "
+                + "and changes it")
         return chosen
+    }
+
+    /// Asks until the answer is one of the two, or empty.
+    ///
+    /// - Throws: `Refusal.declined`, `TerminalFailure`.
+    private static func choice(of local: LocalKeychain, in session: Session) throws -> StandardStore {
+        while true {
+            let answer = try session.world.terminal.readAnswer(
+                "Back up the desktop keyring (d) or keychain \(quoted(local.name)) (k)? ")
+            switch answer.lowercased() {
+            case "d", "desktop": return .desktop
+            case "k", "keychain": return .keychain(local)
+            case "": throw Refusal.declined
+            default: session.message("type d or k, or nothing to stop\n")
+            }
+        }
     }
 
     /// Why it is not clear which store is meant.
