@@ -34,7 +34,7 @@ struct GnuPGHomeTests {
             gpg --batch --with-colons -K 2>/dev/null | grep -c ^sec
             stat -c %a .gnupg .gnupg/private-keys-v1.d
             grep -c 'left out' created || true
-            grep -o "left: '~/.gnupg/S.gpg-agent': a socket" created
+            grep -o "left out: '~/.gnupg/S.gpg-agent': a socket" created
             """)
         #expect(
             outcome.text == """
@@ -46,7 +46,7 @@ struct GnuPGHomeTests {
                 700
                 700
                 0
-                left: '~/.gnupg/S.gpg-agent': a socket
+                left out: '~/.gnupg/S.gpg-agent': a socket
 
                 """, "\(outcome.errorText)")
     }

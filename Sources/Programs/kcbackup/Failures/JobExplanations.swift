@@ -99,6 +99,6 @@ func explainFinding(_ finding: JobFinding) -> Explanation {
         Explanation(
             .incomplete,
             "\(counted(count, "file")) would be in no archive\(count == 1 ? ": " : "; first, ")\(quoted(first)): \(reason)",
-            hints: canBeAccepted ? [acceptingMissing(job: job)] : [])
+            hints: canBeAccepted ? [acceptingMissing(job: job, path: first)] : [])
     }
 }

@@ -11,8 +11,11 @@ func unreadWords(_ names: [String], of count: Int) -> String {
 
 /// Returns the hint how a backup of the home is whole without what stays in its place by a rule.
 ///
-/// - Parameter job: the job that makes the backup, if it is one.
-func acceptingMissing(job: String?) -> String {
-    let command = job.map { "kcbackup schedule edit \($0) " } ?? ""
-    return "'\(command)\(OptionName.acceptMissing.spelling) PATH' is for a file or link that is left, and not needed"
+/// - Parameters:
+///   - job: the job that makes the backup, if it is one.
+///   - path: what stays, if it is known.
+func acceptingMissing(job: String?, path: String? = nil) -> String {
+    let option = "\(OptionName.acceptMissing.spelling) \(path.map { shellWordOfHome($0) } ?? "PATH")"
+    let command = job.map { "run 'kcbackup schedule edit \($0) \(option)'" } ?? "add '\(option)'"
+    return "if you do not need it, \(command)"
 }

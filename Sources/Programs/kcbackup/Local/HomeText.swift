@@ -28,7 +28,7 @@ struct HomeText {
         let limit = session.style.isVerbose ? Int.max : 20
         let missed = contents.missed
         let left = (missed.count > 1 ? missed : []) + contents.left.filter { !$0.isMissed }
-        for entry in left.prefix(limit) { session.note("left: \(quoted(entry.path)): \(entry.reason.words)") }
+        for entry in left.prefix(limit) { session.note("left out: \(quoted(entry.path)): \(entry.reason.words)") }
         if left.count > limit { session.note("… and \(left.count - limit) more (-v shows all)") }
         let bound = contents.boundCount
         if bound > 0 {
@@ -44,12 +44,12 @@ struct HomeText {
     private func warnOfMissed(in session: Session) {
         let missed = contents.missed
         guard let first = missed.first else { return }
-        let accepting = root == .home ? "; \(acceptingMissing(job: session.job))" : ""
+        let accepting = root == .home ? "; \(acceptingMissing(job: session.job, path: first.path))" : ""
         let words = "\(quoted(first.path)): \(first.reason.words)\(accepting)"
         session.warn(
             missed.count == 1
-                ? "1 file is left, and in no archive: \(words)"
-                : "\(missed.count) files are left, and in no archive (-v shows all); first, \(words)")
+                ? "1 file was left out: \(words)"
+                : "\(missed.count) files were left out (-v shows all); first, \(words)")
     }
 
     func warnOfUnread(in session: Session) {
@@ -60,7 +60,7 @@ struct HomeText {
     var lines: [String] {
         var table = Table([
             Table.Column(title: "FILES OF"), Table.Column(title: "TAKEN", alignment: .right),
-            Table.Column(title: "SIZE", alignment: .right), Table.Column(title: "LEFT", alignment: .right),
+            Table.Column(title: "SIZE", alignment: .right), Table.Column(title: "LEFT OUT", alignment: .right),
             Table.Column(title: "UNREADABLE", alignment: .right),
         ])
         for source in contents.sources {

@@ -90,7 +90,7 @@ extension HomeContents {
         let option = "'\(OptionName.acceptMissing.spelling)'"
         // What is in a folder that cannot be read is not known.
         if unread.contains(where: { path.exact == $0.path.exact || path.exact.hasPrefix($0.path + "/") }) {
-            return "\(quoted(path)) cannot be read, and \(option) is only for what is left by a rule"
+            return "\(quoted(path)) cannot be read, and \(option) is only for what is left out by a rule"
         }
         return "\(quoted(path)) is not missing, so \(option) is not needed for it"
     }

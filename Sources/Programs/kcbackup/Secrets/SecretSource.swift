@@ -135,7 +135,7 @@ func explainTerminal(_ failure: TerminalFailure) -> Explanation {
 }
 
 /// Returns a path as a word of a shell command; `~/` stays outside of quotes, within which shells do not expand it.
-private func shellWordOfHome(_ path: String) -> String {
+func shellWordOfHome(_ path: String) -> String {
     guard let rest = path.exact.removingPrefix("~/"), !rest.isEmpty else { return shellWord(path) }
     return "~/" + shellWord(rest)
 }
