@@ -48,7 +48,7 @@ struct RecoveryTypingTests {
         try #require(lines.count == 4)
         let terminal = try start()
         try terminal.wait(until: { $0.contains("Line 1:") })
-        try type("QQQQ", in: terminal, until: "That line has 4 characters, and this one has 17")
+        try type("QQQQ", in: terminal, until: "Line 1 has 17 characters, including the one at its end; you typed 4.")
         var letters = Array(lines[0])
         letters[7] = "O"
         try type(

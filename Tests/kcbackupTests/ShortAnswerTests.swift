@@ -95,7 +95,7 @@ struct ShortAnswerTests {
               done' 2>&1
             """)
         let hint = "kcbackup: hint: make room, or choose another folder\n74\n"
-        let once = ["full/a.kcb", "a.kcb"].map { "kcbackup: error: '\($0)': writing: no space is left\n" + hint }
+        let once = ["full/a.kcb", "a.kcb"].map { "kcbackup: error: writing '\($0)': no space is left\n" + hint }
         let text = once.joined() + "other\n"
         #expect(outcome.text == text + text)
     }
@@ -117,7 +117,7 @@ struct ShortAnswerTests {
         #expect(
             Set(lines) == [
                 "8 74", "7 kcbackup: error: standard output does not accept the result: writing: no space is left",
-                "7 kcbackup: hint: make room, or choose another folder",
+                "7 kcbackup: hint: make room where the output goes",
                 "1 kcbackup: error: a.kcb: 1 item of keychain 'login', 6.5 KiB, but standard output does not accept the "
                     + "result: writing: no space is left",
                 "1 kcbackup: hint: it is done, and only the output is missing: do not repeat it",

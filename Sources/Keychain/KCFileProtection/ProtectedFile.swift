@@ -256,6 +256,8 @@ package enum ProtectionProblem: Error, Hashable, Sendable {
     case alreadyProtected(String)
     /// The file is encrypted under its old name, and its keys are others than those that are wanted, or may be.
     case encryptedOtherwise(String, FileProtection, keychain: String?)
+    /// The file is not encrypted.
+    case notEncrypted(String)
     /// The file is not a protected one, or has not the name of one.
     case notProtected(String)
     /// No key of this device opens the file.

@@ -121,8 +121,8 @@ enum FailureExamples {
             .notRemoved(FileFailure("diary.age", .system(13, doing: "removing")), clear: "diary"),
             .nameTaken("diary.age"), .alreadyProtected("diary.age"),
             .encryptedOtherwise("diary", .none, keychain: nil),
-            .encryptedOtherwise("diary", .keychain(.complete), keychain: "work"), .notProtected("diary.age"),
-            .keyElsewhere("diary.age"),
+            .encryptedOtherwise("diary", .keychain(.complete), keychain: "work"), .notEncrypted("diary.txt"),
+            .notProtected("diary.age"), .keyElsewhere("diary.age"),
         ].map { .protection($0) }
         + [
             .home(.tooManyFiles(100_000)), .home(.tooLarge(256 << 20)), .home(.changedMeanwhile("~/.netrc")),

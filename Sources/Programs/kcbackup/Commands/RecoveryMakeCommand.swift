@@ -139,9 +139,10 @@ struct RecoveryMakeCommand: Verb {
         if output == nil, session.world.terminal.showsOutput {
             session.note("the key is in the history of this terminal now: clear it")
         }
+        let sheet = kit.shares == nil ? "the sheet" : "the sheets"
         session.note(
-            output.map { "print \(quoted($0)), remove it, and try the sheet: 'kcbackup recovery check'" }
-                ?? "try the sheet: 'kcbackup recovery check'")
+            output.map { "print \(quoted($0)), remove it, and try \(sheet): 'kcbackup recovery check'" }
+                ?? "try \(sheet): 'kcbackup recovery check'")
     }
 
     /// True if the sheet gets a code.

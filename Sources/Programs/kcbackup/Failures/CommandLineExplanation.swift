@@ -37,7 +37,7 @@ func explainCommandLine(_ problem: CommandLineProblem, _ command: String) -> Exp
     case .beforeDashes:
         return Explanation(
             .usage,
-            "a word before '--' is not the value of an option, and not repeated here since it may be a secret; "
+            "unexpected word before '--', and not repeated here since it may be a secret; "
                 + "the command to run comes after '--'", hint: help)
     case .surplus(let count): return explainSurplus(count, command, help)
     case .other(let message): return Explanation(.usage, message, hint: help)

@@ -114,7 +114,7 @@ func explainStream(_ failure: StreamFailure, _ path: String?) -> Explanation {
     case .limitExceeded(let name, let found, let allowed):
         let number = found.map { "\($0), and " } ?? ""
         return Explanation(.limit, "\(subject)\(name): \(number)\(allowed) is the limit")
-    case .system(let code): return explainSystem(code, subject + stage)
+    case .system(let code): return explainSystem(code, path.map { "\(stage) \(quotedInput($0))" } ?? stage)
     case .library(let what): return explainBug("\(subject)a library failed (\(what)) while \(stage)")
     case .libraryMissing(let name): return explainMissing(library: name)
     case .interrupted: return explainInterruption()
@@ -139,7 +139,9 @@ func explainOutput(_ failure: StreamFailure) -> Explanation {
         return Explanation(
             .io, "standard output is closed, and the result would go there", hint: "leave out '>&-', or name a file")
     }
-    return explainStream(failure, nil).prefixed("standard output does not accept the result: ")
+    let explanation = explainStream(failure, nil).prefixed("standard output does not accept the result: ")
+    guard case .system(let code) = failure.kind, isFull(code) else { return explanation }
+    return Explanation(explanation.status, explanation.message, hint: "make room where the output goes")
 }
 
 /// Explains that the temporary folder cannot be written to.

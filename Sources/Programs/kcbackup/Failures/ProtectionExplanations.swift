@@ -52,6 +52,7 @@ func explainProtection(_ problem: ProtectionProblem) -> Explanation {
                 + (keychain.map { " \(OptionName.keychain.spelling) \(shellWord($0))" } ?? "")
                 + "' gives it that name, with the keys that it has",
             "for other keys, 'kcbackup unprotect \(shellWord(path + FileToProtect.ending))' after that")
+    case .notEncrypted(let path): Explanation(.refused, "\(quoted(path)) is not encrypted")
     case .notProtected(let path):
         Explanation(
             .refused, "\(quoted(path)) was not made by 'kcbackup protect', or has not kept its name",

@@ -96,7 +96,7 @@ extension UsageProblem {
     static func needsDesktop(_ option: OptionName) -> UsageProblem {
         UsageProblem(
             "'\(option.spelling)' is for the desktop keyring",
-            hint: "'secret-service:' names it, in place of a keychain or an archive")
+            hint: "leave out '\(option.spelling)', or name the keyring, 'secret-service:'")
     }
 
     /// The option means nothing for the files of the home.

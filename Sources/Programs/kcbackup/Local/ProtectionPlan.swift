@@ -89,7 +89,8 @@ struct UnprotectionPlan {
         files = try paths.map { path in
             let file = try FileToProtect(session.world.resolve(file: path))
             session.subjects.path = file.path
-            guard let stanzas = file.stanzas, ProtectionMark.isMarked(stanzas), file.hasEnding else {
+            guard let stanzas = file.stanzas else { throw ProtectionProblem.notEncrypted(file.path) }
+            guard ProtectionMark.isMarked(stanzas), file.hasEnding else {
                 throw ProtectionProblem.notProtected(file.path)
             }
             guard let place = try places.place(of: stanzas) else {

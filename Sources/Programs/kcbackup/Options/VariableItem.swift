@@ -125,7 +125,7 @@ enum EnvironmentName {
             !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
         else {
             throw UsageProblem(
-                "what stands before '=' in the value of '\(option.spelling)' is not a name of a variable",
+                "what stands before '=' in the value of '\(option.spelling)' is not a variable name",
                 hint: "a name has letters, digits and '_', and does not begin with a digit, as in 'API_TOKEN'")
         }
         if ofCode.contains(name.exact) || name.exact.hasPrefix("LD_") {

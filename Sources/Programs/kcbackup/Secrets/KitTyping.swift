@@ -62,7 +62,7 @@ private struct KitTyping {
                 switch entry.take(line) {
                 case .taken: break
                 case .doubtful: remark = "What is wrong or missing in it is looked for at the end.\n"
-                case .problem(let problem): try refuse(problem.words)
+                case .problem(let problem): try refuse(problem.words(line: number))
                 }
             }
             switch try entry.finish(known: known) {
@@ -166,15 +166,15 @@ private struct KitTyping {
 
 extension KitEntry.Problem {
     /// What to look at, without what was typed.
-    fileprivate var words: String {
+    fileprivate func words(line number: Int) -> String {
         switch self {
         case .length(let count, let wanted):
-            "That line has \(counted(count, "character")), and this one has \(wanted) with the one at its end."
+            "Line \(number) has \(wanted) characters, including the one at its end; you typed \(count)."
         case .lookalike(let typed, let meant, let offset):
             "Character \(offset) is typed as '\(typed)', which no kit has: '\(meant)' looks like it."
         case .character(let offset): "Character \(offset) is one that no kit has."
         case .check:
-            "That line does not fit the character at its end. Once more; if the sheet says it, type it so again:"
+            "That line does not fit the character at its end. Type it once more; if the sheet says the same, type the same:"
         case .illegible(let count):
             "\(count) characters are missing; up to \(KitEntry.erasureLimit) in a line can be found by the others."
         }
