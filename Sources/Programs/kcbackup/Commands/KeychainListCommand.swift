@@ -43,6 +43,7 @@ struct KeychainListCommand: Verb {
                 status = .incomplete
             }
         }
+        if json.isEmpty { session.note("there is no keychain; 'kcbackup keychain create' makes one") }
         try session.result(
             ["keychains": .list(json)], table.isEmpty ? [] : table.lines(width: session.tableWidth))
         return status

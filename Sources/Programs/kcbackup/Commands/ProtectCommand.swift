@@ -71,11 +71,11 @@ struct ProtectFilesCommand: Verb {
             let identity = try place.identity(keychain.passcodeOption, in: session)
             try plan.run(for: [MarkedRecipient(identity)] + others, in: session)
         }
-        for (file, earlier) in plan.files {
-            let protection = (earlier ?? place).protection
-            session.note(
-                "\(dryRun ? "would be " : "")protected: \(displayedPath(file.protectedPath)) (\(protection))")
+        let lines = plan.files.map { file, earlier in
+            "\(dryRun ? "would be " : "")protected: \(displayedPath(file.protectedPath)) "
+                + "(\((earlier ?? place).protection))"
         }
+        if !dryRun { for line in lines { session.note(line) } }
         if others.isEmpty { session.note(loss) }
         if case .keychain(let local, let keychain, _) = place, !keychain.hasPasscode {
             session.note("keychain \(quoted(local.name)) has no passcode, so this device alone opens every class")
@@ -86,7 +86,7 @@ struct ProtectFilesCommand: Verb {
                     plan.files.map { file, earlier in
                         (earlier ?? place).json(path: file.protectedPath, dryRun ? .wouldBeProtected : .protected)
                     })
-            ], [])
+            ], dryRun ? lines : [])
         return .ok
     }
 

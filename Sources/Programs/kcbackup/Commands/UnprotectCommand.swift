@@ -33,16 +33,17 @@ struct UnprotectCommand: Verb {
         let plan = try UnprotectionPlan(files, keychain.keychain, in: session)
         let opening = try plan.open(keychain, in: session)
         if !dryRun { try plan.run(opening, in: session) }
-        for (file, _) in plan.files {
-            session.note("\(dryRun ? "would be " : "")in the clear: \(displayedPath(file.clearPath))")
+        let lines = plan.files.map { file, _ in
+            "\(dryRun ? "would be " : "")in the clear: \(displayedPath(file.clearPath))"
         }
+        if !dryRun { for line in lines { session.note(line) } }
         try session.result(
             [
                 "files": .list(
                     plan.files.map { file, place in
                         place.json(path: file.clearPath, dryRun ? .wouldBeUnprotected : .unprotected)
                     })
-            ], [])
+            ], dryRun ? lines : [])
         return .ok
     }
 }
