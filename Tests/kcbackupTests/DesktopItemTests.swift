@@ -58,7 +58,7 @@ struct DesktopItemTests {
             """)
         #expect(
             text == """
-                Secret Service: 5 items
+                desktop keyring: 5 items
                 collection 'Login': 0 items (default)
                 collection 'Collection 0': 2 items
                 collection 'Größ1': 3 items
@@ -75,7 +75,7 @@ struct DesktopItemTests {
                 64 error: '--unlock' needs a terminal
                 64 error: '--html' is for archives, and this is not one
                 64 error: '--skip-locked' is for the desktop keyring
-                Secret Service: 3 items
+                desktop keyring: 3 items
                 collection 'Collection 0': 2 items (locked)
                 collection 'Größ1': 3 items
 
@@ -207,7 +207,7 @@ struct DesktopItemTests {
                 ["host0","host1","host2","host3","host3","host5"]
                 gone
                 10
-                kcbackup: error: no item of the Secret Service matches
+                kcbackup: error: no item of the desktop keyring matches
                 kcbackup: hint: 'kcbackup item list --keychain secret-service:' shows what there is
                 4
                 ["host0","host1","host2","host3","host3","host5"]
@@ -264,8 +264,8 @@ struct DesktopItemTests {
                 other
                 0 \("")
                 other
-                64 error: the item in the desktop keyring does not allow this change of 'icmt'
-                64 error: the item in the desktop keyring does not allow this change of 'svce'
+                64 error: the item in the desktop keyring does not allow this change of 'comment'
+                64 error: the item in the desktop keyring does not allow this change of 'service'
                 16 error: the desktop keyring has an item with the same unique key
                 0 \("")
                 ["bob",8443,"/x","host1.example.org"]
@@ -274,7 +274,7 @@ struct DesktopItemTests {
                 null
                 0 \("")
                 0 warning: 1 item was ThisDeviceOnly: from now on, backups of it open on any device, and exports contain it
-                64 error: the item in the desktop keyring does not allow this change of 'labl'
+                64 error: the item in the desktop keyring does not allow this change of 'label'
                 2
 
                 """)

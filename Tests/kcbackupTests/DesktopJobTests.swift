@@ -169,7 +169,7 @@ struct DesktopJobTests {
                 14 the Secret Service has no collection
                 14 the Secret Service has no collection
                 the Secret Service has no collection
-                Secret Service: 0 items
+                desktop keyring: 0 items
 
                 """)
     }

@@ -152,7 +152,7 @@ struct DesktopMergeTests {
                 3
                 1
                 64 error: 'merge' takes one file
-                would merge nothing into the Secret Service: 1 the same
+                would merge nothing into the desktop keyring: 1 the same
                 3
                 1
 

@@ -139,7 +139,7 @@ struct DesktopTests {
             text == """
                 there is no kcbackup keychain here: this backs up the desktop keyring (--keychain secret-service:)
                 this device is now KC-…; keep a copy of its key: 'kcbackup device export -o FILE.age'
-                secret-service-DATE.kcb: 3 items of the Secret Service
+                secret-service-DATE.kcb: 3 items of the desktop keyring
                 all of it restores on any device that has the key
                 14
                 kcbackup: error: there is no session bus: no user is logged in to a desktop (lo

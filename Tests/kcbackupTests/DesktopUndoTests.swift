@@ -174,7 +174,7 @@ struct DesktopUndoTests {
                 kcbackup: hint: one is kept before each command that changes items
                 kcbackup restore ARCHIVE --keychain secret-service:
                 would be removed: generic password 'A', account 'd=1'
-                would take back 'restore' of MOMENT in the Secret Service: 1 removed
+                would take back 'restore' of MOMENT in the desktop keyring: 1 removed
                 4
                 error: there is no terminal to ask on: Take back 'restore' of MOMENT, and remove 1 item?
                 removed: generic password 'A', account 'd=1'

@@ -49,7 +49,7 @@ package func duration(seconds: Int) -> String {
 
 /// The desktop keyring in a sentence, or one of its collections; an empty label means all of it.
 package func desktopWords(collection label: String) -> String {
-    label.isEmpty ? "the Secret Service" : "collection \(quoted(label)) of the Secret Service"
+    label.isEmpty ? "the desktop keyring" : "collection \(quoted(label)) of the Secret Service"
 }
 
 extension HomeRoot {

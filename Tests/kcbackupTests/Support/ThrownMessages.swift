@@ -46,7 +46,7 @@ struct ThrownMessages {
         "Commands/InspectCommand.swift": ["option.spelling": "--html"],
         "Commands/ItemAddCommand.swift": ["code.word": "sync", "quoted(path)": "'ca.der'"],
         "Commands/ItemCodes.swift": ["problem.words": "its seed is not base32"],
-        "Commands/ItemUpdateCommand.swift": ["found.items.count": "2", "error.code.code": "acct"],
+        "Commands/ItemUpdateCommand.swift": ["found.items.count": "2", "error.code.word": "account"],
         "Commands/KeychainLockCommand.swift": [
             "refusal.reason": "this process may not use the kernel's key service, as in many containers"
         ],

@@ -106,7 +106,7 @@ struct ItemUpdateCommand: Verb {
             try store.requireFit(changes, of: items)
         } catch let error as UnmappedAttribute {
             throw UsageProblem(
-                "the item in the desktop keyring does not allow this change of '\(error.code.code)'",
+                "the item in the desktop keyring does not allow this change of '\(error.code.word)'",
                 hint: "'label' can always be set, and 'accessible' set or removed; others can be changed only if the "
                     + "item has an attribute for them")
         }

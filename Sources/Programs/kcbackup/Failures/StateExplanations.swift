@@ -52,8 +52,7 @@ extension Failure {
 /// - Parameter name: the store as named by the user.
 func storeWords(_ name: String) -> String {
     if let root = HomeRoot(storeName: name) { return root.words }
-    guard let keyring = DesktopKeyring(name) else { return "keychain \(quoted(name))" }
-    return keyring.isAll ? "the desktop keyring" : keyring.words
+    return DesktopKeyring(name)?.words ?? "keychain \(quoted(name))"
 }
 
 /// Returns the option that names a store in a hint; empty for a keychain.

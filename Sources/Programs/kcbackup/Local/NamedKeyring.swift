@@ -14,7 +14,7 @@ extension DesktopKeyring: NamedStore {
         if options.isForArchive, source.collections.isEmpty, source.unreadableCount == 0 {
             throw SecretServiceFailure.noCollections
         }
-        let title = label.isEmpty ? "Secret Service" : words
+        let title = label.isEmpty ? "desktop keyring" : words
         return OpenStore(
             items: store,
             title: ["\(title): \(counted(source.count, "item"))"] + source.collections.map(\.words),
