@@ -43,6 +43,7 @@ struct ThrownMessages {
             "quoted(given)": "'nas:fleet.index'",
         ],
         "Commands/FleetSearchCommand.swift": ["quoted(device)": "'laptop-17'"],
+        "Commands/ImportCommand.swift": ["quoted(file)": "'letters'"],
         "Commands/InspectCommand.swift": ["option.spelling": "--html"],
         "Commands/ItemAddCommand.swift": ["code.word": "sync", "quoted(path)": "'ca.der'"],
         "Commands/ItemCodes.swift": ["problem.words": "its seed is not base32"],

@@ -107,7 +107,14 @@ struct ImportCommand: Verb {
         if !isThere, !dryRun { _ = try target.open(in: session) }
 
         let reader = ForeignReader(file, opening, in: session)
-        let reading = try reader.read(as: table)
+        let reading: ForeignReader.Reading
+        do {
+            reading = try reader.read(as: table)
+        } catch ForeignFailure.unknownFormat where Path.isFolder(session.world.resolve(file)) {
+            throw UsageProblem(
+                "\(quoted(file)) is a folder, and of no format that 'import' knows",
+                hint: "'kcbackup import --help' lists the formats")
+        }
         return try KeychainImport(
             path: file, target: target, named: target.keychain, policy: onConflict, isDryRun: dryRun,
             keepsState: !noUndo, removesFromFile: removeFromFile
