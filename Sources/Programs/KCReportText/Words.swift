@@ -60,6 +60,14 @@ extension HomeRoot {
         case .credentials: "the credentials of systemd"
         }
     }
+
+    /// A number of the files for use in a sentence.
+    package func words(count: Int) -> String {
+        switch self {
+        case .home: "\(counted(count, "file")) of your home"
+        case .credentials: "\(counted(count, "credential")) of systemd"
+        }
+    }
 }
 
 /// Returns how long ago a time was, as in "7 h" and "3 days".

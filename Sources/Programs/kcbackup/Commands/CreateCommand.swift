@@ -5,6 +5,7 @@ internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCItemStores
 internal import KCByteStreams
+internal import KCHomeFiles
 internal import KCKeychainModel
 internal import KCRemotes
 internal import KCReportText
@@ -117,7 +118,9 @@ struct CreateCommand: Verb {
         if total == 0, report.damaged.isEmpty, !style.json {
             session.warn("\(target.words) holds no items of \(subject.words)")
         }
-        session.did("\(target.words): \(counted(total, "item")) of \(subject.words), \(byteCount(report.size))")
+        let contents =
+            HomeRoot(storeName: subject.name)?.words(count: total) ?? "\(counted(total, "item")) of \(subject.words)"
+        session.did("\(target.words): \(contents), \(byteCount(report.size))")
         if let words = options.travelWords(report, keys) { session.note(words) }
         if !options.unencrypted { try session.noteKits() }
         if report.notOpened > 0 {
