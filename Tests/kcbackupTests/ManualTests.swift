@@ -32,17 +32,18 @@ struct ManualTests {
     }
 
     @Test(
-        "No two command lines of a page make the same file, as the second would fail",
+        "No two command lines of a page make the same file or job, as the second would fail",
         arguments: [
             "README.md", "docs/home.md", "docs/keys.md", "docs/moving.md", "docs/protect.md", "docs/secret-service.md",
             "docs/unattended.md",
         ])
-    func filesAreNew(name: String) throws {
+    func filesAreNew(page: String) throws {
         var made: Set<String> = []
-        for words in try commandLines(of: name) where !["restore", "inspect", "verify", "diff"].contains(words[0]) {
+        for words in try commandLines(of: page) where !["restore", "inspect", "verify", "diff"].contains(words[0]) {
             let outputs = zip(words, words.dropFirst()).filter { $0.0 == "-o" && $0.1 != "-" }.map(\.1)
             let named = words[0] == "create" ? words.filter { $0.hasSuffix(".kcb") } : []
-            for file in Set(outputs + named) { #expect(made.insert(file).inserted, "\(file): \(words)") }
+            let jobs = words.starts(with: ["schedule", "add"]) ? ["job " + words[2]] : []
+            for name in Set(outputs + named + jobs) { #expect(made.insert(name).inserted, "\(name): \(words)") }
         }
     }
 
