@@ -10,7 +10,7 @@ internal import CKCDeflate
 
     /// Creates a compressor.
     ///
-    /// - Throws: `StreamFailure.outOfMemory`.
+    /// - Throws: `StreamFailure.outOfMemory` if there is none for it.
     init(level: Int) throws(StreamFailure) {
         Self.wipesMemory
         guard let compressor = unsafe libdeflate_alloc_compressor(Int32(level)) else {

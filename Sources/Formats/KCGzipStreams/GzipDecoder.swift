@@ -25,7 +25,7 @@ package struct GzipDecoder<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
 
     /// Decompresses `upstream`, at most `outputLimit` bytes in total.
     ///
-    /// - Throws: `StreamFailure.outOfMemory`.
+    /// - Throws: `StreamFailure.outOfMemory` if there is none for zlib.
     package init(_ upstream: consuming Upstream, outputLimit: UInt64) throws(StreamFailure) {
         inflater = try Inflater()
         self.upstream = upstream

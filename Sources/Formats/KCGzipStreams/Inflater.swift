@@ -16,7 +16,7 @@ internal import CKCZlib
 
     /// Creates the zlib stream.
     ///
-    /// - Throws: `StreamFailure.outOfMemory`.
+    /// - Throws: `StreamFailure.outOfMemory` if there is none for it.
     init() throws(StreamFailure) {
         guard let stream = unsafe kcb_inflate_new() else {
             throw .outOfMemory(.decompressing)

@@ -207,7 +207,7 @@ package struct FileToProtect {
 
     /// Removes the file, the contents of which the clear file has.
     ///
-    /// - Throws: `ProtectionProblem` (`changedBesideClear`, `notRemoved`).
+    /// - Throws: `ProtectionProblem` (`changedBesideClear` if another program changed the file, `notRemoved`).
     func removeBesideClear() throws(ProtectionProblem) {
         let isRemoved: Bool
         do throws(FileFailure) {

@@ -60,7 +60,13 @@ struct UndoRequest {
             }
         }
         if let unanswered {
-            if isRefused { throw Refusal.unattended(question: unanswered, .yes) }
+            if isRefused {
+                let refusal = Failure.refused(.unattended(question: unanswered, .yes))
+                // With `--json`, the object has been printed already, and nothing else is.
+                guard session.style.isJSON else { throw refusal }
+                session.message(refusal.explanation.lines)
+                return refusal.explanation.status
+            }
             session.note("without '\(OptionName.yes.spelling)', you will be asked: \(unanswered)")
         }
         return isWhole ? .ok : .incomplete

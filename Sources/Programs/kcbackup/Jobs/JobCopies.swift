@@ -191,7 +191,7 @@ extension CopyRecord {
     /// Notes that a newest copy was read back.
     fileprivate mutating func note(_ copy: Newest, now: Timestamp) {
         let series = copy.name.series.exact
-        if newest[series]?.name == copy.name { newest[series]?.verified = now }
+        if newest[series]?.archiveID == copy.archiveID { newest[series]?.verified = now }
         copied.insert(copy.name.fileName.exact)
     }
 

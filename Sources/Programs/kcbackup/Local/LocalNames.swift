@@ -63,7 +63,9 @@ extension LocalKeychain {
         if try !LocalKeychain.names(in: session.world.dataFolder).isEmpty { return nil }
         let presence = try session.world.desktopKeyring()
         if isMerged { return presence == .running ? .merged : nil }
-        if presence == .absent { return session.keyringUse == .backedUp ? .absent : nil }
+        if presence == .absent {
+            return session.keyringUse == .backedUp && name.exact == Self.defaultName.exact ? .absent : nil
+        }
         return presence == .running ? .running : .unreachable
     }
 }
