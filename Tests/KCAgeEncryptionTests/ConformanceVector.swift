@@ -1,6 +1,6 @@
 import CKCZlib
-import KCCryptography
 import Foundation
+import KCCryptography
 import Testing
 
 /// A file of the public conformance vectors: `key: value` lines, an empty line, and an age file.

@@ -1,8 +1,8 @@
+import Foundation
 import KCAgeEncryption
 import KCArchiveForgery
 import KCBackupArchive
 import KCByteStreams
-import Foundation
 import KCKeychainModel
 import KCKeychainStore
 import KCTestSupport

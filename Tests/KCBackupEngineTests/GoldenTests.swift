@@ -1,9 +1,9 @@
+import Foundation
 import KCAgeEncryption
 import KCBackupArchive
 import KCByteStreams
 import KCCryptography
 import KCDeviceIdentity
-import Foundation
 import KCKeychainKeys
 import KCKeychainModel
 import KCKeychainStore

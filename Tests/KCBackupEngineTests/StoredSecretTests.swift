@@ -1,7 +1,7 @@
+import Foundation
 import KCArchiveForgery
 import KCBackupArchive
 import KCByteStreams
-import Foundation
 import KCGzipStreams
 import KCKeychainModel
 import KCKeychainStore

@@ -1,5 +1,5 @@
-import KCByteStreams
 import Foundation
+import KCByteStreams
 import KCTestSupport
 import Testing
 

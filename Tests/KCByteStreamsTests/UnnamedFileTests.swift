@@ -1,5 +1,5 @@
-@testable import KCByteStreams
 import Foundation
+@testable import KCByteStreams
 import KCTestSupport
 import Testing
 

@@ -1,6 +1,6 @@
+import Foundation
 import KCCertificateItems
 import KCCryptography
-import Foundation
 import KCKeychainModel
 import KCTestSupport
 import Testing

@@ -1,5 +1,5 @@
-import KCByteStreams
 import Glibc
+import KCByteStreams
 import KCTestSupport
 import Testing
 

@@ -1,7 +1,7 @@
-import KCByteStreams
 import Foundation
-import Synchronization
+import KCByteStreams
 import KCTestSupport
+import Synchronization
 import Testing
 
 @testable import KCDeviceIdentity

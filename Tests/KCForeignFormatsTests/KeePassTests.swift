@@ -1,7 +1,7 @@
+import Foundation
 import KCArgon2
 import KCByteStreams
 import KCCryptography
-import Foundation
 import KCItemSources
 import KCKeychainModel
 import KCTestSupport

@@ -1,6 +1,6 @@
+import Glibc
 import KCAgeEncryption
 import KCByteStreams
-import Glibc
 import KCItemSources
 import KCKeychainModel
 import KCTestSupport

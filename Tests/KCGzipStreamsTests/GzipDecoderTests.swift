@@ -1,5 +1,5 @@
-import KCByteStreams
 import Foundation
+import KCByteStreams
 import KCGzipStreams
 import KCTestSupport
 import Testing

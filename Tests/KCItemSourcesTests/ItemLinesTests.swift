@@ -1,6 +1,6 @@
-import KCByteStreams
 import Foundation
 import Glibc
+import KCByteStreams
 import KCKeychainModel
 import KCTestSupport
 import Testing

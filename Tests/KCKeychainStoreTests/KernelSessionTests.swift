@@ -1,6 +1,6 @@
+import Foundation
 import KCByteStreams
 import KCDeviceIdentity
-import Foundation
 import KCKernelKeyring
 import KCKeychainKeys
 import KCKeychainModel

@@ -1,7 +1,7 @@
+import Foundation
 import KCByteStreams
 import KCCryptography
 import KCDeviceIdentity
-import Foundation
 import KCKeychainModel
 import KCTestSupport
 import Testing

@@ -1,11 +1,11 @@
+import Foundation
 import KCByteStreams
 import KCDeviceIdentity
-import Foundation
 import KCKernelKeyring
 import KCKeychainKeys
 import KCKeychainModel
-import Synchronization
 import KCTestSupport
+import Synchronization
 import Testing
 
 @testable import KCKeychainStore

@@ -2,8 +2,8 @@ import KCByteStreams
 import KCDeviceIdentity
 import KCKernelKeyring
 import KCKeychainModel
-import Synchronization
 import KCTestSupport
+import Synchronization
 import Testing
 
 @testable import KCKeychainStore

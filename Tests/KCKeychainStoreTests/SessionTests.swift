@@ -1,12 +1,12 @@
+import Foundation
 import KCByteStreams
 import KCCryptography
 import KCDeviceIdentity
-import Foundation
 import KCKernelKeyring
 import KCKeychainKeys
 import KCKeychainModel
-import Synchronization
 import KCTestSupport
+import Synchronization
 import Testing
 
 @testable import KCKeychainStore

@@ -1,8 +1,8 @@
+import Foundation
 import KCByteStreams
 import KCDeviceIdentity
-import Foundation
-import Synchronization
 import KCTestSupport
+import Synchronization
 import Testing
 
 @testable import KCLocalKeychains

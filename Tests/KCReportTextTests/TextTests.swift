@@ -1,5 +1,5 @@
-import KCConsole
 import KCByteStreams
+import KCConsole
 import KCTestSupport
 import Testing
 

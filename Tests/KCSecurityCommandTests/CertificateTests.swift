@@ -1,7 +1,7 @@
+import Foundation
 import KCByteStreams
 import KCCertificateItems
 import KCCryptography
-import Foundation
 import KCKeychainModel
 import KCKeychainStore
 import KCTestSupport

@@ -1,8 +1,8 @@
+import Foundation
 import KCByteStreams
 import KCConsole
 import KCCryptography
 import KCDeviceIdentity
-import Foundation
 import KCKeychainModel
 import KCKeychainStore
 import KCLocalKeychains

@@ -1,5 +1,5 @@
-import KCByteStreams
 import Foundation
+import KCByteStreams
 import KCTarArchive
 import KCTestSupport
 import Testing

@@ -1,5 +1,5 @@
-import KCByteStreams
 import Foundation
+import KCByteStreams
 package import KCKernelKeyring
 package import KCKeychainModel
 package import KCSecurityTokens

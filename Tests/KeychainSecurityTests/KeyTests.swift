@@ -1,6 +1,6 @@
+import Foundation
 import KCByteStreams
 import KCCryptography
-import Foundation
 import KCTestSupport
 import Testing
 

@@ -1,12 +1,12 @@
+import Foundation
 import KCByteStreams
 import KCCryptography
-import Foundation
 import KCKernelKeyring
 import KCKeychainModel
 import KCKeychainStore
 import KCLocalKeychains
-import Synchronization
 import KCTestSupport
+import Synchronization
 import Testing
 
 @testable import KeychainSecurity

@@ -1,5 +1,5 @@
-import KCByteStreams
 import Foundation
+import KCByteStreams
 import KCKeychainModel
 import KCKeychainStore
 import KCLocalKeychains

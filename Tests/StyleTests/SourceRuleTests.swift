@@ -16,6 +16,10 @@ struct SourceRuleTests {
             .importsAreDeclared,
             SourceFile(path: "Sources/Base/KCByteStreams/A.swift", text: "@testable import KCCryptography\n")
         ),
+        (
+            .importsAreSorted,
+            SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "internal import KCB\npackage import KCA\n")
+        ),
         (.noFoundationInPrograms, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "import Foundation\n")),
         (
             .noFoundationInPrograms,

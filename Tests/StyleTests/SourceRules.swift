@@ -2,6 +2,7 @@
 enum SourceRule: String, CaseIterable, Sendable {
     case libraryHasOneImporter = "a library is imported by its one target only"
     case importsAreDeclared = "a target imports only the targets that Package.swift lists for it"
+    case importsAreSorted = "imports are sorted by their modules"
     case noFoundationInPrograms = "Foundation is imported by the libraries for other programs only"
     case unsafeStaysInFences = "`unsafe` stands in the fences only"
     case onlyProgramPrints = "only the programs print"
@@ -99,6 +100,8 @@ enum SourceRule: String, CaseIterable, Sendable {
             let declared = manifest.dependencies[file.target ?? ""] ?? []
             return file.imports.filter { manifest.dependencies[$0] != nil && !declared.contains($0) }
                 .map { "\(file.path) imports \($0)" }
+        case .importsAreSorted:
+            return ImportOrder.violations(in: file)
         case .noFoundationInPrograms:
             guard !Self.foundationTargets.contains(file.target ?? "") else { return [] }
             return file.imports.filter { $0.hasPrefix("Foundation") }.map { "\(file.path) imports \($0)" }

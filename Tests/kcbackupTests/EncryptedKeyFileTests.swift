@@ -1,7 +1,7 @@
+import Foundation
 import KCAgeEncryption
 import KCByteStreams
 import KCCryptography
-import Foundation
 import KCTestSupport
 import Testing
 

@@ -1,5 +1,5 @@
-import KCConsole
 import Foundation
+import KCConsole
 import KCKeychainModel
 import KCTestSupport
 import Testing

@@ -1,6 +1,6 @@
 import ArgumentParser
-import KCByteStreams
 import Foundation
+import KCByteStreams
 import KCKernelKeyring
 import KCTestSupport
 import Testing

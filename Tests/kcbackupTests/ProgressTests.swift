@@ -1,6 +1,6 @@
 import Foundation
-import Synchronization
 import KCTestSupport
+import Synchronization
 import Testing
 
 @testable import kcbackup

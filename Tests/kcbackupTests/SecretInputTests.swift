@@ -1,6 +1,6 @@
-import KCConsole
-import KCByteStreams
 import Foundation
+import KCByteStreams
+import KCConsole
 import KCTestSupport
 import Testing
 

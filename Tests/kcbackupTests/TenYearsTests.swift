@@ -1,6 +1,6 @@
+import Foundation
 import KCByteStreams
 import KCDeviceIdentity
-import Foundation
 import KCKeychainModel
 import KCLocalKeychains
 import KCTestSupport

@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import KCBackupArchive
+internal import KCByteStreams
 internal import KCItemMatching
 package import KCKeychainModel
 

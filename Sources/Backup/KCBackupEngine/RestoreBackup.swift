@@ -1,8 +1,8 @@
 package import KCBackupArchive
 internal import KCByteStreams
+package import KCDeviceIdentity
 internal import KCItemMatching
 internal import KCKeychainKeys
-package import KCDeviceIdentity
 package import KCKeychainModel
 
 /// The options of a restore.

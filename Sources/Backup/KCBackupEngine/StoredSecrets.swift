@@ -2,8 +2,8 @@ package import KCBackupArchive
 package import KCByteStreams
 package import KCCryptography
 internal import KCDeviceIdentity
-internal import KCKeychainModel
 package import KCKeychainKeys
+internal import KCKeychainModel
 
 /// The secrets of an unencrypted archive, as its keychain stored them, and the keys that open them.
 ///

@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import CKCArgon2
+package import KCByteStreams
 package import KCCryptography
 
 /// The password-based key derivation function Argon2 (RFC 9106), for files of other programs.

@@ -1,7 +1,7 @@
 // Fence: opens the terminal of the process.
-package import KCByteStreams
 internal import CKCSystem
 internal import Glibc
+package import KCByteStreams
 
 /// The controlling terminal of the process, regardless of its standard streams.
 package struct ControllingTerminal: Terminal {

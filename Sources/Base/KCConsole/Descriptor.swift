@@ -1,7 +1,7 @@
 // Fence: reads and writes descriptors that were opened elsewhere, such as standard output.
-package import KCByteStreams
 internal import CKCSystem
 internal import Glibc
+package import KCByteStreams
 
 /// A file descriptor that this program neither opens nor closes.
 package struct Descriptor: Sendable {

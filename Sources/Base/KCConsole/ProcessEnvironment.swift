@@ -1,7 +1,7 @@
 // Fence: calls the C library directly, because Foundation would add 40 MB of tables.
-internal import KCByteStreams
 internal import CKCSystem
 internal import Glibc
+internal import KCByteStreams
 
 /// The operating system's information about this process.
 package enum ProcessEnvironment {

@@ -1,7 +1,7 @@
 // Fence: calls the C library before anything else of the program runs.
-internal import KCByteStreams
 internal import CKCSystem
 internal import Glibc
+internal import KCByteStreams
 
 /// The first steps of the process, before it reads an argument or opens a file.
 package enum ProcessSetup {

@@ -1,7 +1,7 @@
 // Fence: switches the echo of the terminal off in a process whose signals belong to another program.
-package import KCByteStreams
 internal import CKCSystem
 internal import Glibc
+package import KCByteStreams
 internal import Synchronization
 
 /// Where the user is asked for secrets.

@@ -1,7 +1,7 @@
 // Fence: switches the echo of the terminal off and on, also in signal handlers.
-internal import KCByteStreams
 internal import CKCSystem
 internal import Glibc
+internal import KCByteStreams
 
 /// The echo of the controlling terminal, which is off while secrets are typed and checked.
 ///

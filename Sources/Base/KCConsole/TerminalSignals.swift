@@ -1,7 +1,7 @@
 // Fence: catches terminal signals while the user types.
-internal import KCByteStreams
 internal import CKCSystem
 internal import Glibc
+internal import KCByteStreams
 internal import Synchronization
 
 /// The signals that suspend, continue or end the process while it waits for an answer.

@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import CKCLibCrypto
+package import KCByteStreams
 
 /// AES key wrap (RFC 3394) with 256-bit keys and the initial value of its section 2.2.3.1.
 package enum AESKeyWrap {

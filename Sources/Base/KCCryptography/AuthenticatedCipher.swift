@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import CKCLibCrypto
+package import KCByteStreams
 
 /// A cipher with authentication, 12-byte nonces and 16-byte tags: the only place where sealed bytes are opened.
 ///

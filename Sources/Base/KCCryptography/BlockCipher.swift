@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import CKCLibCrypto
+package import KCByteStreams
 
 /// A block or stream cipher for files of other programs, without padding and without authentication.
 ///

@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import CKCLibCrypto
+package import KCByteStreams
 
 /// True if both hold the same bytes; timing reveals only the lengths (`CRYPTO_memcmp`).
 package func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {

@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import CKCLibCrypto
+package import KCByteStreams
 
 /// Diffie-Hellman on Curve25519 (RFC 7748).
 package enum X25519 {

@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import CKCLibCrypto
+package import KCByteStreams
 
 /// HMAC (RFC 2104), keyed once and used for any number of messages.
 ///

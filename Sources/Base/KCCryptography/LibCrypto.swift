@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import CKCLibCrypto
+internal import KCByteStreams
 
 /// Why a cryptographic operation failed.
 package enum CryptographyFailure: Error, Hashable, Sendable {

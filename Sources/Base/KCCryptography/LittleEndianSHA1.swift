@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import CKCLibCrypto
+package import KCByteStreams
 
 /// SHA-1 as KWallet has computed it since 2020: words are read and written little-endian, and a message whose length is
 /// 55 modulo 64 gets one block too many.

@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import CKCMLKEM
+internal import KCByteStreams
 
 /// ML-KEM-768 (FIPS 203), by mlkem-native.
 ///

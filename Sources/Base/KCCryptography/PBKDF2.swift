@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import CKCLibCrypto
+package import KCByteStreams
 
 /// The password-based key derivation function PBKDF2 (RFC 8018) with HMAC.
 package enum PBKDF2 {

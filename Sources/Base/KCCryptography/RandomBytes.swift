@@ -1,6 +1,6 @@
-package import KCByteStreams
 internal import CKCLibCrypto
 internal import Glibc
+package import KCByteStreams
 
 /// Random bytes for keys, and for public values that must be unique.
 package enum RandomBytes {

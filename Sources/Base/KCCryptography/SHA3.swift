@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import CKCLibCrypto
+internal import KCByteStreams
 
 /// The functions of FIPS 202 that hybrid keys need, for complete and secret input.
 enum SHA3 {

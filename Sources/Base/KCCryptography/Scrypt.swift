@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import CKCLibCrypto
+package import KCByteStreams
 
 /// The cost of scrypt: N = 2^logN, with r = 8 and p = 1.
 package struct ScryptCost: Hashable, Sendable {

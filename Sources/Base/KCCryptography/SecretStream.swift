@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import CKCLibCrypto
+package import KCByteStreams
 
 /// A message of libsodium's `crypto_secretstream_xchacha20poly1305`, for files of other programs.
 ///

@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import CKCGCrypt
+package import KCByteStreams
 package import KCCryptography
 
 /// The stream cipher Salsa20 with 20 rounds, with which old KeePass files protect their values.

@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import CKCGCrypt
+package import KCByteStreams
 package import KCCryptography
 
 /// The block cipher Twofish with a key of 32 bytes, which Password Safe and some KeePass files use; without padding and

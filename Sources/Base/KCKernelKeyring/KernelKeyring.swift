@@ -1,6 +1,6 @@
-package import KCByteStreams
 internal import CKCKeyUtils
 internal import Glibc
+package import KCByteStreams
 
 /// Payloads in the Linux kernel's key retention service (keyrings(7)), as keys of type `user`.
 ///

@@ -1,8 +1,8 @@
 internal import CKCTPM2
+internal import Glibc
 package import KCByteStreams
 package import KCCryptography
 package import KCDeviceIdentity
-internal import Glibc
 
 /// A TPM 2.0, through the library tpm2-tss.
 ///

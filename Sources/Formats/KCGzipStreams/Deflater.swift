@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import CKCDeflate
+internal import KCByteStreams
 
 /// A compressor that produces one gzip member after another; not thread-safe.
 ///

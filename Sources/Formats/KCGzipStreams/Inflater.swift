@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import CKCZlib
+internal import KCByteStreams
 
 /// A zlib decompressor for consecutive deflate streams, with the CRC-32 of its output.
 @safe final class Inflater {

@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import CKCLibArchive
+internal import KCByteStreams
 
 /// libarchive's ustar writer, which collects its output until the caller takes it.
 ///

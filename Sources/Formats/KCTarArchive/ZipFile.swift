@@ -1,6 +1,6 @@
-package import KCByteStreams
 internal import CKCLibArchive
 internal import Glibc
+package import KCByteStreams
 
 /// Reads zip files of other programs in memory; nothing from them is ever written to disk.
 package enum ZipFile {

@@ -1,5 +1,5 @@
-package import KCByteStreams
 package import Glibc
+package import KCByteStreams
 package import KCKeychainModel
 
 /// An input to read: a file, whose content is in memory, or a folder.

@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import Glibc
+package import KCByteStreams
 package import KCKeychainModel
 
 /// A file of items, one JSON object per line, each with its secret in the clear (docs/json.md, "Import").

@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import CKCLibSecret
+internal import KCByteStreams
 
 /// How long a bus may take, so that one that is stuck holds nothing up for ever.
 struct BusLimit {

@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import CKCLibSecret
+internal import KCByteStreams
 
 /// The Secret Service of a user's desktop: GNOME Keyring, KWallet or KeePassXC.
 ///

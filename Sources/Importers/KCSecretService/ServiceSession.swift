@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import CKCLibSecret
+internal import KCByteStreams
 
 /// Workarounds for KWallet up to 6.24, which does not always derive the right session key.
 ///

@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import Glibc
+internal import KCByteStreams
 
 /// The location of a user's session bus.
 package struct SessionBus: Hashable, Sendable {

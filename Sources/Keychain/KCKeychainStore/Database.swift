@@ -1,6 +1,6 @@
-internal import KCByteStreams
 internal import CKCSQLite
 internal import Glibc
+internal import KCByteStreams
 internal import KCKeychainModel
 
 /// An open SQLite database; not thread-safe.

@@ -1,6 +1,6 @@
 // Fence: opens a database of another program in memory, with calls that the keychain file does not need.
-package import KCByteStreams
 internal import CKCSQLite
+package import KCByteStreams
 
 /// A foreign SQLite database in memory, read-only: nothing of it is written to disk.
 ///

@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import Glibc
+internal import KCByteStreams
 
 /// The files of a keychain: the database, its journal and its lock.
 ///

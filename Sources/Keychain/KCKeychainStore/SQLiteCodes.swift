@@ -1,6 +1,6 @@
-internal import KCByteStreams
 internal import CKCSQLite
 internal import Glibc
+internal import KCByteStreams
 
 extension KeychainStoreError {
     /// Converts a SQLite result code to an error that a caller can act on.

@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import Glibc
+internal import KCByteStreams
 
 /// The folder in which a user's keychains and device key are kept: `$XDG_DATA_HOME/kcbackup`, by default
 /// `~/.local/share/kcbackup`.

@@ -1,7 +1,7 @@
-internal import KCByteStreams
 internal import CKCZxcvbn
-internal import KCCryptography
 internal import Glibc
+internal import KCByteStreams
+internal import KCCryptography
 
 /// zxcvbn's estimate for a passcode: the number of guesses in bits, and the parts it was split into.
 struct Estimate {

@@ -1,6 +1,6 @@
+internal import Glibc
 package import KCByteStreams
 package import KCCryptography
-internal import Glibc
 
 /// How hard a passcode is to guess, as zxcvbn estimates it (Wheeler, USENIX Security 2016), and what makes it easy.
 ///

@@ -1,5 +1,5 @@
-package import KCBackupCatalogue
 package import KCBackupArchive
+package import KCBackupCatalogue
 package import KCBackupEngine
 internal import KCByteStreams
 internal import KCCryptography

@@ -1,6 +1,6 @@
 internal import KCBackupCatalogue
-internal import KCCryptography
 internal import KCByteStreams
+internal import KCCryptography
 internal import KCKeychainModel
 internal import KCReportText
 

@@ -1,6 +1,6 @@
+internal import KCBackupArchive
 package import KCBackupCatalogue
 internal import KCBackupEngine
-internal import KCBackupArchive
 internal import KCCryptography
 internal import KCDeviceIdentity
 internal import KCKeychainModel

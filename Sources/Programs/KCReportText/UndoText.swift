@@ -1,6 +1,6 @@
 package import KCBackupCatalogue
-package import KCItemStores
 internal import KCHomeFiles
+package import KCItemStores
 internal import KCKeychainModel
 
 /// Describes what bringing a state back does, as text and in JSON.

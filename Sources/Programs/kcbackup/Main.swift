@@ -1,5 +1,5 @@
-internal import KCConsole
 internal import Glibc
+internal import KCConsole
 internal import KCReportText
 
 /// The process entry point; everything outside the program is created here and passed down as one `World`.

@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import ArgumentParser
+internal import KCByteStreams
 internal import KCReportText
 
 /// The option names, for the parser and for all texts that mention them.

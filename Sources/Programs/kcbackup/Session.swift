@@ -1,6 +1,6 @@
-internal import KCConsole
 internal import KCBackupCatalogue
 internal import KCByteStreams
+internal import KCConsole
 internal import KCKeychainModel
 internal import KCReportText
 

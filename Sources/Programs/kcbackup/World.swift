@@ -1,6 +1,6 @@
-internal import KCByteStreams
 internal import KCAgeEncryption
 internal import KCBackupCatalogue
+internal import KCByteStreams
 internal import KCConsole
 internal import KCCryptography
 internal import KCDeviceIdentity

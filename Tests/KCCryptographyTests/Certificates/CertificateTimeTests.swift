@@ -1,5 +1,5 @@
-import KCCryptography
 import Foundation
+import KCCryptography
 import Testing
 
 @Suite struct CertificateTimeTests {

@@ -1,6 +1,6 @@
-import Synchronization
 import KCKernelKeyring
 import KCTestSupport
+import Synchronization
 
 extension MemoryRetention {
     /// Returns a store that refuses everything, as the kernel does in many containers.

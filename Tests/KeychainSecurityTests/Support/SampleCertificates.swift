@@ -1,5 +1,5 @@
-import KCCryptography
 import Foundation
+import KCCryptography
 import KCTestSupport
 import Testing
 

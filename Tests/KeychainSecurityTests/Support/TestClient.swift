@@ -1,9 +1,9 @@
-import KCByteStreams
 import Foundation
+import KCByteStreams
 import KCKeychainModel
 import KCKeychainStore
-import Synchronization
 import KCTestSupport
+import Synchronization
 
 @testable import KeychainSecurity
 

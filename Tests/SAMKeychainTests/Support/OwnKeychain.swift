@@ -1,9 +1,9 @@
-import KCByteStreams
 import Foundation
+import KCByteStreams
 import KCKeychainModel
 import KCKeychainStore
-import SAMKeychain
 import KCTestSupport
+import SAMKeychain
 
 let service = "mail.example.org"
 let account = "ada"

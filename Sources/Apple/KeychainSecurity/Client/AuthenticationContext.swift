@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import Foundation
+package import KCByteStreams
 internal import KCKeychainStore
 
 /// What a call with `kSecUseAuthenticationContext` asks for the passcode.

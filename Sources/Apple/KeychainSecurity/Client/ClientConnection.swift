@@ -1,6 +1,6 @@
+internal import Foundation
 internal import KCByteStreams
 internal import KCDeviceIdentity
-internal import Foundation
 internal import KCKeychainStore
 internal import KCLocalKeychains
 

@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import Foundation
+internal import KCByteStreams
 
 /// A program's entitlements, read from a property list; only its access groups are used.
 ///

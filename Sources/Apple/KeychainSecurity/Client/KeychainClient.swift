@@ -1,6 +1,6 @@
+public import Foundation
 internal import KCByteStreams
 internal import KCCryptography
-public import Foundation
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains

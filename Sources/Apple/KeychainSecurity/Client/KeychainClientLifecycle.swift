@@ -1,5 +1,5 @@
-internal import KCByteStreams
 public import Foundation
+internal import KCByteStreams
 internal import KCKeychainStore
 internal import KCLocalKeychains
 

@@ -1,6 +1,6 @@
+internal import Foundation
 internal import KCByteStreams
 internal import KCCryptography
-internal import Foundation
 internal import KCKeychainModel
 
 /// The `kSecMatch…` conditions that a keychain query cannot express.

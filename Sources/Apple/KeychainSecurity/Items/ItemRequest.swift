@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import Foundation
+internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCKeychainStore
 

@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import Foundation
+internal import KCByteStreams
 internal import KCKeychainModel
 
 /// Builds results: one kind of value is returned directly, several as a dictionary.

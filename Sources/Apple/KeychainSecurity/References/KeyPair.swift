@@ -1,6 +1,6 @@
+internal import Foundation
 internal import KCCertificateItems
 internal import KCCryptography
-internal import Foundation
 internal import KCKeychainModel
 
 /// A generated key, and the dictionaries that store it.

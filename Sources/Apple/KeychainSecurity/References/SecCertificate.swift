@@ -1,6 +1,6 @@
 // Fence: returns objects through pointers, as Apple's functions do.
-internal import KCCryptography
 public import Foundation
+internal import KCCryptography
 
 /// An X.509 certificate.
 public final class SecCertificate: Hashable, Sendable, CustomStringConvertible {

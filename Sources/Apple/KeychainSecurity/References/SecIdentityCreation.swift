@@ -1,6 +1,6 @@
 // Fence: returns objects through pointers, as Apple's functions do.
-internal import KCCryptography
 internal import Foundation
+internal import KCCryptography
 
 /// Finds the private key for a certificate in the keychain, and joins the two into an identity.
 ///

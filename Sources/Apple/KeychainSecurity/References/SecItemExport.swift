@@ -1,8 +1,8 @@
 // Fence: takes parameters and returns data through pointers, as Apple's function does.
+public import Foundation
 internal import KCByteStreams
 internal import KCCertificateItems
 internal import KCCryptography
-public import Foundation
 internal import KCKeychainModel
 
 /// Exports certificates, keys and identities as a file.

@@ -1,8 +1,8 @@
 // Fence: takes parameters and returns objects through pointers, as Apple's function does.
+public import Foundation
 internal import KCByteStreams
 internal import KCCertificateItems
 internal import KCCryptography
-public import Foundation
 internal import KCKeychainModel
 
 /// Reads the certificates, keys and identities in a file; adds nothing to a keychain.

@@ -1,8 +1,8 @@
 // Fence: returns objects through pointers, as Apple's functions do.
+public import Foundation
 internal import KCByteStreams
 internal import KCCertificateItems
 internal import KCCryptography
-public import Foundation
 internal import KCKeychainModel
 
 /// A key from the keychain or a PKCS #12 file.

@@ -1,8 +1,8 @@
 // Fence: returns an error through a pointer, as Apple's function does.
+public import Foundation
 internal import KCByteStreams
 internal import KCCertificateItems
 internal import KCCryptography
-public import Foundation
 internal import KCKeychainModel
 
 /// Creates a key from its bytes, for use or for storing with `kSecValueRef`.

@@ -1,7 +1,7 @@
 // Fence: returns errors through a pointer, as Apple's functions do.
+public import Foundation
 internal import KCByteStreams
 internal import KCCryptography
-public import Foundation
 
 /// An operation with a key.
 public enum SecKeyOperationType: CFIndex, Hashable, Sendable {

@@ -1,6 +1,6 @@
 // Fence: reads and writes buffers of the caller, as Apple's functions do.
-internal import KCCryptography
 internal import Foundation
+internal import KCCryptography
 internal import KCKeychainModel
 
 /// How data is padded before an operation with `SecKeyRawSign`, `SecKeyEncrypt` and their counterparts.

@@ -1,8 +1,8 @@
 // Fence: returns an array through a pointer, as Apple's function does.
+public import Foundation
 internal import KCByteStreams
 internal import KCCertificateItems
 internal import KCCryptography
-public import Foundation
 internal import KCKeychainModel
 
 /// Reads the identities in a PKCS #12 file; adds nothing to a keychain.

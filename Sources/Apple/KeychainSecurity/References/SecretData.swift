@@ -1,6 +1,6 @@
 // Fence: copies bytes directly out of wiped memory, so that there is no other copy.
-package import KCByteStreams
 package import Foundation
+package import KCByteStreams
 
 extension SecretBytes {
     /// A copy in ordinary memory that is not wiped, for callers of the API.

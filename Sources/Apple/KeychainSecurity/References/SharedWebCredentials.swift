@@ -1,5 +1,5 @@
-internal import KCCryptography
 public import Foundation
+internal import KCCryptography
 
 /// Refuses to store a password that the user's browser shares with this program: no browser here does.
 ///

@@ -1,5 +1,5 @@
-internal import KCByteStreams
 public import Foundation
+internal import KCByteStreams
 
 /// What a certificate chain must satisfy; see `SecTrustCreateWithCertificates`.
 public final class SecPolicy: Hashable, Sendable, CustomStringConvertible {

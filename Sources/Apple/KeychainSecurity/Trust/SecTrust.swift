@@ -1,6 +1,6 @@
 // Fence: returns objects through pointers, as Apple's functions do.
-internal import KCCryptography
 public import Foundation
+internal import KCCryptography
 internal import Synchronization
 
 /// A certificate, the policies that it must satisfy, and the result of verifying it.

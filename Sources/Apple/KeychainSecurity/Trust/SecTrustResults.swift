@@ -1,6 +1,6 @@
+public import Foundation
 internal import KCByteStreams
 internal import KCCryptography
-public import Foundation
 
 // As on Apple's systems, these functions verify the certificate first if that was not done since the settings changed.
 

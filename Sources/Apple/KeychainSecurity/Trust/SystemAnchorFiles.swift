@@ -1,6 +1,6 @@
+internal import Foundation
 internal import KCByteStreams
 internal import KCCryptography
-internal import Foundation
 
 /// The files of certificates that the system trusts.
 enum SystemAnchorFiles {

@@ -1,6 +1,6 @@
+internal import Foundation
 internal import KCByteStreams
 internal import KCCryptography
-internal import Foundation
 
 /// What an evaluation takes into account.
 struct TrustSettings: Sendable {

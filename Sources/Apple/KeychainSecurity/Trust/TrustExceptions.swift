@@ -1,6 +1,6 @@
+internal import Foundation
 internal import KCByteStreams
 internal import KCCryptography
-internal import Foundation
 
 /// Problems of certain certificates that a program accepts, as bytes that it can store.
 ///

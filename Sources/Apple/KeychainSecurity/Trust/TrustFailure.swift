@@ -1,6 +1,6 @@
+internal import Foundation
 internal import KCCryptography
 internal import KCKeychainModel
-internal import Foundation
 
 /// How Apple's systems report a problem of a chain.
 struct TrustFailure {

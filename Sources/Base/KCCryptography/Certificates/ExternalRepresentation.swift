@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import CKCLibCrypto
+package import KCByteStreams
 
 /// The encodings of `SecKeyCopyExternalRepresentation`, which Apple's keychain stores as the secret of a key.
 extension PrivateKey {

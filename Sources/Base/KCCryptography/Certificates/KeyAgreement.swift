@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import CKCLibCrypto
+package import KCByteStreams
 
 /// The key derivation of ANSI X9.63.
 package enum X963 {

@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import CKCLibCrypto
+package import KCByteStreams
 
 /// How a digest is signed.
 package enum SignatureForm: Hashable, Sendable {

@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import CKCLibCrypto
+internal import KCByteStreams
 
 /// Owns a libcrypto object and frees it.
 @safe struct LibCryptoObject: ~Copyable {

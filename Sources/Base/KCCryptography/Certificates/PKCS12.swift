@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import CKCLibCrypto
+package import KCByteStreams
 
 /// Files of certificates and private keys under one passphrase (PKCS#12, RFC 7292), as `.p12` and `.pfx`.
 package enum PKCS12 {

@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import CKCLibCrypto
+internal import KCByteStreams
 
 /// Reads an opened PKCS#12 file: MAC first, then safe by safe, bag by bag.
 struct PKCS12Reader {

@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import CKCLibCrypto
+package import KCByteStreams
 
 extension PKCS12 {
     /// The default number of iterations of each key derivation.

@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import CKCLibCrypto
+internal import KCByteStreams
 
 /// How a passphrase is passed to libcrypto.
 ///

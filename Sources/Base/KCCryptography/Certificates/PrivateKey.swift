@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import CKCLibCrypto
+package import KCByteStreams
 
 /// A private key; libcrypto holds its numbers and wipes them when the last owner releases it.
 @safe package final class PrivateKey: @unchecked Sendable {

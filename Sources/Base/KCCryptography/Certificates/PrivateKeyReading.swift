@@ -1,5 +1,5 @@
-package import KCByteStreams
 internal import CKCLibCrypto
+package import KCByteStreams
 
 extension PrivateKey {
     /// Reads a key in DER: PKCS#8 (encrypted or not), PKCS#1 or SEC 1.

@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import Glibc
+internal import KCByteStreams
 internal import KCItemSources
 internal import KCKeychainModel
 

@@ -1,10 +1,10 @@
-internal import KCConsole
+internal import ArgumentParser
 internal import KCAgeEncryption
 internal import KCAgePlugins
-internal import ArgumentParser
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCByteStreams
+internal import KCConsole
 internal import KCCryptography
 internal import KCRecoveryKits
 

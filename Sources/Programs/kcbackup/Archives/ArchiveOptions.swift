@@ -1,9 +1,9 @@
-internal import KCAgeEncryption
 internal import ArgumentParser
+internal import KCAgeEncryption
 internal import KCBackupArchive
 internal import KCBackupEngine
-internal import KCConsole
 internal import KCByteStreams
+internal import KCConsole
 internal import KCForeignFormats
 internal import KCItemSources
 internal import KCKeychainModel

@@ -1,7 +1,7 @@
-internal import KCConsole
 internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCByteStreams
+internal import KCConsole
 internal import KCKeychainModel
 internal import KCReportText
 

@@ -1,6 +1,6 @@
+internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
-internal import KCItemStores
 
 /// The attributes of written items that a Secret Service cannot store.
 struct UnmappedAttributes {

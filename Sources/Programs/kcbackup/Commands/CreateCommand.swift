@@ -1,12 +1,12 @@
-internal import KCLocalKeychains
-internal import KCAgeEncryption
 internal import ArgumentParser
+internal import KCAgeEncryption
 internal import KCBackupArchive
 internal import KCBackupEngine
-internal import KCItemStores
 internal import KCByteStreams
 internal import KCHomeFiles
+internal import KCItemStores
 internal import KCKeychainModel
+internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
 

@@ -1,6 +1,6 @@
-internal import KCBackupArchive
-internal import KCAgeEncryption
 internal import ArgumentParser
+internal import KCAgeEncryption
+internal import KCBackupArchive
 internal import KCByteStreams
 internal import KCConsole
 internal import KCDeviceIdentity

@@ -1,9 +1,9 @@
-internal import KCItemStores
 internal import ArgumentParser
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCForeignFormats
 internal import KCItemSources
+internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCLocalKeychains

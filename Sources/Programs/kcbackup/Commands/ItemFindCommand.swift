@@ -1,7 +1,7 @@
-internal import KCBackupCatalogue
-internal import KCConsole
 internal import ArgumentParser
+internal import KCBackupCatalogue
 internal import KCByteStreams
+internal import KCConsole
 internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel

@@ -1,10 +1,10 @@
-internal import KCLocalKeychains
-internal import KCConsole
 internal import ArgumentParser
 internal import KCByteStreams
+internal import KCConsole
 internal import KCKeychainKeys
 internal import KCKeychainModel
 internal import KCKeychainStore
+internal import KCLocalKeychains
 internal import KCReportText
 
 /// `kcbackup keychain delete`.

@@ -1,10 +1,10 @@
-internal import KCLocalKeychains
 internal import ArgumentParser
 internal import KCCryptography
 internal import KCDeviceIdentity
 internal import KCKeychainKeys
 internal import KCKeychainModel
 internal import KCKeychainStore
+internal import KCLocalKeychains
 internal import KCReportText
 
 /// `kcbackup keychain list`.

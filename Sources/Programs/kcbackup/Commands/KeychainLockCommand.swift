@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KCByteStreams
-internal import KCKeychainKeys
 internal import KCKernelKeyring
+internal import KCKeychainKeys
 internal import KCKeychainStore
 internal import KCLocalKeychains
 internal import KCReportText

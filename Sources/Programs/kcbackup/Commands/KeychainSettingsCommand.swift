@@ -1,6 +1,6 @@
-internal import KCKernelKeyring
 internal import ArgumentParser
 internal import KCItemStores
+internal import KCKernelKeyring
 internal import KCKeychainKeys
 internal import KCKeychainModel
 internal import KCKeychainStore

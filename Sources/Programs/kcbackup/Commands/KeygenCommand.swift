@@ -1,7 +1,7 @@
-internal import KCConsole
-internal import KCAgeEncryption
 internal import ArgumentParser
+internal import KCAgeEncryption
 internal import KCByteStreams
+internal import KCConsole
 internal import KCKeychainModel
 internal import KCReportText
 

@@ -1,5 +1,5 @@
-internal import KCAgeEncryption
 internal import ArgumentParser
+internal import KCAgeEncryption
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine

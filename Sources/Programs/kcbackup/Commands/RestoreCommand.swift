@@ -1,11 +1,11 @@
-internal import KCItemStores
-internal import KCConsole
 internal import ArgumentParser
 internal import KCBackupArchive
 internal import KCBackupCatalogue
 internal import KCBackupEngine
 internal import KCByteStreams
+internal import KCConsole
 internal import KCDeviceIdentity
+internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
 

@@ -1,10 +1,10 @@
-internal import KCLocalKeychains
 internal import ArgumentParser
 internal import KCBackupArchive
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCKeychainModel
+internal import KCLocalKeychains
 internal import KCReportText
 
 /// `kcbackup device list`.

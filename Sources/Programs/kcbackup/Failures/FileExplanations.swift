@@ -1,6 +1,6 @@
+internal import Glibc
 internal import KCByteStreams
 internal import KCCryptography
-internal import Glibc
 internal import KCKeychainModel
 internal import KCRemotes
 internal import KCReportText

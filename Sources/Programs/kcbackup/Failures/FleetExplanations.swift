@@ -1,8 +1,8 @@
 internal import KCByteStreams
 internal import KCFleet
 internal import KCKeychainModel
-internal import KCReportText
 internal import KCRemotes
+internal import KCReportText
 
 /// What ends a look at many machines unsuccessfully.
 enum FleetProblem: Error, Hashable, Sendable {

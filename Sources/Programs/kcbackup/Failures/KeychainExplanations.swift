@@ -1,9 +1,9 @@
 internal import KCByteStreams
 internal import KCDeviceIdentity
 internal import KCHomeFiles
+internal import KCItemSources
 internal import KCItemStores
 internal import KCKernelKeyring
-internal import KCItemSources
 internal import KCKeychainKeys
 internal import KCKeychainModel
 internal import KCKeychainStore

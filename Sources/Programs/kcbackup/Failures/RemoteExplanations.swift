@@ -1,7 +1,7 @@
 internal import KCByteStreams
 internal import KCKeychainModel
-internal import KCReportText
 internal import KCRemotes
+internal import KCReportText
 
 /// Explains why a remote could not be used.
 func explainRemote(_ failure: RemoteFailure) -> Explanation {

@@ -2,8 +2,8 @@ internal import KCByteStreams
 internal import KCHomeFiles
 internal import KCItemStores
 internal import KCKeychainModel
-internal import KCReportText
 internal import KCKeychainStore
+internal import KCReportText
 
 extension Failure {
     /// - Parameter store: the store as named by the user.

@@ -1,6 +1,6 @@
+internal import Glibc
 internal import KCByteStreams
 internal import KCConsole
-internal import Glibc
 internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel

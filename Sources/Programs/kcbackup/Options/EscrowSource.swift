@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import ArgumentParser
+internal import KCByteStreams
 internal import KCKeychainStore
 
 /// The source of an escrow key: the path of a file, or any secret source except the terminal.

@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import ArgumentParser
+internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCReportText

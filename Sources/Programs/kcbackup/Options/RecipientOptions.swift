@@ -1,5 +1,5 @@
-internal import KCAgeEncryption
 internal import ArgumentParser
+internal import KCAgeEncryption
 
 /// The options for public keys to encrypt to.
 struct RecipientOptions: ParsableArguments {

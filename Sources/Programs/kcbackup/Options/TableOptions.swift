@@ -1,5 +1,5 @@
-internal import KCByteStreams
 internal import ArgumentParser
+internal import KCByteStreams
 internal import KCReportText
 
 /// The options for displaying a table of items.

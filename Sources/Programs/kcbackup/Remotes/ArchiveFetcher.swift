@@ -1,5 +1,5 @@
-internal import KCBackupEngine
 internal import KCBackupArchive
+internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCCryptography
 internal import KCLocalKeychains

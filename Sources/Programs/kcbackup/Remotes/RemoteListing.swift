@@ -1,8 +1,8 @@
 internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCKeychainModel
-internal import KCReportText
 internal import KCRemotes
+internal import KCReportText
 
 /// `list REMOTE:PATH`: the archives in a folder of a remote, as far as their names and sizes tell.
 struct RemoteListing {

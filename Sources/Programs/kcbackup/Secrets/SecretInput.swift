@@ -1,5 +1,5 @@
-internal import KCConsole
 internal import KCByteStreams
+internal import KCConsole
 internal import KCCryptography
 internal import KCReportText
 

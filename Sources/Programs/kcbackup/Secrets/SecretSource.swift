@@ -1,6 +1,6 @@
+internal import ArgumentParser
 internal import KCByteStreams
 internal import KCConsole
-internal import ArgumentParser
 internal import KCReportText
 
 /// The source of a secret; never the command line itself or the environment.
