@@ -86,7 +86,7 @@ func explainFinding(_ finding: JobFinding) -> Explanation {
         Explanation(
             .notFound, "\(quoted(path)) does not exist, and systemd does not start the job without that credential",
             hint: isEncrypted
-                ? "make it with 'systemd-creds encrypt \(shellWord("--name=\(name)")) - \(shellWord(path))': type the secret, "
+                ? "make it with 'systemd-creds encrypt --name=\(shellWord(name)) - \(shellWord(path))': type the secret, "
                     + "Ctrl-D"
                 : "make it with '(umask 077; cat > \(shellWord(path)))': type the secret, Enter, Ctrl-D")
     case .otherService(let job, let path, let isOfSystem):
