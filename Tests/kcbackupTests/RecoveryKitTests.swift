@@ -88,7 +88,8 @@ struct RecoveryKitTests {
         #expect(outcome.status == .ok, "\(outcome.messages)")
         let asked = terminal.asked.joined()
         #expect(
-            asked.contains("does not fit") && asked.contains("'0' looks like it") && asked.contains("16 characters"))
+            asked.contains("does not fit") && asked.contains("'0' looks like it")
+                && asked.contains("Line 2 has 17 characters, including the one at its end; you typed "))
         for line in kit.lines { #expect(!asked.contains(String(line.dropFirst(6).prefix(9)))) }
         #expect(terminal.asked.count == 7)
     }
