@@ -20,13 +20,15 @@ struct TarDirectoryTests {
         }
     }
 
+    /// `FLIPS=all`, as in `make proof`, flips all eight bits of each byte, instead of two.
     @Test(
         "A flipped bit outside the data of a member is refused; data is verified by the layers above",
         arguments: 0..<8)
     func refusesFlips(bit: Int) throws {
         let archive = try TarSample.small()
         let data = 512..<512 + TarSample.dataLength
-        for index in archive.indices {
+        let step = Environment.has("FLIPS", "all") ? 1 : 4
+        for index in stride(from: bit % step, to: archive.count, by: step) {
             var flipped = archive
             flipped[index] ^= 1 << bit
             let failure = try TarSample.failure(of: flipped)
