@@ -136,12 +136,12 @@ def _wrapping_key(shared, share, recipient):
 
 
 def file_key(header, identities):
-    """The file key for the first stanza that one of these X25519 private keys opens."""
-    for arguments, body in header.stanzas:
-        if arguments[0] != b"X25519":
-            continue
-        share = decode_unpadded(arguments[1])
-        for identity in identities:
+    """The file key by the first of these X25519 private keys that opens a stanza; each tries them in order."""
+    for identity in identities:
+        for arguments, body in header.stanzas:
+            if arguments[0] != b"X25519":
+                continue
+            share = decode_unpadded(arguments[1])
             try:
                 shared = identity.exchange(X25519PublicKey.from_public_bytes(share))
             except ValueError as error:
