@@ -47,6 +47,19 @@ struct KeyTests {
         #expect(try machine.open(path, with: restorer).verify().opened == 1)
     }
 
+    @Test("Whose the secrets are is told by their own header, without trying the key on the metadata")
+    func secretsOf() throws {
+        let machine = try Machine()
+        let (restorer, inspector) = (try NativeIdentity.generate(.x25519), try NativeIdentity.generate(.x25519))
+        let path = try makeArchive(on: machine, to: [restorer.recipient], inspectors: [inspector.recipient])
+        let archive = try ArchiveFile(path: path).prove()
+        for (identity, isOwner) in [(restorer, true), (inspector, false)] {
+            let watched = WatchedIdentity(identity)
+            #expect(try archive.hasSecrets(for: [watched]) == isOwner)
+            #expect(watched.tried.withLock { $0 } == [1])
+        }
+    }
+
     /// Tries another identity, and keeps the number of recipients of each header that it is tried on.
     private final class WatchedIdentity: Identity {
         let identity: NativeIdentity

@@ -91,6 +91,21 @@ package struct GenuineArchive {
         }
     }
 
+    /// True if one of these identities opens the secrets; only the header of their stream is read.
+    ///
+    /// - Throws: `ArchiveFailure` (`stream` if the file cannot be read).
+    package func hasSecrets(for identities: [any Identity]) throws(ArchiveFailure) -> Bool {
+        let stream = try parts.slice(.secrets(header.mode))
+        do throws(AgeFailure) {
+            let header = try AgeHeader.read(from: stream)
+            return try FileKey.unwrap([header], with: identities)[0] != nil
+        } catch .malformedHeader {
+            return false
+        } catch {
+            throw ArchiveFailure(any: error)
+        }
+    }
+
     /// What opens the two streams; a plugin is run once for both.
     private func openers(
         among identities: [any Identity]

@@ -171,10 +171,6 @@ extension Session {
         guard proven.isFromThisDevice, file.header.mode == .encrypted, !outline.hasPassphrase,
             outline.secretsRecipients.count == 1
         else { return false }
-        do {
-            return try file.prove().open(identities: [LocalFileKeys.deviceIdentity(in: self)]).opensSecrets
-        } catch ArchiveFailure.noMatchingIdentity {
-            return false
-        }
+        return try file.prove().hasSecrets(for: [LocalFileKeys.deviceIdentity(in: self)])
     }
 }
