@@ -1,5 +1,6 @@
 import CKCTestSupport
 import Foundation
+internal import Glibc
 package import KCByteStreams
 package import KCCryptography
 package import KCDeviceIdentity
@@ -21,6 +22,8 @@ package final class SoftwareTPM: Sendable {
     ///
     /// - Parameter state: a TPM whose state it begins with; nil for a new one.
     package init(copying state: SoftwareTPM? = nil) throws {
+        // As kcbackup does: a TPM that ends is an error of the call that writes to it, and not the end of the tests.
+        _ = Glibc.signal(SIGPIPE, SIG_IGN)
         folder = try TemporaryFolder(inMemory: true)
         try FileManager.default.createDirectory(atPath: folder.path("state"), withIntermediateDirectories: false)
         for name in try state.map({ try FileManager.default.contentsOfDirectory(atPath: $0.folder.path("state")) })
@@ -45,6 +48,11 @@ package final class SoftwareTPM: Sendable {
                 "--log", "file=\(folder.path("log")),level=20", "--daemon", "--pid", "file=\(folder.path("pid"))",
             ])
         guard outcome.status == 0 else { throw Failed(said: outcome.errorText) }
+        // It may take a moment until it can be reached.
+        let deadline = ContinuousClock.now.advanced(by: .seconds(20))
+        while try ExternalProgram.run("socat", ["-u", "/dev/null", "UNIX-CONNECT:\(socket)"]).status != 0 {
+            guard ContinuousClock.now < deadline else { throw Failed(said: "swtpm cannot be reached") }
+        }
     }
 
     /// Ends it, as a machine that loses its power.
