@@ -11,7 +11,7 @@ extension BackupFolder {
         package let added: [CatalogueEntry]
         /// The files that were left out although their names end like those of archives.
         package let ignored: [(name: String, reason: Exclusion)]
-        /// The number of archives in the catalogue of which nobody knows what is in them, since that takes a key.
+        /// The number of archives in the catalogue whose contents are unknown, since reading them takes a key.
         package let unread: Int
     }
 

@@ -36,7 +36,7 @@ extension Job {
     /// Checks that it is known what the newest archives hold, without which a run cannot tell a loss.
     ///
     /// - Parameter known: the catalogue of the folder.
-    /// - Throws: `CatalogueFailure.unread` if nobody has read one since the catalogue was rebuilt.
+    /// - Throws: `CatalogueFailure.unread` if the newest archive of a series was not read since the catalogue was rebuilt.
     package func checkContents(_ known: Catalogue?) throws(CatalogueFailure) {
         guard let known else { return }
         for series in Set(known.complete.map(\.series.exact)).sorted() {

@@ -11,7 +11,7 @@ package enum FleetListFailure: Error, Hashable, Sendable {
     case listedTwice(Int)
     /// Two machines of which something is expected have one name, the second one in this line.
     case namedTwice(Int)
-    /// No machine is in the inventory, as after a file was cut to nothing: nobody would be missed.
+    /// The inventory names no machine, so that none could be reported as missing; the file may have been truncated.
     case noMachine
     /// A line of the list of signers is not one that ssh-keygen(1) describes.
     case signerLine(Int)

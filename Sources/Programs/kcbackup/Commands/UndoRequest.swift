@@ -40,7 +40,7 @@ struct UndoRequest {
             }
             oldFile = try plan.apply(keepsState: keepsState)
         }
-        // Where nobody can be asked, the run comes to no writing.
+        // Without a terminal, the run ends at the question and writes nothing.
         let unanswered = isDryRun && !isConfirmed ? question : nil
         let isRefused = unanswered != nil && !session.world.terminal.isAttended
         if isDryRun, !isRefused { try plan.rehearse(keepsState: keepsState) }

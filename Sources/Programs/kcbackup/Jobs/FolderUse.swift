@@ -70,7 +70,7 @@ extension CreateOptions {
                 let id = try local.open(in: session).storeID
                 subjects[ArchiveName.series(of: local.stem).exact] = Hexadecimal.encode(id)
             } catch {
-                // Whoever looks at the keychains says why.
+                // The check of the keychains reports it.
             }
         }
         return subjects

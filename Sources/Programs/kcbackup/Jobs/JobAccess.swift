@@ -89,16 +89,27 @@ extension Session {
             variables: variables, programs: programFolders, user: world.environment["USER"])
     }
 
-    /// The folders of `PATH` that exist, each once, without those that no line of a unit or a crontab can have.
+    /// The folders of `PATH` for a unit or a crontab, each once: those that exist, whose names can stand there, and into which
+    /// nobody else can put a program.
     private var programFolders: [String] {
         var folders: [String] = []
         for folder in (world.environment["PATH"] ?? "").exact.split(separator: ":")
         where folder.exact.hasPrefix("/") && !folder.exact.hasControlCharacter && !folder.exact.contains("\\")
-            && !folders.contains(where: { $0.exact == folder.exact }) && Path.isFolder(folder)
+            && !folders.contains(where: { $0.exact == folder.exact }) && Self.isTrusted(folder)
         {
             folders.append(folder)
         }
         return folders
+    }
+
+    /// False for a folder in which another user could put a program: a job would start it with the secrets that it has.
+    private static func isTrusted(_ folder: String) -> Bool {
+        do throws(FileFailure) {
+            try PrivateFolder.require(folder)
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// Where gpg and rclone have their files, if not at their usual places.
