@@ -100,6 +100,24 @@ struct UnitTests {
         #expect(outcome.status == 0, "\(outcome.errorText)")
     }
 
+    @Test("A job looks for programs in no folder that other users can write to")
+    func sharedPrograms() throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        #expect(home.run("schedule add x --to b --passphrase cmd:true").status == .ok)
+        for (name, mode) in [("own", 0o755), ("group", 0o775), ("everyone", 0o777)] {
+            let folder = "\(home.home)/\(name)"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder)
+        }
+        let path = ["own", "group", "everyone"].map { "\(home.home)/\($0)" }.joined(separator: ":")
+        for form in ["schedule show x", "schedule show x --crontab"] {
+            let text = home.run(form.split(separator: " ").map(String.init), environment: ["PATH": path]).text
+            #expect(text.contains("PATH=") && text.contains("\(home.home)/own"), "\(text)")
+            #expect(!text.contains("\(home.home)/group") && !text.contains("\(home.home)/everyone"))
+        }
+    }
+
     @Test("A time that never comes is told when a job gets it", arguments: ["2020-01-01", "*-02-30 03:00"])
     func never(at: String) throws {
         let home = try TestHome()
