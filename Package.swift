@@ -16,6 +16,15 @@ let settings: [SwiftSetting] = [
 // How a program for Apple's systems is compiled: the calls with pointers need no `unsafe` there.
 let clientSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
 
+/// Where the sources are optimized, the tests themselves are not: compiling them would take longer than it gains.
+///
+/// Their files are compiled in batches, so that the largest target, which is the last one, keeps all processors busy.
+let testSettings: [SwiftSetting] = [
+    .unsafeFlags(
+        ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode", "-num-threads", "0"],
+        .when(configuration: .release))
+]
+
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 /// A library of the floor whose folder is named.
@@ -31,8 +40,7 @@ func tests(
         name: subject + "Tests",
         dependencies: [.byName(name: subject), "KCTestSupport"] + dependencies,
         exclude: exclude,
-        // Where the sources are optimized, the tests themselves are not: compiling them would take longer than it gains.
-        swiftSettings: settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))])
+        swiftSettings: settings + testSettings)
 }
 
 /// The decoders that `make fuzz-coverage` drives, as a program for libFuzzer, or as tests that run them a few times.
