@@ -66,6 +66,34 @@ struct HomeFolderTests {
         #expect(text(".netrc") == "new")
     }
 
+    @Test("One passcode of several keychains is tried on none of them, and all else is restored")
+    func passcodeOfSeveral() throws {
+        try home.write("other", "orbit lantern velvet\n")
+        for (name, passcode) in [("third", "other"), ("work", "pass")] {
+            #expect(home.run("keychain create \(name) --passcode file:\(passcode)").status == .ok)
+        }
+        #expect(home.run("create --home --to backups --unencrypted").status == .ok)
+        let before = home.run("undo --list").text
+        let restore = "restore --home backups --passcode file:pass"
+        for option in [" --dry-run", ""] {
+            try FileManager.default.removeItem(atPath: home.home + "/.netrc")
+            let refused = home.run(restore + option)
+            #expect(refused.status == .usage, "\(refused.messages)")
+            let words = "keychains 'third', 'work' have a passcode each, and '--passcode' gives that of one"
+            #expect(refused.messages.ranges(of: words).count == 2, "\(refused.messages)")
+            #expect(!refused.messages.contains("wrong passcode"))
+            #expect((text(".netrc") == nil) == (option == " --dry-run"))
+            try home.write("../home/.netrc", "machine example.org login ada password tulip\n")
+        }
+        #expect(try ["third", "work"].map { try home.wrongPasscodes($0) } == [0, 0])
+        #expect(home.run("undo --list").text == before)
+
+        // A keychain that the run makes gets it, and is none of those on which it would be tried.
+        #expect(home.run("keychain delete --confirm third third").status == .ok)
+        let restored = home.run(restore)
+        #expect(restored.status == .ok, "\(restored.messages)")
+    }
+
     @Test("The newest archive of each store is restored from a remote, too")
     func remote() throws {
         let rclone = try FakeRclone(home)

@@ -263,7 +263,8 @@ enum FailureExamples {
     private static let usage: [UsageProblem] = [
         .empty(.output), .together(.passcode, .noPasscode), .onlyForChip(.confirm), .needs(.json, .output),
         .deviceAlone(.keychain), .needsHome(.acceptMissing), .passcodeOfOne(of: ["login", "work"], for: .files),
-        .passcodeOfOne(of: ["login", "work"], for: .backup), .passcodeOfOne(of: ["login", "work"], for: .move),
+        .passcodeOfOne(of: ["login", "work"], for: .backup), .passcodeOfOne(of: ["login", "work"], for: .restore),
+        .passcodeOfOne(of: ["login", "work"], for: .move),
         .malformed(.set, form: "NAME=VALUE or NAME:base64=VALUE"), .needsFile(.password), .notAKeychain,
         .desktopKeyring, .areFiles(.home), .areFiles(.credentials), .notOfHome(.passcode), .needsDesktop(.skipLocked),
         .notOfDesktop(.escrow),

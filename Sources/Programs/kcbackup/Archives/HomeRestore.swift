@@ -1,6 +1,7 @@
 internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCKeychainModel
+internal import KCLocalKeychains
 internal import KCRemotes
 internal import KCReportText
 
@@ -16,6 +17,8 @@ struct HomeRestore {
         if command.replace { throw UsageProblem.together(.home, .replace) }
         let place = try ArchivePlace(folder, in: session)
         let names = try newest(in: place)
+        // Before the first one is restored: a keychain that this run makes gets the passcode that was given.
+        let asking = try keychainsWithPasscode(of: names)
         var results: [JSONValue] = []
         var statuses: [ExitStatus] = []
         for name in names {
@@ -23,7 +26,7 @@ struct HomeRestore {
             session.note("\(displayed(path)):")
             do {
                 statuses.append(
-                    try command.restore(path, as: name, opener, session) { json, lines in
+                    try command.restore(path, as: name, asking: asking, opener, session) { json, lines in
                         if session.style.isJSON { results.append(json) } else { try session.result([:], lines) }
                     })
             } catch {
@@ -39,6 +42,14 @@ struct HomeRestore {
         if session.style.isJSON { try session.result(["folder": .text(folder), "results": .list(results)], []) }
         // A failure says more than an archive that was incomplete.
         return statuses.first { $0 != .ok && $0 != .incomplete } ?? statuses.first { $0 != .ok } ?? .ok
+    }
+
+    /// The keychains of this device that archives of these names are restored into, and that have a passcode each.
+    private func keychainsWithPasscode(of names: [ArchiveName]) throws -> [String] {
+        try session.keychainsWithPasscode().filter { keychain in
+            let source = try LocalKeychain(keychain, in: session.world).archiveSource()
+            return names.contains { $0.isSeries(of: source) }
+        }
     }
 
     /// The newest archive of each store, by the names, which opening compares with what the device has signed.

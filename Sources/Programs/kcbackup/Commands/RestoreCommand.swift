@@ -158,10 +158,11 @@ struct RestoreCommand: Verb {
     ///
     /// - Parameters:
     ///   - name: the name that says what it must be; nil if the user named it.
+    ///   - asking: the keychains with a passcode that the run restores into, if it is of several archives.
     ///   - result: receives the result, as `Session.result` does.
     func restore(
-        _ archive: String, as name: ArchiveName? = nil, _ opener: ArchiveOpener, _ session: Session,
-        result: (JSONValue, [String]) throws -> Void
+        _ archive: String, as name: ArchiveName? = nil, asking: [String] = [], _ opener: ArchiveOpener,
+        _ session: Session, result: (JSONValue, [String]) throws -> Void
     ) throws -> ExitStatus {
         let found = try opening.open(archive, in: session)
         let outline = try ArchiveOutline(found.file)
@@ -174,6 +175,12 @@ struct RestoreCommand: Verb {
         try AcceptOriginOption.ask(about: proven, &options, question: "Restore it anyway?", in: session)
         let target = try RestorePlace(
             restoringInto: keychainName, from: { try source(of: proven, session) }, store(), in: session)
+        // It is tried on none that it was not given for, which would count it as a wrong one.
+        if let passcode = passcodeOption.passcode, passcode != .terminal, asking.count > 1, target.kind == .keychain,
+            asking.contains(where: { $0.exact == target.name.exact })
+        {
+            throw UsageProblem.passcodeOfOne(of: asking, for: .restore)
+        }
         options.conflictPolicy = onConflict ?? target.kind.conflictPolicy
         return try restore(proven, at: found.path, options, outline, into: target, session, result)
     }

@@ -44,7 +44,7 @@ extension UsageProblem {
 
     /// What keychains are opened for with a passcode.
     enum PasscodeUse {
-        case files, backup, move
+        case files, backup, restore, move
     }
 
     /// A passcode was given for several keychains, each of which has its own.
@@ -64,6 +64,11 @@ extension UsageProblem {
                 hint: "back up each by itself, with '\(OptionName.keychain.spelling) NAME' and its own passcode",
                 "or open all with escrow keys: 'kcbackup keychain escrow enable NAME \(OptionName.output.spelling) FILE' makes "
                     + "one, and '\(OptionName.escrow.spelling) FILE' takes a file that has those of all")
+        case .restore:
+            return UsageProblem(
+                each, hint: "restore the archive of each by itself, with its own passcode",
+                "or leave out '\(OptionName.passcode.spelling)', and open each before with "
+                    + "'kcbackup keychain unlock NAME'")
         case .move:
             return UsageProblem(
                 each, hint: "leave out '\(OptionName.passcode.spelling)': on a terminal, each is asked for")

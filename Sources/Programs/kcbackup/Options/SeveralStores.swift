@@ -38,7 +38,7 @@ extension CreateOptions {
 extension Session {
     /// The names of the keychains of this device that have a passcode, without those that cannot be opened: nothing is
     /// tried on them.
-    fileprivate func keychainsWithPasscode() throws -> [String] {
+    func keychainsWithPasscode() throws -> [String] {
         let known = subjects
         defer { subjects = known }
         return try LocalKeychain.names(in: world.dataFolder).filter { name in
