@@ -129,6 +129,25 @@ struct ConcernedJobTests {
         #expect(Set(home.run("list d --columns keychain").text.split(separator: "\n").dropFirst()) == ["plain"])
     }
 
+    @Test("Where several keychains have a passcode each, no hint says to give one, which would be refused")
+    func hintsOfSeveral() {
+        expect("keychain create --passcode file:passcode")
+        expect("schedule add all --all --to c -r \(classic)")
+        let create = "create --all --to d -r \(classic)"
+        let escrow = "'--escrow FILE' takes a file that has those of all"
+        let one = home.run(create)
+        #expect(one.status == .locked && one.messages.contains("'--passcode SOURCE'"), "\(one.messages)")
+        #expect(!one.messages.contains(escrow), "\(one.messages)")
+        expect("keychain create work --passcode file:new")
+        let several = home.run(create)
+        #expect(several.status == .locked && !several.messages.contains("--passcode"), "\(several.messages)")
+        #expect(several.messages.ranges(of: escrow).count == 2, "\(several.messages)")
+        #expect(several.messages.contains("'kcbackup keychain unlock work' opens it"), "\(several.messages)")
+        let job = home.run(["run", "all"], terminal: ScriptedTerminal(showsMessages: true))
+        #expect(job.status == .locked && !job.messages.contains("--passcode"), "\(job.messages)")
+        #expect(job.messages.contains(escrow), "\(job.messages)")
+    }
+
     @Test("The end of an escrow key that a job uses is told")
     func escrow() {
         expect("keychain create --passcode file:passcode")

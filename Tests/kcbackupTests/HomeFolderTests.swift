@@ -94,6 +94,24 @@ struct HomeFolderTests {
         #expect(restored.status == .ok, "\(restored.messages)")
     }
 
+    @Test("Where several keychains are locked, no hint says to give a passcode, which would be refused")
+    func hintsOfSeveral() throws {
+        for name in ["third", "work"] {
+            for line in ["create \(name)", "unlock \(name)"] {
+                #expect(home.run("keychain \(line) --passcode file:pass").status == .ok, "\(line)")
+            }
+        }
+        #expect(home.run("create --home --to backups --passphrase file:pass").status == .ok)
+        for name in ["third", "work"] { #expect(home.run("keychain lock \(name)").status == .ok) }
+        let restore = "restore --home backups --passphrase file:pass"
+        let several = home.run(restore)
+        #expect(several.status == .locked && !several.messages.contains("--passcode"), "\(several.messages)")
+        let hint = "hint: restore the archive of each by itself, with its own passcode"
+        #expect(several.messages.ranges(of: hint).count == 2, "\(several.messages)")
+        #expect(home.run("keychain set-passcode third --passcode file:pass --no-passcode --yes").status == .ok)
+        #expect(home.run(restore).messages.contains("'--passcode SOURCE'"))
+    }
+
     @Test("The newest archive of each store is restored from a remote, too")
     func remote() throws {
         let rclone = try FakeRclone(home)

@@ -78,6 +78,11 @@ enum FailureExamples {
         }
     }()
 
+    private static let lockedOfSeveral = Failure.passcodeOfOne(
+        .refused(.jobWithoutPasscode(job: "nightly", keychain: "login", .locked)), .backup)
+    private static let unaskedOfSeveral = Failure.passcodeOfOne(
+        .secret(.noSource(what: "passcode of keychain 'login'", .passcode)), .move)
+
     static let all: [Failure] =
         commandLines.map { .commandLine($0, command: "kcbackup item list") } + [.unforeseen(type: "SomeError")]
         + [.commandLine(.surplus(2), command: "kcbackup item add")]
@@ -91,6 +96,7 @@ enum FailureExamples {
         + [.full(.stream(StreamFailure(.writing, .system(28)), path: nil), trash: "backups/.trash")]
         + [.notKept(.stream(StreamFailure(.writing, .system(28)), path: nil))]
         + [
+            lockedOfSeveral, unaskedOfSeveral,
             .ofState(
                 .keychain(.damaged("it is not as it was kept"), name: nil), state: "20261121T030000.000000Z",
                 of: "login"),

@@ -162,7 +162,7 @@ struct FolderBackup {
                 if case .done(_, let report, _) = result { unread += try part.unread(report) }
             } catch {
                 guard rules.isOfSeveral else { throw error }
-                results.append((part.subject.name, .failed(Failure(error, session.subjects))))
+                results.append((part.subject.name, .failed(session.failure(of: error, for: .backup))))
             }
         }
         return Summary(
@@ -196,7 +196,7 @@ struct FolderBackup {
             do {
                 parts.append(try part(StoreChoice.named(name, in: session.world), options.of(name, in: session)))
             } catch {
-                results.append((name, .failed(Failure(error, session.subjects))))
+                results.append((name, .failed(session.failure(of: error, for: .backup))))
             }
         }
         return (parts, results)

@@ -31,7 +31,7 @@ struct HomeRestore {
                     })
             } catch {
                 if Interruption.isRequested { throw error }
-                let failure = Failure(error, session.subjects)
+                let failure = session.failure(of: error, for: .restore, among: asking)
                 if failure.isOfOutput { throw failure }
                 let explanation = failure.explanation.prefixed("\(quoted(path)): ")
                 session.message(explanation.lines)

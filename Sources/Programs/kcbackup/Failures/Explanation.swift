@@ -57,6 +57,18 @@ struct Explanation: Hashable, Sendable {
         Explanation(status, message, hints: hints.filter { !$0.contains(OptionName.unlock.spelling) })
     }
 
+    /// True if a hint says to give a passcode.
+    var asksForPasscode: Bool { hints.contains(where: Self.givesPasscode) }
+
+    /// Returns the explanation with other hints in place of those that say to give a passcode.
+    func replacingPasscode(by ways: [String]) -> Explanation {
+        Explanation(status, message, hints: hints.filter { !Self.givesPasscode($0) } + ways)
+    }
+
+    private static func givesPasscode(_ hint: String) -> Bool {
+        hint.exact.contains(OptionName.passcode.spelling + " ")
+    }
+
     /// The lines for standard error.
     var lines: String {
         "kcbackup: error: \(message)\n" + hints.map { "kcbackup: hint: \($0)\n" }.joined()

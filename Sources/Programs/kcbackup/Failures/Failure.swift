@@ -63,6 +63,8 @@ enum Failure: Error, Hashable, Sendable {
     case index(FleetIndexFailure)
     case kit(KitProblem)
     case protection(ProtectionProblem)
+    /// It could be mended by a passcode, which would be refused: several keychains have one each.
+    indirect case passcodeOfOne(Failure, UsageProblem.PasscodeUse)
     /// A secret is wrong; the doubts may say why.
     indirect case wrongSecret(Failure, kind: String, [SecretDoubt])
     /// A temporary file cannot be written to the temporary folder.
@@ -207,6 +209,7 @@ enum Failure: Error, Hashable, Sendable {
         case .index(let failure): explainFleetIndex(failure)
         case .kit(let problem): explainKit(problem)
         case .protection(let problem): explainProtection(problem)
+        case .passcodeOfOne(let failure, let use): failure.explanation.replacingPasscode(by: use.ways)
         case .wrongSecret(let failure, let kind, let doubts):
             failure.explanation.adding(doubts.map { $0.words(kind) })
         case .temporaryFolder(let failure, let path): explainTemporaryFolder(failure.explanation, path)

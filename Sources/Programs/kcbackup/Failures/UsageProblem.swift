@@ -14,6 +14,10 @@ struct UsageProblem: Error, Hashable, Sendable {
     init(_ message: String, hint hints: String...) {
         explanation = Explanation(.usage, message, hints: hints)
     }
+
+    private init(_ message: String, hints: [String]) {
+        explanation = Explanation(.usage, message, hints: hints)
+    }
 }
 
 extension UsageProblem {
@@ -45,33 +49,43 @@ extension UsageProblem {
     /// What keychains are opened for with a passcode.
     enum PasscodeUse {
         case files, backup, restore, move
+
+        /// What to do where several keychains have a passcode each, as hints.
+        var ways: [String] {
+            switch self {
+            case .files:
+                [
+                    "say of which with '\(OptionName.keychain.spelling) NAME', and open the others with "
+                        + "'kcbackup keychain unlock NAME'",
+                    "or decrypt the files of each keychain by themselves",
+                ]
+            case .backup:
+                [
+                    "back up each by itself, with '\(OptionName.keychain.spelling) NAME' and its own passcode",
+                    "or open all with escrow keys: 'kcbackup keychain escrow enable NAME \(OptionName.output.spelling) FILE' "
+                        + "makes one, and '\(OptionName.escrow.spelling) FILE' takes a file that has those of all",
+                ]
+            case .restore: ["restore the archive of each by itself, with its own passcode"]
+            case .move: ["on a terminal, each is asked for"]
+            }
+        }
     }
 
     /// A passcode was given for several keychains, each of which has its own.
     static func passcodeOfOne(of keychains: [String], for use: PasscodeUse) -> UsageProblem {
         let names = keychains.map { quoted($0) }.joined(separator: ", ")
-        let each = "keychains \(names) have a passcode each, and '\(OptionName.passcode.spelling)' gives that of one"
-        switch use {
-        case .files:
-            return UsageProblem(
-                "the files are of keychains \(names), and a passcode is of one",
-                hint:
-                    "say of which with '\(OptionName.keychain.spelling) NAME', and open the others with 'kcbackup keychain unlock NAME'",
-                "or decrypt the files of each keychain by themselves")
-        case .backup:
-            return UsageProblem(
-                each,
-                hint: "back up each by itself, with '\(OptionName.keychain.spelling) NAME' and its own passcode",
-                "or open all with escrow keys: 'kcbackup keychain escrow enable NAME \(OptionName.output.spelling) FILE' makes "
-                    + "one, and '\(OptionName.escrow.spelling) FILE' takes a file that has those of all")
+        let option = OptionName.passcode.spelling
+        let each = "keychains \(names) have a passcode each, and '\(option)' gives that of one"
+        return switch use {
+        case .files: UsageProblem("the files are of keychains \(names), and a passcode is of one", hints: use.ways)
+        case .backup: UsageProblem(each, hints: use.ways)
         case .restore:
-            return UsageProblem(
-                each, hint: "restore the archive of each by itself, with its own passcode",
-                "or leave out '\(OptionName.passcode.spelling)', and open each before with "
-                    + "'kcbackup keychain unlock NAME'")
-        case .move:
-            return UsageProblem(
-                each, hint: "leave out '\(OptionName.passcode.spelling)': on a terminal, each is asked for")
+            UsageProblem(
+                each,
+                hints: use.ways + [
+                    "or leave out '\(option)', and open each before with 'kcbackup keychain unlock NAME'"
+                ])
+        case .move: UsageProblem(each, hints: use.ways.map { "leave out '\(option)': \($0)" })
         }
     }
 

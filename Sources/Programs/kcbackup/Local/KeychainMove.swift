@@ -1,4 +1,5 @@
 internal import KCByteStreams
+internal import KCConsole
 internal import KCCryptography
 internal import KCDeviceIdentity
 internal import KCKeychainStore
@@ -19,7 +20,8 @@ struct KeychainMove {
     /// Finds the keychains.
     ///
     /// - Throws: `Refusal` if one cannot be opened, since it could not be moved either; `KeychainStoreError`
-    ///   (`cryptography`) if the chip that holds the present key does not open it now; `UsageProblem.passcodeOfOne`.
+    ///   (`cryptography`) if the chip that holds the present key does not open it now; `UsageProblem.passcodeOfOne`, and the
+    ///   `Failure` of that name if several passcodes are needed and nobody can be asked.
     init(passcode: SecretSource?, in session: Session) throws {
         defer { session.subjects.keychain = nil }
         var keychains: [(LocalKeychain, Keychain)] = []
@@ -50,8 +52,12 @@ struct KeychainMove {
         }
         // It is tried on none that it was not given for, which would count it as a wrong one.
         let asking = keychains.filter { $0.1.hasPasscode }.map { $0.0.name }
-        if let passcode, passcode != .terminal, asking.count > 1 {
-            throw UsageProblem.passcodeOfOne(of: asking, for: .move)
+        if asking.count > 1 {
+            if let passcode, passcode != .terminal { throw UsageProblem.passcodeOfOne(of: asking, for: .move) }
+            if passcode == nil, !session.world.terminal.isAttended {
+                let missing = Failure.secret(.noSource(what: passcodeWords(asking[0]), .passcode))
+                throw Failure.passcodeOfOne(missing, .move)
+            }
         }
         self.keychains = keychains
         self.lost = lost

@@ -52,8 +52,10 @@ extension LocalKeychain: NamedStore {
         try options.requirePasscode(of: name, in: session)
         if options.unencrypted { return }
         if options.needsPasscode(keychain) {
-            throw Refusal.jobWithoutPasscode(
+            let refusal = Refusal.jobWithoutPasscode(
                 job: job, keychain: session.subjects.keychain ?? LocalKeychain.defaultName, try .init(keychain))
+            if options.folder.isOfSeveral { throw session.failure(of: refusal, for: .backup) }
+            throw refusal
         }
         if case .credential? = passcode.passcode, !hasCredentials { return }
         if let source = passcode.passcode { try requireRight(source, of: keychain, in: session) }

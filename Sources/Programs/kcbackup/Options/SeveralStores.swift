@@ -36,6 +36,24 @@ extension CreateOptions {
 }
 
 extension Session {
+    /// Why something failed for one of several stores; if several keychains have a passcode each, no hint says to give
+    /// one, which would be refused.
+    ///
+    /// - Parameter keychains: the keychains of the run that have a passcode; nil for all of this device.
+    func failure(
+        of error: any Error, for use: UsageProblem.PasscodeUse, among keychains: [String]? = nil
+    ) -> Failure {
+        let failure = Failure(error, subjects)
+        guard failure.explanation.asksForPasscode else { return failure }
+        do {
+            let asking = try keychains ?? keychainsWithPasscode()
+            return asking.count > 1 ? .passcodeOfOne(failure, use) : failure
+        } catch {
+            // What the run failed of says more than why the others are not known.
+            return failure
+        }
+    }
+
     /// The names of the keychains of this device that have a passcode, without those that cannot be opened: nothing is
     /// tried on them.
     func keychainsWithPasscode() throws -> [String] {
