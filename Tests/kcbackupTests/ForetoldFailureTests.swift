@@ -4,7 +4,7 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("Dry runs of restore and undo end as the runs do where something may not be written", .waitsForPrograms)
+@Suite("Dry runs of restore and undo end as the runs do where something may not be done", .waitsForPrograms)
 struct ForetoldFailureTests {
     private let home: TestHome
     private var data: String { home.home + "/.local/share/kcbackup" }
@@ -49,6 +49,28 @@ struct ForetoldFailureTests {
         // Without its lock file, the folder cannot be locked either.
         try Path.remove(data + "/undo/\(folder)/.lock")
         try FileMark.immutable.on(data + "/undo/" + folder) { expectForetold("undo --no-undo") }
+    }
+
+    @Test("A question before local items are removed, which nobody can be asked")
+    func removal() throws {
+        #expect(home.run("item add --service two --no-secret").status == .ok)
+        let restore = "restore a.kcb --replace"
+        let question =
+            "Replace the 1 local item of keychain 'login' with the 1 of the archive, and remove 1 that is not in it?"
+        let (plan, outcome) = (home.run(restore + " --dry-run"), home.run(restore))
+        #expect(plan.status == .refused && outcome.status == .refused, "\(plan.messages)\(outcome.messages)")
+        #expect(plan.messages.hasPrefix("kcbackup: error: there is no terminal to ask on: " + question))
+        #expect(outcome.messages.hasSuffix(plan.messages), "\(outcome.messages)")
+        #expect(plan.text.contains("would be removed, and not in the archive: generic password 'two'"), "\(plan.text)")
+        let json = home.run(restore + " --dry-run --json")
+        #expect(json.status == .refused && json.text.hasPrefix(#"{"archive":"#), "\(json.text)")
+        #expect(json.text.split(separator: "\n").count == 1 && json.messages.hasSuffix(plan.messages), "\(json.messages)")
+
+        #expect(home.run(restore + " --dry-run --yes").status == .ok)
+        let terminal = ScriptedTerminal(answers: [], showsMessages: true)
+        let told = home.run(["restore", "a.kcb", "--replace", "--dry-run"], terminal: terminal)
+        #expect(told.status == .ok && terminal.asked.isEmpty)
+        #expect(told.messages.contains("without '--yes', you will be asked: " + question), "\(told.messages)")
     }
 
     @Test("A folder in which no keychain can be made")

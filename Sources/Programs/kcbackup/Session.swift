@@ -240,6 +240,22 @@ final class Session {
         }
     }
 
+    /// Ends a dry run whose run itself would ask: says so, or without a terminal refuses as that run would.
+    ///
+    /// - Returns: the exit status of the refusal where the result is JSON, beside which nothing else is printed; nil if the
+    ///   user would be asked.
+    /// - Throws: `Failure` (`refused`) without a terminal, unless the result is JSON.
+    func foretell(_ question: String) throws(Failure) -> ExitStatus? {
+        if world.terminal.isAttended {
+            note("without '\(OptionName.yes.spelling)', you will be asked: \(question)")
+            return nil
+        }
+        let refusal = Failure.refused(.unattended(question: question, .yes))
+        guard style.isJSON else { throw refusal }
+        message(refusal.explanation.lines)
+        return refusal.explanation.status
+    }
+
     /// Asks for confirmation, unless `isGiven`.
     ///
     /// - Throws: `Refusal` (`unattended`, `declined`), `TerminalFailure`.

@@ -216,6 +216,11 @@ struct RestoreCommand: Verb {
             policy: options.conflictPolicy, isOfSome: options.filter != nil,
             isMade: new == nil || report.makesKeychain, unmapped: watch.unmapped, bound: watch.bound
         ).tell(session, result)
+        if replace, dryRun, new == nil, let question = removalQuestion(report, target),
+            let status = try session.foretell(question)
+        {
+            return status
+        }
         if new != nil, !dryRun, report.writesSomething {
             session.note("'kcbackup keychain delete \(shellWord(target.name))' takes that back")
         } else {
@@ -308,17 +313,22 @@ struct RestoreCommand: Verb {
     ) throws -> Set<ItemUUID>? {
         if yes { return nil }
         let report = try target.place.restore(request.rehearsal, RestoreObserver())
-        let old = report.replaced
-        if old == 0 { return [] }
+        guard let question = removalQuestion(report, target) else { return [] }
         session.list(report.vanishing) { _, words in "would be removed, and not in the archive: \(words)" }
+        try session.confirm(question, isGiven: false)
+        return Set(report.vanishing.map(\.uuid))
+    }
+
+    /// What is asked before the local items of a report are removed or written over; nil if there are none, or if that is
+    /// confirmed.
+    private func removalQuestion(_ report: RestoreReport, _ target: RestorePlace) -> String? {
+        let old = report.replaced
+        if yes || old == 0 { return nil }
         let new = report.counts.create + report.counts.update
         let lost = report.vanishing.count
-        let question =
-            new == 0
+        return new == 0
             ? "Remove \(counted(old, "local item")) of \(target.words), which \(old == 1 ? "is" : "are") not in the archive?"
             : "Replace the \(counted(old, "local item")) of \(target.words) with the \(new) of the archive"
                 + (lost == 0 ? "?" : ", and remove \(lost) that \(lost == 1 ? "is" : "are") not in it?")
-        try session.confirm(question, isGiven: false)
-        return Set(report.vanishing.map(\.uuid))
     }
 }

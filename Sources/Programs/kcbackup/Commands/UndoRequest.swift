@@ -59,16 +59,7 @@ struct UndoRequest {
                 session.warn("once nothing is in the way, \(session.undoCommand(store.option)) takes back the rest")
             }
         }
-        if let unanswered {
-            if isRefused {
-                let refusal = Failure.refused(.unattended(question: unanswered, .yes))
-                // With `--json`, the object has been printed already, and nothing else is.
-                guard session.style.isJSON else { throw refusal }
-                session.message(refusal.explanation.lines)
-                return refusal.explanation.status
-            }
-            session.note("without '\(OptionName.yes.spelling)', you will be asked: \(unanswered)")
-        }
+        if let unanswered, let status = try session.foretell(unanswered) { return status }
         return isWhole ? .ok : .incomplete
     }
 
