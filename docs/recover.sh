@@ -371,7 +371,7 @@ my $classes = join ', ', map { "$2 $1" if /"(\w+)":(\d+)/ } split /,/, $items;
 print <<"END";
 items: $classes
 secrets: $number{secret} recovered, $number{sealed} sealed for their device; $number{''} items have none
-not in the archive: $omitted by rule, $damaged that could not be read when it was made
+not in the archive: $omitted by rule, $damaged left out, or not readable, when it was made
 END
 PERL
 

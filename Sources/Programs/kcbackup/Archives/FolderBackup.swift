@@ -81,7 +81,7 @@ struct FolderBackup {
             }
             return Explanation(
                 .incomplete,
-                "\(counted(damaged, "item")) could not be read, and \(damaged == 1 ? "is" : "are") in no new archive"
+                "\(unreadWords(damaged, left: left)), and \(damaged == 1 ? "is" : "are") in no new archive"
                     + unreadWords(unread, of: damaged),
                 hints: left == 0 ? [] : [acceptingMissing(job: job)])
         }

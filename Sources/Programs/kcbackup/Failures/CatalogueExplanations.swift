@@ -172,6 +172,6 @@ private func explainShrinkage(_ loss: Shrinkage, job: String?) -> Explanation {
     if let job, !names.isEmpty { hints.append("'kcbackup run \(job) -v' says why") }
     if loss.left > 0 { hints.append(acceptingMissing(job: job)) }
     return Explanation(
-        .shrunk, "\(words); \(counted(loss.unread, "item")) could not be read" + unreadWords(names, of: loss.unread),
+        .shrunk, "\(words); " + unreadWords(loss.unread, left: loss.left) + unreadWords(names, of: loss.unread),
         hints: hints)
 }

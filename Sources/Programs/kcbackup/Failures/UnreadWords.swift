@@ -1,3 +1,5 @@
+internal import KCReportText
+
 /// Returns the first names of items that could not be read, to follow how many there are; empty if none has a name.
 ///
 /// - Parameter names: those that have names, as messages show them.
@@ -7,6 +9,15 @@ func unreadWords(_ names: [String], of count: Int) -> String {
     if named.isEmpty { return "" }
     let others = count - named.count
     return ": " + named.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
+}
+
+/// Says how many items a new archive lacks; the archive itself has only their number.
+///
+/// - Parameter left: how many of them a rule leaves in their place, which are no less readable for that.
+func unreadWords(_ count: Int, left: Int) -> String {
+    let items = counted(count, "item")
+    if left == 0 { return items + " could not be read" }
+    return "\(items) \(count == 1 ? "was" : "were") left out" + (left < count ? ", or not readable" : "")
 }
 
 /// Returns the hint how a backup of the home is whole without what stays in its place by a rule.
