@@ -237,7 +237,7 @@ struct JobCopiesTests {
         #expect(run("run x --accept-shrink").status == .incomplete)
         #expect(try names("remote/x") == names("b") && names("b").count == 2)
         #expect(run("status --json").text.firstMatch(of: /"good":"([^"]+)","readBack"/)?.1 == good && good != nil)
-        #expect(run("status").text.contains("lacks what could not be read"))
+        #expect(run("status").text.contains("lacks what was left out, or not readable"))
         let stale = run("status --max-age 24h")
         #expect(stale.status == .stale && stale.messages.contains("copies of job 'x' on 'nas:x'"), "\(stale.messages)")
     }

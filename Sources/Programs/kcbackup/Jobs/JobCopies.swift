@@ -233,7 +233,8 @@ extension CopyRecord {
             }
             if last.isComplete == false {
                 return Explanation(
-                    .incomplete, "\(quoted(last.name)) is there, and lacks what could not be read when it was made")
+                    .incomplete,
+                    "\(quoted(last.name)) is there, and lacks what was left out, or not readable, when it was made")
             }
         }
         return nil
