@@ -170,6 +170,15 @@ struct ProtectionPlanTests {
             json.text.contains(
                 /a\.age","state":"unknown","error":\{"code":13,.*'work'.*"state":"open","class":"none"\}\]\}\n$/),
             "\(json.text)")
+        // One that is named is no less passed over, and no less said.
+        let named = home.run("protect status a.age b.age --keychain work")
+        #expect(named.status == .damaged && named.text == known.text && named.messages == known.messages)
+        let unneeded = home.run("protect status b.age --keychain work --json")
+        #expect(unneeded.status == .damaged && unneeded.messages == known.messages, "\(unneeded.messages)")
+        #expect(
+            unneeded.text.contains(/b\.age","state":"open","class":"none"\}\],"error":\{"code":13,/),
+            "\(unneeded.text)")
+        expect("unprotect b.age --keychain work", .damaged, says: "keychain 'work' is not a kcbackup keychain")
         try whole.write(to: URL(filePath: keychain))
         expect("device export -o old.age --passphrase file:passcode")
         expect("device adopt --new-key")

@@ -34,13 +34,15 @@ struct ProtectStatusCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let opened = try files.map { try FileToProtect(session.world.resolve(file: $0)) }
-        let places = try FileKeyPlaces(keychain, in: session)
+        let places = try FileKeyPlaces(keychain, passesOver: true, in: session)
         var table = Table([
             Table.Column(title: "FILE", least: 8), Table.Column(title: "CLASS"),
             Table.Column(title: "KEYCHAIN", yields: 1), Table.Column(title: "STATE"),
         ])
         var rows: [JSONValue] = []
-        var failure: Explanation?
+        // It was to be looked at, whether a file needs it or not.
+        let named = places.failureOfNamed?.explanation
+        var failure = named
         for file in opened {
             let place = try file.stanzas.flatMap(places.place(of:))
             var state = try state(of: file, place, in: session)
@@ -61,9 +63,10 @@ struct ProtectStatusCommand: Verb {
             let row = place?.json(path: file.path, state) ?? ["path": .text(file.path), "state": .text(state.rawValue)]
             rows.append(row.adding([("error", problem?.jsonBody)]))
         }
-        try session.result(["files": .list(rows)], table.lines(width: session.tableWidth))
+        let json = JSONValue.members([("files", .list(rows)), ("error", named?.jsonBody)])
+        try session.result(json, table.lines(width: session.tableWidth))
         guard let failure else { return .ok }
-        // Not thrown: in JSON, the files say it, and an error would be a second object.
+        // Not thrown: in JSON, the object says it, and an error would be a second one.
         session.message(failure.lines)
         return failure.status
     }

@@ -36,11 +36,15 @@ struct FileKeyPlaces {
     private(set) var places: [Place] = []
     /// Why a keychain could not be looked at, with its name.
     private var failures: [Failure] = []
+    /// Why the keychain that the user named could not be looked at.
+    private(set) var failureOfNamed: Failure?
 
     /// Looks at the device and at the keychains that are searched.
     ///
-    /// - Parameter given: a keychain that the user named, which comes first.
-    init(_ given: String?, in session: Session) throws {
+    /// - Parameters:
+    ///   - given: a keychain that the user named, which comes first.
+    ///   - passesOver: true if it is passed over as others are if it does not open.
+    init(_ given: String?, passesOver: Bool = false, in session: Session) throws {
         let device = LocalDevice(session.world)
         // Without a device key, no file was ever protected here.
         if try device.keyIfAny() != nil { places.append(.device(try LocalFileKeys.deviceIdentity(in: session))) }
@@ -54,8 +58,11 @@ struct FileKeyPlaces {
                 let keychain = try local.open(in: session)
                 places += FileKeyClass.allCases.map { .keychain(local, keychain, $0) }
             } catch {
-                if local.name.exact == given?.exact { throw error }
-                failures.append(session.failure(of: error))
+                let isNamed = local.name.exact == given?.exact
+                if isNamed, !passesOver { throw error }
+                let failure = session.failure(of: error)
+                failures.append(failure)
+                if isNamed { failureOfNamed = failure }
             }
         }
         session.subjects.keychain = nil
