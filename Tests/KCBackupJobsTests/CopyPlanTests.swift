@@ -89,6 +89,20 @@ struct CopyPlanTests {
         #expect(alone.due == [entries[0]] && alone.alone.map(\.checksum) == [entries[1].file.checksum])
     }
 
+    @Test("A copy that was not what it should be is read back until it is that or gone, whatever was copied since")
+    func doubtfulAndPruned() throws {
+        let entries = try [entry("a", 1), entry("a", 2)]
+        var known = try record([entries[1]], verified: 2)
+        known.doubtful = Array(try record([entries[0]], verified: 1).newest.values)
+        let there = sizes(entries[0], entries[1])
+        let pruned = CopyPlan([entries[1]], onRemote: there, known, now: time(2))
+        #expect(pruned.due.isEmpty && pruned.alone == known.doubtful && pruned.doubtful == known.doubtful)
+        let removed = CopyPlan([entries[1]], onRemote: sizes(entries[1]), known, now: time(2))
+        #expect(removed.alone.isEmpty && removed.doubtful.isEmpty)
+        let kept = CopyPlan(entries, onRemote: there, known, now: time(2))
+        #expect(kept.due == [entries[0]] && kept.alone.isEmpty && kept.doubtful == known.doubtful)
+    }
+
     @Test("Archives made after one that a fast clock dated too late are due all the same, and none twice")
     func fastClock() throws {
         // In the order in which they were made.
@@ -170,6 +184,7 @@ struct CopyPlanTests {
         var first = try record([entry("a", 1), entry("b", 2)], passed: [entry("a", 0)], verified: 3)
         first.good = time(3)
         first.gone = ["one", "two"]
+        first.doubtful = Array(try record([entry("c", 1)], verified: 3).newest.values)
         var second = CopyRecord(to: "nas:y", tried: time(4))
         second.failed = CopyRecord.Failed(RunOutcome(code: 74), message: "no such host", hints: ["one", "two"])
         let fields = CopyRecord.fields([first, second])
@@ -177,7 +192,8 @@ struct CopyPlanTests {
         #expect(CopyRecord.records(StateFields()) == [])
         let text = String(decoding: fields.encoded, as: UTF8.self)
         for (part, other) in [
-            ("tried", "tired"), ("newest 2", "newest x"), ("failed 74", "failed x"), ("to nas:x", "at nas:x"),
+            ("tried", "tired"), ("newest 2", "newest x"), ("doubtful 2", "doubtful x"), ("failed 74", "failed x"),
+            ("to nas:x", "at nas:x"),
             ("file 1", "file"), ("genp", "gemp"), ("key age1a", "kex age1a"),
         ] {
             let changed = try #require(StateFields(parsing: Array(text.replacing(part, with: other).utf8)))

@@ -198,15 +198,30 @@ struct JobCopiesTests {
         #expect(try home.folder.read("work/remote/x/\(name)") == whole)
     }
 
-    @Test("A newest copy that was cut off is reported, although its archive was removed here in the same run")
+    @Test("A newest copy that was cut off is reported until it is mended or removed, also if its archive is gone here")
     func damagedAndPruned() throws {
         #expect(run("schedule edit x --keep-last 1").status == .ok)
         #expect(run("run x").status == .ok)
         let name = try #require(names("remote/x").first)
+        let whole = try home.folder.read("work/remote/x/\(name)")
         try home.write("remote/x/\(name)", "")
-        let found = run("run x")
-        #expect(found.status == .notCopied && found.messages.contains(name), "\(found.messages)")
-        #expect(try !names("b").contains(name))
+        for _ in 0..<3 {
+            let found = run("run x")
+            #expect(found.status == .notCopied && found.messages.contains(name), "\(found.messages)")
+            #expect(try !names("b").contains(name))
+        }
+        #expect(run("status --json").text.contains("\(name)' exists and is another file"))
+        try home.write("remote/x/\(name)", whole)
+        #expect(run("run x").status == .ok)
+        let next = try #require(names("b").first)
+        try home.write("remote/x/\(next)", "")
+        for _ in 0..<2 {
+            let found = run("run x")
+            #expect(found.status == .notCopied && found.messages.contains(next), "\(found.messages)")
+        }
+        try FileManager.default.removeItem(atPath: home.path("remote/x/\(next)"))
+        let removed = run("run x")
+        #expect(removed.status == .ok && removed.messages.isEmpty, "\(removed.messages)")
     }
 
     @Test("An archive that is missing here is named with what to do, and keeps no later one from its copy")

@@ -8,11 +8,14 @@ package import KCKeychainModel
 /// the newest of each series, and the newest that lacks nothing; if there are copies already, the newest of these and what
 /// was made since. If the newest copy is not there anymore, its archive is copied again; it is compared if it has another
 /// size, was not what it should be, or was not read back for a week and is still the newest. If a rekey has made another
-/// file of the archive here, or a rule has removed it, the copy is compared with what was copied then.
+/// file of the archive here, or a rule has removed it, the copy is compared with what was copied then. One that was not what
+/// it should be is compared again until it is that or gone, also if others are newer by then.
 package struct CopyPlan {
     /// The archives to copy or to compare, in the order in which they were made.
     package let due: [CatalogueEntry]
-    /// The newest copies to read back whose archives a rekey has replaced here, or a rule has removed.
+    /// The copies to compare or to read back.
+    package let doubtful: [CopyRecord.Newest]
+    /// Those of them to read back, whose archives a rekey has replaced here, or a rule has removed.
     package let alone: [CopyRecord.Newest]
     /// The newest copies that were on the remote and are not anymore.
     package let gone: [String]
@@ -29,7 +32,10 @@ package struct CopyPlan {
         _ entries: [CatalogueEntry], onRemote sizes: [ExactText: UInt64], _ record: CopyRecord, now: Timestamp
     ) {
         var due: Set<ExactText> = []
-        var alone: [CopyRecord.Newest] = []
+        var doubtful: [ExactText: CopyRecord.Newest] = [:]
+        for copy in record.doubtful where sizes[copy.name.fileName.exact] != nil {
+            doubtful[copy.name.fileName.exact] = copy
+        }
         var (gone, goneBefore): ([String], [String]) = ([], [])
         for (series, entries) in Dictionary(grouping: entries, by: \.series.exact) {
             due.formUnion(entries.filter(record.misses).map(\.name.exact))
@@ -46,19 +52,24 @@ package struct CopyPlan {
                 due.insert(name)
             } else {
                 let isLast = entries.last?.name.exact == name
-                guard sizes[name] != newest.size || due.contains(name) || isLast && Self.isOld(newest, now) else {
-                    continue
-                }
-                if entries.first(where: { $0.name.exact == name })?.file.checksum == newest.checksum {
-                    due.insert(name)
-                } else {
-                    due.remove(name)
-                    alone.append(newest)
+                if sizes[name] != newest.size || due.contains(name) || isLast && Self.isOld(newest, now) {
+                    doubtful[name] = newest
                 }
             }
         }
+        let files = Dictionary(entries.map { ($0.name.exact, $0.file.checksum) }) { first, _ in first }
+        var alone: [CopyRecord.Newest] = []
+        for (name, copy) in doubtful.sorted(by: { $0.key < $1.key }) {
+            if files[name] == copy.checksum {
+                due.insert(name)
+            } else {
+                due.remove(name)
+                alone.append(copy)
+            }
+        }
         self.due = entries.filter { due.contains($0.name.exact) }
-        self.alone = alone.sorted { $0.name.fileName.exact < $1.name.fileName.exact }
+        self.doubtful = doubtful.sorted { $0.key < $1.key }.map(\.value)
+        self.alone = alone
         self.gone = gone.sorted()
         self.goneBefore = goneBefore.sorted()
     }

@@ -84,6 +84,8 @@ package struct CopyRecord: Hashable, Sendable {
     package var good: Timestamp?
     /// The newest copies, by the series of their archives.
     package var newest: [ExactText: Newest] = [:]
+    /// The copies to read back again, since they were not what they should be, or that could not be told; others may be newer.
+    package var doubtful: [Newest] = []
     /// The archives of the folder that were copied and, as far as is known, are still there, by their names.
     package var copied: Set<ExactText> = []
     /// Those that need not be there: they are older than the newest one of the first try, or their copies were gone when
@@ -114,7 +116,7 @@ package struct CopyRecord: Hashable, Sendable {
 }
 
 /// The lines of the records in their `StateFile`, each beginning with `to`; `file` has the size of the copy, its SHA-256
-/// and the ID of the archive.
+/// and the ID of the archive. After the newest copies come the doubtful ones, with `doubtful` in place of `newest`.
 ///
 /// ```
 /// to nas:backups
@@ -140,10 +142,16 @@ extension CopyRecord {
             fields.add("gone", record.gone.map(RunRecord.oneLine))
             fields.add("passed", record.passed.sorted().map(\.string))
             fields.add("copied", record.copied.sorted().map(\.string))
-            for (_, newest) in record.newest.sorted(by: { $0.key < $1.key }) { newest.add(to: &fields) }
+            for (_, newest) in record.newest.sorted(by: { $0.key < $1.key }) {
+                newest.add(as: newestName, to: &fields)
+            }
+            for copy in record.doubtful { copy.add(as: doubtfulName, to: &fields) }
         }
         return fields
     }
+
+    private static let newestName = "newest"
+    private static let doubtfulName = "doubtful"
 
     /// Parses what `fields` returns; nil for anything else.
     package static func records(_ fields: StateFields) -> [CopyRecord]? {
@@ -171,7 +179,8 @@ extension CopyRecord {
     }
 
     private init?(_ group: [StateFields.Field]) {
-        let (own, parts) = Self.parts(of: group, beginningWith: "newest")
+        let (rest, doubtfulParts) = Self.parts(of: group, beginningWith: Self.doubtfulName)
+        let (own, newestParts) = Self.parts(of: rest, beginningWith: Self.newestName)
         func values(_ name: String) -> [String] { own.filter { $0.name.exact == name.exact }.map(\.value) }
         guard let to = values("to").first, let tried = values("tried").first.flatMap(Timestamp.init) else { return nil }
         self.init(to: to, tried: tried)
@@ -183,16 +192,20 @@ extension CopyRecord {
             guard let failed = Failed(failed, hints: values("hint")) else { return nil }
             self.failed = failed
         }
-        for part in parts {
-            guard let copied = Newest(part) else { return nil }
+        for part in newestParts {
+            guard let copied = Newest(part, as: Self.newestName) else { return nil }
             newest[copied.name.series.exact] = copied
+        }
+        for part in doubtfulParts {
+            guard let copied = Newest(part, as: Self.doubtfulName) else { return nil }
+            doubtful.append(copied)
         }
     }
 }
 
 extension CopyRecord.Newest {
-    fileprivate func add(to fields: inout StateFields) {
-        fields.add("newest", "\(created) \(verified) \(checksum.digest.hex) \(name.fileName)")
+    fileprivate func add(as line: String, to fields: inout StateFields) {
+        fields.add(line, "\(created) \(verified) \(checksum.digest.hex) \(name.fileName)")
         fields.add("file", "\(size) \(digest.hex) \(Hexadecimal.encode(archiveID))")
         if let counts {
             var line: [UInt8] = []
@@ -202,9 +215,9 @@ extension CopyRecord.Newest {
         fields.add("key", keys)
     }
 
-    fileprivate init?(_ fields: [StateFields.Field]) {
+    fileprivate init?(_ fields: [StateFields.Field], as line: String) {
         func values(_ name: String) -> [String] { fields.filter { $0.name.exact == name.exact }.map(\.value) }
-        guard let parts = values("newest").first?.exact.split(separator: " ", maxSplits: 3), parts.count == 4,
+        guard let parts = values(line).first?.exact.split(separator: " ", maxSplits: 3), parts.count == 4,
             let created = Timestamp(parts[0]), let verified = Timestamp(parts[1]),
             let checksum = SHA256Digest(hex: parts[2]), let name = ArchiveName(parts[3]),
             let file = values("file").first?.exact.split(separator: " "), file.count == 3,

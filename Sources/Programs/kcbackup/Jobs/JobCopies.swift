@@ -176,6 +176,7 @@ extension CopyRecord {
     /// Takes over what a look at the remote has shown.
     fileprivate mutating func note(_ plan: CopyPlan) {
         gone = plan.gone
+        doubtful = plan.doubtful
         copied.subtract((plan.gone + plan.goneBefore).map(\.exact))
         passed.formUnion(plan.goneBefore.map(\.exact))
     }
@@ -192,7 +193,13 @@ extension CopyRecord {
     fileprivate mutating func note(_ copy: Newest, now: Timestamp) {
         let series = copy.name.series.exact
         if newest[series]?.archiveID == copy.archiveID { newest[series]?.verified = now }
-        copied.insert(copy.name.fileName.exact)
+        noteWhole(copy.name.fileName.exact)
+    }
+
+    /// Notes that a copy is what it should be.
+    private mutating func noteWhole(_ name: ExactText) {
+        copied.insert(name)
+        doubtful.removeAll { $0.name.fileName.exact == name }
     }
 
     /// Notes that an archive was copied, or was compared with its copy.
@@ -200,7 +207,7 @@ extension CopyRecord {
         _ entry: CatalogueEntry, _ copy: RemoteFolder.Copy, in catalogue: Catalogue, now: Timestamp
     ) {
         guard let name = ArchiveName(entry.name) else { return }
-        copied.insert(entry.name.exact)
+        noteWhole(entry.name.exact)
         passed.remove(entry.name.exact)
         let series = entry.series.exact
         func position(_ name: String) -> Int? { catalogue.entries.firstIndex { $0.name.exact == name.exact } }
