@@ -216,6 +216,16 @@ struct CatalogueTests {
         #expect(all.difference(from: more) == nil)
         #expect(all.difference(from: pin) == .oneOfAll)
     }
+
+    @Test("A series of which only the names of archives tell is no other keychain's")
+    func unknownSubject() {
+        let rebuilt = BackupPin(
+            isOfAll: true, mode: .encrypted, keys: ["a"], subjects: ["login": BackupPin.unknownSubject])
+        let run = BackupPin(isOfAll: false, mode: .encrypted, keys: ["a"], subjects: ["login": "1"])
+        #expect(rebuilt.difference(from: run) == .oneOfAll)
+        #expect(BackupPin.differs("1", from: "2") && !BackupPin.differs("1", from: "1"))
+        #expect(!BackupPin.differs("1", from: BackupPin.unknownSubject) && !BackupPin.differs("1", from: nil))
+    }
 }
 
 @Suite("Backups with far fewer items than before")

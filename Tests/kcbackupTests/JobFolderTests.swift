@@ -143,6 +143,28 @@ struct JobFolderTests {
         for name in ["y", "z"] { #expect(home.run("run \(name) --accept-shrink").status == .ok) }
     }
 
+    @Test("After a rebuild, a job of all keychains misses one that was deleted before, until that is accepted")
+    func deletedBeforeRebuild() throws {
+        for line in [
+            "keychain create work --no-passcode", "schedule add y --all --unencrypted --to c", "run y",
+            "keychain delete work --confirm work",
+        ] { #expect(home.run(line).status == .ok, "\(line)") }
+        try loseCatalogues()
+        for folder in ["b", "c"] { #expect(home.run("list --rebuild \(folder)").status == .ok) }
+        let missing = "keychain 'work' no longer exists, and there are backups of it here"
+        #expect(home.run("doctor").text.contains(missing))
+        for _ in 0..<2 {
+            let gone = home.run("run y")
+            #expect(gone.status == .shrunk && gone.messages.contains(missing), "\(gone.messages)")
+        }
+        #expect(try archives("c") == 4)
+        // Of the old one, nothing but the name is known.
+        for line in [
+            "keychain create work --no-passcode", "run y", "keychain delete work --confirm work",
+            "run y --accept-shrink", "run y",
+        ] { #expect(home.run(line).status == .ok, "\(line)") }
+    }
+
     @Test("A folder where no backup of the job is known is refused after a good run, until it is allowed once")
     func lostCatalogue() throws {
         try loseCatalogues()

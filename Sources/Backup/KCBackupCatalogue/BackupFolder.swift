@@ -18,6 +18,8 @@ package final class BackupFolder {
     package let device: DeviceKey
     /// What the folder will be pinned to once this run has made an archive.
     private(set) var pin: BackupPin?
+    /// The series whose keychains may be missing from now on.
+    private var forgotten: Set<ExactText> = []
     /// The archives whose removal, or its undo, was broken off and that opening the folder entered as complete, with the
     /// time of the removal.
     private(set) var returned: [CatalogueEntry.ID: Timestamp] = [:]
@@ -213,11 +215,16 @@ package final class BackupFolder {
                     folder: name, archives: earlier.complete.count, was: earlier.folder, now: file.folder)
             }
         }
-        pin = (catalogue.pin ?? run).following(run)
+        var known = catalogue.pin ?? run
+        if catalogue.pin == nil, run.isOfAll {
+            known.subjects = (catalogue.subjectsOfAll ?? [:]).filter { !forgotten.contains($0.key) }
+        }
+        pin = known.following(run)
     }
 
     /// Unpins a keychain that no longer exists.
     package func forget(series: String) throws(CatalogueFailure) {
+        forgotten.insert(series.exact)
         pin?.subjects[series.exact] = nil
         try change { $0.pin?.subjects[series.exact] = nil }
     }

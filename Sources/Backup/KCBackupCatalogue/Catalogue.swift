@@ -34,6 +34,15 @@ package struct Catalogue: Hashable, Sendable {
         complete.isEmpty ? nil : drilled ?? begun ?? entries.map(\.created).min()
     }
 
+    /// What a run that backs up everything has to find, by series, as `BackupPin.subjects`; nil if the folder is used for one
+    /// keychain.
+    ///
+    /// A catalogue that was rebuilt has no pin, but the archives still say of which keychains there are backups.
+    package var subjectsOfAll: [ExactText: String]? {
+        if let pin { return pin.isOfAll ? pin.subjects : nil }
+        return Dictionary(complete.map { ($0.series.exact, BackupPin.unknownSubject) }) { first, _ in first }
+    }
+
     /// True if there are archives, and no file in the folder at a path has the name of one.
     ///
     /// An empty mount point looks like that.

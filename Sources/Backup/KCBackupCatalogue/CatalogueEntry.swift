@@ -129,8 +129,12 @@ package struct BackupPin: Hashable, Sendable {
     package var keys: [String]
     /// Those that come and go without a switch, since the device itself keeps the list of them; known for a run alone.
     package var kits: Set<ExactText> = []
-    /// The subject of each series: the ID of a keychain file, in hexadecimal, or the path of a file of items.
+    /// The subject of each series: the ID of a keychain file, in hexadecimal, the path of a file of items, or
+    /// `unknownSubject`.
     package var subjects: [ExactText: String]
+
+    /// The subject of a series of which only the names of archives tell, since the catalogue was rebuilt.
+    static let unknownSubject = ""
 
     /// Creates the pin for a run.
     package init(
@@ -156,11 +160,19 @@ package struct BackupPin: Hashable, Sendable {
         // In a run over all keychains, a replaced keychain fails on its own, not the whole run.
         if isOfAll, run.isOfAll { return nil }
         for (series, subject) in run.subjects.sorted(by: { $0.key < $1.key }) {
-            if let known = subjects[series], known.exact != subject.exact { return .replaced(series: series.string) }
+            if Self.differs(subject, from: subjects[series]) { return .replaced(series: series.string) }
             if subjects[series] == nil, !isOfAll { return .otherKeychain(was: subjects.keys.sorted().map(\.string)) }
         }
         if isOfAll, !run.isOfAll { return .oneOfAll }
         return nil
+    }
+
+    /// True if a series is known to have been of another subject.
+    ///
+    /// - Parameter known: its subject so far; nil for none.
+    package static func differs(_ subject: String, from known: String?) -> Bool {
+        guard let known, known.exact != unknownSubject.exact else { return false }
+        return known.exact != subject.exact
     }
 
     /// What a run would switch.

@@ -217,19 +217,19 @@ struct FolderBackup {
         _ parts: inout [Part], _ results: inout [(name: String, result: Result)], in folder: BackupFolder
     ) throws {
         let rules = options.folder
-        guard let pin = folder.catalogue.pin, pin.isOfAll else { return }
+        guard let known = folder.catalogue.subjectsOfAll else { return }
         // A keychain whose backup never succeeded has none to lose.
         let backedUp = Set(folder.catalogue.entries.map(\.series.exact))
-        for series in pin.subjects.keys where !backedUp.contains(series) {
+        for series in known.keys where !backedUp.contains(series) {
             try folder.forget(series: series.string)
         }
-        let subjects = pin.subjects.filter { backedUp.contains($0.key) }
+        let subjects = known.filter { backedUp.contains($0.key) }
         var found = Set(
             try results.map { ArchiveName.series(of: try StoreChoice.prefixed($0.name)?.stem ?? $0.name).exact })
         var staying: [Part] = []
         for part in parts {
             found.insert(part.series.exact)
-            if let known = subjects[part.series.exact], known.exact != part.source.identity.exact, !rules.change {
+            if BackupPin.differs(part.source.identity, from: subjects[part.series.exact]), !rules.change {
                 let failure = CatalogueFailure.switches(folder: folder.name, .replaced(series: part.series))
                 results.append((part.subject.name, .failed(.catalogue(failure, job: session.job))))
             } else {

@@ -22,23 +22,22 @@ extension CreateOptions {
     ///
     /// - Throws: `CatalogueFailure` (`switches`, `vanished`), and as `difference`.
     func requireSameUse(of folder: String, in session: Session) throws {
-        guard let known = try session.catalogueIfAny(of: folder), let pin = known.pin else { return }
+        guard let known = try session.catalogueIfAny(of: folder) else { return }
         let subjects = try subjects(in: session)
-        if let difference = pin.difference(from: try self.pin(of: subjects, in: session)) {
+        if let difference = try known.pin?.difference(from: self.pin(of: subjects, in: session)) {
             throw CatalogueFailure.switches(folder: folder, difference)
         }
-        guard pin.isOfAll, self.folder.isOfSeveral else { return }
-        for (series, subject) in subjects.sorted(by: { $0.key < $1.key }) {
-            if let was = pin.subjects[series], was.exact != subject.exact {
-                throw CatalogueFailure.switches(folder: folder, .replaced(series: series.string))
-            }
+        guard self.folder.isOfSeveral, let expected = known.subjectsOfAll else { return }
+        for (series, subject) in subjects.sorted(by: { $0.key < $1.key })
+        where BackupPin.differs(subject, from: expected[series]) {
+            throw CatalogueFailure.switches(folder: folder, .replaced(series: series.string))
         }
         // With the keychains of a home, there are other things, which may come and go.
         guard self.folder.all else { return }
         let names = try LocalKeychain.names(in: session.world.dataFolder)
         let found = Set(
             try names.map { ArchiveName.series(of: try LocalKeychain($0, in: session.world).stem).exact })
-        for series in pin.subjects.keys.sorted() where !found.contains(series) {
+        for series in expected.keys.sorted() where !found.contains(series) {
             if known.complete.contains(where: { $0.series.exact == series }) {
                 throw CatalogueFailure.vanished(series: series.string)
             }
