@@ -3,22 +3,13 @@ internal import KCByteStreams
 extension Job {
     /// Checks that systemd starts the services that are installed for the job, and that they give it what it needs.
     ///
-    /// A service with settings in further files may be complete only with these, and is not judged.
-    ///
     /// - Throws: `JobFinding`: `otherService` for that of an earlier job, `noCredential` for a credential without its file.
     package func checkServices(in surroundings: JobSurroundings) throws(JobFinding) {
-        let path = SystemdUnits.userPaths(of: name, in: surroundings).service
-        try checkService(at: path, configuration: surroundings.configuration, isOfSystem: false)
-        let system = "\(surroundings.system)/systemd/system/\(Path.split(path).name)"
-        if let text = JobStarter.text(system), surroundings.isUser(JobStarter.user(ofUnit: text)) {
-            try checkService(at: system, configuration: surroundings.system, isOfSystem: true)
-        }
+        for service in InstalledService.all(of: name, in: surroundings) { try check(service) }
     }
 
-    private func checkService(at path: String, configuration: String, isOfSystem: Bool) throws(JobFinding) {
-        guard let text = JobStarter.text(path), !Path.isFolder(path + ".d") else { return }
-        let service = InstalledService(text, configuration: configuration)
-        let other = JobFinding.otherService(job: name, path: path, isOfSystem: isOfSystem)
+    private func check(_ service: InstalledService) throws(JobFinding) {
+        let other = JobFinding.otherService(job: name, path: service.path, isOfSystem: service.isOfSystem)
         // What 'schedule install' writes for jobs that start nothing.
         let families = service.families?.exact
         let isCutOff =
@@ -47,18 +38,43 @@ extension Job {
 }
 
 /// What a service that is installed gives to a job.
-private struct InstalledService {
+struct InstalledService {
+    /// The path of its file.
+    let path: String
+    let isOfSystem: Bool
     /// The credentials that it reads from files; a path is nil if only systemd knows it.
     private(set) var credentials: [(name: String, path: String?, isEncrypted: Bool)] = []
     /// True if it has credentials that are in no file, or in a file of unknown name.
     private(set) var hasOtherCredentials = false
     /// The kinds of sockets that it allows; nil for all.
     private(set) var families: String?
+    /// The folders in which programs are looked for; nil if another file says it.
+    private(set) var folders: [String]? = SystemdUnits.usualFolders
+
+    /// The services that are installed for a job.
+    ///
+    /// One with settings in further files may be complete only with these, and is left out.
+    static func all(of job: String, in surroundings: JobSurroundings) -> [InstalledService] {
+        let path = SystemdUnits.userPaths(of: job, in: surroundings).service
+        let system = "\(surroundings.system)/systemd/system/\(Path.split(path).name)"
+        var found: [InstalledService] = []
+        if let text = JobStarter.text(path) {
+            found.append(
+                InstalledService(text, at: path, isOfSystem: false, configuration: surroundings.configuration))
+        }
+        if let text = JobStarter.text(system), surroundings.isUser(JobStarter.user(ofUnit: text)) {
+            found.append(InstalledService(text, at: system, isOfSystem: true, configuration: surroundings.system))
+        }
+        return found.filter { !Path.isFolder($0.path + ".d") }
+    }
 
     /// Reads the text of a service.
     ///
     /// - Parameter configuration: the folder that `%E` means.
-    init(_ text: String, configuration: String) {
+    private init(_ text: String, at path: String, isOfSystem: Bool, configuration: String) {
+        self.path = path
+        self.isOfSystem = isOfSystem
+        var hasOtherPath = false
         for line in text.exact.split(separator: "\n") {
             if let value = line.exact.removingPrefix("LoadCredential=") {
                 add(value, isEncrypted: false, configuration)
@@ -68,8 +84,47 @@ private struct InstalledService {
                 hasOtherCredentials = true
             } else if let value = line.exact.removingPrefix("RestrictAddressFamilies=") {
                 families = value
+            } else if let value = line.exact.removingPrefix(SystemdUnits.pathSetting) {
+                folders = Self.firstWord(of: value)?.exact.split(separator: ":")
+            } else if Self.setsPath(line) {
+                hasOtherPath = true
             }
         }
+        if hasOtherPath { folders = nil }
+    }
+
+    /// True for a line that may set `PATH` otherwise than `schedule install` does.
+    private static func setsPath(_ line: String) -> Bool {
+        ["EnvironmentFile=", "PassEnvironment="].contains { line.exact.hasPrefix($0) }
+            || line.exact.hasPrefix("Environment=") && line.exact.contains("PATH=")
+    }
+
+    /// The first word of a setting; nil if only systemd can read it.
+    private static func firstWord(of value: String) -> String? {
+        var word: [UInt8] = []
+        var (isQuoted, isEscaped) = (false, false)
+        for byte in value.utf8 {
+            if isEscaped {
+                // It may mean another character (systemd.syntax(7)).
+                guard "\"\\".utf8.contains(byte) else { return nil }
+                word.append(byte)
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "\"") {
+                isQuoted.toggle()
+            } else if byte == UInt8(ascii: " "), !isQuoted {
+                break
+            } else {
+                word.append(byte)
+            }
+        }
+        return plain(String(decoding: word, as: UTF8.self))
+    }
+
+    /// A text without doubled signs; nil if it has a specifier (systemd.unit(5)).
+    private static func plain(_ text: String) -> String? {
+        text.exact.replacing("%%", with: "").exact.contains("%") ? nil : text.exact.replacing("%%", with: "%")
     }
 
     private mutating func add(_ value: String, isEncrypted: Bool, _ configuration: String) {
@@ -84,10 +139,9 @@ private struct InstalledService {
 
     private static func path(_ text: String, _ configuration: String) -> String? {
         let rest = text.exact.removingPrefix("%E")
-        let plain = rest ?? text
-        // Other specifiers (systemd.unit(5)), or a name that systemd looks for in folders of its own.
-        if plain.exact.replacing("%%", with: "").exact.contains("%") { return nil }
-        let path = (rest == nil ? "" : configuration) + plain.exact.replacing("%%", with: "%")
+        guard let plain = plain(rest ?? text) else { return nil }
+        let path = (rest == nil ? "" : configuration) + plain
+        // systemd looks for a name in folders of its own.
         return path.exact.hasPrefix("/") ? path : nil
     }
 }

@@ -12,6 +12,10 @@ package enum JobFinding: Error, Hashable, Sendable {
     case noCredential(String, path: String, isEncrypted: Bool)
     /// The service that is installed was written for other options, and does not give the job what it needs.
     case otherService(job: String, path: String, isOfSystem: Bool)
+    /// What starts the job does not find a program that the job starts, and that a shell finds in this folder.
+    ///
+    /// No job looks in a shared one, in which others can put programs.
+    case programNotFound(String, folder: String, isShared: Bool, job: String, InstalledStart)
     /// So many files of the home, of which this is the first, would be in no archive of the job.
     ///
     /// Those that stay in their place by a rule can be accepted.

@@ -33,14 +33,13 @@ package enum JobStarter: Hashable, Sendable {
                 isInstalled = true
             }
         }
-        let tables = ["\(system)/crontab"] + Self.names(in: "\(system)/cron.d").map { "\(system)/cron.d/\($0)" }
         var scripts: [String] = []
         for folder in ["cron.hourly", "cron.daily", "cron.weekly", "cron.monthly"] where surroundings.isUser("root") {
             scripts += Self.names(in: "\(system)/\(folder)").map { "\(system)/\(folder)/\($0)" }
         }
         let isStarted =
             scripts.contains { Self.text($0).map { Self.starts(job.name, $0) } == true }
-            || tables.contains { path in
+            || Self.crontabs(in: surroundings).contains { path in
                 Self.text(path)?.exact.split(separator: "\n").contains { line in
                     Self.starts(job.name, line) && surroundings.isUser(Self.user(ofCronLine: line))
                 } == true
@@ -57,6 +56,12 @@ package enum JobStarter: Hashable, Sendable {
         } else {
             self = crontab == nil ? .unknown : .nothing
         }
+    }
+
+    /// The paths of the crontabs of the system.
+    static func crontabs(in surroundings: JobSurroundings) -> [String] {
+        let system = surroundings.system
+        return ["\(system)/crontab"] + names(in: "\(system)/cron.d").map { "\(system)/cron.d/\($0)" }
     }
 
     /// True if a line of a unit, a crontab or a script runs the job.
@@ -76,7 +81,7 @@ package enum JobStarter: Hashable, Sendable {
     }
 
     /// The user as whom a line of the system's crontab (crontab(5)) runs; nil if it does not say.
-    private static func user(ofCronLine line: String) -> String? {
+    static func user(ofCronLine line: String) -> String? {
         let words = line.exact.replacing("\t", with: " ").exact.split(separator: " ")
         let place = words.first?.exact.hasPrefix("@") == true ? 1 : 5
         return words.count > place ? words[place] : nil

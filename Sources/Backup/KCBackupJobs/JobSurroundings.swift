@@ -16,6 +16,8 @@ package struct JobSurroundings: Sendable {
     let variables: [(name: String, path: String)]
     /// The folders in which programs are looked for, absolute.
     private let programs: [String]
+    /// Further ones, in which a job looks for none, since others can put programs there.
+    private let sharedPrograms: [String]
     /// The name of the user.
     let user: String?
     /// The folder with the configuration of the system.
@@ -30,13 +32,14 @@ package struct JobSurroundings: Sendable {
     ///   - configuration: the folder with the user's configuration, absolute, if it is not the usual one.
     ///   - variables: those by which gpg and rclone find their files, with absolute paths, as far as they are set.
     ///   - programs: the folders in which programs are looked for, absolute.
+    ///   - sharedPrograms: further ones, in which a job looks for none, since others can put programs there.
     ///   - user: the name of the user, if it is known.
     ///   - system: the folder with the configuration of the system.
     ///   - lingering: the folder with a file for each user whose units run while the user is logged out.
     package init(
         program: String, data: String, home: String, configuration: String? = nil,
-        variables: [(name: String, path: String)] = [], programs: [String] = [], user: String? = nil,
-        system: String = "/etc", lingering: String = "/var/lib/systemd/linger"
+        variables: [(name: String, path: String)] = [], programs: [String] = [], sharedPrograms: [String] = [],
+        user: String? = nil, system: String = "/etc", lingering: String = "/var/lib/systemd/linger"
     ) {
         self.program = program
         self.data = data
@@ -45,6 +48,7 @@ package struct JobSurroundings: Sendable {
         packagedUnits = home + "/.local/share/systemd/user"
         self.variables = variables
         self.programs = programs
+        self.sharedPrograms = sharedPrograms
         self.user = user
         self.system = system
         self.lingering = lingering
@@ -54,6 +58,14 @@ package struct JobSurroundings: Sendable {
     func path(beyond usual: [String]) -> String? {
         let isUsual = programs.allSatisfy { folder in usual.contains { $0.exact == folder.exact } }
         return isUsual ? nil : programs.joined(separator: ":")
+    }
+
+    /// The first folder that has a program, one that others cannot write to if there is any; nil for none.
+    func folder(of program: String) -> (path: String, isShared: Bool)? {
+        for (folders, isShared) in [(programs, false), (sharedPrograms, true)] {
+            if let folder = folders.first(where: { Path.isFile("\($0)/\(program)") }) { return (folder, isShared) }
+        }
+        return nil
     }
 
     /// True if a name is that of the user, or if one of both is not known.

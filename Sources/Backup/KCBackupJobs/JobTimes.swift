@@ -13,7 +13,7 @@ extension Job {
         do throws(Quoted.Failure) {
             var settings = "XDG_DATA_HOME=" + (try Quoted.crontabCommand([data]))
             if startsPrograms {
-                if let path = surroundings.path(beyond: ["/usr/bin", "/bin"]) {
+                if let path = surroundings.path(beyond: CronLine.usualFolders) {
                     settings += " PATH=" + (try Quoted.crontabCommand([path]))
                 }
                 for variable in surroundings.variables {

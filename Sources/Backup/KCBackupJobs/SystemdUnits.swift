@@ -167,8 +167,8 @@ package struct SystemdUnits {
 
     /// The beginning of the line that says where programs are looked for, which another shell may tell otherwise.
     static let pathSetting = "Environment=PATH="
-    // systemd.exec(5).
-    private static let usualFolders = [
+    /// The folders in which systemd looks for programs if nothing is set (systemd.exec(5)).
+    static let usualFolders = [
         "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin",
     ]
     // Settings of every job.

@@ -199,6 +199,10 @@ enum FailureExamples {
         .otherService(
             job: "nightly", path: "/home/ada/.config/systemd/user/kcbackup-nightly.service", isOfSystem: false),
         .otherService(job: "nightly", path: "/etc/systemd/system/kcbackup-nightly.service", isOfSystem: true),
+        .programNotFound("rclone", folder: "/home/ada/bin", isShared: false, job: "nightly", .crontab(nil)),
+        .programNotFound(
+            "rclone", folder: "/opt/bin", isShared: true, job: "nightly",
+            .service("/home/ada/.config/systemd/user/kcbackup-nightly.service", isOfSystem: false)),
         .filesMissing(
             job: "nightly", first: "~/.ssh", reason: "a symbolic link, which is not followed", count: 1,
             canBeAccepted: true),

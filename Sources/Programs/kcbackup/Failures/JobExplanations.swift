@@ -64,6 +64,24 @@ func explainJob(_ problem: JobFailure) -> Explanation {
     }
 }
 
+/// What starts a job, in words.
+private func words(_ start: InstalledStart) -> String {
+    switch start {
+    case .service(let path, _): quoted(path)
+    case .crontab(let path): path.map { quoted($0) } ?? "the crontab"
+    }
+}
+
+/// What replaces that which starts a job.
+private func replacing(_ start: InstalledStart, of job: String) -> String {
+    switch start {
+    case .service(_, let isOfSystem):
+        "'kcbackup schedule install \(shellWord(job))\(isOfSystem ? " \(OptionName.system.spelling)" : "")' replaces it"
+    case .crontab:
+        "'kcbackup schedule show \(shellWord(job)) \(OptionName.crontab.spelling)' prints a new line for it"
+    }
+}
+
 /// Explains what will make a job fail.
 func explainFinding(_ finding: JobFinding) -> Explanation {
     switch finding {
@@ -93,8 +111,16 @@ func explainFinding(_ finding: JobFinding) -> Explanation {
         Explanation(
             .refused,
             "\(quoted(path)) was written for a job with other options, and keeps job \(quoted(job)) from what it needs",
-            hint: "'kcbackup schedule install \(shellWord(job))"
-                + "\(isOfSystem ? " \(OptionName.system.spelling)" : "")' replaces it")
+            hint: replacing(.service(path, isOfSystem: isOfSystem), of: job))
+    case .programNotFound(let program, let folder, let isShared, let job, let start):
+        Explanation(
+            .notFound, "\(words(start)) does not find \(quoted(program)), which is in \(quoted(folder))",
+            hints: (isShared
+                ? [
+                    "others can put programs into that folder, so that no job looks there: keep it elsewhere, or run "
+                        + "'chmod go-w \(shellWord(folder))'"
+                ] : [])
+                + [replacing(start, of: job)])
     case .filesMissing(let job, let first, let reason, let count, let canBeAccepted):
         Explanation(
             .incomplete,

@@ -298,7 +298,10 @@ struct Examination {
         if let source = options.keys.passphrase {
             check { session in try Self.checkSource(source, .passphrase, session) }
         }
-        check { session in try state.job.checkServices(in: session.surroundings) }
+        check { session in
+            try state.job.checkServices(in: session.surroundings)
+            try state.job.checkPrograms(in: session.surroundings) { JobStarter.crontab(in: session) }
+        }
         if !state.job.isOfDesktop { check { session in try state.job.checkLinger(in: session.surroundings) } }
     }
 

@@ -86,16 +86,17 @@ extension Session {
         JobSurroundings(
             program: world.program, data: absolute(world.dataFolder.path), home: world.home,
             configuration: world.environment["XDG_CONFIG_HOME"].flatMap { $0.exact.hasPrefix("/") ? $0 : nil },
-            variables: variables, programs: programFolders, user: world.environment["USER"])
+            variables: variables, programs: programFolders(areShared: false),
+            sharedPrograms: programFolders(areShared: true), user: world.environment["USER"])
     }
 
-    /// The folders of `PATH` for a unit or a crontab, each once: those that exist, whose names can stand there, and into which
-    /// nobody else can put a program.
-    private var programFolders: [String] {
+    /// The folders of `PATH` whose names can stand in a unit or a crontab, each once: those into which nobody else can put a
+    /// program, or the others.
+    private func programFolders(areShared: Bool) -> [String] {
         var folders: [String] = []
         for folder in (world.environment["PATH"] ?? "").exact.split(separator: ":")
         where folder.exact.hasPrefix("/") && !folder.exact.hasControlCharacter && !folder.exact.contains("\\")
-            && !folders.contains(where: { $0.exact == folder.exact }) && Self.isTrusted(folder)
+            && !folders.contains(where: { $0.exact == folder.exact }) && Self.isTrusted(folder) != areShared
         {
             folders.append(folder)
         }
@@ -132,7 +133,7 @@ extension JobStarter {
     }
 
     /// Returns the user's crontab, which is empty without cron; nil if it cannot be read.
-    private static func crontab(in session: Session) -> String? {
+    static func crontab(in session: Session) -> String? {
         // crontab(1) fails if there is no crontab, and says so in the language of the user.
         let script = ShellScript(
             """
