@@ -219,8 +219,8 @@ let package = Package(
         library(
             "KCBackupJobs", in: "Backup",
             [
-                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKeychainModel", "KCLocalKeychains",
-                "KCBackupArchive", "KCBackupCatalogue", "KCItemStores", "KCRemotes", "KCFleet",
+                "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel",
+                "KCLocalKeychains", "KCBackupArchive", "KCBackupCatalogue", "KCItemStores", "KCRemotes", "KCFleet",
             ]),
         library(
             "KCReportText", in: "Programs",

@@ -87,6 +87,30 @@ struct UnitTextTests {
         #expect(try !service(job(["--all", "--passcode", "cmd:pass"])).contains("NoNewPrivileges=yes"))
     }
 
+    @Test("A job with a key that a plugin encrypts to has no sandbox, and its installed unit must have none")
+    func pluginKeys() throws {
+        let folder = try TemporaryFolder()
+        let own = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
+        let plugin = ScriptedPlugin.recipient()
+        try folder.write("own", Array("# mine\n\(own)\n".utf8))
+        try folder.write("both", Array("# mine\r\n\(own)\r\n\(plugin)\r\n".utf8))
+        func starts(_ words: String...) -> Bool { job(["--all"] + words).startsPrograms }
+        #expect(!starts("--recipient", own) && !starts("--recipients-file", folder.path("own")))
+        #expect(!starts("--recipients-file", folder.path("missing")))
+        #expect(starts("--recipient", plugin) && starts("--inspect-recipient", plugin))
+        #expect(starts("--recipients-file", folder.path("both")))
+        let unit = try service(job(["--all", "--recipient", plugin]))
+        #expect(!unit.contains { $0.hasPrefix("NoNewPrivileges") || $0.hasPrefix("Restrict") })
+        let here = surroundings(folder.path)
+        let units = SystemdUnits(of: job(), in: here)
+        try Path.makeFolder(units.folder)
+        let path = SystemdUnits.userPaths(of: "x", in: here).service
+        try PrivateFile.replace(path, try units.files()[0].text.utf8.span)
+        #expect(throws: JobFinding.otherService(job: "x", path: path, isOfSystem: false)) {
+            try job(["--all", "--recipient", plugin]).checkServices(in: here)
+        }
+    }
+
     @Test("rclone finds the configuration that the job was added with, and gets the network")
     func remotes() throws {
         var job = job()

@@ -49,6 +49,7 @@ package struct Job: Hashable, Sendable {
         package static let home = "--home"
         package static let keychain = "--keychain"
         package static let metadataReadable = "--metadata-readable"
+        static let recipientsFile = "--recipients-file"
     }
 
     /// True if `text` is a valid job name, which becomes part of file and unit names.

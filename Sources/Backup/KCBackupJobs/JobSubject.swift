@@ -1,3 +1,4 @@
+internal import KCAgeEncryption
 internal import KCByteStreams
 package import KCDeviceIdentity
 internal import KCFleet
@@ -43,14 +44,26 @@ extension Job {
         fleet.flatMap { RemoteLocation($0) }.map { FleetFolder.archives(in: $0, of: device).text }
     }
 
-    /// True if the job starts other programs: the commands that it was given, rclone, and gpg for a store of pass.
+    /// True if the job starts other programs: the commands that it was given, rclone, plugins of age, and gpg for a store of
+    /// pass.
     package var startsPrograms: Bool {
-        if !copyTo.isEmpty || fleet != nil { return true }
+        if !copyTo.isEmpty || fleet != nil || hasPluginKey { return true }
         if onSuccess != nil || onFailure != nil || create.contains(where: { $0.exact.hasPrefix("cmd:") }) {
             return true
         }
         guard let path = keychain.flatMap(FileOfItems.path) else { return false }
         // What is not there now may be a store, on another disk.
         return Path.isFile(path + "/.gpg-id") || !(Path.isFile(path) || Path.isFolder(path))
+    }
+
+    /// True if only a plugin of age encrypts to one of its public keys; what an encrypted file of keys has does not show.
+    private var hasPluginKey: Bool {
+        if create.contains(where: { PluginName.isOfPlugin(recipient: $0) }) { return true }
+        return zip(create, create.dropFirst()).contains { option, path in
+            guard option.exact == Option.recipientsFile.exact, let text = JobStarter.text(path) else { return false }
+            return text.exact.split(separator: "\n").contains { line in
+                PluginName.isOfPlugin(recipient: line.exact.removingSuffix("\r") ?? line)
+            }
+        }
     }
 }

@@ -39,6 +39,9 @@ package struct PluginName: Hashable, Sendable, CustomStringConvertible {
         self = found
     }
 
+    /// True for a public key that only a plugin encrypts to, `age1NAME1…`.
+    package static func isOfPlugin(recipient text: String) -> Bool { PluginName(recipient: text) != nil }
+
     /// The plugin that an identity `AGE-PLUGIN-NAME-1…` is of; nil if it is malformed.
     init?(identity text: borrowing Span<UInt8>) {
         guard text.starts(with: Self.identityStart),
