@@ -1,3 +1,4 @@
+import Foundation
 import KCByteStreams
 import KCTestSupport
 import Testing
@@ -85,6 +86,36 @@ struct InstalledStartTests {
         #expect(finding(in: here) == notFound(.service(path, isOfSystem: false)))
         try install(old + "\nEnvironmentFile=/etc/default/backup\n")
         #expect(finding(in: here) == nil)
+    }
+
+    @Test("A service or a line of cron whose program is gone, or that others can replace, is found")
+    func unsafeProgram() throws {
+        let here = surroundings(["own"])
+        let program = folder.path("bin/kcbackup")
+        let units = SystemdUnits(of: job, in: here)
+        let path = SystemdUnits.userPaths(of: "x", in: here).service
+        try Path.makeFolder(units.folder)
+        try PrivateFile.replace(path, try units.files()[0].text.utf8.span)
+        func expect(_ failure: FileFailure?) throws {
+            func found(_ start: InstalledStart) -> JobFinding? {
+                failure.map { .unsafeProgram(program, $0, job: "x", start) }
+            }
+            #expect(finding(in: here) == found(.service(path, isOfSystem: false)))
+            try Path.move(path, to: path + ".away")
+            #expect(finding(in: here, crontab: try job.crontabLine(in: here)) == found(.crontab(nil)))
+            try Path.move(path + ".away", to: path)
+        }
+        func setMode(_ name: String, _ mode: Int) throws {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.path(name))
+        }
+        try expect(nil)
+        try setMode("bin", 0o777)
+        try expect(FileFailure(folder.path("bin"), .sharedFolder(mode: 0o777)))
+        try setMode("bin", 0o755)
+        try setMode("bin/kcbackup", 0o775)
+        try expect(FileFailure(program, .exposed(mode: 0o775)))
+        try Path.remove(program)
+        try expect(FileFailure(program, .notFound))
     }
 
     @Test("A program that is only in a folder that others can write to is named as such")

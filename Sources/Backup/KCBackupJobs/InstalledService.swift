@@ -48,6 +48,8 @@ struct InstalledService {
     private(set) var hasOtherCredentials = false
     /// The kinds of sockets that it allows; nil for all.
     private(set) var families: String?
+    /// The program that it starts; nil if only systemd knows its path.
+    private(set) var program: String?
     /// The folders in which programs are looked for; nil if another file says it.
     private(set) var folders: [String]? = SystemdUnits.usualFolders
 
@@ -86,6 +88,8 @@ struct InstalledService {
                 families = value
             } else if let value = line.exact.removingPrefix(SystemdUnits.pathSetting) {
                 folders = Self.firstWord(of: value)?.exact.split(separator: ":")
+            } else if let value = line.exact.removingPrefix("ExecStart=") {
+                program = Self.firstWord(of: value)
             } else if Self.setsPath(line) {
                 hasOtherPath = true
             }

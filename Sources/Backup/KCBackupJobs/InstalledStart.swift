@@ -11,16 +11,17 @@ package enum InstalledStart: Hashable, Sendable {
 }
 
 extension Job {
-    /// Checks that the services and the lines of cron that start the job find the programs that it starts.
+    /// Checks that the services and the lines of cron that start the job start a program that nobody else can replace, and
+    /// find those that the job starts.
     ///
     /// What leaves that to a shell, or to further files of systemd, is not judged.
     ///
     /// - Parameter crontab: returns the user's crontab, which is empty without cron; nil if it cannot be read.
-    /// - Throws: `JobFinding`: `programNotFound`.
+    /// - Throws: `JobFinding`: `unsafeProgram`, `programNotFound`.
     package func checkPrograms(in surroundings: JobSurroundings, crontab: () -> String?) throws(JobFinding) {
         for service in InstalledService.all(of: name, in: surroundings) {
             let start = InstalledStart.service(service.path, isOfSystem: service.isOfSystem)
-            try check(nil, service.folders, start, surroundings)
+            try check(service.program, service.folders, start, surroundings)
         }
         for path in JobStarter.crontabs(in: surroundings) {
             guard let text = JobStarter.text(path) else { continue }
@@ -36,12 +37,23 @@ extension Job {
     private func check(
         _ program: String?, _ folders: [String]?, _ start: InstalledStart, _ surroundings: JobSurroundings
     ) throws(JobFinding) {
+        if let program, program.exact.hasPrefix("/") { try require(program, start) }
         guard let folders else { return }
         let own = program.map { $0.exact.contains("/") ? [] : [$0] } ?? []
         for program in own + programs where !folders.contains(where: { Path.isFile("\($0)/\(program)") }) {
             // One that is nowhere is reported by what needs it.
             guard let (folder, isShared) = surroundings.folder(of: program) else { continue }
             throw .programNotFound(program, folder: folder, isShared: isShared, job: name, start)
+        }
+    }
+
+    private func require(_ program: String, _ start: InstalledStart) throws(JobFinding) {
+        do throws(FileFailure) {
+            try PrivateProgram.require(program)
+        } catch {
+            // What cannot be seen here may be there, for the user who starts it.
+            if case .system = error.problem { return }
+            throw .unsafeProgram(program, error, job: name, start)
         }
     }
 

@@ -1,3 +1,5 @@
+package import KCByteStreams
+
 /// Something that will make a job fail, or its backups worth less, which shows before it runs.
 package enum JobFinding: Error, Hashable, Sendable {
     /// There has been no trial restore of a backup in the folder since that day.
@@ -12,6 +14,8 @@ package enum JobFinding: Error, Hashable, Sendable {
     case noCredential(String, path: String, isEncrypted: Bool)
     /// The service that is installed was written for other options, and does not give the job what it needs.
     case otherService(job: String, path: String, isOfSystem: Bool)
+    /// What starts the job starts a program that is not there, or that others can replace.
+    case unsafeProgram(String, FileFailure, job: String, InstalledStart)
     /// What starts the job does not find a program that the job starts, and that a shell finds in this folder.
     ///
     /// No job looks in a shared one, in which others can put programs.

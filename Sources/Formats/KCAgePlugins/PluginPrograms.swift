@@ -87,28 +87,13 @@ package struct PluginPrograms: PluginHost {
             for folder in folders {
                 let path = folder + "/" + plugin.program
                 if try Path.kind(of: path) == nil { continue }
-                try Self.requireSafe(path)
+                try PrivateProgram.require(path)
                 return path
             }
         } catch {
             throw .plugin(plugin, .notSafe(error))
         }
         throw .plugin(plugin, .notFound(folders: folders))
-    }
-
-    /// Checks the way to a program, the program that a link leads to, and the way there.
-    private static func requireSafe(_ path: String) throws(FileFailure) {
-        try PrivateFolder.require(Path.split(path).folder)
-        guard let target = Path.real(path) else { throw FileFailure(path, .notFound) }
-        let (folder, name) = Path.split(target)
-        try PrivateFolder.require(folder)
-        guard let status = try OpenFolder(folder).status(of: name), status.kind == .file else {
-            throw FileFailure(path, .notRegular)
-        }
-        guard status.owner == geteuid() || status.owner == 0 else { throw FileFailure(path, .foreignOwner) }
-        guard status.permissions & 0o022 == 0 else {
-            throw FileFailure(path, .exposed(mode: status.permissions & 0o777))
-        }
     }
 
     /// What plugins need: their user, the language, folders, and the ways to devices, agents and a desktop.

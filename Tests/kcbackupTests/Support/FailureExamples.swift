@@ -199,6 +199,11 @@ enum FailureExamples {
         .otherService(
             job: "nightly", path: "/home/ada/.config/systemd/user/kcbackup-nightly.service", isOfSystem: false),
         .otherService(job: "nightly", path: "/etc/systemd/system/kcbackup-nightly.service", isOfSystem: true),
+        .unsafeProgram(
+            "/opt/bin/kcbackup", FileFailure("/opt/bin/kcbackup", .notFound), job: "nightly",
+            .service("/etc/systemd/system/kcbackup-nightly.service", isOfSystem: true)),
+        .unsafeProgram(
+            "/opt/bin/kcbackup", FileFailure("/opt/bin", .sharedFolder(mode: 0o777)), job: "nightly", .crontab(nil)),
         .programNotFound("rclone", folder: "/home/ada/bin", isShared: false, job: "nightly", .crontab(nil)),
         .programNotFound(
             "rclone", folder: "/opt/bin", isShared: true, job: "nightly",

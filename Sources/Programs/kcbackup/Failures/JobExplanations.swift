@@ -82,6 +82,24 @@ private func replacing(_ start: InstalledStart, of job: String) -> String {
     }
 }
 
+/// Explains why a program that is to run a job does not, or should not.
+private func explainUnsafe(
+    _ program: String, _ failure: FileFailure, _ job: String, _ start: InstalledStart
+) -> Explanation {
+    let starts = "\(words(start)) starts \(quoted(program))"
+    switch failure.problem {
+    case .notFound, .notRegular:
+        return Explanation(.notFound, "\(starts), which does not exist", hint: replacing(start, of: job))
+    case .exposed(let mode), .sharedFolder(let mode):
+        return Explanation(
+            .refused,
+            "\(starts), and others can replace it: the mode of \(quoted(failure.path)) is \(String(mode, radix: 8))",
+            hint: "if it is what you installed, 'chmod go-w \(shellWord(failure.path))' is enough",
+            "otherwise install it where only root and you can write; then \(replacing(start, of: job))")
+    default: return explainFile(failure).prefixed("\(starts): ")
+    }
+}
+
 /// Explains what will make a job fail.
 func explainFinding(_ finding: JobFinding) -> Explanation {
     switch finding {
@@ -112,6 +130,8 @@ func explainFinding(_ finding: JobFinding) -> Explanation {
             .refused,
             "\(quoted(path)) was written for a job with other options, and keeps job \(quoted(job)) from what it needs",
             hint: replacing(.service(path, isOfSystem: isOfSystem), of: job))
+    case .unsafeProgram(let program, let failure, let job, let start):
+        explainUnsafe(program, failure, job, start)
     case .programNotFound(let program, let folder, let isShared, let job, let start):
         Explanation(
             .notFound, "\(words(start)) does not find \(quoted(program)), which is in \(quoted(folder))",

@@ -1,0 +1,22 @@
+internal import Glibc
+
+/// Programs that no other user can replace: the only ones that are started with a secret, or to get to know one.
+package enum PrivateProgram {
+    /// Checks the way to a program, the program that a link leads to, and the way there.
+    ///
+    /// - Throws: `FileFailure`: `notFound`, `notRegular`, `foreignOwner`, `exposed` (group or others can write to it),
+    ///   `sharedFolder`, `foreignFolder`, `system`.
+    package static func require(_ path: String) throws(FileFailure) {
+        try PrivateFolder.require(Path.split(path).folder)
+        guard let target = Path.real(path) else { throw FileFailure(path, .notFound) }
+        let (folder, name) = Path.split(target)
+        try PrivateFolder.require(folder)
+        guard let status = try OpenFolder(folder).status(of: name), status.kind == .file else {
+            throw FileFailure(path, .notRegular)
+        }
+        guard status.owner == geteuid() || status.owner == 0 else { throw FileFailure(path, .foreignOwner) }
+        guard status.permissions & 0o022 == 0 else {
+            throw FileFailure(path, .exposed(mode: status.permissions & 0o777))
+        }
+    }
+}
