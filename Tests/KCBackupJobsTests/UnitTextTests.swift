@@ -1,3 +1,4 @@
+import Foundation
 import KCByteStreams
 import KCTestSupport
 import Testing
@@ -122,6 +123,26 @@ struct UnitTextTests {
         #expect(text.contains("\nEnvironment=RCLONE_CONFIG=\"/home/ada/my rclone.conf\"\n"))
         #expect(!text.contains("RestrictAddressFamilies"))
         #expect(try job.crontabLine(in: here).contains(" RCLONE_CONFIG='/home/ada/my rclone.conf' "))
+    }
+
+    @Test("Files of gpg and rclone where others can put their own are refused for a job that starts programs")
+    func sharedVariables() throws {
+        let folder = try TemporaryFolder()
+        let shared = folder.path("shared")
+        try Path.makeFolder(shared)
+        try FileManager.default.setAttributes([.posixPermissions: 0o770], ofItemAtPath: shared)
+        var copied = job()
+        copied.copyTo = ["nas:backups"]
+        let remote = copied
+        for (name, path) in [("GNUPGHOME", shared), ("RCLONE_CONFIG", shared + "/rclone.conf")] {
+            let here = JobSurroundings(
+                program: "/usr/bin/kcbackup", data: folder.path("data/kcbackup"), home: folder.path,
+                variables: [(name, path)])
+            _ = try SystemdUnits(of: job(), in: here).files()
+            let failure = JobFailure.unsafeVariable(name, path: path, FileFailure(shared, .sharedFolder(mode: 0o770)))
+            #expect(throws: failure) { try SystemdUnits(of: remote, in: here).files() }
+            #expect(throws: failure) { try remote.crontabLine(in: here) }
+        }
     }
 
     @Test("A job finds the programs that it starts where the shell found them that printed its units and its line")

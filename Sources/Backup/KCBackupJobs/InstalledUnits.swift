@@ -42,7 +42,7 @@ package struct InstalledUnits {
     /// Writes the units of a changed job, and then runs `body`; if one of both fails, these units are put back.
     ///
     /// - Parameter notRestored: is called with the failure to put a unit back.
-    /// - Throws: `JobFailure.unwritable`, `FileFailure`, and what `body` throws.
+    /// - Throws: as `SystemdUnits.files`, `FileFailure`, and what `body` throws.
     package func replace(
         with units: SystemdUnits, notRestored: (FileFailure) -> Void, _ body: () throws -> Void
     ) throws {

@@ -24,6 +24,8 @@ package enum JobFailure: Error, Hashable, Sendable {
     case notOfCron(time: String)
     /// The job reads a credential, which only a systemd unit has.
     case needsUnit(job: String, credential: String)
+    /// A variable by which a program of the job finds its files leads to where others can put others.
+    case unsafeVariable(String, path: String, FileFailure)
     /// A path or name cannot be part of a systemd unit, or of a line of a crontab.
     case unwritable(Quoted.Failure, isCrontab: Bool)
 }

@@ -60,6 +60,22 @@ package struct JobSurroundings: Sendable {
         return isUsual ? nil : programs.joined(separator: ":")
     }
 
+    /// Checks that nobody else can replace what the variables lead to.
+    ///
+    /// Without a variable, a program would take other files, and say nothing.
+    ///
+    /// - Throws: `JobFailure`: `unsafeVariable`.
+    func requireVariables() throws(JobFailure) {
+        for (name, path) in variables {
+            do throws(FileFailure) {
+                try PrivateFolder.require(
+                    Path.isFolder(path) ? path : Path.split(path).folder, mayBeMissing: true)
+            } catch {
+                throw .unsafeVariable(name, path: path, error)
+            }
+        }
+    }
+
     /// The first folder that has a program, one that others cannot write to if there is any; nil for none.
     func folder(of program: String) -> (path: String, isShared: Bool)? {
         for (folders, isShared) in [(programs, false), (sharedPrograms, true)] {

@@ -4,10 +4,11 @@ extension Job {
     /// Returns the crontab(5) line that runs the job.
     ///
     /// - Throws: `JobFailure` (`notOfCron` for a time that cron cannot express, `needsUnit` for a credential, which only
-    ///   systemd gives to a job, `unwritable` for a path).
+    ///   systemd gives to a job, `unsafeVariable`, `unwritable` for a path).
     package func crontabLine(in surroundings: JobSurroundings) throws(JobFailure) -> String {
         if let credential = credentials.first { throw .needsUnit(job: name, credential: credential) }
         guard let when = Self.namedTimes[time.exact]?.cron else { throw .notOfCron(time: time) }
+        if startsPrograms { try surroundings.requireVariables() }
         // Absolute paths, since cron's environment is minimal and its home folder may be another one.
         let data = Path.split(surroundings.data).folder
         do throws(Quoted.Failure) {

@@ -63,8 +63,9 @@ package struct SystemdUnits {
 
     /// Returns the service and the timer that starts it.
     ///
-    /// - Throws: `JobFailure.unwritable` for a path with a control character, which would end a line.
+    /// - Throws: `JobFailure`: `unwritable` for a path with a control character, which would end a line; `unsafeVariable`.
     package func files() throws(JobFailure) -> [File] {
+        if job.startsPrograms { try surroundings.requireVariables() }
         do throws(Quoted.Failure) {
             return [File(name: "\(name).service", text: try service()), File(name: "\(name).timer", text: timer)]
         } catch {

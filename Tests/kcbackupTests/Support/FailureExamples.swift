@@ -186,6 +186,8 @@ enum FailureExamples {
         .folderElsewhere(job: "nightly", folder: "backups", was: "disk/backups", now: "stick/backups"),
         .noBackups(job: "nightly", folder: "backups"), .notOfCron(time: "Mon..Fri"),
         .needsUnit(job: "nightly", credential: "passcode"),
+        .unsafeVariable(
+            "RCLONE_CONFIG", path: "/srv/rclone/rclone.conf", FileFailure("/srv/rclone", .sharedFolder(mode: 0o777))),
         .unwritable(.controlCharacter("/mnt/back\nups"), isCrontab: false),
         .unwritable(.backslash("/mnt/back\\ups"), isCrontab: true),
     ]

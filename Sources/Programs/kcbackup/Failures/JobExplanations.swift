@@ -60,8 +60,20 @@ func explainJob(_ problem: JobFailure) -> Explanation {
             hint: "'kcbackup schedule install \(shellWord(job))' writes the units",
             "for cron, 'kcbackup schedule edit \(shellWord(job))' changes an option: 'file:PATH' in place of "
                 + quoted("cred:\(credential)"))
+    case .unsafeVariable(let name, let path, let failure): explainUnsafe(name, path, failure)
     case .unwritable(let failure, let isCrontab): UsageProblem.unwritable(failure, isCrontab: isCrontab).explanation
     }
+}
+
+/// Explains why a variable is not taken over into a unit or a line of a crontab.
+private func explainUnsafe(_ name: String, _ path: String, _ failure: FileFailure) -> Explanation {
+    let leads = "the job's \(name) would be \(quoted(path))"
+    guard case .sharedFolder(let mode) = failure.problem else { return explainFile(failure).prefixed("\(leads): ") }
+    return Explanation(
+        .refused,
+        "\(leads), and others can change what is in the folder \(quoted(failure.path)) (mode \(String(mode, radix: 8)))",
+        hint: "if the folder is yours alone, run 'chmod go-w \(shellWord(failure.path))'",
+        "otherwise keep the files where only you can write, and set \(name) to that place")
 }
 
 /// What starts a job, in words.
