@@ -103,17 +103,44 @@ struct KubernetesExportTests {
 
     @Test("An item that would make a Secret invalid is named and left out")
     func invalid() throws {
-        func line(_ service: String, _ account: String, _ secret: String = "v", _ extra: String = "") -> String {
-            #"{"class":"genp","attributes":{"svce":"\#(service)","acct":"\#(account)"},"extra":{\#(extra)},"secret":"\#(secret)"}"#
+        func line(_ service: String, _ account: String, _ secret: String = "v") -> String {
+            #"{"class":"genp","attributes":{"svce":"\#(service)","acct":"\#(account)"},"secret":"\#(secret)"}"#
         }
         let half = String(repeating: "x", count: 600_000)
         let lines = [
             line("kubernetes/n/a", "a key"), line("kubernetes/n/b", "one", half), line("kubernetes/n/b", "two", half),
-            line("kubernetes/n/c", "one"), line("kubernetes/n/c", "two", "v", #""kubernetes.type":"x""#),
+            line("kubernetes/n/c", "one"),
+            #"{"class":"genp","attributes":{"svce":"kubernetes/n/c","acct":"one","agrp":"other"},"secret":"v"}"#,
         ]
         let (_, export, _) = try export(try ExportSample.items(lines.joined(separator: "\n")), .json)
         let problems = export.unheld.map { "\($0.item.attributes.text(.svce) ?? ""): \($0.problem)" }.sorted()
         #expect(problems == ["kubernetes/n/a: noName", "kubernetes/n/b: tooLarge", "kubernetes/n/c: sameName"])
+    }
+
+    @Test(
+        "A Secret of which an import kept an older value has all values, the newest labels and type, and a warning",
+        arguments: [1, 2])
+    func differing(_ newest: Int) throws {
+        func line(_ number: Int, _ key: String) -> String {
+            let (day, type) = number == newest ? (2, "new") : (1, "old")
+            return #"{"class":"genp","uuid":"00000000-0000-4000-8000-00000000000\#(number)","#
+                + #""attributes":{"svce":"kubernetes/shop/db","acct":"\#(key)","mdat":"2026-03-0\#(day)T00:00:00.000000Z"},"#
+                + #""extra":{"kubernetes.label.\#(type)":"x","kubernetes.type":"\#(type)"},"secret":"v"}"#
+        }
+        let items = try ExportSample.items(line(1, "password") + "\n" + line(2, "username"))
+        for form in [KubernetesWriter.Form.json, .yaml] {
+            let (text, export, writer) = try export(items, form)
+            #expect(export.isComplete)
+            try #require(writer.remarks.count == 1)
+            #expect(writer.remarks[0].hasPrefix("values of the Secret 'shop/db' differ here in type, labels"))
+            let entries = try ForeignReading.read(text, as: KubernetesFormat()).entries
+            #expect(entries.compactMap { $0.item.attributes.text(.acct) }.sorted() == ["password", "username"])
+            for (item, _) in entries {
+                #expect(item.extraValue("kubernetes.type") == "new")
+                #expect(item.extraValue("kubernetes.label.new") == "x")
+                #expect(item.extraValue("kubernetes.label.old") == nil)
+            }
+        }
     }
 
     @Test("An item keeps its name in every export, and takes none that another Secret has")
@@ -130,6 +157,12 @@ struct KubernetesExportTests {
         try ExportSample.items(lines[0]).visitItems(&export)
         #expect(export.unheld.map(\.problem) == [.sameName])
         #expect(String(decoding: writer.finish().bytesForTest(), as: UTF8.self) == text)
+        let reversed = KubernetesWriter(.json)
+        var other = ItemExport(to: reversed, filter: nil)
+        try ExportSample.items(lines[0]).visitItems(&other)
+        try again.visitItems(&other)
+        #expect(other.unheld.map(\.problem) == [.sameName, .sameName])
+        #expect(reversed.remarks == [])
     }
 
     /// A program that judges objects by the schema of Kubernetes' API.

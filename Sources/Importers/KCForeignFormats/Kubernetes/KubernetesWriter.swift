@@ -19,6 +19,8 @@ package final class KubernetesWriter: PlainExportWriter {
     private var partial: Set<ExactText> = []
     /// The Secrets of which an import left out labels or annotations.
     private var lacking: Set<ExactText> = []
+    /// The Secrets whose values differ in what a Secret has beside them.
+    private var mixed: Set<ExactText> = []
 
     /// Starts a file.
     package init(_ form: Form) { self.form = form }
@@ -53,7 +55,7 @@ package final class KubernetesWriter: PlainExportWriter {
                 namespace: nil, name: KubernetesName.object(record.title, ending: Self.ending(of: item)))
         else { return .noName }
         guard secrets[description.path.exact] == nil else { return .sameName }
-        let written = WrittenSecret(description)
+        let written = WrittenSecret(description, modified: item.modified, isImported: false)
         if let account = record.account, !account.isEmpty {
             written.add("username", SecretBytes(copying: account.utf8))
         }
@@ -85,8 +87,9 @@ package final class KubernetesWriter: PlainExportWriter {
         _ description: KubernetesSecret, _ key: String?, _ item: Item, _ secret: borrowing SecretBytes
     ) -> ExportProblem? {
         let known = secrets[description.path.exact]
-        if let known, known.description != description { return .sameName }
-        let written = known ?? WrittenSecret(description)
+        // What was made of another item only happens to have this name.
+        if let known, !known.isImported { return .sameName }
+        let written = known ?? WrittenSecret(description, modified: item.modified, isImported: true)
         if let key {
             guard KubernetesName.isKey(key) else { return .noName }
             guard !written.has(key) else { return .sameName }
@@ -95,18 +98,21 @@ package final class KubernetesWriter: PlainExportWriter {
         } else if item.secretSize != nil {
             return .noName
         }
+        // An import keeps values that were changed here, and those that its file lacks, with the labels that they had.
+        if written.description != description { mixed.insert(description.path.exact) }
+        written.describe(description, modified: item.modified)
         secrets[description.path.exact] = written
         return nil
     }
 
-    package var remarks: [String] { incomplete + unlabelled + refused }
+    package var remarks: [String] { incomplete + differing + unlabelled + refused }
 
     // A warning has room for some names.
     private static let namedSecrets = 3
 
     /// The Secrets that a cluster would take values from, in one sentence.
     private var incomplete: [String] {
-        let found = secrets.keys.filter { partial.contains($0) }.sorted()
+        let found = written(of: partial)
         if found.isEmpty { return [] }
         return [
             "\(named(found)) \(found.count == 1 ? "lacks values that it has" : "lack values that they have") here; "
@@ -114,14 +120,29 @@ package final class KubernetesWriter: PlainExportWriter {
         ]
     }
 
+    /// The Secrets of which one file cannot say all that the items say, in one sentence.
+    private var differing: [String] {
+        let found = written(of: mixed)
+        if found.isEmpty { return [] }
+        return [
+            "values of \(named(found)) differ here in type, labels, annotations or 'immutable'; the file has those of the "
+                + "value that was changed last"
+        ]
+    }
+
     /// The Secrets without labels and annotations that they had in their cluster, in one sentence.
     private var unlabelled: [String] {
-        let found = secrets.keys.filter { lacking.contains($0) }.sorted()
+        let found = written(of: lacking)
         if found.isEmpty { return [] }
         return [
             "\(named(found)) \(found.count == 1 ? "lacks" : "lack") labels or annotations that the import left out, "
                 + "since the secret was in them or they were too large"
         ]
+    }
+
+    /// Those of the Secrets that are in the file.
+    private func written(of paths: Set<ExactText>) -> [ExactText] {
+        paths.filter { secrets[$0]?.isImported == true }.sorted()
     }
 
     private func named(_ found: [ExactText]) -> String {
@@ -162,13 +183,27 @@ package final class KubernetesWriter: PlainExportWriter {
 
 /// A Secret with its data in base64.
 private final class WrittenSecret {
-    let description: KubernetesSecret
+    private(set) var description: KubernetesSecret
+    /// When the value with this description was changed.
+    private var modified: Timestamp
+    /// False for what is made of an item that is no value of a Secret.
+    let isImported: Bool
     private var text = SecretBytes(capacity: 256)
     private var ranges: [ExactText: Range<Int>] = [:]
     /// The size of all values in bytes.
     private(set) var size = 0
 
-    init(_ description: KubernetesSecret) { self.description = description }
+    init(_ description: KubernetesSecret, modified: Timestamp, isImported: Bool) {
+        self.description = description
+        self.modified = modified
+        self.isImported = isImported
+    }
+
+    /// Takes the description of a value that was changed later than that of the present one.
+    func describe(_ description: KubernetesSecret, modified: Timestamp) {
+        guard modified > self.modified else { return }
+        (self.description, self.modified) = (description, modified)
+    }
 
     func has(_ key: String) -> Bool { ranges[key.exact] != nil }
 
