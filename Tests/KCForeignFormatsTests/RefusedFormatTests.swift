@@ -19,6 +19,7 @@ struct RefusedFormatTests {
         ("systemd-credential", Array("Whxqht+dQJax1aZeCGLxmgAAAAABAAAADAAAABAAAAA".utf8)),
         ("openpgp", Array("-----BEGIN PGP MESSAGE-----\n\nabc\n".utf8)),
         ("json-utf-16", [0xff, 0xfe] + Array("{\0\"\0".utf8)), ("json-utf-16", [0xfe, 0xff] + Array("\0[\0{".utf8)),
+        ("text-utf-16", [0xff, 0xfe] + Array("k\0:\0".utf8)), ("text-utf-16", [0xfe, 0xff] + Array("\0k\0:\0".utf8)),
         ("age", Array("age-encryption.org/v1\n-> X25519".utf8)),
         ("age-passphrase", Array("age-encryption.org/v1\n-> scrypt x".utf8)),
         ("kcbackup-device-key", Array("# kcbackup device key of KC-x\nKCBACKUP".utf8)),
@@ -39,6 +40,28 @@ struct RefusedFormatTests {
         case .age(let hasPassphrase) where isAge: #expect(hasPassphrase == (name == "age-passphrase"))
         default: Issue.record("another failure: \(String(describing: failure))")
         }
+    }
+
+    @Test("Bytes with the mark of UTF-16 that are no text are of no known kind")
+    func noText() throws {
+        for rest in ["", "a", "k\0\0\0", "a\0\0\0b\0"] {
+            #expect(throws: ForeignFailure.unknownFormat, "\(rest.utf8.count)") {
+                try KnownFormats.recognise(ForeignReading.input([0xff, 0xfe] + Array(rest.utf8)))
+            }
+        }
+    }
+
+    @Test("A table in UTF-16 with unknown columns is refused for its columns")
+    func table() throws {
+        let bytes: [UInt8] = [0xff, 0xfe] + "Site;Pass Wort\nx;y\n".utf8.flatMap { [$0, 0] }
+        #expect(throws: ForeignFailure.unknownColumns) { try KnownFormats.recognise(ForeignReading.input(bytes)) }
+        let other: [UInt8] = [0xff, 0xfe] + "Site;Word\nx;y\n".utf8.flatMap { [$0, 0] }
+        #expect(throws: ForeignFailure.unknownColumns) {
+            try KnownFormats.recognise(ForeignReading.input(other, name: "x.csv"))
+        }
+        let input = ForeignReading.input(other)
+        #expect(try KnownFormats.refusal(of: input, as: CSVFormat()) == nil)
+        #expect(try KnownFormats.refusal(of: input, as: NetrcFormat())?.name == "text-utf-16")
     }
 
     @Test("A file in age that is named like a device key is taken for one")

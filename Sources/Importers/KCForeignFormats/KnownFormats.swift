@@ -57,12 +57,24 @@ package enum KnownFormats {
         if input.file?.isBlank == true { throw ForeignFailure.empty }
         let fitting = try all.filter { try $0.recognises(input) }
         guard let format = fitting.first else {
-            if let refused = try RefusedFormat.all.first(where: { try $0.recognises(input) }) { return refused }
+            if let refused = try refusal(of: input) { return refused }
             if case .folder = input.content { try refuseFolderOfFiles(input.path) }
             throw try problem(with: input)
         }
         if fitting.count > 1 { throw ForeignFailure.ambiguous(names: fitting.map(\.name)) }
         return format
+    }
+
+    /// The known kind of file that is not read, of which an input is that no format recognizes; nil if it is of none.
+    ///
+    /// - Parameter chosen: the format that the user says it has.
+    /// - Throws: `FileFailure`, `StreamFailure`.
+    package static func refusal(
+        of input: ForeignInput, as chosen: (any ForeignFormat)? = nil
+    ) throws -> RefusedFormat? {
+        let refused = try RefusedFormat.all.first { try $0.recognises(input) }
+        // Tables are read in UTF-16, so something else is wrong with one.
+        return refused?.name.exact == RefusedFormat.utf16Name.exact && chosen is CSVFormat ? nil : refused
     }
 
     /// The maximum size of the files in a folder that are examined for a better message.
@@ -87,10 +99,10 @@ package enum KnownFormats {
     /// Why no format recognizes an input.
     private static func problem(with input: ForeignInput) throws -> ForeignFailure {
         if CSVFormat.isTable(input) { return .unknownColumns }
-        let name = input.file?.name.lowercased() ?? ""
-        if [".csv", ".tsv"].contains(where: { name.exact.hasSuffix($0) }) {
+        if let file = input.file, CSVFormat.isNamedTable(file) {
             return try CSVFormat().problem(with: input) ?? .unknownFormat
         }
+        let name = input.file?.name.lowercased() ?? ""
         // If the file is not valid JSON, that is the problem to report for every JSON format.
         if name.exact.hasSuffix(".json") { return CXFFormat().problem(with: input) ?? .unknownFormat }
         return .unknownFormat

@@ -35,6 +35,12 @@ package struct CSVFormat: ForeignFormat {
         input.file.map { CSVFormat().finding(in: $0).hasPasswords } ?? false
     }
 
+    /// True if the name of a file says that it is a table.
+    static func isNamedTable(_ file: ForeignFile) -> Bool {
+        let name = file.name.lowercased()
+        return [".csv", ".tsv"].contains { name.exact.hasSuffix($0) }
+    }
+
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
         let collector = RecordCollector(format: name, date: file.modified)

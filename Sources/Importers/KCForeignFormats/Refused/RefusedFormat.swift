@@ -36,6 +36,9 @@ package struct RefusedFormat: ForeignFormat {
         self.init(name: name, title: file.title, failure: .own(file), test: test)
     }
 
+    /// The name of text in UTF-16 other than JSON.
+    static let utf16Name = "text-utf-16"
+
     /// All refused formats.
     package static let all: [RefusedFormat] = [
         RefusedFormat(name: "kcbackup-archive", own: .archive) {
@@ -77,6 +80,10 @@ package struct RefusedFormat: ForeignFormat {
             name: "json-utf-16", title: "a JSON file in UTF-16",
             hint: "'iconv -f UTF-16 -t UTF-8 FILE | kcbackup import -' imports it"
         ) { $0.isJSONInUTF16 },
+        RefusedFormat(
+            name: utf16Name, title: "a text file in UTF-16",
+            hint: "'iconv -f UTF-16 -t UTF-8 FILE | kcbackup import -' imports it, if its format is known"
+        ) { $0.isTextInUTF16 },
         RefusedFormat(name: "kcbackup-device-key", own: .deviceKey) { input in
             // Its content is encrypted; without the name it may be anything.
             let isNamed = input.file?.name.exact.hasPrefix("device-key") == true && input.isAge
@@ -101,6 +108,18 @@ extension ForeignInput {
             [0xff, 0xfe, 0x7b, 0], [0xff, 0xfe, 0x5b, 0], [0xfe, 0xff, 0, 0x7b], [0xfe, 0xff, 0, 0x5b],
         ]
         return beginnings.contains { file?.starts(with: $0) == true }
+    }
+
+    /// True for other text behind a byte order mark of UTF-16, which is read in tables alone.
+    fileprivate var isTextInUTF16: Bool {
+        guard let file, !CSVFormat.isNamedTable(file) else { return false }
+        let isText = file.bytes.withBytes { bytes in
+            guard bytes.matches([0xff, 0xfe]) || bytes.matches([0xfe, 0xff]), bytes.count > 3 else { return false }
+            let end = min(bytes.count & ~1, 1_024)
+            // Text has no zero characters, as UTF-32 and most binary files have.
+            return stride(from: 2, to: end, by: 2).allSatisfy { bytes[$0] != 0 || bytes[$0 + 1] != 0 }
+        }
+        return isText && !CSVFormat.isTable(self)
     }
 
     /// True for a JSON object that has members of these names near its beginning.

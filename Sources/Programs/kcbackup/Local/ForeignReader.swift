@@ -155,6 +155,7 @@ struct ForeignReader {
             if let other = try other(of: input) {
                 throw ForeignFailure.notOfFormat(title: format.title, found: other.title)
             }
+            if let refused = try KnownFormats.refusal(of: input, as: format) { throw refused.failure }
             throw try format.problem(with: input) ?? ForeignFailure.notOfFormat(title: format.title)
         }
         return format
