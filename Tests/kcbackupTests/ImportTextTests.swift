@@ -20,4 +20,24 @@ struct ImportTextTests {
         let all = home.run("import kinds.json -n -v")
         #expect(all.text.contains("Kind2999 object"))
     }
+
+    @Test("Where the default is the desktop keyring, it says that the items go to a keychain, unless one is named")
+    func defaultIsElsewhere() throws {
+        let home = try TestHome(inMemory: true)
+        try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"mine"},"secret":"tulip"}"# + "\n")
+        for command in ["keychain create --no-passcode", "keychain default secret-service:"] {
+            #expect(home.run(command).status == .ok)
+        }
+        let warning = "kcbackup: warning: the items go to keychain 'login', since 'import' writes into keychains alone"
+        let dryRun = home.run("import items.jsonl -n")
+        #expect(dryRun.status == .ok && dryRun.messages.contains("the items would go to keychain 'login'"))
+        let outcome = home.run("import items.jsonl -v")
+        #expect(outcome.status == .ok)
+        #expect(outcome.messages.contains(warning), "\(outcome.messages)")
+        #expect(outcome.messages.contains("hint: 'kcbackup merge FILE --into secret-service:' takes it"))
+        #expect(outcome.messages.contains("'kcbackup undo --keychain login' takes that back"), "\(outcome.messages)")
+        #expect(!home.run("import items.jsonl --into login").messages.contains("the desktop keyring"))
+        #expect(home.run("keychain default login").status == .ok)
+        #expect(!home.run("import items.jsonl").messages.contains("the desktop keyring"))
+    }
 }

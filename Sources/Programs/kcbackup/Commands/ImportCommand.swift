@@ -20,8 +20,8 @@ struct ImportCommand: Verb {
         discussion: """
             The format is recognized by the content of the file, not by its name. The file is read to its end and must \
             pass every check that its format allows before anything is written; then everything is written, or \
-            nothing. A second import of the same file changes nothing. Items go to a keychain, never to the desktop \
-            keyring.
+            nothing. A second import of the same file changes nothing. Items go to a keychain, the default one if none \
+            is named; 'kcbackup merge' takes a file into the desktop keyring.
 
             Notes, one-time passwords and other fields become items of their own, since they are secrets. What cannot \
             be kept in a keychain is counted. 'import.md' in the \
@@ -115,10 +115,25 @@ struct ImportCommand: Verb {
                 "\(quoted(file)) is a folder, and of no format that 'import' knows",
                 hint: "'kcbackup import --help' lists the formats")
         }
+        // Where the desktop keyring is what commands use, a keychain has to be named to undo its changes.
+        let lists = try KeychainLists.load(from: session.world.dataFolder)
+        let isElsewhere = target.keychain == nil && lists.store == .desktop
+        if isElsewhere, isThere { warnOfPlace(local, in: session) }
         return try KeychainImport(
-            path: file, target: target, named: target.keychain, policy: onConflict, isDryRun: dryRun,
-            keepsState: !noUndo, removesFromFile: removeFromFile
+            path: file, target: target, named: isElsewhere ? local.name : target.keychain, policy: onConflict,
+            isDryRun: dryRun, keepsState: !noUndo, removesFromFile: removeFromFile
         ).run(reading, in: session)
+    }
+
+    /// Says where the items go, if the user chose the desktop keyring for commands that name no keychain.
+    private func warnOfPlace(_ local: LocalKeychain, in session: Session) {
+        session.warn(
+            "the items \(dryRun ? "would go" : "go") to keychain \(quoted(local.name)), since 'import' writes into keychains "
+                + "alone, and not into the desktop keyring, which is the default")
+        if session.style.isQuiet { return }
+        session.message(
+            "kcbackup: hint: \(KeyringHint.merged.words); '\(OptionName.into.spelling) \(shellWord(local.name))' says that "
+                + "the keychain is meant\n")
     }
 
     /// Returns the format for a table with the named columns.

@@ -14,10 +14,10 @@ struct KeychainDefaultCommand: Verb {
         abstract: "Show or choose what is used where no keychain is named.",
         discussion: """
             That is a keychain, or 'secret-service:', the desktop keyring. It is what 'create' backs up, and what 'item \
-            list', 'item find', 'item update' and 'undo' work on, without '--keychain'. Until one is chosen, it \
+            add', 'item list', 'item find', 'item update' and 'undo' work on, without '--keychain'. Until one is chosen, it \
             is the keychain 'login', or the desktop keyring where there is no keychain.
 
-            Commands that work on keychains alone, such as 'item add', use the default keychain, which \
+            Commands that work on keychains alone, such as 'import', use the default keychain, which \
             'security default-keychain' sets too.
 
             EXAMPLES:
