@@ -21,6 +21,34 @@ struct ImportTextTests {
         #expect(all.text.contains("Kind2999 object"))
     }
 
+    @Test("An item of a keyring is named by its label, and one with the same label by its service too")
+    func keyringLabels() throws {
+        let home = try TestHome()
+        func item(_ number: Int, label: String, _ attributes: [(String, String)]) -> String {
+            let lines = attributes.enumerated().map { index, pair in
+                "[\(number):attribute\(index)]\nname=\(pair.0)\ntype=string\nvalue=\(pair.1)\n\n"
+            }
+            let head = "[\(number)]\nitem-type=0\ndisplay-name=\(label)\nsecret=radio\n"
+            return head + "mtime=1700000000\nctime=1700000000\n\n" + lines.joined()
+        }
+        try home.write(
+            "login.keyring",
+            "[keyring]\ndisplay-name=Login\nctime=0\nmtime=0\nlock-on-idle=false\nlock-after=false\n\n"
+                + item(1, label: "My bank", [("service", "org.example.Bank"), ("username", "ada")])
+                + item(2, label: "Mail", [("service", "smtp"), ("username", "ada")])
+                + item(3, label: "Mail", [("service", "imap"), ("username", "ada")])
+                + item(4, label: "", [("service", "chat"), ("username", "ada")]))
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        let outcome = home.run("import login.keyring -v")
+        #expect(outcome.status == .ok, "\(outcome.messages)")
+        for words in [
+            "'My bank', account 'ada'", "'chat', account 'ada'", "'Mail', account 'ada', service 'smtp'",
+            "'Mail', account 'ada', service 'imap'",
+        ] {
+            #expect(outcome.messages.contains("create: generic password \(words)"), "\(outcome.messages)")
+        }
+    }
+
     @Test("Where the default is the desktop keyring, it says that the items go to a keychain, unless one is named")
     func defaultIsElsewhere() throws {
         let home = try TestHome(inMemory: true)

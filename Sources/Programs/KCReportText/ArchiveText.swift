@@ -164,9 +164,14 @@ extension Verdict {
 
 extension Item {
     /// A name for the item in messages: class, service or server, account.
+    ///
+    /// An item of a desktop keyring is named by its label, which is what programs show there: its service follows from
+    /// its schema, and many items have the same.
     package var words: String {
         if let file = HomeItem.path(of: self) { return "file \(quoted(file.shown))" }
-        let place = attributes.text(.svce) ?? attributes.text(.srvr) ?? attributes.text(.labl) ?? uuid.description
+        let label = collection == nil ? nil : attributes.text(.labl).flatMap { $0.isEmpty ? nil : $0 }
+        let place =
+            label ?? attributes.text(.svce) ?? attributes.text(.srvr) ?? attributes.text(.labl) ?? uuid.description
         let account = attributes.text(.acct).flatMap { $0.isEmpty ? nil : ", account \(quoted($0))" } ?? ""
         return "\(itemClass.name) \(quoted(place))\(account)"
     }
@@ -189,7 +194,7 @@ package func wordsApart(_ items: some Collection<Item>) -> [String] {
 
 extension Item {
     // The attributes that a user knows of, the most telling first.
-    private static let telling: [AttributeCode] = [.labl, .ptcl, .port, .path, .sdmn, .atyp, .agrp]
+    private static let telling: [AttributeCode] = [.labl, .svce, .srvr, .ptcl, .port, .path, .sdmn, .atyp, .agrp]
 
     /// The attributes that distinguish the item from others with the same words; its UUID if none do.
     fileprivate func difference(from others: some Sequence<Item>) -> String {
