@@ -23,7 +23,7 @@ struct CanaryProcessTests {
     /// A session with every way in and out, after the lines of the sample.
     private static let rest = [
         "kc import logins.csv", "kc import bitwarden.json", "kc import keepass.xml", "kc import secrets.yaml",
-        "kc import kwallet.xml", "kc import plain.keyring", "kc import git-credentials",
+        "! kc import broken.yaml", "kc import kwallet.xml", "kc import plain.keyring", "kc import git-credentials",
         "kc create --passphrase file:old p.kcb", "kc create --unencrypted u.kcb",
         "kc inspect a.kcb -i key.txt -v", "kc verify p.kcb --passphrase file:old",
         "! kc verify p.kcb --passphrase file:new", "kc diff u.kcb", "kc item list -v",
@@ -125,7 +125,7 @@ struct CanaryProcessTests {
     /// Elsewhere, OpenSSL has what it hashes and derives keys from, in few places.
     private static let inReaders = [
         ["import", "export.1pux"], ["import", "keepass.xml"], ["import", "kwallet.xml"], ["import", "secrets.yaml"],
-        ["import", "out.yaml"],
+        ["import", "out.yaml"], ["import", "broken.yaml"],
     ]
 
     @Test(

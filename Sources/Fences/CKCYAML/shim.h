@@ -48,20 +48,25 @@ struct cyaml_event {
     bool is_plain;
 };
 
+/* A thread keeps up to seven blocks of each size up to CYAML_KEPT bytes for itself when they are freed. This overwrites
+   those of a size. */
+#define CYAML_KEPT 1032
+static inline void cyaml_wipe_kept(size_t size) {
+    void *kept[7];
+    for (int i = 0; i < 7; i++) {
+        kept[i] = malloc(size);
+        if (kept[i]) explicit_bzero(kept[i], size);
+    }
+    for (int i = 0; i < 7; i++) free(kept[i]);
+}
+
 /* While on, the C library overwrites each block that is freed, in all threads (mallopt(3), M_PERTURB): libyaml has no
-   allocator to replace, and moves long values while they grow. A thread keeps up to seven blocks of each size up to 1032
-   bytes for itself, which are left out, so that they are overwritten at the end. */
+   allocator to replace, and moves long values while they grow. Blocks that a thread keeps are left out, and overwritten
+   at the end. */
 static inline void cyaml_wipe_freed(bool on) {
     mallopt(M_PERTURB, on ? 0xff : 0);
     if (on) return;
-    for (size_t size = 24; size <= 1032; size += 16) {
-        void *kept[7];
-        for (int i = 0; i < 7; i++) {
-            kept[i] = malloc(size);
-            if (kept[i]) explicit_bzero(kept[i], size);
-        }
-        for (int i = 0; i < 7; i++) free(kept[i]);
-    }
+    for (size_t size = 24; size <= CYAML_KEPT; size += 16) cyaml_wipe_kept(size);
 }
 
 /* Begins a document in UTF-8; null if there is no memory. */
@@ -83,7 +88,13 @@ static inline yaml_parser_t *cyaml_open(
 static inline bool cyaml_next(
     const struct cyaml_functions *table, yaml_parser_t *parser, struct cyaml_event *found) {
     memset(found, 0, sizeof *found);
-    if (!table->yaml_parser_parse(parser, &found->event)) return false;
+    size_t before = parser->mark.index;
+    bool is_read = table->yaml_parser_parse(parser, &found->event);
+    /* Whoever allocates next, such as for the message of an error, would keep what a text left behind as it grew:
+       blocks of 32, 64, 128 bytes and so on. A character has up to four bytes. */
+    size_t size = 4 * (parser->mark.index - before);
+    for (size_t block = 32; block <= size && block + 8 <= CYAML_KEPT; block *= 2) cyaml_wipe_kept(block + 8);
+    if (!is_read) return false;
     const yaml_event_t *event = &found->event;
     found->line = event->start_mark.line + 1;
     switch (event->type) {

@@ -6,6 +6,7 @@ STEM is in each secret four times: the C library overwrites the first bytes of m
 63 bytes of what it hashes.
 """
 
+import base64
 import json
 import os
 import sys
@@ -46,6 +47,10 @@ write("secrets.yaml", (
     f"---\napiVersion: v1\nkind: Secret\nmetadata: {{name: s{number}, namespace: d}}\n"
     # A long value grows while it is read.
     f"stringData:\n  password: {written(text * (1 if number else 50))}" for number in few))
+# It ends in the middle of a value, after some that grew while they were read.
+encoded = base64.b64encode((text * 50).encode()).decode()
+write("broken.yaml", ["apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata:"] + [
+    f"  k{number}: {encoded[:30 << number % 8]}" for number in few] + ['  last: "' + encoded])
 write("git-credentials", (f"https://g{number}:{urllib.parse.quote(text, safe='')}@g{number}.example" for number in few))
 write("keepass.xml", [
     '<?xml version="1.0" encoding="utf-8"?><KeePassFile><Meta><Generator>KeePass</Generator></Meta><Root><Group>'
