@@ -177,7 +177,7 @@ let package = Package(
             "KeychainSecurity", in: "Apple",
             [
                 "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCKernelKeyring", "KCKeychainModel",
-                "KCKeychainStore",
+                "KCKeychainKeys", "KCKeychainStore",
                 "KCLocalKeychains", "KCCertificateItems", "KCSecurityStatus",
             ]),
         library("Security", in: "Apple", ["KeychainSecurity"]),

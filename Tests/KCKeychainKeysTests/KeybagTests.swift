@@ -103,6 +103,39 @@ import Testing
         }
     }
 
+    @Test("A memory spares the derivation for the passcode that it got, and opens nothing with another one")
+    func memory() throws {
+        let cost = try #require(Self.cost)
+        let memory = PasscodeMemory()
+        let right = SecretBytes(copying: "open".utf8)
+        let wrong = SecretBytes(copying: "shut".utf8)
+        let keybag = try keybag(passcode: "open")
+        func open(_ keybag: Keybag, _ passcode: borrowing SecretBytes) throws -> [UInt8] {
+            let keys = try keybag.passcodeKeys(passcode, device, minimumCost: cost, remembering: memory)
+            let key = try #require(keys[.whenUnlocked])
+            return key.secret.bytesForTest()
+        }
+        func knows(_ passcode: borrowing SecretBytes, of keybag: Keybag) -> Bool {
+            memory.entry(for: passcode, salt: keybag.salt, cost) != nil
+        }
+        #expect(throws: KeybagFailure.wrongPasscode) { _ = try open(keybag, wrong) }
+        let knowsWrong = knows(wrong, of: keybag)
+        let key = try open(keybag, right)
+        let knowsRight = knows(right, of: keybag)
+        #expect(!knowsWrong && knowsRight)
+        let again = try open(keybag, right)
+        #expect(again == key)
+        #expect(throws: KeybagFailure.wrongPasscode) { _ = try open(keybag, wrong) }
+        // A keychain with another salt, as after a change of the passcode, takes nothing from it.
+        let other = try self.keybag(passcode: "open")
+        let otherKey = try open(other, right)
+        let knowsFirst = knows(right, of: keybag)
+        #expect(otherKey != key && !knowsFirst)
+        // Which shows that it is not derived where the memory has it.
+        memory.keep(SecretBytes(copying: [UInt8](repeating: 7, count: 32)), of: right, salt: other.salt, cost)
+        #expect(throws: KeybagFailure.wrongPasscode) { _ = try open(other, right) }
+    }
+
     @Test("Every class has its own key")
     func distinct() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)

@@ -87,10 +87,12 @@ extension Keybag {
     /// The class keys that need the passcode, which is verified only after the full key derivation, or by the chip that
     /// counts it.
     ///
+    /// - Parameter memory: spares the derivation if it has the passcode, and gets it if it is right.
     /// - Throws: `wrongPasscode`, `damaged` (before any work if the cost is out of range), `cryptography`, `escrow`
     ///   and `token` (`forged`).
     package func passcodeKeys(
-        _ passcode: borrowing SecretBytes, _ deviceKey: DeviceKey, minimumCost: ScryptCost?
+        _ passcode: borrowing SecretBytes, _ deviceKey: DeviceKey, minimumCost: ScryptCost?,
+        remembering memory: PasscodeMemory? = nil
     ) throws(KeybagFailure) -> ClassKeys {
         guard let cost else { return try deviceOnlyKeys(deviceKey) }
         let lowest = minimumCost?.logN ?? Self.costRange.lowerBound
@@ -98,8 +100,10 @@ extension Keybag {
             throw .damaged("the work factor of the keybag is out of range")
         }
         do {
-            let keys = try PasscodeKeys(passcode, contents, cost: cost, deviceKey)
+            let stretched = try StretchedPasscode(passcode, contents, cost: cost, remembering: memory)
+            let keys = try PasscodeKeys(stretched, guarded: guarded, deviceKey)
             guard try hasPasscodeCode(under: keys.code) else { throw KeybagFailure.wrongPasscode }
+            if let memory { memory.keep(stretched.output, of: passcode, salt: salt, cost) }
             // Checked before a passcode change could renew a record for someone who planted it.
             if let escrow, try !escrow.hasCode(under: keys.escrowCode) { throw KeybagFailure.escrow(.forged) }
             for token in tokens where try !token.hasCode(under: keys.tokenCode) {

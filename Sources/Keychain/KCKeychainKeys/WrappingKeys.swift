@@ -54,13 +54,19 @@ struct PasscodeKeys: ~Copyable {
 
 /// The output of scrypt for the passcode of a keybag.
 struct StretchedPasscode: ~Copyable {
-    fileprivate let output: SecretBytes
+    let output: SecretBytes
     fileprivate let context: [UInt8]
 
+    /// - Parameter memory: what may have the output already.
     init(
-        _ passcode: borrowing SecretBytes, _ bag: Keybag.Contents, cost: ScryptCost
+        _ passcode: borrowing SecretBytes, _ bag: Keybag.Contents, cost: ScryptCost,
+        remembering memory: PasscodeMemory? = nil
     ) throws(CryptographyFailure) {
-        output = try Scrypt.derive(passphrase: passcode, salt: bag.salt, cost: cost, count: 32)
+        if let known = memory?.entry(for: passcode, salt: bag.salt, cost) {
+            output = known.output.copy()
+        } else {
+            output = try Scrypt.derive(passphrase: passcode, salt: bag.salt, cost: cost, count: 32)
+        }
         context = bag.uuid.bytes + bag.salt
     }
 

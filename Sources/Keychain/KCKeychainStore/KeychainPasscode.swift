@@ -10,9 +10,12 @@ extension Keychain {
     /// A keychain without a passcode needs none and ignores a given one. Wrong passcodes are counted, and after several
     /// there is a delay; that slows down a person at this machine, not an attacker with a copy of the file.
     ///
+    /// - Parameter memory: spares the derivation of a key if it has the passcode, and gets it if it is right.
     /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked` if a passcode is needed and none is given, `limit`,
     ///   `escrow` and `token` (`forged`), `busy` if the passcode was changed in the meantime.
-    package func unlock(passcode: borrowing SecretBytes?, now: Timestamp) throws(KeychainStoreError) {
+    package func unlock(
+        passcode: borrowing SecretBytes?, now: Timestamp, remembering memory: PasscodeMemory? = nil
+    ) throws(KeychainStoreError) {
         try withReadTransaction { _ throws(KeychainStoreError) in }
         guard keybag.hasPasscode else {
             let keys = try withKeys(keybag.deviceOnlyKeys(deviceKey))
@@ -20,7 +23,7 @@ extension Keychain {
             return
         }
         let opened = keybag
-        let keys = try tried(passcode, now)
+        let keys = try tried(passcode, now, memory)
         // Counting may have noticed a new passcode, which comes with different class keys, or a record that has not been
         // checked.
         guard keybag.hasKeys(of: opened), keybag.escrow == opened.escrow, keybag.tokens == opened.tokens else {
@@ -164,14 +167,17 @@ extension Keychain {
     /// - Throws: `cryptography` if not.
     package func requireGuess() throws(KeychainStoreError) { try sealing(keybag.requireGuess(deviceKey)) }
 
-    private func tried(_ passcode: borrowing SecretBytes?, _ now: Timestamp) throws(KeychainStoreError) -> ClassKeys {
+    private func tried(
+        _ passcode: borrowing SecretBytes?, _ now: Timestamp, _ memory: PasscodeMemory?
+    ) throws(KeychainStoreError) -> ClassKeys {
         let attempts = try withReadTransaction { database throws(KeychainStoreError) in try Attempts(database) }
         if let seconds = attempts.wait(now) { throw .tooManyAttempts(retryAfter: seconds) }
         do throws(KeychainStoreError) {
             let keys: ClassKeys
             switch passcode {
             case .some(let passcode):
-                keys = try withKeys(keybag.passcodeKeys(passcode, deviceKey, minimumCost: minimumCost))
+                keys = try withKeys(
+                    keybag.passcodeKeys(passcode, deviceKey, minimumCost: minimumCost, remembering: memory))
             case .none: throw .locked(.whenUnlocked)
             }
             if attempts.failed > 0 { count { _ in Attempts(failed: 0, last: now) } }

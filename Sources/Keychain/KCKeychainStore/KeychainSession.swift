@@ -75,13 +75,15 @@ package struct KeychainSession: Sendable {
     ///   - passcode: ignored, and nothing is stored, if the keychain has none.
     ///   - keepsSession: false for a single command that brings its passcode. Wrong ones count in any case: after five
     ///     in a row, stored keys are revoked.
+    ///   - memory: as for `Keychain.unlock`.
     /// - Throws: as `Keychain.unlock`, `busy` if the passcode was changed in between, `kernelKeys` if the kernel fails
     ///   other than by denying access; the object is then unlocked.
     package func unlock(
-        _ keychain: Keychain, passcode: borrowing SecretBytes?, now: Timestamp, keepsSession: Bool = true
+        _ keychain: Keychain, passcode: borrowing SecretBytes?, now: Timestamp, keepsSession: Bool = true,
+        remembering memory: PasscodeMemory? = nil
     ) throws(KeychainStoreError) {
         do throws(KeychainStoreError) {
-            try keychain.unlock(passcode: passcode, now: now)
+            try keychain.unlock(passcode: passcode, now: now, remembering: memory)
         } catch {
             try revokeIfGuessed(error, keychain)
             throw error

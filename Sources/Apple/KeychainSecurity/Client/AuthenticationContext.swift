@@ -1,5 +1,6 @@
 internal import Foundation
 package import KCByteStreams
+internal import KCKeychainKeys
 internal import KCKeychainStore
 
 /// What a call with `kSecUseAuthenticationContext` asks for the passcode.
@@ -37,6 +38,8 @@ package enum AuthenticationRefusal: Error, Hashable, Sendable {
 package final class GivenPasscode: Sendable {
     /// The passcode in UTF-8.
     package let bytes: SecretBytes
+    /// What was derived from it, so that a context waits for that once.
+    let memory = PasscodeMemory()
 
     package init(_ bytes: consuming SecretBytes) {
         self.bytes = bytes

@@ -237,7 +237,8 @@ public final class KeychainClient: @unchecked Sendable {
     /// Unlocks the keychain of a call, for other programs too unless the kernel refuses.
     func unlock(_ keychain: Keychain, passcode: GivenPasscode, _ configuration: Configuration) throws {
         let now = configuration.clock()
-        try configuration.session.unlock(keychain, passcode: passcode.bytes.copy(), now: now)
+        try configuration.session.unlock(
+            keychain, passcode: passcode.bytes.copy(), now: now, remembering: passcode.memory)
         let isRefused = try keychain.hasPasscode && configuration.session.status(keychain, now: now).refusal != nil
         let held = isRefused ? try keychain.heldKeys() : nil
         withSettings { $0.hold(held) }
