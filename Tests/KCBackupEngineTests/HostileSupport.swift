@@ -88,6 +88,8 @@ struct Genuine: Sendable {
 /// A target without items that counts what is written to it.
 final class RecordingTarget: StoredItemTarget, ItemWriter {
     private(set) var written = 0
+    /// The services of what was written.
+    private(set) var services: [String] = []
     /// Called after planning, by a restore that replaces local items.
     var beforeWriting: () throws -> Void = {}
 
@@ -107,6 +109,7 @@ final class RecordingTarget: StoredItemTarget, ItemWriter {
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, in form: SecretForm, replacing: Item?
     ) throws {
         written += 1
+        services.append(item.attributes.text(.svce) ?? "")
     }
 }
 

@@ -1,4 +1,5 @@
 internal import KCAgeEncryption
+internal import KCByteStreams
 package import KCDeviceIdentity
 internal import KCKeychainModel
 
@@ -46,8 +47,11 @@ package struct OpenedArchive {
     package var size: UInt64 { archive.extent.streams }
     /// The size of the metadata stream in bytes.
     package var metadataSize: UInt64 { archive.extent.metadata }
-    /// The number of bytes read from the file so far, including repeated reads.
-    package var bytesRead: UInt64 { archive.extent.read }
+    /// The number of bytes read from the file so far, including repeated reads; see `OpenFile.bytesRead`.
+    package var bytesRead: UInt64 {
+        get { archive.extent.read }
+        nonmutating set { archive.parts.file.bytesRead = newValue }
+    }
 
     /// Verifies both streams, for callers that will not read both.
     ///

@@ -8,24 +8,23 @@ extension AlikePlaces {
     ///
     /// Secrets in their stored form come from the target itself, whose items keep their UUIDs.
     ///
-    /// - Parameter needed: those of a restore of some items; where the others go is of no use.
     /// - Throws: `ArchiveFailure`, `CryptographyFailure`, and what the target throws.
-    init(
-        of archive: ProvenArchive, _ form: SecretForm, _ needed: SelectedSecrets, in existing: any ExistingItems
-    ) throws {
+    init(of archive: ArchiveRecords, in existing: any ExistingItems) throws {
         try self.init(in: existing)
-        guard form == .plain, try existing.hasDerivedUUIDs else { return }
+        guard archive.form == .plain, try existing.hasDerivedUUIDs else { return }
+        // Of a restore of some items, where the others go is of no use.
+        let needed = archive.needed
         // Only records with others beside them, in the archive or in the target, could be mistaken for another one.
         var derived: [ItemUUID] = []
         var hasOthers = false
-        try archive.visitMetadata { item in
+        try archive.visitItems { item in
             guard item.uuid.isDerived, needed.contains(item) else { return }
             derived.append(item.uuid)
             if !hasOthers { hasOthers = try existing.hasOthersInSeries(of: item) }
         }
         if !hasOthers, ImportedUUIDs(derived).several.isEmpty { return }
         var visitor = ArchivedRecords(needed: needed, places: self)
-        _ = try archive.read(form, of: needed, &visitor)
+        _ = try archive.visit(&visitor)
         self = visitor.places
         try finish()
     }

@@ -83,7 +83,8 @@ package struct RestoreReport: Sendable {
     package var writesSomething: Bool { counts.create + counts.update + counts.remove > 0 }
 }
 
-/// Restores an archive: reads it completely to make a plan, then writes in the same transaction.
+/// Restores an archive: reads it completely to make a plan, then writes in the same transaction, from memory or, if the
+/// archive is large, by reading it again.
 ///
 /// The transaction writes nothing until the plan is complete. The plan therefore cannot become stale, and a failure at
 /// any point leaves the target as it was.
@@ -91,6 +92,8 @@ package struct RestoreBackup {
     private let archive: ProvenArchive
     private var options: RestoreOptions
     private let rules: RestoreRules
+    /// How many bytes of records may be held; none only in the test of what is read again.
+    var heldLimit = HeldRecords.limit
 
     /// Prepares a restore.
     package init(_ archive: ProvenArchive, options: RestoreOptions) throws(RestoreRefusal) {
@@ -115,7 +118,8 @@ package struct RestoreBackup {
         self.options = options
         rules = RestoreRules(
             mode: header.mode, isSameDevice: archive.isFromThisDevice, policy: options.conflictPolicy,
-            replaced: options.replacing, filter: options.filter, verdict: verdict)
+            replaced: options.replacing, filter: options.filter, givesUpBinding: options.givesUpBinding,
+            verdict: verdict)
     }
 
     /// Restores into `target`.
@@ -187,10 +191,10 @@ package struct RestoreBackup {
             var announcing = AnnouncingVisitor(existing: existing)
             _ = try archive.read(form, of: needed, &announcing)
         }
-        let places = try AlikePlaces(of: archive, form, needed, in: existing)
+        let records = try ArchiveRecords(of: archive, form, needed, holding: mostHeld(for: existing.kind))
+        let places = try AlikePlaces(of: records, in: existing)
         var rules = rules
         rules.replacesInPlace = existing.needsAnnouncements
-        rules.givesUpBinding = options.givesUpBinding
         // Elsewhere it makes no difference, and reading it takes another pass.
         if existing.kind == .desktopKeyring { rules.source = try archive.opened.source().items }
         var isConfirmed = true
@@ -198,8 +202,8 @@ package struct RestoreBackup {
             if action == .update, options.updatable?.contains(item.uuid) == false { isConfirmed = false }
             observe(item, action)
         }
-        let streams = try archive.read(form, of: needed, &visitor)
-        try visitor.finish(archive)
+        let streams = try records.visit(&visitor)
+        try visitor.finish(records)
         var counts = visitor.actions.counts
         if options.filter != nil, counts.notSelected == visitor.actions.count { throw RestoreRefusal.nothingMatches }
         let missing = counts.stayBehind + visitor.failing.count
@@ -236,7 +240,10 @@ package struct RestoreBackup {
             replaced: counts.remove + (rules.replacesInPlace ? counts.update : 0), failing: visitor.failing,
             unasking: visitor.unasking, notOpened: visitor.notOpened, isDryRun: options.isDryRun)
         return RestorePlan(
-            report: report, archive: archive, streams: streams, form: form, needed: needed, actions: visitor.actions,
-            places: places, replaced: options.replacing, staying: visitor.staying)
+            report: report, archive: records, streams: streams, actions: visitor.actions, places: places,
+            replaced: options.replacing, staying: visitor.staying)
     }
+
+    /// Writing elsewhere than into a keychain may take minutes, and reading shows how far it is.
+    private func mostHeld(for target: Passage.Target) -> Int { target == .keychain ? heldLimit : 0 }
 }

@@ -8,10 +8,8 @@ internal import KCKeychainModel
 /// A plan is made in the transaction in which it is applied, so it cannot be out of date.
 struct RestorePlan {
     let report: RestoreReport
-    let archive: ProvenArchive
+    let archive: ArchiveRecords
     let streams: ReadStreams
-    let form: SecretForm
-    let needed: SelectedSecrets
     let actions: ActionList
     let places: AlikePlaces
     let replaced: LocalItems?
@@ -22,8 +20,8 @@ struct RestorePlan {
     func apply(to writer: any ItemWriter, _ step: @escaping () -> Void) throws -> RestoreReport {
         if replaced == nil, !actions.writesAny { return report }
         if let replaced { _ = try writer.removeLocalItems(replaced, except: staying) }
-        var visitor = ApplyingVisitor(actions, places, writer, form: form, step)
-        try archive.readAgain(streams, form, of: needed, &visitor)
+        var visitor = ApplyingVisitor(actions, places, writer, form: archive.form, step)
+        try archive.visitAgain(streams, &visitor)
         // After a signal during the last items, the transaction must not be committed.
         if Interruption.isRequested { throw ArchiveFailure.stream(StreamFailure(.writing, .interrupted)) }
         return report

@@ -11,8 +11,11 @@ package final class OpenFile: Sendable {
     package let path: String
     private let readCount = Atomic<UInt64>(0)
 
-    /// The number of bytes read so far, at any offset, for progress reports.
-    package var bytesRead: UInt64 { readCount.load(ordering: .relaxed) }
+    /// The number of bytes read so far, at any offset, for progress reports; set by one who reads ahead of his work.
+    package var bytesRead: UInt64 {
+        get { readCount.load(ordering: .relaxed) }
+        set { readCount.store(newValue, ordering: .relaxed) }
+    }
 
     /// Takes ownership of `descriptor`.
     package init(owning descriptor: Int32, path: String) {
