@@ -14,6 +14,9 @@ final class ItemTables {
     private var builder = AttributesBuilder()
     /// The row that was found last by its UUID, which is often asked for again, and the number of changes until then.
     private var latest: (found: Found, itemClass: ItemClass, changes: Int64)?
+    /// Finds what is looked up in order; nil before that, and when it does not pay.
+    private var walk: KeyWalk?
+    private var walkCredit = KeyWalk.mostCredit
 
     init(_ database: Database) {
         self.database = database
@@ -38,6 +41,28 @@ final class ItemTables {
         let found = try found(statement, row)
         if let found { latest = (found, item.itemClass, database.changeCount) }
         return found
+    }
+
+    /// The row (tombstone or live) with the unique key of `item`, for one who looks up many in the order of an archive.
+    func row(inOrderWithKeyOf item: Item) throws(KeychainStoreError) -> Found? {
+        if let found = try walked(to: item) {
+            latest = (found, item.itemClass, database.changeCount)
+            return found
+        }
+        return try row(withKeyOf: item)
+    }
+
+    private func walked(to item: Item) throws(KeychainStoreError) -> Found? {
+        if let walk, walk.changes != database.changeCount { walkCredit = 0 }
+        if walkCredit > 0, walk?.itemClass != item.itemClass {
+            walkCredit -= KeyWalk.startCost
+            walk = try KeyWalk(item.itemClass, on: database)
+        }
+        guard walkCredit > 0 else {
+            walk = nil
+            return nil
+        }
+        return try walk?.row(withKeyOf: item, credit: &walkCredit)
     }
 
     /// The row (tombstone or live) with this UUID.
@@ -200,9 +225,7 @@ final class ItemTables {
     private func found(_ statement: SQLStatement, _ row: ItemRow) throws(KeychainStoreError) -> Found? {
         defer { statement.reset() }
         guard try statement.step() else { return nil }
-        return Found(
-            uuid: row.uuid(statement), isTombstone: row.isTombstone(statement), item: row.item(statement, &builder),
-            blob: row.withData(statement) { bytes in Array(copying: bytes) })
+        return Found(statement, row, &builder)
     }
 
     private func statement(_ use: Use, _ row: ItemRow) throws(KeychainStoreError) -> SQLStatement {
@@ -222,5 +245,16 @@ final class ItemTables {
         let statement = try SQLStatement(sql, on: database)
         statements[index] = statement
         return statement
+    }
+}
+
+extension ItemTables.Found {
+    /// Reads the current row of a statement.
+    ///
+    /// - Parameter builder: an empty one, whose memory is used.
+    init(_ statement: SQLStatement, _ row: ItemRow, _ builder: inout AttributesBuilder) {
+        self.init(
+            uuid: row.uuid(statement), isTombstone: row.isTombstone(statement), item: row.item(statement, &builder),
+            blob: row.withData(statement) { bytes in Array(copying: bytes) })
     }
 }

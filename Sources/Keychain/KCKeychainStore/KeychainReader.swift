@@ -132,7 +132,7 @@ package class KeychainReader: ExistingItems {
 
     /// The live item with the unique key of `item`, or nil.
     package func item(withKeyOf item: Item) throws -> Item? {
-        guard let found = try tables.row(withKeyOf: item), !found.isTombstone else { return nil }
+        guard let found = try tables.row(inOrderWithKeyOf: item), !found.isTombstone else { return nil }
         return found.item
     }
 
