@@ -70,12 +70,17 @@ package enum AttributeCode: UInt8, CaseIterable, Hashable, Comparable, Sendable 
         return nil
     }
 
-    /// `"code":` as encoded in a metadata line.
-    var lineKey: [UInt8] { Self.lineKeys[Int(rawValue)] }
+    /// `"code":` as encoded in a metadata line, the first byte lowest.
+    var lineKey: UInt64 { Self.lineKeys[Int(rawValue)] }
+
+    /// The number of its bytes.
+    static let lineKeySize = 7
 
     private var definition: Definition { Self.definitions[Int(rawValue)] }
 
-    private static let lineKeys = allCases.map { Array("\"\($0.code)\":".utf8) }
+    private static let lineKeys = allCases.map { code in
+        "\"\(code.code)\":".utf8.reversed().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+    }
 
     // A hash table with open addressing; most codes are in their own slot.
     private static let tableSize = 1_024

@@ -20,7 +20,9 @@ package struct AttributesBuilder: ~Copyable {
     /// Adds an attribute, whose code must be higher than all before it.
     package mutating func append(_ code: AttributeCode, _ value: AttributeValue) {
         switch value {
-        case .text(let text): appendText(code, text.utf8.span)
+        case .text(let text):
+            let bytes = text.utf8.span
+            appendText(code, bytes, isPlain: !CanonicalJSON.needsEscape(bytes))
         case .data(let bytes): append(code, data: bytes.span)
         case .number(let number): append(code, number)
         case .date(let date): append(code, date)
@@ -29,17 +31,21 @@ package struct AttributesBuilder: ~Copyable {
 
     /// Adds text; false, adding nothing, if `bytes` are not valid UTF-8.
     package mutating func append(_ code: AttributeCode, text bytes: borrowing Span<UInt8>) -> Bool {
-        guard bytes.isUTF8 else { return false }
-        appendText(code, bytes)
+        // Most texts are plain ASCII, which is known after one look at them.
+        let run = PlainRun(in: bytes, from: 0)
+        let isPlain = run.end == bytes.count
+        guard isPlain && run.isASCII || bytes.isUTF8 else { return false }
+        appendText(code, bytes, isPlain: isPlain)
         return true
     }
 
     /// Adds text that is valid UTF-8 and needs no escape.
     mutating func append(_ code: AttributeCode, plainText bytes: borrowing Span<UInt8>) {
-        begin(code, .text)
-        members.append(UInt8(ascii: "\""))
-        members.append(bytes)
-        members.append(UInt8(ascii: "\""))
+        add(code, .text, upTo: bytes.count + 2) { output in
+            output.append(UInt8(ascii: "\""))
+            output.append(copying: bytes)
+            output.append(UInt8(ascii: "\""))
+        }
     }
 
     /// Adds bytes.
@@ -58,10 +64,11 @@ package struct AttributesBuilder: ~Copyable {
 
     /// Adds a date.
     package mutating func append(_ code: AttributeCode, _ date: Timestamp) {
-        begin(code, .date)
-        members.append(UInt8(ascii: "\""))
-        members.append(upTo: Timestamp.spellingLength) { output in date.spell(into: &output) }
-        members.append(UInt8(ascii: "\""))
+        add(code, .date, upTo: Timestamp.spellingLength + 2) { output in
+            output.append(UInt8(ascii: "\""))
+            date.spell(into: &output)
+            output.append(UInt8(ascii: "\""))
+        }
     }
 
     /// Adds a value that has `form` as it is.
@@ -83,15 +90,33 @@ package struct AttributesBuilder: ~Copyable {
         index.removeAll()
     }
 
-    private mutating func appendText(_ code: AttributeCode, _ bytes: borrowing Span<UInt8>) {
-        begin(code, CanonicalJSON.needsEscape(bytes) ? .escapedText : .text)
+    /// Adds text that is valid UTF-8; `isPlain` if it needs no escape.
+    private mutating func appendText(_ code: AttributeCode, _ bytes: borrowing Span<UInt8>, isPlain: Bool) {
+        if isPlain { return append(code, plainText: bytes) }
+        begin(code, .escapedText)
         CanonicalJSON.string(bytes, into: &members)
     }
 
     private mutating func begin(_ code: AttributeCode, _ form: AttributeForm) {
-        if !members.isEmpty { members.append(UInt8(ascii: ",")) }
-        members.append(code.lineKey.span)
-        let isNext = index.append(code, form, at: members.count)
+        add(code, form, upTo: 0) { _ in }
+    }
+
+    /// Adds the name of an attribute, and what `write` writes of its value, at most `size` bytes.
+    ///
+    /// The array is asked once whether it has room, and not for each piece.
+    private mutating func add(
+        _ code: AttributeCode, _ form: AttributeForm, upTo size: Int, _ write: (inout OutputSpan<UInt8>) -> Void
+    ) {
+        let comma = members.isEmpty ? 0 : 1
+        let isNext = index.append(code, form, at: members.count + comma + AttributeCode.lineKeySize)
         precondition(isNext, "attributes are added in the order of their codes")
+        let key = code.lineKey
+        members.append(addingCapacity: comma + AttributeCode.lineKeySize + size) { output in
+            if comma > 0 { output.append(UInt8(ascii: ",")) }
+            for position in 0..<AttributeCode.lineKeySize {
+                output.append(UInt8(truncatingIfNeeded: key >> UInt64(8 * position)))
+            }
+            write(&output)
+        }
     }
 }
