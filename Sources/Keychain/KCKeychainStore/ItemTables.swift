@@ -17,9 +17,16 @@ final class ItemTables {
     /// Finds what is looked up in order; nil before that, and when it does not pay.
     private var walk: KeyWalk?
     private var walkCredit = KeyWalk.mostCredit
+    /// The seals of the rows that were inserted, by class, and the number of all changes before the first one.
+    private var insertedSeals = [[UInt8]](repeating: [], count: ItemClass.allCases.count)
+    private var insertedCount: Int64 = 0
+    private let changesBefore: Int64
+    // Beside these, the record for undo of a million rows would be in memory twice.
+    private static let mostInserted: Int64 = 65_536
 
     init(_ database: Database) {
         self.database = database
+        changesBefore = database.changeCount
         statements = Array(repeating: nil, count: ItemClass.allCases.count * Use.allCases.count)
     }
 
@@ -141,6 +148,16 @@ final class ItemTables {
     /// - Throws: `duplicateItem` if one is taken; nothing is then changed.
     func insert(_ item: Item, blob: borrowing SecretBytes) throws(KeychainStoreError) {
         try write(.insert, item, blob: blob)
+        insertedCount += 1
+        guard insertedCount <= Self.mostInserted else { return }
+        let position = item.itemClass.position
+        blob.withBytes { RowSeal(of: $0)?.append(to: &insertedSeals[position]) }
+    }
+
+    /// The seals of all rows that were inserted into a class; nil if anything else was changed too, or if they are many.
+    func sealsInserted(into itemClass: ItemClass) -> [UInt8]? {
+        let isAll = database.changeCount - changesBefore == insertedCount
+        return isAll && insertedCount <= Self.mostInserted ? insertedSeals[itemClass.position] : nil
     }
 
     /// Adds a tombstone.

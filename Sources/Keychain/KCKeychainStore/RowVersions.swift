@@ -136,6 +136,11 @@ extension KeychainReader {
 
     /// Adds the rows of a class that had none before.
     private func addAll(_ row: ItemRow, to written: inout WrittenRows) throws(KeychainStoreError) {
+        // If rows were only inserted, these are all, and need not be read for it.
+        if let seals = tables.sealsInserted(into: row.itemClass) {
+            if !seals.isEmpty { written.isNone = false }
+            return written.record.append(seals.span)
+        }
         let now = try SQLStatement(row.sealSelection, on: tables.database)
         while try now.step() {
             written.isNone = false
