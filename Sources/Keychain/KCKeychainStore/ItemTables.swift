@@ -23,6 +23,12 @@ final class ItemTables {
     private let changesBefore: Int64
     // Beside these, the record for undo of a million rows would be in memory twice.
     private static let mostInserted: Int64 = 65_536
+    /// The UUIDs of each class, once the series of many items were asked for.
+    private var ordered: [ItemClass: OrderedUUIDs] = [:]
+    private var isOrdered = false
+    private var seriesAskedFor = 0
+    // So many that to read all UUIDs pays, for all but large keychains.
+    private static let manySeries = 100
 
     init(_ database: Database) {
         self.database = database
@@ -122,12 +128,29 @@ final class ItemTables {
 
     /// True if a live row of a class has a UUID that differs from that of `item` in the ordinal alone.
     func hasOthersInSeries(of item: Item) throws(KeychainStoreError) -> Bool {
+        seriesAskedFor += 1
+        if seriesAskedFor == Self.manySeries { isOrdered = try rowBound() <= OrderedUUIDs.mostRows }
+        // Which of them are live, only the table knows.
+        if isOrdered, let uuids = try orderedUUIDs(of: item.itemClass), !uuids.hasOthersInSeries(of: item.uuid) {
+            return false
+        }
         let statement = try statement(.besideUUID, ItemRow.of(item.itemClass))
         defer { statement.reset() }
         try statement.bind(item.uuid.with(ordinal: 0).bytes.span, 1)
         try statement.bind(item.uuid.with(ordinal: .max).bytes.span, 2)
         try statement.bind(item.uuid.bytes.span, 3)
         return try statement.step()
+    }
+
+    private func orderedUUIDs(of itemClass: ItemClass) throws(KeychainStoreError) -> OrderedUUIDs? {
+        if let known = ordered[itemClass] {
+            if known.changes == database.changeCount { return known }
+            isOrdered = false
+            return nil
+        }
+        let uuids = try OrderedUUIDs(itemClass, on: database)
+        ordered[itemClass] = uuids
+        return uuids
     }
 
     /// True if a live password has a derived UUID.
