@@ -25,8 +25,8 @@ internal import Synchronization
 /// ```
 ///
 /// Once evaluated, a context keeps the passcode and the key that was derived from it, in memory that is wiped when the
-/// context is invalidated or deallocated, and items that ask for it are read with the context without another question. A context that has not been evaluated
-/// asks when the first such item is read. It can be used on several threads.
+/// context is invalidated or deallocated, and items that ask for it are read with the context without another question.
+/// A context that has not been evaluated asks when the first such item is read. It can be used on several threads.
 open class LAContext: NSObject, AuthenticationContext, @unchecked Sendable {
     private let authority: PasscodeAuthority
     private let state = Mutex(State())

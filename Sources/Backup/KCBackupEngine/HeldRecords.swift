@@ -2,7 +2,7 @@ internal import KCBackupArchive
 internal import KCByteStreams
 internal import KCKeychainModel
 
-/// The records of a small archive, as the reading found them that proved it.
+/// The records of a small archive, from the same reading that proved it.
 ///
 /// Secrets are in wiped memory.
 final class HeldRecords: RecordVisitor {
@@ -23,7 +23,7 @@ final class HeldRecords: RecordVisitor {
     static let limit = 16 << 20
     /// How much of that may be secrets: less than the memory that the system lets a process lock by default.
     static let secretLimit = 2 << 20
-    // What an item has beside its line, about.
+    // An estimate of what an item takes beside its line.
     private static let recordSize = 256
 
     init(limit: Int) { room = limit }

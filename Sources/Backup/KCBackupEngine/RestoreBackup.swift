@@ -244,6 +244,6 @@ package struct RestoreBackup {
             replaced: options.replacing, staying: visitor.staying)
     }
 
-    /// Writing elsewhere than into a keychain may take minutes, and reading shows how far it is.
+    /// Writing into another store may take minutes, and its progress is reported as bytes read.
     private func mostHeld(for target: Passage.Target) -> Int { target == .keychain ? heldLimit : 0 }
 }

@@ -11,8 +11,8 @@ package enum InstalledStart: Hashable, Sendable {
 }
 
 extension Job {
-    /// Checks that the services and the lines of cron that start the job start a program that nobody else can replace, and
-    /// find those that the job starts.
+    /// Checks that the services and cron lines of the job run a program that other users cannot replace, and that their
+    /// PATH has the programs that the job runs.
     ///
     /// What leaves that to a shell, or to further files of systemd, is not judged.
     ///

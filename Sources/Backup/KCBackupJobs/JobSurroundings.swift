@@ -60,9 +60,9 @@ package struct JobSurroundings: Sendable {
         return isUsual ? nil : programs.joined(separator: ":")
     }
 
-    /// Checks that nobody else can replace what the variables lead to.
+    /// Checks that other users cannot replace the files that the variables name.
     ///
-    /// Without a variable, a program would take other files, and say nothing.
+    /// Leaving a variable out is no remedy: the program would use other files without a message.
     ///
     /// - Throws: `JobFailure`: `unsafeVariable`.
     func requireVariables() throws(JobFailure) {

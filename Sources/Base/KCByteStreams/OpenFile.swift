@@ -11,7 +11,8 @@ package final class OpenFile: Sendable {
     package let path: String
     private let readCount = Atomic<UInt64>(0)
 
-    /// The number of bytes read so far, at any offset, for progress reports; set by one who reads ahead of his work.
+    /// The number of bytes read so far, at any offset, for progress reports; set back by a reader that
+    /// is ahead of the work that it reports.
     package var bytesRead: UInt64 {
         get { readCount.load(ordering: .relaxed) }
         set { readCount.store(newValue, ordering: .relaxed) }

@@ -90,8 +90,8 @@ static inline bool cyaml_next(
     memset(found, 0, sizeof *found);
     size_t before = parser->mark.index;
     bool is_read = table->yaml_parser_parse(parser, &found->event);
-    /* Whoever allocates next, such as for the message of an error, would keep what a text left behind as it grew:
-       blocks of 32, 64, 128 bytes and so on. A character has up to four bytes. */
+    /* A text that grew has left parts of itself in freed blocks of 32, 64, 128 bytes and so on. The next allocation,
+       such as for an error message, would get one as it is. A character has up to four bytes. */
     size_t size = 4 * (parser->mark.index - before);
     for (size_t block = 32; block <= size && block + 8 <= CYAML_KEPT; block *= 2) cyaml_wipe_kept(block + 8);
     if (!is_read) return false;

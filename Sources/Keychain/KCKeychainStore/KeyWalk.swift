@@ -2,7 +2,7 @@ internal import KCKeychainModel
 
 /// The rows of one class in the order of their unique keys, for lookups in this order, as those of a restore are.
 ///
-/// To take the next row costs less than half of what it costs to search the index for it.
+/// Stepping to the next row is cheaper than searching the index for it.
 final class KeyWalk {
     /// The class.
     let itemClass: ItemClass
@@ -11,11 +11,11 @@ final class KeyWalk {
     private let layout: ItemRow
     private let rows: SQLStatement
     private var builder = AttributesBuilder()
-    /// The row that was read last, if nobody has looked for it yet.
+    /// The row that was read last, until a lookup has returned or passed it.
     private var next: ItemTables.Found?
     private var isOver = false
 
-    /// How many steps may be in vain, beside one for each that is not.
+    /// How many more steps may miss than hit before the walk is given up.
     static let mostCredit = 64
     /// What a new walk costs.
     static let startCost = 8

@@ -1,8 +1,8 @@
 internal import KCKeychainModel
 
-/// The UUIDs of all rows of a class in their order, for one who asks about the series of many items.
+/// The UUIDs of all rows of a class in their order, for questions about the series of many items.
 ///
-/// To read them all takes less than a tenth of what as many searches of their index take.
+/// Reading them all is cheaper than one search of their index for each item.
 struct OrderedUUIDs {
     /// The number of changes before they were read; after another one, they may be others.
     let changes: Int64

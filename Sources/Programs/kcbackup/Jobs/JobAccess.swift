@@ -90,8 +90,8 @@ extension Session {
             sharedPrograms: programFolders(areShared: true), user: world.environment["USER"])
     }
 
-    /// The folders of `PATH` whose names can stand in a unit or a crontab, each once: those into which nobody else can put a
-    /// program, or the others.
+    /// The folders of `PATH` whose names can stand in a unit or a crontab, each once: those that other users
+    /// cannot write to, or the rest.
     private func programFolders(areShared: Bool) -> [String] {
         var folders: [String] = []
         for folder in (world.environment["PATH"] ?? "").exact.split(separator: ":")

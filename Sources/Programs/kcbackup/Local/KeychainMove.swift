@@ -21,7 +21,7 @@ struct KeychainMove {
     ///
     /// - Throws: `Refusal` if one cannot be opened, since it could not be moved either; `KeychainStoreError`
     ///   (`cryptography`) if the chip that holds the present key does not open it now; `UsageProblem.passcodeOfOne`, and the
-    ///   `Failure` of that name if several passcodes are needed and nobody can be asked.
+    ///   `Failure` of that name if several passcodes are needed and there is no terminal.
     init(passcode: SecretSource?, in session: Session) throws {
         defer { session.subjects.keychain = nil }
         var keychains: [(LocalKeychain, Keychain)] = []
