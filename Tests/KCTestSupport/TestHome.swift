@@ -33,6 +33,7 @@ package final class TestHome: Sendable {
         folder = try TemporaryFolder(inMemory: inMemory)
         for name in ["home", "work"] { try Path.makeFolder(folder.path(name)) }
         try folder.writeMachineID()
+        try writeProgram()
     }
 
     /// Creates a copy of a home that was prepared before, as it is after the last run there.
@@ -46,7 +47,10 @@ package final class TestHome: Sendable {
             try FileManager.default.copyItem(atPath: other.folder.path(name), toPath: folder.path(name))
         }
         minutes.store(other.minutes.load(ordering: .relaxed), ordering: .relaxed)
+        try writeProgram()
     }
+
+    private func writeProgram() throws { try folder.write("kcbackup", [], mode: 0o700) }
 
     /// The default environment of a run.
     package static let environment = ["PATH": "/usr/bin:/bin"]
@@ -54,6 +58,8 @@ package final class TestHome: Sendable {
     package var home: String { folder.path("home") }
     /// The folder that relative paths are resolved against.
     package var workingFolder: String { folder.path("work") }
+    /// The path of the program that units and cron lines start: an empty file that only the user can change.
+    package var program: String { folder.path("kcbackup") }
     /// The path of the machine ID file.
     package var machineIDPath: String { folder.path(TemporaryFolder.machineIDName) }
 

@@ -105,10 +105,17 @@ struct ConcernedJobTests {
         expect("keychain create work --no-passcode")
         expect(
             "keychain create third --passcode file:passcode",
-            says: "job 'all' has no passcode for keychain 'third', and fails while it is locked")
+            says: "job 'all': keychain 'third' has a passcode, and the job has none: "
+                + "it fails while the keychain is locked\n"
+                + "kcbackup: hint: 'kcbackup schedule edit all --passcode file:PATH', or '--escrow FILE'")
         expect(
             "keychain set-passcode --new-passcode file:new --yes",
-            says: "job 'all' has no passcode for keychain 'login', and fails while it is locked")
+            says: "job 'all': keychain 'login' has a passcode, and the job has none: "
+                + "it fails while the keychain is locked\nkcbackup: hint: back up each by itself")
+        // What was hinted at before there were two passcodes.
+        expect(
+            "schedule edit all --passcode file:new",
+            says: "job 'all': keychains 'login', 'third' have a passcode each, and '--passcode' gives that of one")
     }
 
     @Test("One passcode of several keychains is tried on none of them, and what needs none is backed up")

@@ -216,8 +216,8 @@ package final class BackupFolder {
             }
         }
         var known = catalogue.pin ?? run
-        if catalogue.pin == nil, run.isOfAll {
-            known.subjects = (catalogue.subjectsOfAll ?? [:]).filter { !forgotten.contains($0.key) }
+        if catalogue.pin == nil, run.isOfAll, let subjects = catalogue.subjectsOfAll {
+            known.subjects = subjects.filter { !forgotten.contains($0.key) }
         }
         pin = known.following(run)
     }

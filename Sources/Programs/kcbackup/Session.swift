@@ -139,6 +139,12 @@ final class Session {
         message("kcbackup: warning: \(subject)\(text)\n")
     }
 
+    /// Prints a warning with its hints.
+    func warn(_ explanation: Explanation) {
+        warn(explanation.message)
+        for hint in explanation.hints { message("kcbackup: hint: \(hint)\n") }
+    }
+
     /// Returns the prefix that makes a message about one of several archives name the archive.
     func prefix(of message: String, about archive: String) -> String {
         oneOfSeveral == nil || message.contains(quoted(archive)) ? "" : quoted(archive) + ": "

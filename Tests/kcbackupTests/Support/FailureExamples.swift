@@ -80,6 +80,7 @@ enum FailureExamples {
 
     private static let lockedOfSeveral = Failure.passcodeOfOne(
         .refused(.jobWithoutPasscode(job: "nightly", keychain: "login", .locked)), .backup)
+    private static let keyringOfSeveral = Failure.passcodeOfOne(.secretService(.somethingLocked), .keyring)
     private static let unaskedOfSeveral = Failure.passcodeOfOne(
         .secret(.noSource(what: "passcode of keychain 'login'", .passcode)), .move)
 
@@ -96,7 +97,7 @@ enum FailureExamples {
         + [.full(.stream(StreamFailure(.writing, .system(28)), path: nil), trash: "backups/.trash")]
         + [.notKept(.stream(StreamFailure(.writing, .system(28)), path: nil))]
         + [
-            lockedOfSeveral, unaskedOfSeveral,
+            lockedOfSeveral, keyringOfSeveral, unaskedOfSeveral,
             .ofState(
                 .keychain(.damaged("it is not as it was kept"), name: nil), state: "20261121T030000.000000Z",
                 of: "login"),

@@ -30,7 +30,9 @@ extension TestHome {
                 passcode: ScryptCost(logN: 1), lowestPasscode: ScryptCost(logN: 1), passphrase: ScryptCost(logN: 1)),
             unlocked: KeychainSession(retention: kernel, suspendedTime: { [self] in suspendedTime }),
             // The user who runs the tests may be logged in to a desktop.
-            userRuntimeFolder: self.home + "/run")
+            userRuntimeFolder: self.home + "/run",
+            // Others may be able to write to the folder of the sources, which `doctor` reports.
+            program: program)
     }
 
     /// Runs one command line in process.

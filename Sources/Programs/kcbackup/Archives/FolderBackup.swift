@@ -162,7 +162,7 @@ struct FolderBackup {
                 if case .done(_, let report, _) = result { unread += try part.unread(report) }
             } catch {
                 guard rules.isOfSeveral else { throw error }
-                results.append((part.subject.name, .failed(session.failure(of: error, for: .backup))))
+                results.append((part.subject.name, .failed(session.backupFailure(of: error, in: part.subject.name))))
             }
         }
         return Summary(
@@ -196,7 +196,7 @@ struct FolderBackup {
             do {
                 parts.append(try part(StoreChoice.named(name, in: session.world), options.of(name, in: session)))
             } catch {
-                results.append((name, .failed(session.failure(of: error, for: .backup))))
+                results.append((name, .failed(session.backupFailure(of: error, in: name))))
             }
         }
         return (parts, results)

@@ -48,7 +48,7 @@ extension UsageProblem {
 
     /// What keychains are opened for with a passcode.
     enum PasscodeUse {
-        case files, backup, restore, move
+        case files, backup, keyring, restore, move
 
         /// What to do where several keychains have a passcode each, as hints.
         var ways: [String] {
@@ -65,6 +65,11 @@ extension UsageProblem {
                     "or open all with escrow keys: 'kcbackup keychain escrow enable NAME \(OptionName.output.spelling) FILE' "
                         + "makes one, and '\(OptionName.escrow.spelling) FILE' takes a file that has those of all",
                 ]
+            case .keyring:
+                [
+                    "or back it up by itself, with '\(OptionName.keychain.spelling) secret-service:' and "
+                        + "'\(OptionName.passcode.spelling) SOURCE'"
+                ]
             case .restore: ["restore the archive of each by itself, with its own passcode"]
             case .move: ["on a terminal, each is asked for"]
             }
@@ -78,7 +83,7 @@ extension UsageProblem {
         let each = "keychains \(names) have a passcode each, and '\(option)' gives that of one"
         return switch use {
         case .files: UsageProblem("the files are of keychains \(names), and a passcode is of one", hints: use.ways)
-        case .backup: UsageProblem(each, hints: use.ways)
+        case .backup, .keyring: UsageProblem(each, hints: use.ways)
         case .restore:
             UsageProblem(
                 each,

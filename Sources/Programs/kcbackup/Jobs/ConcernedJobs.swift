@@ -61,9 +61,8 @@ extension Session {
                     "job \(quoted(job)) takes the passcode of keychain \(quoted(local.name)) from \(known.words), "
                         + "which must have the new one before the next run")
             } else if !hadPasscode {
-                warn(
-                    "job \(quoted(job)) has no passcode for keychain \(quoted(local.name)), and fails while it is locked: "
-                        + "'kcbackup schedule edit \(job) \(OptionName.passcode.spelling) file:PATH'")
+                let refusal = Refusal.jobWithoutPasscode(job: job, keychain: local.name, .lockable)
+                warn(options.explanation(of: refusal, in: self).about(job: job))
             }
         }
     }

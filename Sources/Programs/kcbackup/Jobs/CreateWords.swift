@@ -99,18 +99,19 @@ extension CreateOptions {
                 try requirePasscode(of: local.name, in: session)
                 let opened = try local.open(in: session)
                 guard needsPasscode(opened) else { continue }
-                warn(Refusal.jobWithoutPasscode(job: job, keychain: local.name, try .init(opened)).explanation, session)
+                let refusal = Refusal.jobWithoutPasscode(job: job, keychain: local.name, try .init(opened))
+                session.warn(explanation(of: refusal, in: session))
             }
         } catch let problem as UsageProblem {
-            warn(problem.explanation.about(job: job), session)
+            session.warn(problem.explanation.about(job: job))
         } catch {
             session.warn(Failure(error, session.subjects).explanation.message)
         }
     }
 
-    private func warn(_ explanation: Explanation, _ session: Session) {
-        session.warn(explanation.message)
-        for hint in explanation.hints { session.message("kcbackup: hint: \(hint)\n") }
+    /// Why a job that has no passcode fails, with hints that do for its stores.
+    func explanation(of refusal: Refusal, in session: Session) -> Explanation {
+        folder.isOfSeveral ? session.failure(of: refusal, for: .backup).explanation : refusal.explanation
     }
 
     /// True if backups of a keychain fail while it is locked: nothing that opens it was given.

@@ -54,6 +54,14 @@ extension Session {
         }
     }
 
+    /// Why the backup of one of several stores failed; no hint says to give a passcode that would be refused, or not be
+    /// used.
+    func backupFailure(of error: any Error, in name: String) -> Failure {
+        guard DesktopKeyring(name) != nil else { return failure(of: error, for: .backup) }
+        let failure = Failure(error, subjects)
+        return failure.explanation.asksForPasscode ? .passcodeOfOne(failure, .keyring) : failure
+    }
+
     /// The names of the keychains of this device that have a passcode, without those that cannot be opened: nothing is
     /// tried on them.
     func keychainsWithPasscode() throws -> [String] {
