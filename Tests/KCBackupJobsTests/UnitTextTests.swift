@@ -189,7 +189,8 @@ struct UnitTextTests {
         let here = surroundings(folder.path)
         let old = job(["--keychain", "work", "--passcode", "cred:work"])
         #expect(try InstalledUnits(of: "x", in: here) == nil)
-        let units = SystemdUnits(of: old, in: here, failureUnit: "mail.service", credentialsAreEncrypted: true)
+        let failureUnit = #"mail@home-ada\x2dx.service"#
+        let units = SystemdUnits(of: old, in: here, failureUnit: failureUnit, credentialsAreEncrypted: true)
         try Path.makeFolder(units.folder)
         for file in try units.files() {
             try PrivateFile.replace("\(units.folder)/\(file.name)", file.text.utf8.span)
@@ -198,7 +199,7 @@ struct UnitTextTests {
         let new = job(old.create, at: "hourly")
         let made = try #require(try found.units(of: new, insteadOf: old, in: here))
         let text = try made.files()[0].text
-        #expect(text.contains("\nOnFailure=mail.service\n") && text.contains("\nLoadCredentialEncrypted=work:"))
+        #expect(text.contains("\nOnFailure=\(failureUnit)\n") && text.contains("\nLoadCredentialEncrypted=work:"))
         struct Refused: Error {}
         let timer = SystemdUnits.userPaths(of: "x", in: here).timer
         #expect(throws: Refused.self) {

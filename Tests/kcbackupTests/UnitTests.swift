@@ -26,7 +26,9 @@ struct UnitTests {
         return folder
     }
 
-    @Test("systemd-analyze finds no faults in the units", arguments: ["", "--system"])
+    @Test(
+        "systemd-analyze finds no faults in the units, also with an escaped name of the unit for failures",
+        arguments: ["", "--system", #"--failure-unit notify@home-ada\x2dx.service"#])
     func verify(option: String) throws {
         let folder = try units(option)
         let files = ["kcbackup-nightly.service", "kcbackup-nightly.timer"].map(folder.path)

@@ -94,7 +94,8 @@ package struct SystemdUnits {
 
     private func service() throws(Quoted.Failure) -> String {
         var unit = ["[Unit]", "Description=kcbackup: job \(job.name)"]
-        if let failureUnit { unit.append("OnFailure=\(try Quoted.unitWord(failureUnit))") }
+        // Names of units are read without quotation marks, and keep the backslashes that escape their characters.
+        if let failureUnit { unit.append("OnFailure=\(try Quoted.unitValue(failureUnit))") }
         var service = ["", "[Service]", "Type=oneshot"]
         if isOfSystem, let user = surroundings.user { service.append("User=\(try Quoted.unitValue(user))") }
         service.append("Environment=XDG_DATA_HOME=\(try Quoted.unitWord(Path.split(surroundings.data).folder))")
