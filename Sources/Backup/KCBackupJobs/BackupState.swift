@@ -112,6 +112,8 @@ package struct BackupState {
         case copies(job: String, to: String)
         case receipts(job: String, to: String)
         case store(String)
+        /// Nothing at all: the data folder, which this names, has neither a job nor a backup since then.
+        case everything(dataFolder: String)
     }
 
     package let jobs: [JobState]
@@ -125,6 +127,7 @@ package struct BackupState {
     package let lost: [Lost]
     /// When it was collected.
     private let now: Timestamp
+    private let dataFolder: String
 
     /// Collects the state; changes nothing.
     ///
@@ -137,6 +140,7 @@ package struct BackupState {
         of store: Jobs, at now: Timestamp, storeID: (LocalKeychain) -> String?, desktopHasItems: () throws -> Bool
     ) throws {
         self.now = now
+        dataFolder = store.dataFolder.path
         (jobs, unreadable) = try Self.jobs(in: store)
         let folders = jobs.map(\.job.folder) + jobs.map(\.job.place)
         let known = try store.device.keyIfAny().map {
@@ -268,6 +272,8 @@ package struct BackupState {
 
     /// Returns the jobs, and the keychains that are in a job or have had a backup, without a successful backup since a
     /// time, and the remotes without all copies or a receipt since then.
+    ///
+    /// What knows of no job and of no backup was told another data folder, perhaps: that is everything, not nothing.
     package func stale(since limit: Timestamp, at now: Timestamp) -> [Stale] {
         let latest = CatalogueEntry.latest(at: now)
         func isOld(_ good: Timestamp) -> Bool { good < limit || good > latest }
@@ -279,9 +285,21 @@ package struct BackupState {
                 state.written.map(isOld) ?? true ? Stale.receipts(job: job.job.name, to: state.to) : nil
             }
         }
-        let jobs = (jobs.filter { $0.good.map(isOld) ?? true }.map(\.job.name) + unreadable.map(\.name))
+        let late = (jobs.filter { $0.good.map(isOld) ?? true }.map(\.job.name) + unreadable.map(\.name))
             .map(Stale.job)
         let stores = stores.filter { $0.good.map(isOld) ?? !$0.jobs.isEmpty }
-        return jobs + copies + receipts + stores.map { .store($0.name) }
+        let found: [Stale] = late + copies + receipts + stores.map { .store($0.name) }
+        return found.isEmpty && jobs.isEmpty && !hasBackup(since: limit, at: now)
+            ? [.everything(dataFolder: dataFolder)] : found
+    }
+
+    /// True if any backup since a time is on record, also one of what is gone, or is not among the stores.
+    private func hasBackup(since limit: Timestamp, at now: Timestamp) -> Bool {
+        catalogues.contains { catalogue in
+            catalogue.complete.contains { entry in
+                guard entry.isComplete != false, let good = entry.lastGood(at: now) else { return false }
+                return good >= limit
+            }
+        }
     }
 }

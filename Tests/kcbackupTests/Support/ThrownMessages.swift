@@ -54,6 +54,7 @@ struct ThrownMessages {
         "Commands/MergeCommand.swift": ["quoted(file)": "'keyrings'"],
         "Commands/StatusCommand.swift": [
             "displayed(maxAge)": "26h", #"stale.joined(separator: ", ")"#: "job 'nightly'",
+            "quoted(dataFolder)": "'/home/ada/.local/share/kcbackup'",
         ],
         "Commands/TrustCommands.swift": ["id": "KC-ABCD-EFGH-IJKL-MNOP-QRST"],
         "Failures/StateExplanations.swift": [

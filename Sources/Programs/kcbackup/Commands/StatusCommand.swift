@@ -15,11 +15,11 @@ struct StatusCommand: Verb {
         commandName: "status",
         abstract: "Show the last good backup of each job and keychain.",
         discussion: """
-            With '--max-age', the run ends with 17 if the last good backup of a job or keychain is older, or if a job \
-            never succeeded. If the newest backup of a keychain is missing from its folder, the run ends with 10, and \
-            with 13 if another file has its name, or if the catalogue of a folder was altered. The same age goes for the \
-            copies of a job on its remotes. Recovery kits are shown with their last checks. '--prometheus' prints \
-            the text format that a node exporter collects.
+            With '--max-age', the run ends with 17 if the last good backup of a job or keychain is older, if a job \
+            never succeeded, or if there is no job and no newer backup. If the newest backup of a keychain is missing \
+            from its folder, the run ends with 10, and with 13 if another file has its name, or if the catalogue of a \
+            folder was altered. The same age goes for the copies of a job on its remotes. Recovery kits are shown with \
+            their last checks. '--prometheus' prints the text format that a node exporter collects.
 
             EXAMPLES:
               kcbackup status
@@ -76,19 +76,26 @@ struct StatusCommand: Verb {
         var problems = state.unreadable.map(\.failure) + state.jobs.compactMap(\.recordFailure)
         problems += state.failures.map { .catalogue($0, job: nil) } + state.lost.map(\.failure)
         if let failure = kits.failure { problems.append(failure) }
-        if let maxAge, !stale.isEmpty {
-            let stale = stale.map(\.words)
-            let refusal = Refusal(
-                .stale, "no good backup in the last \(displayed(maxAge)): \(stale.joined(separator: ", "))",
-                hint: "'kcbackup status' says why, 'kcbackup doctor' finds what would make the next run fail")
-            problems.append(.refused(refusal))
-        }
+        if let maxAge, !stale.isEmpty { problems.append(.refused(Self.refusal(of: stale, maxAge))) }
         guard let first = problems.first else { return .ok }
         for other in problems.dropFirst() { session.warn(other.explanation.message) }
         // With `--json`, the object has been printed already, and nothing else is.
         guard style.json else { throw first }
         session.message(first.explanation.lines)
         return first.explanation.status
+    }
+
+    private static func refusal(of stale: [BackupState.Stale], _ maxAge: String) -> Refusal {
+        if case .everything(let dataFolder)? = stale.first {
+            return Refusal(
+                .stale, "no good backup in the last \(displayed(maxAge)): none is on record in \(quoted(dataFolder))",
+                hint: "where backups are made with XDG_DATA_HOME set, it has to be set here too, as in a line of cron",
+                "'kcbackup schedule add' makes a job; its help has examples")
+        }
+        let stale = stale.map(\.words)
+        return Refusal(
+            .stale, "no good backup in the last \(displayed(maxAge)): \(stale.joined(separator: ", "))",
+            hint: "'kcbackup status' says why, 'kcbackup doctor' finds what would make the next run fail")
     }
 
     private func lines(_ state: BackupState, _ kits: StatusKits, in session: Session) -> [String] {

@@ -56,13 +56,14 @@ extension BackupState.Lost {
 }
 
 extension BackupState.Stale {
-    /// The job, keychain or keyring in a sentence.
+    /// The job, keychain or keyring in a sentence; for everything, why there is no good backup.
     var words: String {
         switch self {
         case .job(let name): "job \(quoted(name))"
         case .copies(let job, let to): "copies of job \(quoted(job)) on \(quoted(to))"
         case .receipts(let job, let to): "receipts of job \(quoted(job)) in \(quoted(to))"
         case .store(let name): storeWords(name)
+        case .everything(let dataFolder): "none is on record in \(quoted(dataFolder))"
         }
     }
 }
