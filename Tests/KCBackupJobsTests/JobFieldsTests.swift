@@ -68,6 +68,14 @@ struct JobFieldsTests {
         #expect(job("--keychain").keychain == nil)
         #expect(job("--keychain", "secret-service:Work").isOfDesktop)
         #expect(!job("--keychain", "work").isOfDesktop)
+        // A job of everything in the home names no keyring.
+        for (words, isCovered) in [
+            (["--home"], [true, false]), (["--keychain", "secret-service:"], [true, false]),
+            (["--keychain", "secret-service:Work"], [false, true]), (["--all"], [false, false]),
+        ] {
+            let job = Job(name: "x", create: words, folder: "/b", place: "/b")
+            #expect(["secret-service:", "secret-service:Work"].map(job.covers(keyring:)) == isCovered, "\(words)")
+        }
         #expect(job("--keychain", "work", "--passcode", "cmd:pass").startsPrograms)
         #expect(!job("--keychain", "work", "--passcode", "file:/cmd:pass").startsPrograms)
         // What is not there may be a store of pass, which gpg opens.

@@ -203,6 +203,20 @@ struct DesktopJobTests {
         #expect(text == "RestrictAddressFamilies=AF_UNIX\n0\n1\ncannot be reached\n14\n\(refusal)\(refusal)")
     }
 
+    @Test("status knows the job of everything in the home as one of the desktop keyring")
+    func jobOfHome() throws {
+        let text = try shell.run(
+            """
+            keyring
+            printf secret | secret-tool store --label=One service one
+            $KCBACKUP schedule add h --home --unencrypted --to b 2>/dev/null
+            $KCBACKUP run h 2>/dev/null || true
+            $KCBACKUP status --json | jq -c '.backupsOf[] | [.keychain, .archives, .inJobs]'
+            $KCBACKUP status -v 2>&1 | grep -o 'is in no job' || echo none
+            """)
+        #expect(text == "[\"secret-service:\",1,[\"h\"]]\nnone\n")
+    }
+
     @Test("Doctor warns of a desktop keyring that no job backs up, if it can look without starting or asking anything")
     func noJob() throws {
         let text = try shell.run(

@@ -242,7 +242,7 @@ package struct BackupState {
         return entries.sorted { $0.key < $1.key }.map { name, entries in
             StoreState(
                 name: name.string, entries: entries,
-                jobs: jobs.filter { $0.job.keychain?.exact == name }.map(\.job.name), at: now)
+                jobs: jobs.filter { $0.job.covers(keyring: name.string) }.map(\.job.name), at: now)
         }
     }
 

@@ -15,6 +15,12 @@ extension Job {
         return [keychain.name.exact, keychain.path.exact].contains(self.keychain?.exact)
     }
 
+    /// True if the job makes the archives of the desktop keyring, or of the part of it, with this name.
+    func covers(keyring name: String) -> Bool {
+        let own = isOfHome ? DesktopKeyring.all.name : keychain
+        return own?.exact == name.exact
+    }
+
     /// The keychain that the job names; nil for all.
     package var keychain: String? {
         let option = create.firstIndex { $0.exact == Option.keychain.exact }
