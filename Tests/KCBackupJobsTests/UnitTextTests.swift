@@ -78,6 +78,19 @@ struct UnitTextTests {
         #expect(ofSystem.contains("RestrictAddressFamilies=none"))
     }
 
+    @Test("A system unit hides no temporary file or folder to which a link leads")
+    func temporaryFolders() throws {
+        #expect(try service(job(), isOfSystem: true).contains("PrivateTmp=yes"))
+        var linked = job()
+        linked.place = "/var/tmp/b"
+        let folder = try TemporaryFolder(inMemory: true)
+        try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "/tmp")
+        let reading = job(["--all", "--passcode", "file:\(folder.path("link"))/passcode"])
+        for other in [linked, reading] {
+            #expect(try !service(other, isOfSystem: true).contains("PrivateTmp=yes"), "\(other)")
+        }
+    }
+
     @Test("Credentials are loaded by their names, and a job that starts programs has no sandbox")
     func credentials() throws {
         let words = ["--keychain", "work", "--passcode", "cred:work"]

@@ -102,6 +102,17 @@ struct UnitTests {
         #expect(outcome.status == 0, "\(outcome.errorText)")
     }
 
+    @Test(
+        "A time may have a time zone, whatever its name",
+        arguments: ["*-*-* 03:00 America/New_York", "Mon 03:00 Etc/GMT+5"])
+    func timeZones(at: String) throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        let added = home.run(["schedule", "add", "x", "--unencrypted", "--to", "b", "--at", at])
+        #expect(added.status == .ok, "\(added.messages)")
+        #expect(home.run("schedule show x").text.contains("\nOnCalendar=\(at)\n"))
+    }
+
     @Test("A job looks for programs in no folder that other users can write to")
     func sharedPrograms() throws {
         let home = try TestHome()

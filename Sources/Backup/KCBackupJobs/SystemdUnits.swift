@@ -160,10 +160,12 @@ package struct SystemdUnits {
         """
     }
 
-    /// True if a private temporary folder would hide a file or folder of the job.
+    /// True if a private temporary folder would hide a file or folder of the job, also one to which a link leads.
     private var isInTemporaryFolder: Bool {
-        (job.arguments + [surroundings.data]).contains { word in
-            ["/tmp/", "/var/tmp/"].contains { word.exact.hasPrefix($0) || word.exact.hasPrefix("file:" + $0) }
+        let given = job.arguments.map { $0.exact.removingPrefix("file:") ?? $0 }.filter { $0.exact.hasPrefix("/") }
+        let paths = given + [job.place, surroundings.data]
+        return (paths + paths.map(CatalogueFile.place(of:))).contains { path in
+            ["/tmp/", "/var/tmp/"].contains { path.exact.hasPrefix($0) }
         }
     }
 

@@ -167,7 +167,7 @@ extension Job {
     /// - Throws: `UsageProblem.malformed`, `StreamFailure` (`interrupted`).
     fileprivate func requireTime(in session: Session) throws {
         let problem = UsageProblem.malformed(.at, form: "a time such as 'daily', 'hourly' or 'Mon..Fri 12:00'")
-        guard (1...100).contains(time.utf8.count), time.exact.isASCIILettersAndDigits(or: "*:,.~/ -") else {
+        guard (1...100).contains(time.utf8.count), time.exact.isASCIILettersAndDigits(or: "*:,.~/ -_+") else {
             throw problem
         }
         let script = ShellScript(
