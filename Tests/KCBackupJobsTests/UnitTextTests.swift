@@ -265,6 +265,48 @@ struct UnitTextTests {
         try sealed.checkServices(in: here)
     }
 
+    @Test("A service of the system that cannot write to the job's folder is found, and a change of the job names it")
+    func folderOfSystemService() throws {
+        let folder = try TemporaryFolder()
+        let here = JobSurroundings(
+            program: "/usr/bin/kcbackup", data: folder.path("data/kcbackup"), home: folder.path, user: "ada",
+            system: folder.path("etc"))
+        let old = job()
+        let later = job(at: "hourly")
+        #expect(later.outdatedSystemService(since: old, in: here) == nil)
+        #expect(try InstalledUnits.systemPaths(of: "x", in: here).isEmpty)
+        let units = SystemdUnits(of: old, in: here, isOfSystem: true)
+        try Path.makeFolder(units.folder)
+        let path = "\(units.folder)/kcbackup-x.service"
+        let text = try units.files()[0].text
+        try PrivateFile.replace(path, text.utf8.span)
+        try old.checkServices(in: here)
+        var changed = old
+        changed.place = "/mnt/c"
+        let moved = changed
+        #expect(throws: JobFinding.otherService(job: "x", path: path, isOfSystem: true)) {
+            try moved.checkServices(in: here)
+        }
+        for new in [moved, later] { #expect(new.outdatedSystemService(since: old, in: here) == path) }
+        #expect(try InstalledUnits.systemPaths(of: "x", in: here) == [path])
+        // What no unit has changes none.
+        changed = old
+        changed.keep = ["--keep-last", "7"]
+        #expect(changed.outdatedSystemService(since: old, in: here) == nil)
+        // Changed by hand, it may write there.
+        for more in [
+            "ReadWritePaths=/srv \"-/mnt\"\n", "ReadWritePaths=%h\n", "ProtectSystem=full\n", "BindPaths=/mnt/c\n",
+        ] {
+            let other = text + more
+            try PrivateFile.replace(path, other.utf8.span)
+            try moved.checkServices(in: here)
+        }
+        // It is that of another user.
+        let bob = text.replacing("User=ada", with: "User=bob")
+        try PrivateFile.replace(path, bob.utf8.span)
+        #expect(moved.outdatedSystemService(since: old, in: here) == nil)
+    }
+
     private func contents(of path: String) throws -> String {
         try PrivateFile.readPublic(path).withBytes { span in
             String(decoding: span.indices.map { span[$0] }, as: UTF8.self)

@@ -1,9 +1,11 @@
+internal import KCBackupCatalogue
 internal import KCByteStreams
 
 extension Job {
     /// Checks that systemd starts the services that are installed for the job, and that they give it what it needs.
     ///
-    /// - Throws: `JobFinding`: `otherService` for that of an earlier job, `noCredential` for a credential without its file.
+    /// - Throws: `JobFinding`: `otherService` for that of an earlier job, or of this one with another folder,
+    ///   `noCredential` for a credential without its file.
     package func checkServices(in surroundings: JobSurroundings) throws(JobFinding) {
         for service in InstalledService.all(of: name, in: surroundings) { try check(service) }
     }
@@ -15,7 +17,7 @@ extension Job {
         let isCutOff =
             startsPrograms
             ? families == "none".exact || families == "AF_UNIX".exact : isOfDesktop && families == "none".exact
-        if isCutOff { throw other }
+        if isCutOff || writtenFolders.contains(where: service.isReadOnly) { throw other }
         if service.hasOtherCredentials { return }
         let names = Set(service.credentials.map { $0.name.exact })
         let needed = Set(credentials.map { $0.exact })
@@ -48,6 +50,8 @@ struct InstalledService {
     private(set) var hasOtherCredentials = false
     /// The kinds of sockets that it allows; nil for all.
     private(set) var families: String?
+    /// The only folders that it can write to; nil for others too, or if only systemd knows them.
+    private var writable: [String]?
     /// The program that it starts; nil if only systemd knows its path.
     private(set) var program: String?
     /// The folders in which programs are looked for; nil if another file says it.
@@ -58,16 +62,31 @@ struct InstalledService {
     /// One with settings in further files may be complete only with these, and is left out.
     static func all(of job: String, in surroundings: JobSurroundings) -> [InstalledService] {
         let path = SystemdUnits.userPaths(of: job, in: surroundings).service
-        let system = "\(surroundings.system)/systemd/system/\(Path.split(path).name)"
         var found: [InstalledService] = []
         if let text = JobStarter.text(path) {
             found.append(
                 InstalledService(text, at: path, isOfSystem: false, configuration: surroundings.configuration))
         }
-        if let text = JobStarter.text(system), surroundings.isUser(JobStarter.user(ofUnit: text)) {
-            found.append(InstalledService(text, at: system, isOfSystem: true, configuration: surroundings.system))
+        if let (path, text) = ofSystem(job, in: surroundings) {
+            found.append(InstalledService(text, at: path, isOfSystem: true, configuration: surroundings.system))
         }
         return found.filter { !Path.isFolder($0.path + ".d") }
+    }
+
+    /// The service that the system's manager starts for a job of the user; nil for none, or one of another user.
+    static func ofSystem(_ job: String, in surroundings: JobSurroundings) -> (path: String, text: String)? {
+        let name = Path.split(SystemdUnits.userPaths(of: job, in: surroundings).service).name
+        let path = "\(surroundings.system)/systemd/system/\(name)"
+        guard let text = JobStarter.text(path), surroundings.isUser(JobStarter.user(ofUnit: text)) else { return nil }
+        return (path, text)
+    }
+
+    /// True for a folder in which it can change nothing.
+    func isReadOnly(_ folder: String) -> Bool {
+        guard let writable else { return false }
+        return !writable.contains { place in
+            folder.exact == place.exact || folder.exact.hasPrefix(place.exact.hasSuffix("/") ? place : place + "/")
+        }
     }
 
     /// Reads the text of a service.
@@ -77,6 +96,8 @@ struct InstalledService {
         self.path = path
         self.isOfSystem = isOfSystem
         var hasOtherPath = false
+        var isStrict = false
+        var places: [String]? = []
         for line in text.exact.split(separator: "\n") {
             if let value = line.exact.removingPrefix("LoadCredential=") {
                 add(value, isEncrypted: false, configuration)
@@ -90,11 +111,38 @@ struct InstalledService {
                 folders = Self.firstWord(of: value)?.exact.split(separator: ":")
             } else if let value = line.exact.removingPrefix("ExecStart=") {
                 program = Self.firstWord(of: value)
+            } else if let value = line.exact.removingPrefix("ProtectSystem=") {
+                isStrict = value.exact == "strict".exact
+            } else if let value = line.exact.removingPrefix("ReadWritePaths=") {
+                places = places.flatMap { known in Self.places(in: value).map { known + $0 } }
+            } else if Self.makesWritable(line) {
+                places = nil
             } else if Self.setsPath(line) {
                 hasOtherPath = true
             }
         }
         if hasOtherPath { folders = nil }
+        writable = isStrict ? places : nil
+    }
+
+    /// True for a line that makes places writable otherwise than `schedule install` does.
+    private static func makesWritable(_ line: String) -> Bool {
+        ["BindPaths=", "StateDirectory=", "TemporaryFileSystem=", "ReadWriteDirectories="].contains {
+            line.exact.hasPrefix($0)
+        }
+    }
+
+    /// The places in a list of them, also with links resolved; nil if only systemd can read one of them.
+    private static func places(in value: String) -> [String]? {
+        var rest = Substring(value).utf8
+        var places: [String] = []
+        while !rest.isEmpty {
+            guard let word = word(from: &rest) else { return nil }
+            // A hyphen is for a place that may be missing, a plus sign for one below another root.
+            let path = String(Substring(word.utf8.drop { "-+".utf8.contains($0) }))
+            if !path.isEmpty { places += [path, CatalogueFile.place(of: path)] }
+        }
+        return places
     }
 
     /// True for a line that may set `PATH` otherwise than `schedule install` does.
@@ -105,9 +153,15 @@ struct InstalledService {
 
     /// The first word of a setting; nil if only systemd can read it.
     private static func firstWord(of value: String) -> String? {
+        var rest = Substring(value).utf8
+        return word(from: &rest)
+    }
+
+    /// Takes the first word of what is left of a setting; nil if only systemd can read it.
+    private static func word(from rest: inout Substring.UTF8View) -> String? {
         var word: [UInt8] = []
         var (isQuoted, isEscaped) = (false, false)
-        for byte in value.utf8 {
+        while let byte = rest.popFirst() {
             if isEscaped {
                 // It may mean another character (systemd.syntax(7)).
                 guard "\"\\".utf8.contains(byte) else { return nil }

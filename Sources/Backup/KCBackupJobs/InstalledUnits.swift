@@ -63,6 +63,15 @@ package struct InstalledUnits {
         }
     }
 
+    /// The paths of the units of a job of the user that the system's manager starts; only root can replace them.
+    package static func systemPaths(
+        of job: String, in surroundings: JobSurroundings
+    ) throws(FileFailure) -> [String] {
+        guard let service = InstalledService.ofSystem(job, in: surroundings)?.path else { return [] }
+        let timer = (service.exact.removingSuffix(".service") ?? service) + ".timer"
+        return try Path.exists(timer) ? [service, timer] : [service]
+    }
+
     /// The lines of a unit that are the same in every shell.
     private static func decisive(_ text: String) -> [ExactText] {
         text.exact.split(separator: "\n").filter { !$0.exact.hasPrefix(SystemdUnits.pathSetting) }.map { $0.exact }
@@ -72,5 +81,16 @@ package struct InstalledUnits {
         try PrivateFile.readPublic(path).withBytes { span in
             String(decoding: span.indices.map { span[$0] }, as: UTF8.self)
         }
+    }
+}
+
+extension Job {
+    /// The path of the system's service that starts the job, and was made for it before it was changed.
+    ///
+    /// - Returns: nil if there is none, or if it would be written as it was for `old`.
+    package func outdatedSystemService(since old: Job, in surroundings: JobSurroundings) -> String? {
+        func units(of job: Job) -> SystemdUnits { SystemdUnits(of: job, in: surroundings, isOfSystem: true) }
+        if units(of: self).areSame(as: units(of: old)) { return nil }
+        return InstalledService.ofSystem(name, in: surroundings)?.path
     }
 }

@@ -1,4 +1,5 @@
 internal import KCAgeEncryption
+internal import KCBackupCatalogue
 internal import KCByteStreams
 package import KCDeviceIdentity
 internal import KCFleet
@@ -48,6 +49,13 @@ extension Job {
     /// The folder of the device in the fleet; nil for none.
     package func fleetArchives(of device: DeviceID) -> String? {
         fleet.flatMap { RemoteLocation($0) }.map { FleetFolder.archives(in: $0, of: device).text }
+    }
+
+    /// The folders outside the data folder that the job writes to, without links and `..`; they may not exist yet.
+    var writtenFolders: [String] {
+        guard let keychain, keychain.exact.hasPrefix("/") else { return [place] }
+        // SQLite makes files next to that of a keychain.
+        return [place, CatalogueFile.place(of: Path.split(keychain).folder)]
     }
 
     /// True if the job starts other programs: the commands that it was given, rclone, plugins of age, and gpg for a store of

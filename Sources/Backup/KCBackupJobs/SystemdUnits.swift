@@ -115,7 +115,7 @@ package struct SystemdUnits {
                 service += chip.map(Self.access) ?? ["PrivateDevices=yes"]
                 if !isInTemporaryFolder { service.append("PrivateTmp=yes") }
                 var places: [String] = []
-                for place in [CatalogueFile.place(of: surroundings.data)] + writtenFolders.map({ "-" + $0 }) {
+                for place in [CatalogueFile.place(of: surroundings.data)] + job.writtenFolders.map({ "-" + $0 }) {
                     places.append(try Quoted.unitWord(place))
                 }
                 service.append("ReadWritePaths=\(places.joined(separator: " "))")
@@ -135,13 +135,14 @@ package struct SystemdUnits {
     /// code, a device, a socket, a folder of their own.
     package var isSandboxed: Bool { !job.startsPrograms }
 
-    /// The folders outside the data folder that the job writes to; they may not exist yet.
-    ///
-    /// systemd ignores a path with a `..` in it.
-    private var writtenFolders: [String] {
-        guard let keychain = job.keychain, keychain.exact.hasPrefix("/") else { return [job.place] }
-        // SQLite makes files next to that of a keychain.
-        return [job.place, CatalogueFile.place(of: Path.split(keychain).folder)]
+    /// True if they would be written as others are; false for what cannot be written.
+    func areSame(as other: SystemdUnits) -> Bool {
+        do throws(Quoted.Failure) {
+            let (own, others) = (try service(), try other.service())
+            return own.exact == others.exact && timer.exact == other.timer.exact
+        } catch {
+            return false
+        }
     }
 
     private var timer: String {

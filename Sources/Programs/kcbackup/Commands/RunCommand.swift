@@ -125,6 +125,7 @@ struct RunCommand: Verb {
         if changed == job { return }
         do {
             try jobs.replace(changed)
+            changed.warnOfSystemUnits(since: job, in: session)
         } catch {
             session.warn(
                 "job \(quoted(job.name)): its folder cannot be changed: "

@@ -154,6 +154,9 @@ struct ScheduleRemoveCommand: Verb {
             session.warn(
                 "its unit is still there: \(quoted(path)); 'systemctl --user disable --now \(timer)' stops the timer")
         }
+        for path in try InstalledUnits.systemPaths(of: job, in: session.surroundings) {
+            session.warn("its unit is still there: \(quoted(path)); 'systemctl disable --now \(timer)' stops the timer")
+        }
         if style.json {
             try session.result(
                 [

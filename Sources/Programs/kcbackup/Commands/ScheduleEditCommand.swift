@@ -18,7 +18,7 @@ struct ScheduleEditCommand: Verb {
         discussion: """
             Takes the options of 'schedule add'. Those that are not given stay; one that may be repeated replaces all of \
             its name. The job is checked as a new one is, and stays as it was if a check fails. Its systemd units are \
-            replaced with it.
+            replaced with it; of those of the system, which only root can replace, there is a warning.
 
             EXAMPLES:
               kcbackup schedule edit nightly --at hourly --keep-hourly 48
@@ -77,6 +77,7 @@ struct ScheduleEditCommand: Verb {
         }
         checked.create.warnOfLocks(of: job, in: session)
         if let outdated { session.warn(outdated) }
+        new.warnOfSystemUnits(since: old, in: session)
         if style.json { try session.result(["jobs": [new.json]], []) }
         return .ok
     }
@@ -113,8 +114,10 @@ struct ScheduleEditCommand: Verb {
     /// - Returns: what starts the job and is as before, for a warning; nil if nothing is.
     private func keep(_ new: Job, insteadOf old: Job, _ jobs: Jobs, _ session: Session) throws -> String? {
         guard let installed = try InstalledUnits(of: job, in: session.surroundings) else {
+            let isOfSystem = try !InstalledUnits.systemPaths(of: job, in: session.surroundings).isEmpty
             try jobs.replace(new)
-            if new.time.exact == old.time.exact || JobStarter(of: new, in: session) != .found { return nil }
+            if new.time.exact == old.time.exact || isOfSystem { return nil }
+            guard JobStarter(of: new, in: session) == .found else { return nil }
             return "what starts job \(quoted(job)) does so when it did: "
                 + "'kcbackup schedule show \(job) \(OptionName.crontab.spelling)' prints a new line for cron"
         }

@@ -49,6 +49,11 @@ extension Job {
     func warnOfUnits(in session: Session) {
         do {
             let surroundings = session.surroundings
+            if let path = try InstalledUnits.systemPaths(of: name, in: surroundings).first {
+                session.warn(
+                    "the system's units of an earlier job \(quoted(name)) are installed, and start this one: "
+                        + "\(quoted(path)); \(systemUnitsWords)")
+            }
             guard let installed = try InstalledUnits(of: name, in: surroundings),
                 try installed.units(of: self, insteadOf: self, in: surroundings) == nil
             else { return }
@@ -58,6 +63,17 @@ extension Job {
         } catch {
             session.warn(Failure(error, session.subjects).explanation.message)
         }
+    }
+
+    /// Warns of units of the system that are as they were before the job was changed: only root can replace them.
+    func warnOfSystemUnits(since old: Job, in session: Session) {
+        guard let path = outdatedSystemService(since: old, in: session.surroundings) else { return }
+        session.warn(
+            "the system's units of job \(quoted(name)) are as before: \(quoted(path)); \(systemUnitsWords)")
+    }
+
+    private var systemUnitsWords: String {
+        "'kcbackup schedule show \(name) \(OptionName.system.spelling)' prints those that take their place"
     }
 
     /// The commands that let the job run by itself.
@@ -83,11 +99,12 @@ extension CopyRecord.Failed {
 extension Session {
     /// Where jobs are run, and by which program.
     var surroundings: JobSurroundings {
-        JobSurroundings(
+        let root = world.systemRoot.exact.removingSuffix("/") ?? world.systemRoot
+        return JobSurroundings(
             program: world.program, data: absolute(world.dataFolder.path), home: world.home,
             configuration: world.environment["XDG_CONFIG_HOME"].flatMap { $0.exact.hasPrefix("/") ? $0 : nil },
             variables: variables, programs: programFolders(areShared: false),
-            sharedPrograms: programFolders(areShared: true), user: world.environment["USER"])
+            sharedPrograms: programFolders(areShared: true), user: world.environment["USER"], system: root + "/etc")
     }
 
     /// The folders of `PATH` whose names can stand in a unit or a crontab, each once: those that other users
