@@ -113,7 +113,7 @@ struct JobTests {
         #expect(home.run("status").text.contains("was killed"))
         #expect(home.run("doctor").text.contains("was killed"))
         let lock = try jobs.lock("x", waitingAtMost: .zero)
-        #expect(home.run("status").text.contains("runs now"))
+        #expect(home.run("status").text.contains("runs since 2"))
         #expect(home.run("run x").status == .busy)
         #expect(home.run("schedule remove x").status == .busy)
         withExtendedLifetime(lock) {}

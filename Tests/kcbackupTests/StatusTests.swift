@@ -1,3 +1,5 @@
+import KCBackupJobs
+import KCByteStreams
 import KCTestSupport
 import Testing
 
@@ -5,6 +7,33 @@ import Testing
 
 @Suite("The state of backups")
 struct StatusTests {
+    @Test("A run that has not ended after a day is told by doctor and the page, and to the command for failures")
+    func endless() throws {
+        let home = try TestHome()
+        let hook = "touch \(home.path("told"))"
+        for words in [
+            ["keychain", "create", "--no-passcode"],
+            ["schedule", "add", "x", "--unencrypted", "--to", "b", "--on-failure", hook],
+        ] { #expect(home.run(words).status == .ok) }
+        let jobs = Jobs(home.world())
+        try jobs.save(RunRecord(began: home.nextTime()), of: "x")
+        let lock = try jobs.lock("x", waitingAtMost: .zero)
+        for isOverdue in [false, true] {
+            let doctor = home.run("doctor")
+            #expect((doctor.status == .busy) == isOverdue, "\(doctor.text)")
+            #expect(doctor.text.contains(/job 'x': its run of 2026-.* has not ended/) == isOverdue, "\(doctor.text)")
+            #expect(home.run("status").text.contains("runs since 2026-"))
+            #expect(home.run("status --html s.html").status == .ok)
+            let page = String(decoding: try home.folder.read("work/s.html"), as: UTF8.self)
+            #expect(page.contains("has not ended, and no other can begin") == isOverdue)
+            let refused = home.run("run x")
+            #expect(refused.status == .busy && !refused.messages.contains("warning"), "\(refused.messages)")
+            #expect(try Path.exists(home.path("told")) == isOverdue)
+            home.pass(hours: 24)
+        }
+        withExtendedLifetime(lock) {}
+    }
+
     @Test("Where neither a job nor a new enough backup is on record, the age is too high, and not kept")
     func nothingOnRecord() throws {
         let home = try TestHome()

@@ -24,6 +24,9 @@ package struct BackupState {
         /// When the last successful run ended.
         package var good: Timestamp? { record?.good }
 
+        /// True if a run is in progress that should have ended long ago.
+        package func isOverdue(at now: Timestamp) -> Bool { isRunning && record?.isOverdue(at: now) == true }
+
         /// True if the last run ended well.
         package var isGood: Bool { record?.outcome == .good && record?.ended != nil }
 

@@ -36,6 +36,9 @@ extension Job {
     /// When a timer starts the job.
     var calendar: String { Self.namedTimes[time.exact]?.timer ?? time }
 
+    /// How long a run may take: enough for first copies to a slow remote, which the next run goes on with.
+    static let longestRunInHours: Int64 = 24
+
     /// The longest time between two good runs, in hours; nil if that is not known.
     var longestPause: Int64? { Self.namedTimes[time.exact]?.pause }
 

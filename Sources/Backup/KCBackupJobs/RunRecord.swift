@@ -69,6 +69,11 @@ package struct RunRecord: Hashable, Sendable {
         guard self.fields == fields else { return nil }
     }
 
+    /// True if it has not ended, and should have long ago: it waits for something, perhaps, and lets no other run begin.
+    package func isOverdue(at now: Timestamp) -> Bool {
+        ended == nil && now.seconds - began.seconds > Job.longestRunInHours * 3_600
+    }
+
     static func oneLine(_ text: String) -> String {
         let bytes = text.utf8.map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: " ") : $0 }
         return String(decoding: bytes, as: UTF8.self)

@@ -96,7 +96,8 @@ package struct SystemdUnits {
         var unit = ["[Unit]", "Description=kcbackup: job \(job.name)"]
         // Names of units are read without quotation marks, and keep the backslashes that escape their characters.
         if let failureUnit { unit.append("OnFailure=\(try Quoted.unitValue(failureUnit))") }
-        var service = ["", "[Service]", "Type=oneshot"]
+        // Without it, a run that waits for something that never comes would keep all later ones from beginning.
+        var service = ["", "[Service]", "Type=oneshot", "TimeoutStartSec=\(Job.longestRunInHours)h"]
         if isOfSystem, let user = surroundings.user { service.append("User=\(try Quoted.unitValue(user))") }
         service.append("Environment=XDG_DATA_HOME=\(try Quoted.unitWord(Path.split(surroundings.data).folder))")
         let setting = credentialsAreEncrypted ? "LoadCredentialEncrypted" : "LoadCredential"

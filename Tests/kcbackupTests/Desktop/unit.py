@@ -17,7 +17,7 @@ ALLOW, ERRNO = 0x7FFF0000, 0x00050000
 EPERM, FAMILY = 1, 97
 NOT_EQUAL, MASKED_EQUAL = 1, 7
 # Type, priority, limits and protections that take away nothing that a program could miss.
-IGNORED = """Type Nice IOSchedulingClass KeyringMode LockPersonality RestrictRealtime RestrictSUIDSGID
+IGNORED = """Type TimeoutStartSec Nice IOSchedulingClass KeyringMode LockPersonality RestrictRealtime RestrictSUIDSGID
 SystemCallArchitectures SystemCallErrorNumber AmbientCapabilities ProtectClock ProtectControlGroups ProtectHostname
 ProtectKernelLogs ProtectKernelModules ProtectKernelTunables ProtectProc ProcSubset RemoveIPC IPAddressDeny User
 LimitMEMLOCK ProtectHome PrivateTmp PrivateDevices""".split()

@@ -55,13 +55,13 @@ struct RunCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let jobs = Jobs(session.world)
-        _ = try jobs.job(self.job)
+        let known = try jobs.job(self.job)
         let wait = try lockWait.map { text throws(UsageProblem) in try LockWaitOption.wait(text) } ?? .zero
         let lock: FileLock
         do throws(FileFailure) {
             lock = try jobs.lock(self.job, waitingAtMost: wait)
         } catch {
-            if error.problem == .busy { throw Refusal.jobRuns(self.job) }
+            if error.problem == .busy { throw refusal(besideRunOf: known, jobs, session) }
             throw error
         }
         defer { withExtendedLifetime(lock) {} }
@@ -104,6 +104,20 @@ struct RunCommand: Verb {
             session.warn(Failure(error, session.subjects).explanation.message)
         }
         return report.status
+    }
+
+    /// Refuses to run beside another run.
+    ///
+    /// If that should have ended long ago, this is the only one that can call the command for failures.
+    private func refusal(besideRunOf job: Job, _ jobs: Jobs, _ session: Session) -> Refusal {
+        let refusal = Refusal.jobRuns(job.name)
+        do {
+            guard try jobs.record(job.name)?.isOverdue(at: session.now) == true else { return refusal }
+            callHook(of: job, JobRun.Report(status: .busy, explanation: refusal.explanation), session)
+        } catch {
+            session.warn(Failure(error, session.subjects).explanation.message)
+        }
+        return refusal
     }
 
     /// Runs the steps of a job, which ask nobody.

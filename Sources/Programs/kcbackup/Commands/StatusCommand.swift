@@ -242,7 +242,8 @@ extension BackupState.JobState {
         if let recordFailure { return recordFailure.explanation.status.name }
         guard let record else { return "never ran" }
         if record.ended == nil {
-            return isRunning ? "runs now" : "began \(calendar.moment(record.began)), and was killed"
+            let began = calendar.moment(record.began)
+            return isRunning ? "runs since \(began)" : "began \(began), and was killed"
         }
         return record.status == .ok ? "ok" : "\(record.status.name): \(record.message)"
     }

@@ -205,9 +205,13 @@ struct Examination {
     private mutating func reportLastRun(_ state: BackupState.JobState, after known: Int) {
         count += 1
         if let unreadable = state.recordFailure { return report(unreadable.explanation) }
-        guard let record = state.record, !state.isRunning else { return }
+        guard let record = state.record, !state.isRunning || state.isOverdue(at: session.now) else { return }
         let last: Explanation
-        if record.ended == nil {
+        if state.isRunning {
+            last = Explanation(
+                .busy, "its run of \(session.calendar.moment(record.began)) has not ended, and no other can begin",
+                hint: BackupState.JobState.overdueHint)
+        } else if record.ended == nil {
             last = Explanation(
                 .io, "its last run, of \(session.calendar.moment(record.began)), was killed",
                 hint: "'kcbackup run \(state.job.name) -v' finishes what it left")

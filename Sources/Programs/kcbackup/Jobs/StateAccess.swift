@@ -38,6 +38,11 @@ extension UnreadableJob {
 extension BackupState.JobState {
     /// Why the record of its last run cannot be read.
     var recordFailure: Failure? { unreadableRecord.map { Failure($0, Failure.Subjects()) } }
+
+    /// What to do about a run that should have ended long ago.
+    static var overdueHint: String {
+        "'pgrep -af kcbackup' shows its process: see what it waits for, such as a passcode from a command, and end it"
+    }
 }
 
 extension BackupState.StoreState {

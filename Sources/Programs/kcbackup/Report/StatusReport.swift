@@ -59,11 +59,14 @@ extension StatusReport {
             return Problem(
                 "job \(name) never ran", hint: run, "then let it run by itself: \(state.job.startingWords)")
         }
+        if state.isRunning {
+            guard state.isOverdue(at: now) else { return nil }
+            return Problem(
+                "the run of job \(name) of \(calendar.moment(record.began)) has not ended, and no other can begin",
+                hint: BackupState.JobState.overdueHint)
+        }
         if record.ended == nil {
-            return state.isRunning
-                ? nil
-                : Problem(
-                    "the last run of job \(name), of \(calendar.moment(record.began)), was killed", hint: run)
+            return Problem("the last run of job \(name), of \(calendar.moment(record.began)), was killed", hint: run)
         }
         if record.status == .notCopied {
             return Problem("job \(name): \(displayed(record.message))", record.hints.map { displayed($0) } + [run])
