@@ -49,6 +49,7 @@ struct PairTests {
     @Test(
         "Two commands at once leave what one after the other leaves, or one of them is told why not", arguments: pairs)
     func atOnce(pair: String) throws {
+        let proof = ProofCount("two commands at once, of \(Self.commands.count)")
         let folder = try TemporaryFolder(inMemory: true)
         let names = pair.split(separator: " ").map(String.init)
         let outcome = try Self.run("pair", [Self.base.get()] + names + [Self.rounds], in: folder)
@@ -57,7 +58,6 @@ struct PairTests {
         try #require(trials > 0, "\(outcome.text)\(outcome.errorText)")
         let faults = lines.filter { $0.hasPrefix("FAULT ") }
         if !faults.isEmpty { Issue.record("\(faults.joined(separator: "\n"))") }
-        let proof = ProofCount("two commands at once, of \(Self.commands.count)")
         let failed = lines.count { $0.hasPrefix("FAULT ") && $0.contains(" at once: ") }
         for trial in 0..<trials { proof.add(trial < failed ? 1 : 0) }
         try proof.record()

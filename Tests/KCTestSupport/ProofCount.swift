@@ -14,7 +14,7 @@ package final class ProofCount: Sendable {
     private let started = ContinuousClock.now
     private let counts = Mutex((trials: 0, failures: 0))
 
-    /// Starts with no trials.
+    /// Starts the clock, so make one before the first trial.
     ///
     /// - Parameters:
     ///   - name: the first column of the row.
@@ -38,7 +38,8 @@ package final class ProofCount: Sendable {
     package func record() throws {
         guard let folder = ProcessInfo.processInfo.environment["PROOF_ROWS"] else { return }
         let counts = counts.withLock { $0 }
-        let seconds = Int((ContinuousClock.now - started) / .seconds(1))
+        // With fractions: the rows of many short cases are added up.
+        let seconds = ((ContinuousClock.now - started) / .milliseconds(10)).rounded(.up) / 100
         let seed = seed.map(String.init) ?? "–"
         let row = "| \(name) | \(counts.trials) | \(counts.failures) | \(seed) | \(seconds) s |\n"
         try Data(row.utf8).write(to: URL(filePath: folder).appending(path: UUID().uuidString))

@@ -7,6 +7,7 @@ import Testing
 struct CanaryPlaceTests {
     @Test("Secrets that go to the desktop keyring and come from it are encrypted on the bus")
     func bus() throws {
+        let proof = ProofCount("traces of the session bus of a desktop with nine verbs")
         let shell = try DesktopShell(desktop: "/bin/false", preparation: "keys\ncd \"$HOME\"")
         try CanaryWatch.writeInputs(to: shell.path("."))
         let found = try shell.run(
@@ -50,7 +51,6 @@ struct CanaryPlaceTests {
         }
         // Which shows that secrets were sent, and that a trace shows what is not encrypted.
         #expect(try holds("revealed") && holds("out.csv") && holds("told"))
-        let proof = ProofCount("traces of the session bus of a desktop with nine verbs")
         let isTold = try holds("trace")
         #expect(!isTold)
         proof.add(isTold ? 1 : 0)
@@ -123,6 +123,7 @@ struct CanaryPlaceTests {
         "No block of the disk has a secret, not even of a file that was deleted",
         .enabled(if: geteuid() == 0 && ExternalProgram.locate("mkfs.ext4") != nil, "mounting takes root and mkfs.ext4"))
     func disk() throws {
+        let proof = ProofCount("raw images of a disk with home and temporary folder")
         let folder = try TemporaryFolder(inMemory: true)
         for name in ["in", "disk"] {
             try FileManager.default.createDirectory(atPath: folder.path(name), withIntermediateDirectories: false)
@@ -158,7 +159,6 @@ struct CanaryPlaceTests {
         try #require(ran.status == 0, "\(ran.text)\(ran.errorText)")
         let image = try folder.read("image")
         #expect(Canary.isIn(image, [Array("a text that was deleted".utf8)]))
-        let proof = ProofCount("raw images of a disk with home and temporary folder")
         let isTold = Canary.isIn(image)
         #expect(!isTold)
         proof.add(isTold ? 1 : 0)
@@ -185,6 +185,7 @@ struct CanaryPlaceTests {
             if: Environment.has("CANARIES", "all") && geteuid() == 0 && ExternalProgram.locate("swapon") != nil,
             "CANARIES=all makes swap space, as root"))
     func swap() throws {
+        let proof = ProofCount("swap space after ten verbs whose memory was paged out at each tenth system call")
         let folder = try TemporaryFolder()
         func bash(_ script: String) throws -> ExternalProgram.Outcome {
             try ExternalProgram.run("bash", ["-euc", script], in: folder.path)
@@ -200,7 +201,6 @@ struct CanaryPlaceTests {
         #expect(outcome.all(.end).allSatisfy { $0.status == 0 }, "\(outcome.text)")
         let image = try folder.read("swap")
         #expect(Canary.isIn(image, [Array("a text that is swapped".utf8)]))
-        let proof = ProofCount("swap space after ten verbs whose memory was paged out at each tenth system call")
         // Each secret has the stem four times: more than OpenSSL keeps of what it hashes, and than other tests have in their
         // memory, which the kernel may have swapped out.
         let isTold = Canary.isIn(image, Canary.spellings(of: String(repeating: Canary.stem, count: 4)))

@@ -48,10 +48,11 @@ struct CanaryProcessTests {
     @Test("Started programs have no secret in arguments and environment, and the program has none in memory at its end")
     func session() throws {
         let watch = try CanaryWatch()
-        let outcome = try watch(Self.session.map { $0 + " >>told || echo \"failed: $?\"\n" }.joined())
+        let outcome = try judged("a session") {
+            try watch(Self.session.map { $0 + " >>told || echo \"failed: $?\"\n" }.joined())
+        }
         #expect(!outcome.text.contains("failed: "), "\(outcome.text)")
         #expect(!Canary.isIn(outcome.told))
-        try judge(outcome, of: "a session")
         // A command gets what it was given, in its environment and nowhere else.
         #expect(outcome.all(.start).count { $0.words == ["true"] && $0.found == ["environment"] } == 1)
         // `exec` becomes its command.
@@ -69,37 +70,38 @@ struct CanaryProcessTests {
             return "kc \(line.replacing("KIT", with: kit).replacing("DEVICE", with: device))\n"
         }
         // Some verbs need devices that this machine may not have; they end early.
-        let outcome = try watch(lines.joined())
+        let outcome = try judged("the lines of every verb") { try watch(lines.joined()) }
         #expect(outcome.all(.end).allSatisfy { ($0.status ?? -1) >= 0 }, "\(outcome.text)")
-        try judge(outcome, of: "the lines of every verb")
     }
 
-    /// Checks what the watcher saw of programs that were started, and of memory when they ended.
-    private func judge(_ outcome: CanaryWatch.Outcome, of what: String) throws {
+    /// Runs commands, and checks what the watcher saw of programs that were started, and of memory when they ended.
+    private func judged(_ what: String, _ run: () throws -> CanaryWatch.Outcome) throws -> CanaryWatch.Outcome {
         let starts = ProofCount("programs started by \(what): arguments, environment and name")
+        let exits = ProofCount("programs at the end of \(what): memory")
+        let outcome = try run()
         for start in outcome.all(.start) {
             let isGiven = start.words == ["true"] && start.found == ["environment"]
             #expect(start.found.isEmpty || isGiven, "\(start.words): \(start.found)")
             starts.add(start.found.isEmpty || isGiven ? 0 : 1)
         }
         try starts.record()
-        let exits = ProofCount("programs at the end of \(what): memory")
         for exit in outcome.all(.exit) {
             #expect(exit.found.isEmpty, "\(exit.words): \(exit.found)")
             exits.add(exit.found.count)
         }
         try exits.record()
+        return outcome
     }
 
     @Test(
         "A secret in use is in memory that is locked and not dumped, save the working memory of libraries",
         .enabled(if: locksMemory, "RLIMIT_MEMLOCK is too small"))
     func lockedMemory() throws {
+        let stops = ProofCount(
+            "stops in a session: memory with a secret is locked, or a library's (docs/threat-model.md)")
         let watch = try CanaryWatch()
         let lines = Self.isWhole ? Self.session : ["kc item add --service z --secret file:new"]
         let outcome = try watch(lines.map { $0 + " >>told\n" }.joined(), every: Self.isWhole ? 20 : 40)
-        let stops = ProofCount(
-            "stops in a session: memory with a secret is locked, or a library's (docs/threat-model.md)")
         var locked = 0
         for stop in outcome.all(.stop) {
             locked += stop.found.contains("locked") ? 1 : 0

@@ -41,6 +41,7 @@ struct CanaryVerbTests {
         Environment.has("CANARIES", "all") ? [[], ["--json"], ["-v"]] : [[]])
     func verb(tried: LostOutputTests.Case, more: [String]) throws {
         if more == ["--json"], !tried.hasJSON { return }
+        let proof = ProofCount("verbs with \(Self.items) canaries among the secrets, in eleven spellings")
         let home = try TestHome()
         let rclone = try FakeRclone(home)
         let inputs = try prepare(home)
@@ -65,7 +66,6 @@ struct CanaryVerbTests {
         let isParsed = !["unknown option", "missing expected", "the value of"].contains(
             where: outcome.messages.contains)
         #expect(isParsed, "\(outcome.messages)")
-        let proof = ProofCount("verbs with \(Self.items) canaries among the secrets, in eleven spellings")
         var found: [String] = Canary.isIn(told) ? ["its output"] : []
         for name in try home.folder.list() where !inputs.contains(name) {
             guard try Path.kind(of: home.folder.path(name)) == .file else { continue }

@@ -26,6 +26,7 @@ struct PowerLossTests {
         "After a loss of power, a command has done all or nothing, and what it reported as done is there",
         arguments: scenarios)
     func powerLoss(scenario: Scenario) throws {
+        let proof = ProofCount("`\(scenario.rawValue)` and a loss of power", seed: Self.seed)
         let bench = try FaultBench(scenario)
         let record = try bench.record()
         let images = record.images(seed: Self.seed, random: Self.isWhole ? 4 : 1)
@@ -37,7 +38,6 @@ struct PowerLossTests {
             let last = images.first { $0.moment == record.events.count }
             chosen = Array(images.shuffled(using: &random).prefix(Self.sample)) + (last.map { [$0] } ?? [])
         }
-        let proof = ProofCount("`\(scenario.rawValue)` and a loss of power", seed: Self.seed)
         for state in chosen {
             let violations = try bench.violations(of: record, state)
             for violation in violations { Issue.record("\(violation)") }
@@ -48,12 +48,12 @@ struct PowerLossTests {
 
     @Test("If syncing does nothing, it is found that a command loses what it reported", arguments: planted)
     func syncsThatDoNothing(scenario: Scenario) throws {
+        let proof = ProofCount("commands whose syncs do nothing, which must be found")
         let bench = try FaultBench(scenario)
         let record = try bench.record(syncing: false)
         let states = record.images(seed: Self.seed, random: 0).filter { $0.moment == record.events.count }
         let isFound = try states.contains { state in try !bench.violations(of: record, state).isEmpty }
         #expect(isFound)
-        let proof = ProofCount("commands whose syncs do nothing, which must be found")
         proof.add(isFound ? 0 : 1)
         try proof.record()
     }
