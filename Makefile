@@ -37,7 +37,7 @@ SOURCES := Package.swift $(shell find Sources -type f)
 help:
 	@echo 'make build      release binaries, manual pages and shell completions, in $(STAGE)'
 	@echo 'make test       build, check the format, run all tests'
-	@echo 'make test-debug  the same with an unoptimized build, for a debugger'
+	@echo 'make test-debug  run all tests in an unoptimized build, for a debugger'
 	@echo 'make test-packages  build packages that use the libraries beside packages of others'
 	@echo 'make wrappers   type-check the keychain wrappers in the folder WRAPPERS=, and print a table'
 	@echo 'make test-reproducible  build the packages in two places with other surroundings, and compare them'
@@ -80,7 +80,7 @@ test: packages-test
 	swift format lint --strict --recursive Sources Tests Package.swift
 	TESTS=$(TESTS) .ci/run-tests
 
-# As `make test`, but not optimized, with every assertion of the compiler.
+# All tests, not optimized, with every assertion of the compiler.
 test-debug: packages-test
 	swift build --build-tests
 	.ci/run-tests
