@@ -1,4 +1,4 @@
-"""A picture of the times of kcbackup beside those of other programs, in the colours of the other pictures."""
+"""A picture of the times of kcbackup beside those of other programs, in the colors of the other pictures."""
 
 import html
 
@@ -21,8 +21,8 @@ def draw(count, times):
     longest = max(times[name] for _, names in shown for name in names)
     y, parts = 28, []
 
-    def say(x, words, colour, anchor="start"):
-        parts.append(f'<text x="{x}" y="{y}" fill="{colour}" text-anchor="{anchor}">{html.escape(words)}</text>')
+    def say(x, words, color, anchor="start"):
+        parts.append(f'<text x="{x}" y="{y}" fill="{color}" text-anchor="{anchor}">{html.escape(words)}</text>')
 
     say(16, f"Seconds for {count:,} items (make bench)", PLAIN)
     for title, names in shown:
@@ -31,10 +31,10 @@ def draw(count, times):
         for name in names:
             y += LINE
             ours = name.startswith("kcbackup ")
-            colour = OURS if ours else OTHERS
+            color = OURS if ours else OTHERS
             width = max(1, BAR * times[name] / longest)
             say(LEFT - 8, name, PLAIN, "end")
-            parts.append(f'<rect x="{LEFT}" y="{y - 11}" width="{width:.1f}" height="13" fill="{colour}"/>')
+            parts.append(f'<rect x="{LEFT}" y="{y - 11}" width="{width:.1f}" height="13" fill="{color}"/>')
             say(LEFT + width + 6, f"{times[name]:.2f}", PLAIN)
     height = y + 16
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '

@@ -57,7 +57,7 @@ struct PluginProgramsTests {
             return pluginFailure { _ = try encrypted(to: [recipient]) }
         }
 
-        /// The failure of a plugin with this behaviour.
+        /// The failure of a plugin with this behavior.
         func failure(_ behaviour: String) throws -> PluginFailure? {
             let file = try encrypted(to: [recipient()])
             return pluginFailure { _ = try decrypted(file, with: [identity(1, behaviour)]) }

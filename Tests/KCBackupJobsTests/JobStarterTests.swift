@@ -28,7 +28,7 @@ struct JobStarterTests {
         try folder.write(path, Array(text.utf8))
     }
 
-    @Test("A line of a unit, a crontab or a script is recognised by the job that it runs")
+    @Test("A line of a unit, a crontab or a script is recognized by the job that it runs")
     func starters() {
         for line in [
             "ExecStart=/usr/bin/kcbackup run nightly", "17 3 * * * XDG_DATA_HOME=/x '/opt/kcbackup' run nightly",

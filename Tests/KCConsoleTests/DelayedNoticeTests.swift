@@ -9,7 +9,7 @@ import Testing
 struct DelayedNoticeTests {
     private static let erasing = "\r\u{1b}[2K"
 
-    /// A timer that does its work when the test says so, even if it was cancelled.
+    /// A timer that does its work when the test says so, even if it was canceled.
     private final class ManualTimer: Sendable {
         private let works = Mutex<[@Sendable () -> Void]>([])
         private let delays = Mutex<[Duration]>([])
@@ -59,7 +59,7 @@ struct DelayedNoticeTests {
         #expect(output.text == "second")
     }
 
-    @Test("The timer of a process does its work on a thread, unless it is cancelled")
+    @Test("The timer of a process does its work on a thread, unless it is canceled")
     func thread() {
         let done = DispatchSemaphore(value: 0)
         let cancel = Later.start(.zero) { done.signal() }
@@ -72,7 +72,7 @@ struct DelayedNoticeTests {
         #expect(worked.result.isEmpty)
     }
 
-    /// Starts work and cancels it; `ended` is signalled when the thread has let go of it.
+    /// Starts work and cancels it; `ended` is signaled when the thread has let go of it.
     private static func cancelled(_ ended: DispatchSemaphore, _ work: @escaping @Sendable () -> Void) {
         let end = End(ended)
         Later.start(.seconds(1_000_000)) { withExtendedLifetime(end, work) }()

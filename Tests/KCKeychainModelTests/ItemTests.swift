@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test("Composed and decomposed forms of a letter are different values")
-    func normalisation() throws {
+    func normalization() throws {
         #expect(AttributeValue.text("é") != .text("e\u{301}"))
         #expect(ExtraAttribute(name: "é", value: "") != ExtraAttribute(name: "e\u{301}", value: ""))
         let composed = try sample(.genericPassword, [.acct: .text("é")])

@@ -39,7 +39,7 @@ struct KitRepairTests {
         }
     }
 
-    @Test("One wrong character anywhere is found, and so are two neighbours that were swapped")
+    @Test("One wrong character anywhere is found, and so are two neighbors that were swapped")
     func single() throws {
         var random = SeededRandom(seed: 5)
         for (number, line) in lines.enumerated() {

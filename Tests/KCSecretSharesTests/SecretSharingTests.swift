@@ -113,7 +113,7 @@ struct SecretSharingTests {
         }
     }
 
-    @Test("One, two or three wrong words and swapped neighbours are always noticed")
+    @Test("One, two or three wrong words and swapped neighbors are always noticed")
     func noticed() throws {
         var random = SeededRandom(seed: 2)
         let shares = try SecretSharing.split(secret(), threshold: 2, count: 3)
@@ -141,7 +141,7 @@ struct SecretSharingTests {
         return (0..<33).allSatisfy { found[$0] == right[$0] }
     }
 
-    @Test("A single wrong word, two neighbours that were swapped, and two illegible words are found")
+    @Test("A single wrong word, two neighbors that were swapped, and two illegible words are found")
     func repaired() throws {
         var random = SeededRandom(seed: 3)
         let right = try SecretSharing.split(secret(), threshold: 2, count: 2)[0].words

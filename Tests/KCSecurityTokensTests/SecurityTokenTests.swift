@@ -193,7 +193,7 @@ struct SecurityTokenTests {
         #expect(try secret(of: credential).count == 32)
     }
 
-    @Test("A false signature is noticed, at enrolment and with each secret")
+    @Test("A false signature is noticed, at enrollment and with each secret")
     func falseSignatures() throws {
         let credential = try enrol()
         token.signsFalsely = true
@@ -275,7 +275,7 @@ struct SecurityTokenTests {
     /// False for the start of a list or a map of billions: libcbor 0.8 takes memory for as many as it claims.
     private static func isHarmless(_ byte: UInt8) -> Bool { ![0x9a, 0x9b, 0xba, 0xbb].contains(byte) }
 
-    /// - Parameter enrols: true to try an enrolment, false to try a secret.
+    /// - Parameter enrols: true to try an enrollment, false to try a secret.
     private func expectFailure(of credential: TokenCredential, enrols: Bool, _ comment: Comment) {
         if enrols, (try? enrol()) == nil { return }
         #expect(throws: TokenFailure.self, comment) { _ = try secret(of: credential) }

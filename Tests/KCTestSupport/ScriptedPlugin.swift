@@ -24,22 +24,22 @@ package struct ScriptedPlugin {
     ///
     /// - Parameters:
     ///   - key: says which key it is.
-    ///   - behaviour: what the plugin does, as written in it; normal if it is empty.
-    package static func recipient(_ key: UInt8 = 1, _ behaviour: String = "") -> String {
-        encoded("age1scripted", key, behaviour, uppercase: false)
+    ///   - behavior: what the plugin does, as written in it; normal if it is empty.
+    package static func recipient(_ key: UInt8 = 1, _ behavior: String = "") -> String {
+        encoded("age1scripted", key, behavior, uppercase: false)
     }
 
     /// A recipient of a plugin that is not installed.
     package static var absentRecipient: String { encoded("age1absent", 1, "", uppercase: false) }
 
     /// See `recipient(_:_:)`.
-    package static func identity(_ key: UInt8 = 1, _ behaviour: String = "") -> String {
-        encoded("age-plugin-scripted-", key, behaviour, uppercase: true)
+    package static func identity(_ key: UInt8 = 1, _ behavior: String = "") -> String {
+        encoded("age-plugin-scripted-", key, behavior, uppercase: true)
     }
 
-    private static func encoded(_ prefix: String, _ key: UInt8, _ behaviour: String, uppercase: Bool) -> String {
+    private static func encoded(_ prefix: String, _ key: UInt8, _ behavior: String, uppercase: Bool) -> String {
         var text: [UInt8] = []
-        let data = [UInt8](repeating: key, count: 16) + Array(behaviour.utf8)
+        let data = [UInt8](repeating: key, count: 16) + Array(behavior.utf8)
         Bech32.encode(prefix: prefix, data.span, uppercase: uppercase, into: &text)
         return String(decoding: text, as: UTF8.self)
     }

@@ -79,8 +79,8 @@ struct RecoverySheetTests {
         #expect(sheet.components(separatedBy: "/backups").count == 2, "\(sheet)")
     }
 
-    @Test("On a terminal, the code has its own colours; in a pipe it has none")
-    func colours() throws {
+    @Test("On a terminal, the code has its own colors; in a pipe it has none")
+    func colors() throws {
         let piped = home.run("recovery make --qr")
         #expect(piped.text.contains("█▀▀▀▀▀█") && !piped.text.contains("\u{1b}"))
         let terminal = ScriptedTerminal(showsOutput: true)

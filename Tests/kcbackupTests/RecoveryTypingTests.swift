@@ -39,7 +39,7 @@ struct RecoveryTypingTests {
     }
 
     @Test(
-        "Wrong lengths, letters, characters and neighbours are named or found, and a yes ends it",
+        "Wrong lengths, letters, characters and neighbors are named or found, and a yes ends it",
         .enabled(if: TmuxTerminal.isAvailable, "tmux is needed: .ci/install-packages test"))
     func lines() throws {
         _ = try run("umask 077; \"$KCBACKUP\" keychain create --no-passcode; \"$KCBACKUP\" recovery make -o kit.txt")

@@ -209,7 +209,7 @@ struct TokenTests {
         #expect(run(find).1.asked == ["Touch the security token 'second'.\n"])
     }
 
-    @Test("An enrolment that fails changes nothing, and what can be refused before a touch is")
+    @Test("An enrollment that fails changes nothing, and what can be refused before a touch is")
     func refusedEnrolments() {
         let before = home.run("keychain info --json").text
         let touches = token.touches

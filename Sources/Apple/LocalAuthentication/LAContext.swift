@@ -183,7 +183,7 @@ open class LAContext: NSObject, AuthenticationContext, @unchecked Sendable {
     /// Always `none`.
     open var biometryType: LABiometryType { .none }
 
-    /// Always nil: there is no biometry whose enrolment could change.
+    /// Always nil: there is no biometry whose enrollment could change.
     open var evaluatedPolicyDomainState: Data? { nil }
 
     /// Sets a secret that the program supplies itself; not supported.

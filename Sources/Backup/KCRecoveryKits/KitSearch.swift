@@ -3,7 +3,7 @@ internal import KCByteStreams
 
 /// Finds the identity that typed lines are, or nearly are.
 ///
-/// A line that is wrong may have one wrong character or two neighbours swapped, its check character included; a line that
+/// A line that is wrong may have one wrong character or two neighbors swapped, its check character included; a line that
 /// is incomplete lacks the characters that are `KitEntry.erasure`. What fits the check character of each line is tried
 /// against the checksum of the identity. One wrong possibility in a thousand million passes it; the sheet has to refute that.
 struct KitSearch: ~Copyable {
@@ -125,7 +125,7 @@ private final class Choices {
         var line = text.withBytes { SecretBytes($0.extracting(start..<start + length + 1)) }
         switch kind {
         case .right: add(line)
-        case .wrong: addNeighbours(of: &line)
+        case .wrong: addNeighbors(of: &line)
         case .incomplete: fill(&line)
         }
     }
@@ -152,7 +152,7 @@ private final class Choices {
     }
 
     /// Adds the line itself, and what one wrong character or two swapped ones may have made it of.
-    private func addNeighbours(of line: inout SecretBytes) {
+    private func addNeighbors(of line: inout SecretBytes) {
         add(line)
         for position in 0...length {
             let typed = line.withBytes { $0[position] }

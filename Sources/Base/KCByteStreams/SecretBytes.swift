@@ -38,7 +38,7 @@ internal import Glibc
     {
         self.init(capacity: count)
         try append(upTo: count, initialize)
-        precondition(self.count == count, "a secret must be initialised in full")
+        precondition(self.count == count, "a secret must be initialized in full")
     }
 
     deinit {

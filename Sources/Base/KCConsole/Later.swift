@@ -1,6 +1,6 @@
 internal import KCByteStreams
 
-/// Work that is done after a delay, unless it is cancelled before.
+/// Work that is done after a delay, unless it is canceled before.
 package enum Later {
     /// Does `work` on a thread of its own after `delay`; does nothing if no thread can be started.
     ///

@@ -101,7 +101,7 @@ extension QRCode {
 
     /// Appends the code as lines of blocks, two rows of modules to a line, dark on a light ground.
     ///
-    /// - Parameter ground: what is put before and after each line, such as the codes for its colours on a terminal.
+    /// - Parameter ground: what is put before and after each line, such as the codes for its colors on a terminal.
     package func appendBlocks(to text: inout SecretBytes, ground: (start: String, end: String) = ("", "")) {
         let range = -Self.margin..<(width + Self.margin)
         for row in stride(from: range.lowerBound, to: range.upperBound, by: 2) {

@@ -1,4 +1,4 @@
-/// Finds the share that wrong words nearly are: some that are illegible, or a single wrong one, or two neighbours swapped.
+/// Finds the share that wrong words nearly are: some that are illegible, or a single wrong one, or two neighbors swapped.
 ///
 /// Two different shares differ in at least four words, so whatever is wrong in one of these ways is found, and nothing else
 /// is found in its place. It takes more than one mistake for a wrong proposal, which then the sheet has to refute.
@@ -53,7 +53,7 @@ package enum ShareRepair {
         return found
     }
 
-    /// The swaps of two neighbours that make the checksum right.
+    /// The swaps of two neighbors that make the checksum right.
     private static func swaps(in typed: borrowing WordNumbers) -> [[(index: Int, word: UInt16)]] {
         var found: [[(index: Int, word: UInt16)]] = []
         for index in 0..<(typed.count - 1) where typed[index] != typed[index + 1] {

@@ -11,7 +11,7 @@ package struct ImportedUUIDs: Sendable {
         // In place, since there may be a million.
         var sorted = uuids
         sorted.sort { ($0.high, $0.low) < ($1.high, $1.low) }
-        // The ordinal is at the end, so those of one series are neighbours.
+        // The ordinal is at the end, so those of one series are neighbors.
         several = Set(
             zip(sorted, sorted.dropFirst()).lazy.filter { $0.isAlike($1) }.map { $0.0.with(ordinal: 0) })
         self.sorted = sorted

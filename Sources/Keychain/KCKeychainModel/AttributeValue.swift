@@ -5,7 +5,7 @@ package enum AttributeValue: Sendable {
     case number(Int64)
     case date(Timestamp)
 
-    /// The number of bytes that count towards `ItemLimits`.
+    /// The number of bytes that count toward `ItemLimits`.
     package var size: Int {
         switch self {
         case .text(let text): text.utf8.count

@@ -190,7 +190,7 @@ package enum AttributeForm: UInt8, Sendable {
         }
     }
 
-    /// The number of bytes of a value of this form that count towards `ItemLimits`.
+    /// The number of bytes of a value of this form that count toward `ItemLimits`.
     func size(of bytes: borrowing Span<UInt8>) -> Int {
         switch self {
         case .text: bytes.count - 2

@@ -66,7 +66,7 @@ package struct Item: Hashable, Sendable {
         return constraint
     }
 
-    /// Checks all attributes, and returns how many bytes they have that count towards `ItemLimits`.
+    /// Checks all attributes, and returns how many bytes they have that count toward `ItemLimits`.
     private static func checkedSize(of attributes: Attributes, _ itemClass: ItemClass) throws(ItemProblem) -> Int {
         if let foreign = attributes.codes.subtracting(itemClass.attributes).first {
             throw .notInClass(foreign, itemClass)

@@ -15,7 +15,7 @@ struct CXFRecords: JSONRecords {
 
     // The kinds of credentials that become a single JSON object, with their names in messages.
     private static let objects = [
-        "address": "address", "credit-card": "card", "drivers-license": "driver's licence",
+        "address": "address", "credit-card": "card", "drivers-license": "driver's license",
         "identity-document": "identity document", "passport": "passport", "person-name": "name", "api-key": "API key",
     ]
 

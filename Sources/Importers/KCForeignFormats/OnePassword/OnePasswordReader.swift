@@ -53,7 +53,7 @@ struct OnePasswordReader: JSONRecords {
                 collector.leaveOut("label of an address")
             }
         }
-        // What 1Password makes of the user name, and its judgement of the password.
+        // What 1Password makes of the user name, and its judgment of the password.
         json.skip("subtitle", "ps", "pbe", "pgrng", of: overview)
         leaveOut("icon", overview?["icons"])
         if let address = try text(overview?["url"]), !address.isEmpty, !record.addresses.contains(address) {

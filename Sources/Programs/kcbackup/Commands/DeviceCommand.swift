@@ -22,7 +22,7 @@ struct DeviceCommand: ParsableCommand {
 struct DeviceShowCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show the ID of this device, and the line by which ssh-keygen recognises its signatures.",
+        abstract: "Show the ID of this device, and the line by which ssh-keygen recognizes its signatures.",
         discussion: """
             EXAMPLES:
               kcbackup device show

@@ -25,7 +25,7 @@ struct KeychainTokenAddCommand: Verb {
 
     static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "Enrol a security token, which opens 'user-presence' items.",
+        abstract: "Enroll a security token, which opens 'user-presence' items.",
         discussion: """
             While the keychain is unlocked, a touch of the token then takes the place of the passcode for items with \
             '--access user-presence', where there is a terminal. The passcode still opens them too, and it alone opens \

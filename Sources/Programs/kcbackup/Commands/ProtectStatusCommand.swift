@@ -13,7 +13,7 @@ struct ProtectStatusCommand: Verb {
         commandName: "status",
         abstract: "Say which key files are protected by, and whether they can be opened.",
         discussion: """
-            No passcode is needed: a protected file has a mark that this device recognises.
+            No passcode is needed: a protected file has a mark that this device recognizes.
 
             EXAMPLES:
               kcbackup protect status *.age

@@ -29,7 +29,7 @@ func explainToken(_ failure: TokenFailure) -> Explanation {
     case .otherToken:
         Explanation(
             .wrongKey, "the security token is another one, or was reset since",
-            hint: "'kcbackup keychain token remove' and 'kcbackup keychain token add' enrol it again")
+            hint: "'kcbackup keychain token remove' and 'kcbackup keychain token add' enroll it again")
     case .pinNeeded:
         Explanation(
             .refused, "the security token wants its PIN, where a touch should be enough",
@@ -51,7 +51,7 @@ func explainToken(_ failure: TokenFailure) -> Explanation {
     case .otherPresence:
         Explanation(
             .refused, "the security token has verified its user in another way than when it was enrolled",
-            hint: "'kcbackup keychain token remove' and 'kcbackup keychain token add' enrol it again")
+            hint: "'kcbackup keychain token remove' and 'kcbackup keychain token add' enroll it again")
     case .wrongAnswer:
         Explanation(
             .refused, "the answer of the security token proves nothing; it was not used", hint: "try another token")
@@ -85,7 +85,7 @@ func explainTokenRecord(_ problem: TokenProblem, _ keychain: String) -> Explanat
     case .otherSecret(let name):
         Explanation(
             .wrongKey, "the security token \(quoted(name.text)) gives another secret than when it was enrolled",
-            hint: "'kcbackup keychain token remove' and 'kcbackup keychain token add' enrol it again")
+            hint: "'kcbackup keychain token remove' and 'kcbackup keychain token add' enroll it again")
     case .forged(let name):
         Explanation(
             .damaged,
