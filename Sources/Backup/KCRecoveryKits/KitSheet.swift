@@ -96,7 +96,7 @@ package struct KitSheet {
             .title("RECOVERY KIT \(kit.fingerprint) FOR BACKUPS OF KCBACKUP"),
             .text([
                 "The key on this sheet opens every backup that was made for it, on any machine.",
-                "Whoever has the sheet can read these backups. Keep it where the machine and",
+                "Anyone with the sheet can read these backups. Keep it where the machine and",
                 "its backups are not, and a second copy at another place.",
             ]),
             .lines(facts), .heading("THE KEY"), .lines([prefix]), .secret,

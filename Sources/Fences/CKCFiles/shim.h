@@ -44,8 +44,9 @@ static inline int cfiles_set_attribute(int file, const char *name, const void *v
     return fsetxattr(file, name, value, size, 0);
 }
 
-/* Takes a read lease (fcntl(2), F_SETLEASE), which fails with EAGAIN if the file is open for writing. Who opens it for
-   writing later waits until the lease ends, and the signal for that is one that is ignored unless it is handled. */
+/* Takes a read lease (fcntl(2), F_SETLEASE), which fails with EAGAIN if the file is open for writing. Anyone who
+   opens it for writing later waits until the lease ends, and the signal for that is one that is ignored unless it is
+   handled. */
 static inline int cfiles_hold_against_writers(int file) {
     const int set_signal = 10, set_lease = 1024, read_lease = 0, urgent_data = 23;
     extern int fcntl(int, int, ...);

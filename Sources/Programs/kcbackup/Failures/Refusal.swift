@@ -157,7 +157,7 @@ extension Refusal {
     /// An unencrypted archive would be copied to where others can read it.
     static func readableCopy(path: String) -> Refusal {
         Refusal(
-            .refused, "\(quoted(path)) is unencrypted: whoever can read the remote can read the names in it",
+            .refused, "\(quoted(path)) is unencrypted: anyone who can read the remote can read the names in it",
             hint: "copy an encrypted archive, or add '\(OptionName.metadataReadable.spelling)'")
     }
 
@@ -194,7 +194,7 @@ extension Refusal {
 
     /// An unencrypted archive would be made where others can read it.
     static let readableRemote = Refusal(
-        .refused, "whoever can read the remote can read the names in an unencrypted archive",
+        .refused, "anyone who can read the remote can read the names in an unencrypted archive",
         hint: "leave out '\(OptionName.unencrypted.spelling)', or add '\(OptionName.metadataReadable.spelling)'")
 }
 

@@ -118,7 +118,7 @@ enum EnvironmentName {
         "GIT_CONFIG_GLOBAL", "GIT_CONFIG_PARAMETERS", "GIT_ASKPASS", "SSH_ASKPASS", "SUDO_ASKPASS",
     ]
 
-    /// Refuses what is no name, and the names that choose code: whoever can write the item would choose what is run.
+    /// Refuses what is no name, and the names that choose code: anyone who can write the item would choose what is run.
     static func check(_ name: String, of option: OptionName) throws(UsageProblem) {
         let first = name.utf8.first
         guard let first, name.exact.isASCIILettersAndDigits(or: "_"),
