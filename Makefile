@@ -22,7 +22,8 @@ COMPLETIONS := $(foreach name,kcbackup security,share/bash-completion/completion
 	share/zsh/site-functions/_$(name) share/fish/vendor_completions.d/$(name).fish)
 # Installed as it is.
 RECOVERY := share/kcbackup/recover.sh
-DOCUMENTS := $(wildcard README.md CHANGELOG.md SECURITY.md docs/*.md docs/pictures/*.svg)
+DOCUMENTS := $(wildcard README.md CHANGELOG.md SECURITY.md CONTRIBUTING.md docs/*.md docs/decisions/*.md docs/pictures/*.svg \
+	Samples/README.md Samples/keychain.jsonl Samples/unattended/*)
 DOCUMENTATION := share/doc/kcbackup
 # Where packages are made, and what of. The trees lie beside their packages; the sources of both are in .ci/package.
 PACKAGES := .build/packages
@@ -207,6 +208,7 @@ install: build
 	for file in $(DOCUMENTS); do \
 		install -D -m 644 $$file "$(DESTDIR)$(PREFIX)/$(DOCUMENTATION)/$$file" || exit 1; \
 	done
+	.ci/package/settle-links "$(DESTDIR)$(PREFIX)/$(DOCUMENTATION)"
 	install -D -m 755 docs/recover.sh "$(DESTDIR)$(PREFIX)/$(RECOVERY)"
 
 uninstall:

@@ -22,6 +22,7 @@ struct PackageTests {
     private func shell(_ script: String) throws -> ExternalProgram.Outcome {
         let helper = """
             set -euo pipefail
+            samples="Samples/README.md Samples/keychain.jsonl Samples/unattended"
             stage() {
               make --silent -C "$project" list --eval='list:; @printf "%s\\n" $(BINARIES) $(MANUAL) $(COMPLETIONS)' >list
               while read -r file; do
@@ -63,12 +64,15 @@ struct PackageTests {
             String(file).replacing("zsh/site-functions", with: "zsh/vendor-completions")
                 + (file.contains("/man/") ? ".gz" : "")
         }
-        let pages = try FileManager.default.contentsOfDirectory(atPath: Project.path("docs"))
-            .filter { $0.hasSuffix(".md") }.map { "docs/" + $0 }
-        let pictures = try FileManager.default.contentsOfDirectory(atPath: Project.path("docs/pictures"))
-            .map { "docs/pictures/" + $0 }
-        let documents = (pages + pictures + ["README.md", "CHANGELOG.md", "SECURITY.md", "changelog", "copyright"])
-            .map { "share/doc/kcbackup/" + $0 }
+        let folders = try ["docs", "docs/decisions", "docs/pictures", "Samples/unattended"].flatMap { folder in
+            try FileManager.default.contentsOfDirectory(atPath: Project.path(folder))
+                .filter { folder != "docs" || $0.hasSuffix(".md") }.map { "\(folder)/\($0)" }
+        }
+        let others = [
+            "README.md", "CHANGELOG.md", "SECURITY.md", "CONTRIBUTING.md", "Samples/README.md",
+            "Samples/keychain.jsonl", "changelog", "copyright",
+        ]
+        let documents = (folders + others).map { "share/doc/kcbackup/" + $0 }
         // Whether a document is compressed depends on its size.
         let expected = staged + documents + ["bin/age-plugin-kcbackup", "share/kcbackup/recover.sh"]
         let files = lines.filter { !$0.hasSuffix("/") }.map { $0.replacing(/^.* \.\/usr\//, with: "") }
@@ -101,6 +105,26 @@ struct PackageTests {
         #expect(files.count >= 10 && files.allSatisfy { $0.contains("/doc/kcbackup") })
     }
 
+    @Test("Every link of an installed document leads to an installed file")
+    func links() throws {
+        let outcome = try shell(
+            """
+            stage "$PWD/stage"
+            SOURCE_DATE_EPOCH=1000000000 make -C "$project" deb STAGE="$PWD/stage" PACKAGES="$PWD/out" >&2
+            dpkg-deb --extract out/*.deb root
+            make -C "$project" install STAGE="$PWD/stage" PREFIX="$PWD/local" >&2
+            for folder in root/usr local; do
+              find "$folder/share/doc" -name '*.md*' | while read -r page; do
+                zcat -f "$page" | { grep -o '](\\(\\.\\./\\)*[A-Za-z0-9][A-Za-z/0-9.-]*[)#]' || true; } | tr -d '](#)' \\
+                  | while read -r link; do
+                    [ -e "${page%/*}/$link" ] && echo "$folder" || echo "$page: $link"
+                  done
+              done
+            done | sort -u
+            """)
+        #expect(outcome.text == "local\nroot/usr\n", "\(outcome.errorText)")
+    }
+
     @Test("The same programs yield the same packages, byte for byte, whenever and wherever they are made")
     func reproducible() throws {
         let outcome = try shell(
@@ -109,7 +133,7 @@ struct PackageTests {
             stage "$PWD/stage"
             make -C "$project" deb tarball STAGE="$PWD/stage" PACKAGES="$PWD/out" >&2
             mkdir "another place"
-            (cd "$project" && cp -R --parents Makefile Package.swift .ci docs *.md Sources/Programs/kcbackup "$OLDPWD/another place")
+            (cd "$project" && cp -R --parents Makefile Package.swift .ci docs *.md $samples Sources/Programs/kcbackup "$OLDPWD/another place")
             stage "another place/stage"
             cd "another place"
             # Second builds replace the first, and earlier versions.
@@ -216,7 +240,7 @@ struct PackageTests {
         let outcome = try shell(
             """
             mkdir copy
-            (cd "$project" && cp -R --parents Makefile Package.swift .ci docs *.md Sources/Programs/kcbackup "$OLDPWD/copy")
+            (cd "$project" && cp -R --parents Makefile Package.swift .ci docs *.md $samples Sources/Programs/kcbackup "$OLDPWD/copy")
             stage copy/stage
             cd copy
             for kind in deb tarball; do
