@@ -172,6 +172,43 @@ struct HomeFolderTests {
         #expect(!home.run("schedule show all").text.contains("--home"))
     }
 
+    @Test("A keychain named as archives of the home begin, or the home, is set aside alone, and all else is backed up")
+    func namesake() throws {
+        let backup = "create --home --to backups --unencrypted"
+        #expect(home.run(backup).status == .ok)
+        #expect(home.run("keychain create home-files --no-passcode").status == .ok)
+        let words = "its archives would have the name of those of"
+        for count in [4, 6] {
+            let outcome = home.run(backup)
+            #expect(outcome.status == .refused)
+            #expect(
+                outcome.messages.contains("keychain 'home-files': \(words) the files of the home\n"),
+                "\(outcome.messages)")
+            #expect(outcome.messages.contains("'kcbackup keychain delete home-files'"))
+            #expect(try archives().count == count)
+        }
+        #expect(home.run("restore --home backups --dry-run").status == .ok)
+
+        // A folder that has archives of neither takes the keychain first.
+        let other = home.run("create --home --to other --unencrypted")
+        #expect(other.status == .refused)
+        #expect(
+            other.messages.contains("the files of the home: \(words) keychain 'home-files'\n"), "\(other.messages)")
+        #expect(other.messages.contains("'kcbackup keychain delete home-files'"))
+    }
+
+    @Test("Keychains whose names differ in what would be the ending of a file have archives of their own")
+    func endings() throws {
+        for name in ["work", "work.json"] {
+            #expect(home.run("keychain create \(name) --no-passcode").status == .ok)
+        }
+        let made = home.run("create --all --to backups --unencrypted")
+        #expect(made.status == .ok, "\(made.messages)")
+        #expect(try archives().map { $0.prefix { $0 != "K" } } == ["login-", "work-", "work.json-"])
+        let restored = home.run("restore --home backups --dry-run")
+        #expect(restored.status == .ok, "\(restored.messages)")
+    }
+
     @Test("Secrets in the clear are warned of, with what mends it, and encrypted ones are not")
     func doctor() throws {
         let shell = try ProgramShell()(

@@ -317,7 +317,7 @@ enum FailureExamples {
         .jobWithoutPasscode(job: "nightly", keychain: "login", .itemsAsk),
         .itemExists(keychain: "login", selection: "--service forum --account ada"), .nothingToLock(keychain: "scripts"),
         .noArchives(in: "backups"), .severalDevices(in: "backups", ["KC-ABCDEFGH", "KC-IJKLMNOP"]),
-        .noEscrowRecord(keychain: "login"),
+        .noEscrowRecord(keychain: "login"), .namesake(of: "home:", keychain: "home-files"),
     ]
     private static let secrets: [SecretProblem] = [
         .noSource(what: "passcode of keychain 'login'", .passcode), .notASource(.passphrase),

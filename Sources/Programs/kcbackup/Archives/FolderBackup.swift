@@ -25,7 +25,7 @@ struct FolderBackup {
     var itemsBefore: Int?
 
     /// The result for one keychain.
-    fileprivate enum Result {
+    enum Result {
         /// The number of unreadable items that were named before comes last.
         case done(SeriesDestination.Outcome, CreateReport, told: Int)
         /// Nothing was read, since the store is as it was when this archive was made.
@@ -34,7 +34,7 @@ struct FolderBackup {
     }
 
     /// A subject that has been opened.
-    private struct Part {
+    struct Part {
         let subject: any NamedStore
         let series: String
         let source: any ReadableStore
@@ -141,7 +141,10 @@ struct FolderBackup {
         _ = try folder.emptyTrash(now: session.now)
         try warnOfUnlisted(in: folder)
         let given = try options.unencrypted ? nil : options.keys.recipients(in: session)
-        if rules.isOfSeveral { try setAsideReplaced(&parts, &results, in: folder) }
+        if rules.isOfSeveral {
+            setAsideNamesakes(&parts, &results, in: folder)
+            try setAsideReplaced(&parts, &results, in: folder)
+        }
         let pin = BackupPin(
             isOfAll: rules.isOfSeveral, mode: options.unencrypted ? .unencrypted : .encrypted,
             keys: given.map { options.keys.names($0) } ?? [],
@@ -210,41 +213,6 @@ struct FolderBackup {
             "\(counted(unlisted.count, "archive")) in \(quoted(path)) "
                 + "\(unlisted.count == 1 ? "is" : "are") not in its catalogue, and nothing is compared with them; "
                 + "'kcbackup list \(OptionName.rebuild.spelling)' enters them")
-    }
-
-    /// When all keychains are backed up, fails only those that were replaced or are missing, unless the user allows it.
-    private func setAsideReplaced(
-        _ parts: inout [Part], _ results: inout [(name: String, result: Result)], in folder: BackupFolder
-    ) throws {
-        let rules = options.folder
-        guard let known = folder.catalogue.subjectsOfAll else { return }
-        // A keychain whose backup never succeeded has none to lose.
-        let backedUp = Set(folder.catalogue.entries.map(\.series.exact))
-        for series in known.keys where !backedUp.contains(series) {
-            try folder.forget(series: series.string)
-        }
-        let subjects = known.filter { backedUp.contains($0.key) }
-        var found = Set(
-            try results.map { ArchiveName.series(of: try StoreChoice.prefixed($0.name)?.stem ?? $0.name).exact })
-        var staying: [Part] = []
-        for part in parts {
-            found.insert(part.series.exact)
-            if BackupPin.differs(part.source.identity, from: subjects[part.series.exact]), !rules.change {
-                let failure = CatalogueFailure.switches(folder: folder.name, .replaced(series: part.series))
-                results.append((part.subject.name, .failed(.catalogue(failure, job: session.job))))
-            } else {
-                staying.append(part)
-            }
-        }
-        parts = staying
-        for series in subjects.keys.sorted() where !found.contains(series) {
-            if rules.acceptShrink || rules.change {
-                try folder.forget(series: series.string)
-            } else {
-                results.append(
-                    (series.string, .failed(.catalogue(.vanished(series: series.string), job: session.job))))
-            }
-        }
     }
 
     private func part(_ subject: any NamedStore, _ named: CreateOptions) throws -> Part {

@@ -147,6 +147,15 @@ extension Refusal {
             hint: "restore those of one device, one by one: 'kcbackup list \(shellWord(folder))' shows them")
     }
 
+    /// The archives of a store would have the name of those of another one; a keychain is one of the two.
+    static func namesake(of store: String, keychain: String) -> Refusal {
+        Refusal(
+            .refused, "its archives would have the name of those of \(storeWords(store))",
+            hint: "'kcbackup restore ARCHIVE \(OptionName.keychain.spelling) NAME' restores a backup of keychain "
+                + "\(quoted(keychain)) into one with another name; then 'kcbackup keychain delete \(shellWord(keychain))'"
+        )
+    }
+
     /// A keychain without a passcode cannot be locked.
     static func nothingToLock(keychain: String) -> Refusal {
         Refusal(

@@ -13,7 +13,8 @@ extension LocalKeychain: NamedStore {
     var recorded: (kind: String, name: String) {
         isNamed ? (ArchiveSource.keychain, name) : (ArchiveSource.keychainFile, stem)
     }
-    var stem: String { ArchiveName.stem(ofFile: Path.split(name).name) }
+    // A name is no file name: 'work.json' is another keychain than 'work', and has archives of its own.
+    var stem: String { isNamed ? name : ArchiveName.stem(ofFile: Path.split(name).name) }
     var plainStem: String { "keychain" }
 
     func opened(_ options: StoreOptions, in session: Session) throws -> OpenStore {

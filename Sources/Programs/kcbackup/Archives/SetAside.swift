@@ -1,0 +1,67 @@
+internal import KCBackupCatalogue
+internal import KCByteStreams
+internal import KCItemStores
+
+// Which of several stores are backed up: one that is set aside fails, and does not keep the others from their archives.
+
+extension FolderBackup {
+    /// Fails each store whose archives would have the name of those of another one, which stays.
+    ///
+    /// A keychain can have the name that the archives of the home or of the desktop keyring begin with. The one that the
+    /// folder has archives of stays, or else the first.
+    func setAsideNamesakes(
+        _ parts: inout [Part], _ results: inout [(name: String, result: Result)], in folder: BackupFolder
+    ) {
+        let known = folder.catalogue.pin?.subjects ?? [:]
+        var staying: [Part] = []
+        for part in parts {
+            guard let index = staying.firstIndex(where: { $0.series.exact == part.series.exact }) else {
+                staying.append(part)
+                continue
+            }
+            var (stays, goes) = (staying[index], part)
+            if known[part.series.exact]?.exact == part.source.identity.exact { swap(&stays, &goes) }
+            staying[index] = stays
+            // The others cannot have another name.
+            let keychain = (goes.subject.kind == .keychain ? goes : stays).subject.name
+            let refusal = Refusal.namesake(of: stays.subject.name, keychain: keychain)
+            results.append((goes.subject.name, .failed(.refused(refusal))))
+        }
+        parts = staying
+    }
+
+    /// When all keychains are backed up, fails only those that were replaced or are missing, unless the user allows it.
+    func setAsideReplaced(
+        _ parts: inout [Part], _ results: inout [(name: String, result: Result)], in folder: BackupFolder
+    ) throws {
+        let rules = options.folder
+        guard let known = folder.catalogue.subjectsOfAll else { return }
+        // A keychain whose backup never succeeded has none to lose.
+        let backedUp = Set(folder.catalogue.entries.map(\.series.exact))
+        for series in known.keys where !backedUp.contains(series) {
+            try folder.forget(series: series.string)
+        }
+        let subjects = known.filter { backedUp.contains($0.key) }
+        var found = Set(
+            try results.map { ArchiveName.series(of: try StoreChoice.prefixed($0.name)?.stem ?? $0.name).exact })
+        var staying: [Part] = []
+        for part in parts {
+            found.insert(part.series.exact)
+            if BackupPin.differs(part.source.identity, from: subjects[part.series.exact]), !rules.change {
+                let failure = CatalogueFailure.switches(folder: folder.name, .replaced(series: part.series))
+                results.append((part.subject.name, .failed(.catalogue(failure, job: session.job))))
+            } else {
+                staying.append(part)
+            }
+        }
+        parts = staying
+        for series in subjects.keys.sorted() where !found.contains(series) {
+            if rules.acceptShrink || rules.change {
+                try folder.forget(series: series.string)
+            } else {
+                results.append(
+                    (series.string, .failed(.catalogue(.vanished(series: series.string), job: session.job))))
+            }
+        }
+    }
+}
