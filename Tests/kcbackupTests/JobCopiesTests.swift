@@ -181,6 +181,32 @@ struct JobCopiesTests {
         #expect(try names("remote/x").count == 5 && names("b").count == 1)
     }
 
+    @Test("What a job has not copied yet is removed neither by 'prune' nor by another job of the folder")
+    func notPrunedByOthers() throws {
+        #expect(run("run x").status == .ok)
+        try cut(true)
+        for _ in 0..<3 { #expect(run("run x").status == .notCopied) }
+        let plan = run("prune b --keep-last 1 --dry-run")
+        #expect(plan.text.ranges(of: "  to be copied\n").count == 2, "\(plan.text)")
+        #expect(run("prune b --keep-last 1").status == .ok)
+        #expect(try names("b").count == 3, "the copied one may go")
+        #expect(run("schedule add y --unencrypted --to b --keep-last 1").status == .ok)
+        #expect(run("run y").status == .ok)
+        #expect(try names("b").count == 4)
+        try cut(false)
+        #expect(run("run x").status == .ok)
+        #expect(try names("remote/x").count == 6 && names("b").count == 5)
+
+        try Data("x".utf8).write(to: URL(fileURLWithPath: home.home + "/.local/share/kcbackup/jobs/y.job"))
+        let refused = run("prune b --keep-last 1")
+        #expect(refused.status == .ok && refused.messages.contains("job 'y' cannot be read"), "\(refused.messages)")
+        #expect(try names("b").count == 5)
+        #expect(run("schedule remove y").status == .ok)
+        let last = run("prune b --keep-last 1")
+        #expect(last.status == .ok && last.messages.isEmpty, "\(last.messages)")
+        #expect(try names("b").count == 1)
+    }
+
     @Test("A copy that is not what it should be is reported until it is mended, and its archive stays here")
     func damagedCopy() throws {
         #expect(run("schedule edit x --keep-last 2").status == .ok)

@@ -30,9 +30,12 @@ extension BackupFolder {
 
         fileprivate init(_ fates: [Fate]) { self.fates = fates }
 
-        /// Returns the plan without the removal of archives that are to stay.
-        package func keeping(_ stays: (CatalogueEntry) -> Bool) -> PrunePlan {
-            PrunePlan(fates.filter { !$0.isRemoval || !stays($0.entry) })
+        /// Returns the plan without the removal of archives that are to stay for a reason.
+        package func keeping(_ reason: Retention.Reason, where stays: (CatalogueEntry) -> Bool) -> PrunePlan {
+            PrunePlan(
+                fates.map { fate in
+                    fate.isRemoval && stays(fate.entry) ? Fate(entry: fate.entry, decision: .kept([reason])) : fate
+                })
         }
     }
 

@@ -30,6 +30,10 @@ package struct Retention: Hashable, Sendable {
         case newest
         /// Its date is in the future, so no rule applies to it.
         case future
+        /// No rule keeps it, and a job has still to copy it.
+        case uncopied
+        /// No rule keeps it, and the run that would remove it could not read everything.
+        case incompleteRun
     }
 
     /// A rule that keeps a number of backups.

@@ -9,6 +9,8 @@ extension Retention.Reason {
         case .within: "within"
         case .newest: "newest"
         case .future: "dated in the future"
+        case .uncopied: "to be copied"
+        case .incompleteRun: "incomplete run"
         }
     }
 }

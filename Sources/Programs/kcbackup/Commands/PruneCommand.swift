@@ -58,7 +58,8 @@ struct PruneCommand: Verb {
         if undo {
             return try bringBack(in: backups, session)
         }
-        let plan = try backups.plan(retention, now: session.now, calendar: session.calendar)
+        let plan = try session.keepingUncopied(
+            backups.plan(retention, now: session.now, calendar: session.calendar), in: folder)
         var emptied = 0
         if !dryRun {
             try backups.discard(plan, now: session.now)
@@ -115,6 +116,12 @@ struct PruneCommand: Verb {
         warn(of: fates, in: session)
         session.note(
             "\(dryRun ? "would remove" : "removed") \(counted(going, "backup")), keeping \(fates.count - going)")
+        let uncopied = fates.count { $0.decision == .kept([.uncopied]) }
+        if uncopied > 0 {
+            session.note(
+                "\(counted(uncopied, "backup")) more would go if no job had still to copy "
+                    + (uncopied == 1 ? "it" : "them"))
+        }
         if going > 0, !dryRun {
             session.note(
                 "kept in '\(BackupFolder.trashName)' there for 30 days; "

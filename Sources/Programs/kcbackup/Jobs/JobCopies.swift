@@ -67,23 +67,6 @@ struct JobCopies {
     /// The folders of remotes that the job copies to.
     private func folders() throws -> [String] { try job.copyFolders(of: LocalDevice(session.world).key().id) }
 
-    /// Tells which archives are still to be copied, and must not be removed before.
-    ///
-    /// - Throws: `FileFailure`, and errors of making the device key.
-    func stillDue() throws -> (CatalogueEntry) -> Bool {
-        let folders = try folders()
-        if folders.isEmpty { return { _ in false } }
-        do {
-            let records = try jobs.copies(job.name).filter { record in
-                folders.contains { $0.exact == record.to.exact }
-            }
-            return { entry in records.contains { $0.misses(entry) } }
-        } catch JobFailure.recordDamaged {
-            // This run finds out.
-            return { _ in true }
-        }
-    }
-
     /// A newest copy that has another size than when it was copied.
     ///
     /// One from before a rekey is another file than the archive here, and is not compared with it.
@@ -292,6 +275,19 @@ extension [JobCopies.Outcome] {
             "\(counted(outcome.goneBefore.count, "older archive")) \(outcome.goneBefore.count == 1 ? "is" : "are") "
                 + "gone from \(quoted(outcome.to))"
         }
+    }
+}
+
+extension Session {
+    /// Leaves in a plan what a job of a folder has still to copy from there, and says if that may be anything.
+    func keepingUncopied(_ plan: BackupFolder.PrunePlan, in folder: String) throws -> BackupFolder.PrunePlan {
+        let due = try Jobs(world).dueCopies(from: world.resolve(folder))
+        for name in due.unreadable {
+            warn(
+                "job \(quoted(name)) cannot be read, and may have to copy what is in \(quoted(folder)): nothing is removed "
+                    + "there; 'kcbackup doctor' says what is wrong with it")
+        }
+        return plan.keeping(.uncopied, where: due.contains)
     }
 }
 

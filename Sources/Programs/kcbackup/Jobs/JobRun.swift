@@ -122,7 +122,7 @@ struct JobRun {
         }
         if job.keep.isEmpty { return }
         let rules = try job.rules().retention()
-        let plan = try folder.plan(rules, now: session.now, calendar: session.calendar)
+        var plan = try folder.plan(rules, now: session.now, calendar: session.calendar)
         for fate in plan.fates {
             guard case .notCounted(let reason) = fate.decision else { continue }
             // As one that is found when it is read again.
@@ -130,9 +130,9 @@ struct JobRun {
             session.warn("\(quoted(fate.entry.name)) is not counted, and stays: \(reason.words)")
         }
         let isComplete = report.status == .ok
-        let isDue = try JobCopies(job: job, jobs: Jobs(session.world), session: session).stillDue()
-        report.removed = try folder.discard(
-            plan.keeping { !isComplete && $0.isComplete != false || isDue($0) }, now: session.now)
+        plan = try session.keepingUncopied(plan, in: job.folder)
+        if !isComplete { plan = plan.keeping(.incompleteRun) { $0.isComplete != false } }
+        report.removed = try folder.discard(plan, now: session.now)
         _ = try folder.emptyTrash(now: session.now)
     }
 }
