@@ -89,7 +89,7 @@ struct CopyPlanTests {
         #expect(alone.due == [entries[0]] && alone.alone.map(\.checksum) == [entries[1].file.checksum])
     }
 
-    @Test("A copy that was not what it should be is read back until it is that or gone, whatever was copied since")
+    @Test("A copy that was not what it should be is read back whenever it is there, whatever was copied since")
     func doubtfulAndPruned() throws {
         let entries = try [entry("a", 1), entry("a", 2)]
         var known = try record([entries[1]], verified: 2)
@@ -98,7 +98,10 @@ struct CopyPlanTests {
         let pruned = CopyPlan([entries[1]], onRemote: there, known, now: time(2))
         #expect(pruned.due.isEmpty && pruned.alone == known.doubtful && pruned.doubtful == known.doubtful)
         let removed = CopyPlan([entries[1]], onRemote: sizes(entries[1]), known, now: time(2))
-        #expect(removed.alone.isEmpty && removed.doubtful.isEmpty)
+        #expect(removed.alone.isEmpty && removed.doubtful.isEmpty && removed.unseen == known.doubtful)
+        let unmounted = CopyPlan([entries[1]], onRemote: [:], known, now: time(2))
+        #expect(unmounted.alone.isEmpty && unmounted.doubtful.isEmpty && unmounted.unseen == known.doubtful)
+        #expect(pruned.unseen.isEmpty)
         let kept = CopyPlan(entries, onRemote: there, known, now: time(2))
         #expect(kept.due == [entries[0]] && kept.alone.isEmpty && kept.doubtful == known.doubtful)
     }

@@ -250,6 +250,26 @@ struct JobCopiesTests {
         #expect(removed.status == .ok && removed.messages.isEmpty, "\(removed.messages)")
     }
 
+    @Test("A damaged copy whose archive is gone here is not forgotten while its disk is not mounted on the remote")
+    func damagedAndUnmounted() throws {
+        #expect(run("schedule edit x --keep-last 1").status == .ok)
+        #expect(run("run x").status == .ok)
+        let name = try #require(names("remote/x").first)
+        try home.write("remote/x/\(name)", "")
+        #expect(run("run x").status == .notCopied)
+        #expect(try !names("b").contains(name))
+        let (mounted, away) = (home.path("remote/x"), home.path("away"))
+        try FileManager.default.moveItem(atPath: mounted, toPath: away)
+        for _ in 0..<2 { #expect(run("run x").status == .ok) }
+        try FileManager.default.removeItem(atPath: mounted)
+        try FileManager.default.moveItem(atPath: away, toPath: mounted)
+        let found = run("run x")
+        #expect(found.status == .notCopied && found.messages.contains(name), "\(found.messages)")
+        try FileManager.default.removeItem(atPath: home.path("remote/x/\(name)"))
+        let removed = run("run x")
+        #expect(removed.status == .ok && removed.messages.isEmpty, "\(removed.messages)")
+    }
+
     @Test("An archive that is missing here is named with what to do, and keeps no later one from its copy")
     func missing() throws {
         #expect(run("run x").status == .ok)
@@ -342,7 +362,9 @@ struct JobCopiesTests {
         #expect(run("run x").status == .ok)
         try Data("x".utf8).write(to: URL(fileURLWithPath: home.home + "/.local/share/kcbackup/jobs/x.copies"))
         #expect(run("status").text.contains(/nas:x.*damaged/))
-        #expect(run("run x").status == .ok)
+        let renewed = run("run x")
+        #expect(renewed.status == .ok && renewed.messages.contains("'kcbackup verify nas:x'"), "\(renewed.messages)")
+        #expect(run("run x").messages.isEmpty)
         #expect(try names("remote/x") == names("b"))
     }
 

@@ -9,13 +9,15 @@ package import KCKeychainModel
 /// was made since. If the newest copy is not there anymore, its archive is copied again; it is compared if it has another
 /// size, was not what it should be, or was not read back for a week and is still the newest. If a rekey has made another
 /// file of the archive here, or a rule has removed it, the copy is compared with what was copied then. One that was not what
-/// it should be is compared again until it is that or gone, also if others are newer by then.
+/// it should be is compared again, whenever it is there, until it is that, also if others are newer by then.
 package struct CopyPlan {
     /// The archives to copy or to compare, in the order in which they were made.
     package let due: [CatalogueEntry]
     /// The copies to compare or to read back.
     package let doubtful: [CopyRecord.Newest]
-    /// Those of them to read back, whose archives a rekey has replaced here, or a rule has removed.
+    /// The copies that were not what they should be, and are not there: they were removed, or their disk is not mounted there.
+    package let unseen: [CopyRecord.Newest]
+    /// Those of the doubtful ones to read back, whose archives a rekey has replaced here, or a rule has removed.
     package let alone: [CopyRecord.Newest]
     /// The newest copies that were on the remote and are not anymore.
     package let gone: [String]
@@ -33,6 +35,8 @@ package struct CopyPlan {
     ) {
         var due: Set<ExactText> = []
         var doubtful: [ExactText: CopyRecord.Newest] = [:]
+        // One that is not there is not forgotten: nothing shows that it will not be there again.
+        unseen = record.doubtful.filter { sizes[$0.name.fileName.exact] == nil }
         for copy in record.doubtful where sizes[copy.name.fileName.exact] != nil {
             doubtful[copy.name.fileName.exact] = copy
         }

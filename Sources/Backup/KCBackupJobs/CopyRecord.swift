@@ -84,7 +84,8 @@ package struct CopyRecord: Hashable, Sendable {
     package var good: Timestamp?
     /// The newest copies, by the series of their archives.
     package var newest: [ExactText: Newest] = [:]
-    /// The copies to read back again, since they were not what they should be, or that could not be told; others may be newer.
+    /// The copies to read back again whenever they are there, since they were not what they should be, or that could not be
+    /// told; others may be newer.
     package var doubtful: [Newest] = []
     /// The archives of the folder that were copied and, as far as is known, are still there, by their names.
     package var copied: Set<ExactText> = []

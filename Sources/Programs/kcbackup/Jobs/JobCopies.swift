@@ -26,6 +26,8 @@ struct JobCopies {
         var goneBefore: [String] = []
         /// The newest copies that were read back or listed; those of keychains that are not backed up anymore are not.
         var found: [CopyRecord.Newest] = []
+        /// True if the record of earlier copies was damaged, and a new one is begun.
+        var isRecordNew = false
         /// Why not all that were due are there; nil if they are.
         var explanation: Explanation?
     }
@@ -36,14 +38,17 @@ struct JobCopies {
     func run() throws -> [Outcome] {
         let folders = try folders()
         guard !folders.isEmpty, let catalogue = try session.catalogueIfAny(of: job.folder) else { return [] }
-        var records = try recordsIfReadable()
+        let known = try recordsIfReadable()
+        var records = known ?? []
         var outcomes: [Outcome] = []
         for to in folders {
             var record =
                 records.first { $0.to.exact == to.exact }
                 ?? CopyRecord(to: to, tried: session.now, knowing: catalogue.complete)
             record.tried = session.now
-            outcomes.append(copy(catalogue, &record))
+            var outcome = copy(catalogue, &record)
+            outcome.isRecordNew = known == nil
+            outcomes.append(outcome)
             records.removeAll { $0.to.exact == to.exact }
             records.append(record)
             try Interruption.withheld { try jobs.save(records, of: job.name) }
@@ -55,12 +60,14 @@ struct JobCopies {
         return outcomes
     }
 
-    /// The records; none if their file is damaged, which costs no more than reading the newest copies back.
-    private func recordsIfReadable() throws -> [CopyRecord] {
+    /// The records; nil if their file is damaged.
+    ///
+    /// The newest copies are read back then; which older ones were not what they should be is lost.
+    private func recordsIfReadable() throws -> [CopyRecord]? {
         do {
             return try jobs.copies(job.name)
         } catch JobFailure.recordDamaged {
-            return []
+            return nil
         }
     }
 
@@ -159,7 +166,7 @@ extension CopyRecord {
     /// Takes over what a look at the remote has shown.
     fileprivate mutating func note(_ plan: CopyPlan) {
         gone = plan.gone
-        doubtful = plan.doubtful
+        doubtful = plan.doubtful + plan.unseen
         copied.subtract((plan.gone + plan.goneBefore).map(\.exact))
         passed.formUnion(plan.goneBefore.map(\.exact))
     }
@@ -258,15 +265,20 @@ extension [JobCopies.Outcome] {
         compactMap(\.explanation).first(where: \.isOfSignal)?.prefixed("not all is copied: ")
     }
 
-    /// What is to be said of copies that somebody or something has removed.
+    /// What is to be said of copies that somebody or something has removed, and of those that may be forgotten.
     var warnings: [String] {
-        flatMap { outcome in
+        let renewed = filter(\.isRecordNew).map { outcome in
+            "the record of the copies in \(quoted(outcome.to)) was damaged, and a new one is begun; if it had damaged "
+                + "copies, 'kcbackup verify \(shellWord(outcome.to))' finds them"
+        }
+        let gone: [String] = flatMap { outcome in
             outcome.gone.map { name in
                 let older = outcome.goneBefore.count
                 return "\(quoted(name)) had been copied to \(quoted(outcome.to)), and was gone from there"
                     + (older == 0 ? "" : ", as \(older == 1 ? "is" : "are") \(counted(older, "older archive"))")
             }
         }
+        return renewed + gone
     }
 
     /// The same of older copies alone, which a rule of the remote may have removed.
