@@ -87,6 +87,37 @@ struct JobFleetTests {
         #expect(try receipt.good == machine.receipts()[0].good)
     }
 
+    @Test("A copy that is known to be damaged is in no receipt of a run that ends before it is read back")
+    func damagedBefore() throws {
+        var keys: [String] = []
+        for name in ["old", "new"] {
+            #expect(machine.run("keygen -o \(name)").status == .ok)
+            let text = String(decoding: try machine.home.folder.read("work/\(name)"), as: UTF8.self)
+            keys.append(String(try #require(text.firstMatch(of: /age1\w+/)).0))
+        }
+        #expect(machine.run("schedule add y -r \(keys[0]) --to c --fleet nas:fleet --if-changed").status == .ok)
+        #expect(machine.run("run y").status == .ok)
+        // It is another file than the archive here from then on, and is read back after what is to be copied.
+        #expect(machine.run("rekey c -i old -r \(keys[1])").status == .ok)
+        #expect(machine.run("schedule edit y -r \(keys[1])").status == .ok)
+        #expect(machine.run("run y").status == .ok)
+        #expect(try machine.receipts().map(\.archives.count) == [1, 1])
+        let name = try #require(machine.archives().first)
+        let path = machine.folder("archives/\(machine.id)/\(name)")
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        bytes[bytes.count - 1] ^= 1
+        try bytes.write(to: URL(fileURLWithPath: path))
+        machine.home.pass(hours: 8 * 24)
+        #expect(machine.run("run y").status == .notCopied)
+
+        #expect(machine.run("item add --service new --account new --generate").status == .ok)
+        try machine.replaceRclone(
+            by: #"case "$1$*" in copyto*archives*) echo 'no such host' >&2; exit 1;; esac; exec "$REAL" "$@""#)
+        let outcome = machine.run("run y")
+        #expect(outcome.status == .notCopied && outcome.messages.contains("cannot be reached"), "\(outcome.messages)")
+        #expect(try machine.receipts().map(\.archives.count) == [1, 1, 0, 0])
+    }
+
     @Test("A run that failed says so in its receipt, with the archives that were found, and keeps its exit code")
     func failed() throws {
         #expect(machine.run("run nightly").status == .ok)

@@ -107,11 +107,11 @@ struct JobCopies {
             let sizes = try Dictionary(folder.filesIfAny().map { ($0.name.exact, $0.size) }) { first, _ in first }
             let plan = CopyPlan(catalogue.complete, onRemote: sizes, record, now: session.now)
             (outcome.gone, outcome.goneBefore) = (plan.gone, plan.goneBefore)
+            // One that an earlier run found damaged is so until it is read back, which this run may not come to.
+            var doubtful = Set(record.doubtful.map(\.name.fileName.exact))
             record.note(plan)
             let copier = ArchiveCopier(folder: folder, copiesReadable: job.copiesReadable, session: session)
-            let steps =
-                plan.due.map { entry in Step.copying(entry) } + plan.alone.map { copy in Step.readingBack(copy) }
-            var doubtful: Set<ExactText> = []
+            let steps = plan.due.map(Step.copying) + plan.alone.map(Step.readingBack)
             var readBack: Set<ExactText> = []
             for step in steps {
                 do {
