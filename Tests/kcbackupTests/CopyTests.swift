@@ -392,6 +392,38 @@ struct CopyTests {
         let outcome = run("copy a.kcb --to nas:x", environment: environment)
         #expect(outcome.status == .refused && outcome.messages.contains("chmod 600"))
     }
+
+    @Test("The configuration that rclone finds in one of its places is the one that is checked, and that a job names")
+    func foundConfiguration() throws {
+        let environment = rclone.environment.merging(["XDG_CONFIG_HOME": home.path("cfg")]) { $1 }
+        let add = "schedule add x --unencrypted --metadata-readable --to b --copy-to nas:x"
+        #expect(run(add, environment: environment).status == .ok)
+        func named() -> Substring? {
+            let line = run("schedule show x --crontab", environment: environment).text
+            return line.firstMatch(of: /RCLONE_CONFIG=(\S+)/)?.1
+        }
+        #expect(named() == "\(home.path("cfg"))/rclone/rclone.conf")
+        // Each comes before the ones that were made earlier.
+        for name in ["home/.rclone.conf", "home/.config/rclone/rclone.conf", "work/cfg/rclone/rclone.conf"] {
+            try home.write("../\(name)", "[nas]\ntype = webdav\n", mode: 0o644)
+            let refused = run("copy a.kcb --to nas:x", environment: environment)
+            #expect(
+                refused.status == .refused && refused.messages.contains("/\(name)' can be used"), "\(refused.messages)")
+            #expect(named() == Substring(home.folder.path(name)))
+            try home.write("../\(name)", "[nas]\ntype = webdav\n")
+            #expect(run("copy a.kcb --to nas:x", environment: environment).status == .ok)
+        }
+    }
+
+    @Test("rclone reads the configuration that was checked")
+    func checkedConfiguration() throws {
+        try home.write("../home/.rclone.conf", "[nas]\ntype = webdav\n")
+        try FileManager.default.moveItem(atPath: home.path("bin/rclone"), toPath: home.path("bin/real"))
+        let script = "#!/bin/sh\n[ -f \"$RCLONE_CONFIG\" ] || exit 1\nexec \(home.path("bin/real")) \"$@\"\n"
+        try home.write("bin/rclone", script, mode: 0o700)
+        let outcome = run("copy a.kcb --to nas:x")
+        #expect(outcome.status == .ok, "\(outcome.messages)")
+    }
 }
 
 @Suite("A sample of archives")

@@ -135,9 +135,12 @@ extension Session {
         func path(_ name: String) -> String? {
             world.environment[name].flatMap { $0.isEmpty ? nil : absolute($0) }
         }
+        // It decides where rclone looks first, and may be set in shells alone. What is not there yet, rclone makes there.
+        let configuration = path("XDG_CONFIG_HOME").map { folder in
+            absolute(world.foundRcloneConfiguration ?? folder + "/rclone/rclone.conf")
+        }
         let found = [
-            ("GNUPGHOME", path("GNUPGHOME")),
-            ("RCLONE_CONFIG", path("RCLONE_CONFIG") ?? path("XDG_CONFIG_HOME").map { $0 + "/rclone/rclone.conf" }),
+            ("GNUPGHOME", path("GNUPGHOME")), ("RCLONE_CONFIG", path("RCLONE_CONFIG") ?? configuration),
         ]
         return found.compactMap { name, path in path.map { (name, $0) } }
     }

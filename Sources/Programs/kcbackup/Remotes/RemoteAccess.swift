@@ -27,7 +27,7 @@ extension World {
 
     /// OpenSSH's sftp, with the part of the environment that it needs.
     private func sftp() throws -> Sftp {
-        guard let path = try program(named: "sftp") else { throw RemoteFailure.noSftp }
+        guard let path = program(named: "sftp") else { throw RemoteFailure.noSftp }
         guard Sftp.accepts(temporaryFolder: temporaryFolder) else {
             throw RemoteFailure.unusableTemporaryFolder(temporaryFolder)
         }
@@ -57,10 +57,13 @@ extension World {
     ///
     /// - Throws: `RemoteFailure` (`notInstalled`), `FileFailure`.
     func rclone() throws -> Rclone {
-        guard let path = try program(named: "rclone") else { throw RemoteFailure.notInstalled }
+        guard let path = program(named: "rclone") else { throw RemoteFailure.notInstalled }
         // It has passwords, and an option in it can run a command.
-        if let file = rcloneConfiguration() { _ = try PrivateFile.read(file, limit: Self.configurationLimit) }
+        let configuration = rcloneConfiguration()
+        if let configuration { _ = try PrivateFile.read(configuration, limit: Self.configurationLimit) }
         var variables = environment.filter { Self.isForRclone($0.key) }
+        // It has to read the file that was checked, and not every version looks in all places.
+        if let configuration, variables["RCLONE_CONFIG"] == nil { variables["RCLONE_CONFIG"] = configuration }
         variables["HOME"] = home
         variables.merge(Rclone.settings) { $1 }
         // Times in listings are local ones.
@@ -81,7 +84,7 @@ extension World {
     }
 
     /// The path of a program in one of the absolute folders of `PATH`.
-    private func program(named name: String) throws(FileFailure) -> String? {
+    private func program(named name: String) -> String? {
         for folder in environment["PATH"]?.exact.split(separator: ":") ?? [] where folder.exact.hasPrefix("/") {
             let path = "\(folder)/\(name)"
             if Path.isFile(path) { return path }
@@ -91,10 +94,20 @@ extension World {
 
     /// The file with the definitions of remotes, if there is one.
     private func rcloneConfiguration() -> String? {
-        let folder = environment["XDG_CONFIG_HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? "\(home)/.config"
-        let path = environment["RCLONE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 } ?? "\(folder)/rclone/rclone.conf"
+        let given = environment["RCLONE_CONFIG"].flatMap { $0.isEmpty ? nil : resolve($0) }
         // Many keep such files elsewhere, and link to them.
-        return Path.real(resolve(path))
+        return (given ?? foundRcloneConfiguration).flatMap(Path.real)
+    }
+
+    /// The first file that is in one of the places where rclone looks if `RCLONE_CONFIG` names none; nil if none is there.
+    var foundRcloneConfiguration: String? {
+        let executable = program(named: "rclone").flatMap(Path.real)
+        let folder = environment["XDG_CONFIG_HOME"].flatMap { $0.isEmpty ? nil : resolve($0) }
+        let places: [String?] = [
+            executable.map { Path.split($0).folder + "/rclone.conf" }, folder.map { $0 + "/rclone/rclone.conf" },
+            "\(home)/.config/rclone/rclone.conf", "\(home)/.rclone.conf",
+        ]
+        return places.compactMap(\.self).first { Path.real($0) != nil }
     }
 
     /// Copies an archive of a remote to an unnamed file.
