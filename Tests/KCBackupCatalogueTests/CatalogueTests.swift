@@ -117,14 +117,35 @@ struct CatalogueTests {
     @Test("The time without a trial starts with the last one, or with the first backup, even if that is gone")
     func undrilled() throws {
         var catalogue = try example()
-        #expect(catalogue.undrilledSince == catalogue.drilled)
-        catalogue.drilled = nil
+        let now = try #require(Timestamp("2026-12-01T03:00:00.000000Z"))
+        #expect(catalogue.undrilledSince(at: now) == catalogue.drilled)
+        // As of a clock that was fast.
+        catalogue.drilled = try #require(Timestamp("2040-01-01T00:00:00.000000Z"))
         catalogue.begun = .reference
-        #expect(catalogue.undrilledSince == .reference)
+        #expect(catalogue.undrilledSince(at: now) == .reference)
+        catalogue.begun = catalogue.drilled
+        #expect(catalogue.undrilledSince(at: now) == catalogue.entries.first?.created)
+        catalogue.drilled = nil
         catalogue.begun = nil
-        #expect(catalogue.undrilledSince == catalogue.entries.first?.created)
+        #expect(catalogue.undrilledSince(at: now) == catalogue.entries.first?.created)
         catalogue.entries = []
-        #expect(catalogue.undrilledSince == nil)
+        #expect(catalogue.undrilledSince(at: now) == nil)
+    }
+
+    @Test("A check after one with a fast clock is recorded with its own time")
+    func fastClock() throws {
+        let home = try BackupHome()
+        let entry = try home.backUp()
+        let backups = try home.open()
+        for days in [400, -399] as [Int64] {
+            home.pass(days: days)
+            try backups.verifyOutside(entry, now: home.now)
+            #expect(backups.catalogue.entries.map(\.verified) == [home.now])
+            home.pass(days: -1)
+            try backups.note([CheckedArchive(entry.id, isDrilled: true)], now: home.now)
+            #expect(backups.catalogue.entries.map(\.verified) == [home.now])
+            #expect(backups.catalogue.entries.map(\.drilled) == [home.now] && backups.catalogue.drilled == home.now)
+        }
     }
 
     @Test("A saved catalogue loads unchanged")

@@ -101,5 +101,8 @@ struct RecoveryKitsTests {
         kit.check(at: now)
         #expect(kit.rehearsal(at: now.advanced(byMicroseconds: 366 * day)) == .recent)
         #expect(kit.rehearsal(at: now.advanced(byMicroseconds: 366 * day + 1)) == .old)
+        // As of a clock that was slightly fast, and of one that was fast.
+        #expect(kit.rehearsal(at: now.advanced(byMicroseconds: -day / 24)) == .recent)
+        #expect(kit.rehearsal(at: now.advanced(byMicroseconds: -day / 24 - 1)) == .old)
     }
 }

@@ -85,6 +85,22 @@ struct ClockTests {
         #expect(home.run("doctor").status == .ok)
     }
 
+    @Test("An archive that was read with a fast clock is read again by the next run, and once")
+    func readOnce() throws {
+        let home = try TestHome()
+        for line in [
+            "keychain create --no-passcode", "item add --service a --generate", "schedule add x --unencrypted --to b",
+            "run x",
+        ] { #expect(home.run(line).status == .ok, "\(line)") }
+        home.pass(hours: 24 * 4_000)
+        #expect(home.run("verify b").status == .ok)
+        home.pass(hours: -24 * 4_000)
+        for count in [1, 0] {
+            let outcome = home.run("run x --json")
+            #expect(outcome.status == .ok && outcome.text.contains("\"verifiedAgain\":\(count)"), "\(outcome.text)")
+        }
+    }
+
     private func archives(_ home: TestHome) throws -> Set<String> {
         guard Path.isFolder(home.path("b")) else { return [] }
         return Set(try Path.names(in: home.path("b")).filter { $0.hasSuffix(".kcb") })

@@ -157,6 +157,20 @@ struct VerifyFolderTests {
         #expect(try Path.names(in: data).sorted() == before)
     }
 
+    @Test("A trial while the clock was fast does not keep doctor from asking for one after three months")
+    func fastTrial() throws {
+        for line in ["schedule add j --passphrase file:passphrase --to b", "run j"] {
+            #expect(home.run(line).status == .ok, "\(line)")
+        }
+        home.pass(hours: 24 * 4_000)
+        #expect(home.run("verify --drill b --passphrase file:passphrase").status == .ok)
+        home.pass(hours: -24 * 4_000)
+        #expect(home.run("doctor").status == .ok)
+        home.pass(hours: 24 * 91)
+        let doctor = home.run("doctor")
+        #expect(doctor.status == .stale && doctor.text.contains("verify --drill"), "\(doctor.text)")
+    }
+
     @Test("A trial is recorded, and doctor asks for one after three months without, even if its archive is gone")
     func doctor() throws {
         for line in [

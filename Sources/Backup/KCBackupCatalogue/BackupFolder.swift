@@ -144,11 +144,11 @@ package final class BackupFolder {
             for index in catalogue.entries.indices {
                 guard let check = checks[catalogue.entries[index].id] else { continue }
                 catalogue.entries[index].content = catalogue.entries[index].content ?? check.content
-                // If the clock was set back, a recorded check must not become older.
-                catalogue.entries[index].verified = max(catalogue.entries[index].verified, now)
+                // Also if an earlier time is later: a clock that was fast must not put off the next check.
+                catalogue.entries[index].verified = now
                 guard check.isDrilled else { continue }
-                catalogue.entries[index].drilled = max(catalogue.entries[index].drilled ?? now, now)
-                catalogue.drilled = max(catalogue.drilled ?? now, now)
+                catalogue.entries[index].drilled = now
+                catalogue.drilled = now
             }
         }
     }

@@ -30,8 +30,13 @@ package struct Catalogue: Hashable, Sendable {
     package var complete: [CatalogueEntry] { entries.filter { $0.state == .complete } }
 
     /// The time of the last trial restore, or of the first backup if there was none; nil if there is no archive.
-    package var undrilledSince: Timestamp? {
-        complete.isEmpty ? nil : drilled ?? begun ?? entries.map(\.created).min()
+    ///
+    /// Times that are not yet do not count: of a trial when the clock was fast, it is not known when it was.
+    package func undrilledSince(at now: Timestamp) -> Timestamp? {
+        if complete.isEmpty { return nil }
+        let latest = CatalogueEntry.latest(at: now)
+        let times = [drilled, begun, entries.map(\.created).filter { $0 <= latest }.min()]
+        return times.compactMap(\.self).first { $0 <= latest }
     }
 
     /// What a run that backs up everything has to find, by series, as `BackupPin.subjects`; nil if the folder is used for one

@@ -182,7 +182,7 @@ extension BackupFolder {
         case .genuine: break
         case .excluded(let reason): throw failure(of: entry, reason) ?? CatalogueFailure.notWhole(name: entry.name)
         }
-        try change(entry) { $0.verified = max($0.verified, now) }
+        try change(entry) { $0.verified = now }
     }
 
     /// What is wrong with a recorded archive that is not counted; nil if it is intact.

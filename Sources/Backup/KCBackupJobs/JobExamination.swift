@@ -54,7 +54,7 @@ extension Job {
     package func checkDrill(
         _ known: Catalogue?, now: Timestamp, day: (Timestamp) -> String
     ) throws(JobFinding) {
-        guard let known, let newest = known.complete.last, let since = known.undrilledSince,
+        guard let known, let newest = known.complete.last, let since = known.undrilledSince(at: now),
             since < now.advanced(byMicroseconds: -Self.drillLimit * 86_400_000_000)
         else { return }
         throw .notDrilled(

@@ -74,14 +74,17 @@ package struct RecoveryKit: Hashable, Sendable {
         return "\(digits.prefix(4))-\(digits.suffix(4))"
     }
 
-    /// Whether it counts as checked.
+    /// Whether it counts as checked; a check at a time that is not yet, as of a clock that was fast, does not.
     package func rehearsal(at now: Timestamp) -> Rehearsal {
         guard let checked else { return .never }
-        return checked < now.advanced(byMicroseconds: -Self.year) ? .old : .recent
+        let (first, last) = (now.advanced(byMicroseconds: -Self.year), now.advanced(byMicroseconds: Self.hour))
+        return (first...last).contains(checked) ? .recent : .old
     }
 
     // A year and a day, in microseconds, so that a check on the same day each year is in time.
     private static let year: Int64 = 366 * 86_400_000_000
+    // In microseconds; a clock may be slightly fast.
+    private static let hour: Int64 = 3_600_000_000
 
     /// True if a text can be a comment.
     package static func isComment(_ text: String) -> Bool {
