@@ -7,13 +7,13 @@ extension Command {
     static let exportItems = Command(
         "export", "Export certificates, private keys and identities; never passwords.",
         flags: [
-            Flag("k", .value("keychain"), "The keychain; all of the search list where none is given"),
+            Flag("k", .value("keychain"), "The keychain; without it, all of the search list"),
             Flag("t", .value("type"), "certs, privKeys, allKeys, pubKeys, identities, or all, as without -t"),
             Flag("f", .value("format"), "pkcs12, pemseq, pkcs8, openssl or x509; one that suits the type without -f"),
             Flag("w", .none, "Encrypt private keys under the passphrase; pkcs12 and pemseq always do"),
             Flag("p", .none, "Write PEM"),
             Flag("P", .secret("passphrase"), "The passphrase"),
-            Flag("o", .value("file"), "Where to; standard output where none is given"),
+            Flag("o", .value("file"), "The new file; without it, standard output"),
         ],
         notes: [
             "A file is made for you alone to read, and an existing one is not overwritten.",

@@ -11,9 +11,9 @@ extension Command {
     static let importItems = Command(
         "import", "Import certificates, keys and identities from a file.",
         flags: [
-            Flag("k", .value("keychain"), "The keychain; the default one where none is given"),
-            Flag("t", .value("type"), "What the file has to hold: pub, priv, cert, or agg for anything"),
-            Flag("f", .value("format"), "Its format, which is found out in any case"),
+            Flag("k", .value("keychain"), "The keychain; without it, the default one"),
+            Flag("t", .value("type"), "What the file must hold: pub, priv, cert, or agg for anything"),
+            Flag("f", .value("format"), "Its format, which is detected in any case"),
             Flag("w", .none, "Without meaning here"),
             Flag("x", .none, "Make private keys that cannot be exported"),
             Flag("P", .secret("passphrase"), "The passphrase of the file"),

@@ -16,7 +16,7 @@ extension Command {
 
     static let defaultKeychain = Command(
         "default-keychain", "Show or set the default keychain.",
-        flags: [domainFlag, Flag("s", .none, "Set it to the keychain that follows; to login where none follows")],
+        flags: [domainFlag, Flag("s", .none, "Set it to the named keychain, or to login if none is given")],
         operands: "[keychain]", notes: ["Until it is set, it is login."]
     ) { words, session in
         try session.defaultKeychain(words)

@@ -44,8 +44,8 @@ extension Command {
         "set-keychain-settings", "Set when a keychain locks by itself.",
         flags: [
             Flag("l", .none, "Lock it when the machine sleeps"),
-            Flag("u", .none, "Lock it after a time without use, which -t gives"),
-            Flag("t", .value("seconds"), "That time (implies -u); it never locks so where none is given"),
+            Flag("u", .none, "Lock it after the time without use that -t gives"),
+            Flag("t", .value("seconds"), "The time in seconds (implies -u); without -t it never locks from disuse"),
         ],
         operands: "[keychain]"
     ) { words, session in
