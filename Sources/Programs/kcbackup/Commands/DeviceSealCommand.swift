@@ -14,10 +14,10 @@ struct DeviceSealCommand: Verb {
         commandName: "seal",
         abstract: "Move the key of this device from its file to the TPM of this machine.",
         discussion: """
-            A copy of the disk, or of the home folder, then opens nothing. The ID stays, and keychains and archives open \
-            as before. Who loses the TPM, or clears it, loses the key: only an encrypted archive then brings keychains \
-            back, without their ThisDeviceOnly items, so each keychain needs one first, made with '--to FOLDER' within \
-            30 days. Copies of the file that were made before still are the key.
+            A copy of the disk, or of the home folder, then opens nothing. The ID stays, and keychains and archives \
+            open as before. If the TPM is lost or cleared, the key is gone: only an encrypted archive then brings \
+            keychains back, without their ThisDeviceOnly items, so each keychain needs one first, made with '--to \
+            FOLDER' within the last 30 days. Earlier copies of the key file still work.
 
             EXAMPLES:
               kcbackup create --all -r age1… --to ~/backups
@@ -48,17 +48,17 @@ struct DeviceSealCommand: Verb {
                 throw Refusal(
                     .refused,
                     "no encrypted archive of \(names) that is younger than \(EncryptedArchives.days) days is known here; "
-                        + "who loses the TPM would lose what is in there",
+                        + "without one, the items would be lost with the TPM",
                     hint: "'kcbackup create \(OptionName.all.spelling) \(OptionName.to.spelling) FOLDER' makes them",
                     "'\(OptionName.withoutArchive.spelling)' if you have others")
             }
-            session.warn("who loses the TPM loses what is in \(names), unless you have other encrypted archives")
+            session.warn("if the TPM is lost, so is what is in \(names), unless you have other encrypted archives")
         }
         try session.confirm("Move the key of device \(id) to the TPM of this machine?", isGiven: yes)
         let key = try device.provider.seal(on: session.today)
         session.done = "the TPM holds the key of device \(key.id) now"
         session.warn(
-            "copies of the file that were made before still are the key, in backups and snapshots, and perhaps on the "
+            "earlier copies of the key file still work, in backups and snapshots, and perhaps on the "
                 + "disk; a new key that was in no file: 'kcbackup device adopt \(OptionName.newKey.spelling) "
                 + "\(OptionName.heldBy.spelling) \(KeyHolder.tpm.rawValue)'")
         session.note(

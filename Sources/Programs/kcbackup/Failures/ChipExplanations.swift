@@ -34,7 +34,7 @@ func explainChip(_ failure: ChipFailure) -> Explanation {
     case .ownerPassword:
         Explanation(
             .refused, "the TPM has an owner password, and no storage root key that everybody may use",
-            hint: "anyone who has the password can make one, once: 'tpm2_createprimary -C o -G ecc -a "
+            hint: "someone with that password makes one, once: 'tpm2_createprimary -C o -G ecc -a "
                 + "\"fixedtpm|fixedparent|sensitivedataorigin|userwithauth|noda|restricted|decrypt\" -c srk.ctx', then "
                 + "'tpm2_evictcontrol -C o -c srk.ctx 0x81000001'")
     case .disabled:
@@ -58,13 +58,13 @@ func explainChip(_ failure: ChipFailure) -> Explanation {
                 }
                     ?? ""),
             hint: "'kcbackup device show' shows how many it has counted, for all programs together",
-            "'tpm2_dictionarylockout --clear-lockout' ends that, for anyone with its lockout password, if it has one")
+            "'tpm2_dictionarylockout --clear-lockout' ends that, with its lockout password if it has one")
     case .wrongPassword:
         Explanation(.wrongKey, "the passcode is wrong, and the TPM has counted that", hint: "mind the case of letters")
     case .countsTooFew(let limit):
         Explanation(
             .refused,
-            "the TPM should count no passcodes: it locks all that it guards after "
+            "this TPM is unfit to count passcodes: it locks all that it guards after "
                 + "\(counted(limit, "wrong guess", plural: "wrong guesses")), or forgives none",
             hint: "'tpm2_dictionarylockout --setup-parameters --max-tries=32 --recovery-time=600 "
                 + "--lockout-recovery-time=86400' allows \(ChipFacts.leastLimit) or more")

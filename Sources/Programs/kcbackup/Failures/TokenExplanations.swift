@@ -15,7 +15,7 @@ func explainToken(_ failure: TokenFailure) -> Explanation {
     case .noAccess(let path):
         Explanation(
             .refused, "this user may not use the security token at \(quoted(path))",
-            hint: "udev allows it to users who are logged in at the machine, but not through ssh")
+            hint: "udev allows it to users who are logged in at the machine, not through ssh")
     case .noAnswer:
         Explanation(
             .locked, "the security token does not answer", hint: "take it out, put it in again, and try again")

@@ -60,7 +60,7 @@ struct EncryptedArchives {
     /// What a keychain without one risks.
     static func warning(_ keychain: String) -> String {
         "the key of this device is in its TPM, and no encrypted archive of keychain \(quoted(keychain)) that is younger "
-            + "than \(days) days is known here: who loses the TPM loses the keychain; 'kcbackup create "
+            + "than \(days) days is known here: if the TPM is lost, so is the keychain; 'kcbackup create "
             + "\(OptionName.to.spelling) FOLDER' makes one"
     }
 }
