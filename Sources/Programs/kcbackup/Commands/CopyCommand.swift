@@ -14,12 +14,13 @@ struct CopyCommand: Verb {
         abstract: "Copy archives to another machine or a cloud, or back.",
         discussion: """
             rclone does the copying; 'rclone config' defines a REMOTE, such as a disk in the network or a bucket. \
-            'sftp:HOST:PATH' is a folder that OpenSSH reaches, without rclone. Each archive is checked first, as far as that needs no key, and read back from the remote afterwards. A file that \
-            is there is never replaced, and one that is the same is not copied again, so that a run that was broken off \
-            can be repeated.
+            'sftp:HOST:PATH' is a folder that OpenSSH reaches, without rclone. Each archive is checked first, as far \
+            as that needs no key, and read back from the remote afterwards. An existing file is never replaced, and an \
+            identical one is not copied again, so you can repeat an interrupted run.
 
-            With archives or a folder of a remote, and a folder here, they are copied back; 'list --rebuild' enters them \
-            in a lost catalogue. 'restore', 'inspect', 'verify', 'diff', 'export' and 'list' take REMOTE:PATH as well.
+            From a remote, archives are copied back to a folder here; if its catalogue was lost, 'list --rebuild' \
+            enters them in a new one. 'restore', 'inspect', 'verify', 'diff', 'export' and 'list' take REMOTE:PATH as \
+            well.
 
             EXAMPLES:
               kcbackup copy laptop.kcb --to nas:backups

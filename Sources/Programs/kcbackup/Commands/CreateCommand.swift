@@ -28,10 +28,10 @@ struct CreateCommand: Verb {
             device has; anyone can read the rest. It needs no passcode; with one, or while the keychain is unlocked, \
             every secret is opened to detect damage.
 
-            Without '--keychain', what 'keychain default' shows is backed up: the desktop keyring where there is no \
-            keychain. Where both have items and none was chosen, you are asked, and the answer is remembered.
+            Without '--keychain', what 'keychain default' shows is backed up: the desktop keyring if there is no \
+            keychain. If both have items and you chose neither, you are asked, and the answer is remembered.
 
-            '--to REMOTE:PATH' keeps the archive in a folder of a remote alone; 'kcbackup copy --help' says more.
+            '--to REMOTE:PATH' keeps the archive only in a folder of a remote; 'kcbackup copy --help' says more.
 
             EXAMPLES:
               kcbackup create laptop.kcb

@@ -14,10 +14,10 @@ struct DeviceAdoptCommand: Verb {
         abstract: "Say whether this is still the device of its key, or another one.",
         discussion: """
             After a home folder was copied, a system was reinstalled or a disk was moved, nothing opens until you have \
-            said which it was. What only the old key opens is listed, and you are asked; in scripts, one of the options \
-            is the answer. Two devices must not share a key. An old key is kept beside the new one and never deleted. A \
-            new key is held by what held the old one, a file or the TPM of this machine, unless '--held-by' says \
-            otherwise.
+            said which it was. What only the old key opens is listed, and you are asked; in scripts, one of the \
+            options is the answer. Two devices must not share a key. An old key is kept beside the new one and never \
+            deleted. A new key is kept where the old one was, in a file or the TPM of this machine, unless '--held-by' \
+            says otherwise.
 
             EXAMPLES:
               kcbackup device adopt

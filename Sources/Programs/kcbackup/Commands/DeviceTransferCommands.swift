@@ -19,7 +19,7 @@ struct DeviceExportCommand: Verb {
         discussion: """
             Without the device key, this device's keychains, unencrypted archives and ThisDeviceOnly items are lost. \
             Keep the copy away from this machine. It is an age file; anyone who can decrypt it has the key. If the TPM \
-            holds the key, the ID of the device and the passcode of a keychain are asked for.
+            holds the key, you are asked for the ID of the device and the passcode of a keychain.
 
             EXAMPLES:
               kcbackup device export -o device-key.age
@@ -105,9 +105,9 @@ struct DeviceImportCommand: Verb {
         abstract: "Make a copied key the key of this device.",
         discussion: """
             Use this after reinstalling a system: keychains of a copied home folder, unencrypted archives and \
-            ThisDeviceOnly items open again. Two machines must not share a key. Another key that this device has is \
-            kept as 'device.key.retired-…', which can be imported too; keychains that were made with it since are moved \
-            to the imported key, for which their passcodes are asked.
+            ThisDeviceOnly items open again. Two machines must not share a key. If this device has another key, that \
+            is kept as 'device.key.retired-…', which can be imported too; its keychains are moved to the imported key, \
+            and you are asked for their passcodes.
 
             EXAMPLES:
               kcbackup device import device-key.age

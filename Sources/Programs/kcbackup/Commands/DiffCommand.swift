@@ -25,7 +25,7 @@ struct DiffCommand: Verb {
             A single archive is compared with the keychain that it was made from, unless '--keychain' names another.
 
             Files of other programs that 'kcbackup import' reads can be compared too, such as a desktop keyring before \
-            and after an upgrade. Two keyrings are compared as versions of one, without their dates.
+            and after an upgrade. Two keyrings are compared as versions of the same one, ignoring their dates.
 
             Keys are tried for both archives. If a passphrase is needed and none is given, it is asked for.
 

@@ -10,12 +10,13 @@ struct DoctorCommand: Verb {
             Looks at the device key, the clock, the jobs, what starts them, their folders, keychains and secrets, and \
             at what lies beside the archives. Each problem is shown with its remedy. Changes nothing. The exit code is \
             that of the first problem. A job that no systemd timer and no crontab starts is a warning, since something \
-            else may start it, and so is a desktop keyring that no job backs up. So are files of the home that hold \
-            secrets in the clear, and keyrings of Flatpak's apps that nothing in the desktop keyring opens.
+            else may start it, and so is a desktop keyring that no job backs up. Files of the home that hold secrets \
+            in the clear are warnings too, and so are keyrings of Flatpak apps that nothing in the desktop keyring \
+            opens.
 
-            With REMOTE:PATH, it finds out by a small file what somebody who has taken over this machine could do to the \
-            copies there: the file is made, replaced and deleted again. If nothing keeps a copy from being destroyed, \
-            that is a warning.
+            With REMOTE:PATH, it uses a small file to find out what somebody who has taken over this machine could do \
+            to the copies there: it makes, replaces and deletes the file. If nothing keeps a copy from being \
+            destroyed, that is a warning.
 
             EXAMPLES:
               kcbackup doctor

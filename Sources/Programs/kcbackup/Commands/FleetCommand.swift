@@ -23,11 +23,11 @@ struct FleetStatusCommand: Verb {
         commandName: "status",
         abstract: "Show which machines reported a good backup, and which did not.",
         discussion: """
-            Reads the receipts that the machines signed, day by day. A line is printed for each machine with which \
-            something is wrong, with '--verbose' for all. The inventory has lines 'DEVICE-ID NAME [AGE]', and says \
+            Reads the receipts that the machines signed, day by day. A line is printed for each machine that has a \
+            problem, or with '--verbose' for every machine. The inventory has lines 'DEVICE-ID NAME [AGE]', and says \
             which machines are expected and whose signatures count.
 
-            The run ends with 17 if a machine has no good backup that is new enough, with 15 if one has far fewer items \
+            The run ends with 17 if a machine has no recent enough good backup, with 15 if one has far fewer items \
             than before, and with 3 if something else is wrong or cannot be believed.
 
             EXAMPLES:

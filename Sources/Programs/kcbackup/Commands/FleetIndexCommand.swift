@@ -13,9 +13,9 @@ struct FleetIndexCommand: Verb {
         commandName: "index",
         abstract: "Collect what the archives of all machines hold in a file that is searched.",
         discussion: """
-            Reads the names, dates and classes of all items, and never a secret: the identity of an inspect recipient is \
-            enough, and of an archive no more is opened with any other. Each archive is proved as 'inspect' does it, and \
-            read once; the next run reads those that are new.
+            Reads the names, dates and classes of all items, and never a secret: the identity of an inspect recipient \
+            is enough, and any other opens no more of an archive here. Each archive is verified as by 'inspect', and \
+            read once; the next run reads only new ones.
 
             Archives of devices that are neither in the inventory nor among the signers are left out, and so are those \
             that cannot be read. The run then ends with 3.

@@ -14,10 +14,10 @@ struct FleetSearchCommand: Verb {
         commandName: "search",
         abstract: "Find items of all machines in what 'fleet index' collected.",
         discussion: """
-            Lists the items whose service, server, account or label has all of the words, in the newest archive of each \
-            keychain. A word is letters and digits, in any case and with any accents, and is found as a whole: 'mail' finds \
-            'mail.example.org', and 'example' does too, but 'exam' does not. What other characters join is found where its \
-            words follow each other.
+            Lists the items whose service, server, account or label has all of the words, in the newest archive of \
+            each keychain. A word is letters and digits, in any case and with any accents, and is found as a whole: \
+            'mail' finds 'mail.example.org', and 'example' does too, but 'exam' does not. If other characters join \
+            words, as in 'wi-fi', these must follow each other.
 
             EXAMPLES:
               kcbackup fleet search fleet.index mail.example.org

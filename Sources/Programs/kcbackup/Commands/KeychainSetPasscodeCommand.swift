@@ -19,10 +19,10 @@ struct KeychainSetPasscodeCommand: Verb {
             nothing that is added later. Existing archives still restore. Removing the passcode deletes \
             WhenPasscodeSetThisDeviceOnly items, after a question. The states kept for 'kcbackup undo' are removed, \
             also after a question, since the old passcode opens them. An escrow key keeps working until 'kcbackup \
-            keychain escrow revoke', and security tokens until 'kcbackup keychain token remove'; without a passcode there \
-            are none. Who counted wrong passcodes before still does, \
-            unless '--counted-by' says otherwise. If the TPM counts them, a thief of the whole machine cannot guess \
-            faster than it allows; without the TPM, the passcode opens nothing.
+            keychain escrow revoke', and security tokens until 'kcbackup keychain token remove'; without a passcode \
+            there are none. Wrong passcodes are counted where they were before, in the file or by the TPM, unless \
+            '--counted-by' says otherwise. If the TPM counts them, a thief of the whole machine cannot guess faster \
+            than it allows; without the TPM, the passcode opens nothing.
 
             EXAMPLES:
               kcbackup keychain set-passcode

@@ -17,8 +17,8 @@ struct KeygenCommand: Verb {
             to it. Do not keep the identity beside the archives.
 
             With '--post-quantum' the key is one that a quantum computer does not break either, age1pq1…, of 1,959 \
-            characters: put it into a file, and give that with '-R'. It stands beside keys of its kind alone. Without \
-            kcbackup, age 1.3 or newer decrypts for it.
+            characters: put it into a file, and pass that with '-R'. All other public keys of an archive must then be \
+            post-quantum too. Without kcbackup, age 1.3 or newer opens such an archive.
 
             EXAMPLES:
               kcbackup keygen -o restore-key.txt

@@ -20,10 +20,10 @@ struct MergeCommand: Verb {
         commandName: "merge",
         abstract: "Bring two versions of a keyring together.",
         discussion: """
-            Adds what a file has, and the desktop keyring or a keychain lacks. Items are compared as 'kcbackup diff' \
-            compares them. Where both have an item and its secret or an attribute differs, nothing is written: the item is \
-            named, and the exit code is 3, unless '--on-conflict' says which one wins. Nothing is ever removed, and \
-            'kcbackup undo' takes a merge back.
+            Adds the items of a file that the desktop keyring or a keychain lacks. Items are compared as 'kcbackup \
+            diff' compares them. Where both have an item and its secret or an attribute differs, nothing is written: \
+            the item is named, and the exit code is 3, unless '--on-conflict' says which one wins. Nothing is ever \
+            removed, and 'kcbackup undo' takes a merge back.
 
             This is for a keyring that has two files since an upgrade: 'login.keyring' of GNOME Keyring, and \
             'v1/login.keyring' of oo7. Merge the file that is not in use; 'kcbackup doctor' says which one that is. Any file \

@@ -27,10 +27,10 @@ struct ProtectFilesCommand: Verb {
             FILE becomes FILE.age, an age file that this device alone opens. Its class says when:
               complete            while the keychain is unlocked
               unless-open         the same, but it can be written while locked
-              until-first-unlock  once it was unlocked since the machine was started
+              until-first-unlock  after the first unlock since the machine was started
               none                always
-            If the device or the keychain is lost, so is the file, unless '--also-to' adds a key that you keep elsewhere, as \
-            that of a recovery kit. Backups made by kcbackup do not have the keys of files.
+            If the device or the keychain is lost, so is the file, unless '--also-to' adds a key that you keep elsewhere, \
+            such as that of a recovery kit. Backups made by kcbackup do not have the keys of files.
 
             EXAMPLES:
               kcbackup protect diary.txt --class complete

@@ -15,9 +15,10 @@ struct ProtectIdentityCommand: Verb {
         commandName: "identity",
         abstract: "Print an age identity that names a key of this device or of a keychain.",
         discussion: """
-            age, and what uses it, as sops and passage, open files with such an identity through age-plugin-kcbackup. The \
-            identity is no secret: it says where the key is. Anybody can encrypt to its public key (age1…), without the \
-            plugin. After a change of the passcode, the identity opens what was and will be encrypted to it.
+            age, and programs that use it such as sops and passage, open files with such an identity through \
+            age-plugin-kcbackup. The identity is no secret: it says where the key is. Anybody can encrypt to its \
+            public key (age1…), without the plugin. After a change of the passcode, the identity still opens \
+            everything that is encrypted to it, before or after.
 
             EXAMPLES:
               kcbackup protect identity -o here.txt

@@ -16,11 +16,12 @@ struct RecoveryCheckCommand: Verb {
         commandName: "check",
         abstract: "Type a recovery kit in, and prove that it is legible and opens archives.",
         discussion: """
-            Of a kit that is split, the shares that are typed in are checked, and no others: each needs its turn. Each line is checked as it is typed; a wrong one is asked for again. Each archive is read to its last byte, \
-            and nothing is written but the date of the check. Without an archive, the key is compared with the public \
-            keys of this device's kits.
+            For a split kit, only the shares that you type are checked: check each in turn. Each line is checked as it \
+            is typed; a wrong one is asked for again. Each archive is read to its last byte, and nothing is written \
+            but the date of the check. Without an archive, the key is compared with the public keys of this device's \
+            kits.
 
-            Do this when a kit is printed, and once a year. On another machine, an archive has to be named.
+            Do this when a kit is printed, and once a year. On another machine, name an archive.
 
             EXAMPLES:
               kcbackup recovery check
@@ -28,7 +29,7 @@ struct RecoveryCheckCommand: Verb {
             """)
 
     @Argument(
-        help: ArgumentHelp("Archives that it is to open.", valueName: "archive"),
+        help: ArgumentHelp("Archives that the kit should open.", valueName: "archive"),
         completion: .file(extensions: ["kcb"]))
     var archives: [String] = []
 

@@ -60,8 +60,8 @@ struct RecoveryRetireCommand: Verb {
         commandName: "retire",
         abstract: "Make no more backups for a recovery kit.",
         discussion: """
-            Its sheet keeps opening the backups that were made for it: keep it as long as you keep them. 'kcbackup rekey' \
-            takes them from it.
+            Its sheet still opens the backups that were made for it: keep it as long as you keep them. To make it stop \
+            opening them, run 'kcbackup rekey'.
 
             EXAMPLES:
               kcbackup recovery retire 3f9a-01bc

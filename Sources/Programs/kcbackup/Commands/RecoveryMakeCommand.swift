@@ -17,21 +17,22 @@ struct RecoveryMakeCommand: Verb {
         commandName: "make",
         abstract: "Make a key that opens backups, and a sheet to print with it.",
         discussion: """
-            The sheet has the key in lines that can be typed, and says what it opens, and how, also without kcbackup. The \
-            key is kept nowhere else. Without -o the sheet goes to standard output as text, as to a printer.
+            The sheet shows the key in lines that can be typed, and says what it opens and how to use it, also without \
+            kcbackup. The key is kept nowhere else. Without -o the sheet goes to standard output as text, ready for a \
+            printer.
 
             The name of the file decides what it is: a page for a browser if it ends in '.html', a PDF if it ends in \
             '.pdf', and text otherwise. A page and a PDF have the key as a QR code, too, if libqrencode is there; text has \
             it with '--qr'.
 
-            With '--shares 2of3' the key is split into three sheets, of which any two open backups, and one tells nothing. \
-            Their words follow SLIP-39, for which there are other programs.
+            With '--shares 2of3' the key is split into three sheets: any two open backups, and one alone reveals \
+            nothing. The words follow SLIP-39, which other programs can combine too.
 
-            With '--post-quantum' the key is one that a quantum computer does not break either. It stands beside \
-            recipients of its kind, age1pq1…, and no others: retire the kits of the other kind.
+            With '--post-quantum' the key is one that a quantum computer does not break either. All other public keys \
+            of an archive must then be post-quantum too (age1pq1…): first retire the kits that are not.
 
             Print it, and type it in once with 'kcbackup recovery check'. From now on, each encrypted archive of this \
-            device, also of its jobs, opens with it too; 'kcbackup rekey' adds it to older ones.
+            device, including those of its jobs, opens with it too; 'kcbackup rekey' adds it to older ones.
 
             EXAMPLES:
               kcbackup recovery make | lp

@@ -18,9 +18,9 @@ struct RekeyCommand: Verb {
         abstract: "Let other keys open archives that this device made.",
         discussion: """
             The given keys, and the recovery kits of this device that are not retired, replace all keys of an archive: \
-            name those that are to stay again. The content is encrypted \
-            again, so that the old keys are of no use with the new archive. It is read back, compared item by item, \
-            and replaced in one step. If a run was interrupted, run it again with the old and the new keys.
+            to keep an existing key, name it again. The content is encrypted again, so that the old keys are of no use \
+            with the new archive. It is read back, compared item by item, and replaced in one step. If a run was \
+            interrupted, run it again with the old and the new keys.
 
             Copies elsewhere and in the trash of a folder keep their keys. Anyone who could open an archive before may \
             have kept its content: if a key was stolen, change the passwords too.

@@ -36,12 +36,12 @@ struct RunCommand: Verb {
 
     @Flag(
         name: OptionName.acceptShrink.name,
-        help: "This time, keep an archive even if it has far fewer items than the last one.")
+        help: "For this run, keep an archive even if it has far fewer items than the last one.")
     var acceptShrink = false
 
     @Flag(
         name: OptionName.change.name,
-        help: "This time, allow that the keychain, its keys or the mode are others, or that the folder was emptied.")
+        help: "For this run, accept a different keychain, keys or mode, or an emptied folder.")
     var change = false
 
     @Option(

@@ -16,9 +16,10 @@ struct ScheduleEditCommand: Verb {
         commandName: "edit",
         abstract: "Change the options of a job.",
         discussion: """
-            Takes the options of 'schedule add'. Those that are not given stay; one that may be repeated replaces all of \
-            its name. The job is checked as a new one is, and stays as it was if a check fails. Its systemd units are \
-            replaced with it; of those of the system, which only root can replace, there is a warning.
+            Takes the options of 'schedule add'. Options that are not given stay; one that may be repeated replaces \
+            all earlier ones of its name. The job is checked like a new one, and stays as it was if a check fails. Its \
+            systemd units are replaced too; if the system has units of the job, which only root can replace, a warning \
+            names them.
 
             EXAMPLES:
               kcbackup schedule edit nightly --at hourly --keep-hourly 48

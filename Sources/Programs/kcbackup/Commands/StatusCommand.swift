@@ -18,8 +18,8 @@ struct StatusCommand: Verb {
             With '--max-age', the run ends with 17 if the last good backup of a job or keychain is older, if a job \
             never succeeded, or if there is no job and no newer backup. If the newest backup of a keychain is missing \
             from its folder, the run ends with 10, and with 13 if another file has its name, or if the catalogue of a \
-            folder was altered. The same age goes for the copies of a job on its remotes. Recovery kits are shown with \
-            their last checks. '--prometheus' prints the text format that a node exporter collects.
+            folder was altered. The same limit applies to the copies of a job on its remotes. Recovery kits are shown \
+            with their last checks. '--prometheus' prints the text format that a node exporter collects.
 
             EXAMPLES:
               kcbackup status

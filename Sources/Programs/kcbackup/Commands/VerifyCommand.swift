@@ -28,11 +28,13 @@ struct VerifyCommand: Verb {
             code is 0. Success is reported only on a terminal or with --verbose. A key that opens no more than the \
             outside of an archive makes the exit code 3.
 
-            --sample takes a share of a folder, such as one on a remote, where reading all of them takes long.
+            --sample verifies only a share of a folder, for example of one on a remote, where reading everything takes \
+            long.
 
             --against compares a folder of a remote with a folder here: what is missing there is named, and where the \
-            remote lists hashes, an archive whose hash fits is not fetched. That finds what was lost or replaced, but \
-            only reading finds a remote that cannot deliver what it lists: --sample chooses what is read in any case.
+            remote lists hashes, an archive whose hash matches is not fetched. That finds what was lost or replaced, \
+            but only reading finds a remote that cannot deliver what it lists: --sample names the share that is always \
+            read.
 
             --drill restores each archive into a temporary keychain that no one else can open, reads every item and \
             secret from it again, and compares them.

@@ -33,7 +33,7 @@ struct CreateOptions: ParsableArguments {
     @Option(
         name: OptionName.acceptMissing.name,
         help: ArgumentHelp(
-            "A file or link of your home that a rule leaves, and that may be missing in the archive; may be repeated.",
+            "Do not treat this skipped file or link of your home as missing from the backup; may be repeated.",
             valueName: "path"),
         completion: .file())
     var acceptMissing: [String] = []
