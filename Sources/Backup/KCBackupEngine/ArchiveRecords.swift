@@ -1,4 +1,5 @@
 internal import KCBackupArchive
+internal import KCByteStreams
 internal import KCKeychainModel
 
 /// The records of an archive, which a restore visits several times: to find alike items, to plan, and to write.
@@ -26,11 +27,12 @@ struct ArchiveRecords {
         // In the file, lines have a fourth of their size, or less, and secrets often all of it: a larger one would be read in
         // vain.
         let (size, metadata) = (archive.opened.size, archive.opened.metadataSize)
-        guard limit > 0, size <= UInt64(limit / 4), size - metadata <= UInt64(HeldRecords.secretLimit) else {
+        let secretLimit = HeldRecords.secretLimit(lockable: SecretMemory.lockLimit)
+        guard limit > 0, size <= UInt64(limit / 4), size - metadata <= UInt64(secretLimit) else {
             held = nil
             return
         }
-        var records = HeldRecords(limit: limit)
+        var records = HeldRecords(limit: limit, secretLimit: secretLimit)
         let before = archive.opened.bytesRead
         let streams = try archive.read(form, of: needed, &records)
         // Reading so little is no progress; what is done with it is.

@@ -16,22 +16,34 @@ final class HeldRecords: RecordVisitor {
     private var records: [Record] = []
     private var secrets = SecretBytes(capacity: 4_096)
     private var room: Int
+    private let secretLimit: Int
     /// False if they were too large, so that none is held.
     private(set) var isComplete = true
 
     /// How much is held, in bytes: as much as an import holds before it takes to a file.
     static let limit = 16 << 20
-    /// How much of that may be secrets: less than the memory that the system lets a process lock by default.
-    static let secretLimit = 2 << 20
-    // An estimate of what an item takes beside its line.
+    // How much of that may be secrets, in bytes, of the 8 MiB that most systems let a process lock.
+    private static let usualSecretLimit = 2 << 20
+    // Estimates of what an item takes beside its line, in bytes, and of what each of its attributes without a code does.
     private static let recordSize = 256
+    private static let extraSize = 96
 
-    init(limit: Int) { room = limit }
+    /// How much of what is held may be secrets, in bytes.
+    ///
+    /// Their memory is copied as it grows, so that up to three times as much is locked at once, and others need some.
+    ///
+    /// - Parameter lockable: how much memory the process may lock.
+    static func secretLimit(lockable: Int) -> Int { min(usualSecretLimit, lockable / 4) }
+
+    init(limit: Int, secretLimit: Int) {
+        room = limit
+        self.secretLimit = secretLimit
+    }
 
     func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState) {
         if !isComplete { return }
-        room -= line.count + secret.count + Self.recordSize
-        guard room >= 0, secrets.count + secret.count <= Self.secretLimit else {
+        room -= line.count + secret.count + Self.recordSize + Self.extraSize * item.extra.count
+        guard room >= 0, secrets.count + secret.count <= secretLimit else {
             isComplete = false
             records = []
             secrets = SecretBytes(capacity: 0)

@@ -157,6 +157,13 @@ package enum SecretMemory {
     /// True as long as every secret could be locked into memory.
     package static var isLocked: Bool { unlockedAllocations.load(ordering: .relaxed) == 0 }
 
+    /// How much memory this process may lock, in bytes, whatever special rights it has; 0 if the system does not say.
+    package static var lockLimit: Int {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit) == 0 else { return 0 }
+        return Int(clamping: limit.rlim_cur)
+    }
+
     static func noteUnlocked() {
         unlockedAllocations.add(1, ordering: .relaxed)
     }
