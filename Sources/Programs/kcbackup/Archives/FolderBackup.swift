@@ -182,6 +182,9 @@ struct FolderBackup {
         try StoreChoice.makeDeviceKey(in: session)
         switch try session.world.desktopKeyring() {
         case .running: return keychains + [DesktopKeyring.all.name, HomeRoot.home.storeName]
+        // Nobody reads the warnings of a job: its part of the keyring fails, and says why.
+        case .unreachable where session.job != nil:
+            return keychains + [DesktopKeyring.all.name, HomeRoot.home.storeName]
         case .absent, .unreachable:
             session.warn("no desktop keyring runs here, and none is backed up")
             return keychains + [HomeRoot.home.storeName]

@@ -147,16 +147,29 @@ struct Examination {
         }
     }
 
-    /// Warns of a desktop keyring that no job backs up, if it is open to a look without starting or asking anything.
+    /// Warns of a desktop keyring that no job backs up, or that no run of its job has found, if it is open to a look
+    /// without starting or asking anything.
     private mutating func lookForDesktop(_ state: BackupState) {
-        if state.jobs.contains(where: \.job.isOfDesktop) || !state.unreadable.isEmpty { return }
+        let jobs = state.jobs.map(\.job).filter(\.isOfDesktop)
+        // A job of the keyring alone fails where that does not run.
+        if !jobs.allSatisfy(\.isOfHome) || !state.unreadable.isEmpty { return }
+        if !jobs.isEmpty, state.stores.contains(where: { $0.isDesktop && !$0.entries.isEmpty }) { return }
         count += 1
         do throws(SecretServiceFailure) {
             guard try session.world.desktopKeyringHasItems() == true else { return }
         } catch {
             return report(Failure(error, session.subjects).explanation)
         }
-        warnings.append((nil, "the desktop keyring is in no job: \(Self.desktopJob)"))
+        guard let job = jobs.first else {
+            warnings.append((nil, "the desktop keyring is in no job: \(Self.desktopJob)"))
+            return
+        }
+        warnings.append(
+            (
+                job.name,
+                "it has no backup of the desktop keyring, which did not run when the job did: "
+                    + "'kcbackup run \(job.name)' while you are logged in makes one"
+            ))
     }
 
     /// Warns of keychains that would be lost with the chip of this device.
