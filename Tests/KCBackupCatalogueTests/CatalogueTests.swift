@@ -120,7 +120,8 @@ struct CatalogueTests {
         let now = try #require(Timestamp("2026-12-01T03:00:00.000000Z"))
         #expect(catalogue.undrilledSince(at: now) == catalogue.drilled)
         // As of a clock that was fast.
-        catalogue.drilled = try #require(Timestamp("2040-01-01T00:00:00.000000Z"))
+        let future = try #require(Timestamp("2040-01-01T00:00:00.000000Z"))
+        catalogue.drilled = future
         catalogue.begun = .reference
         #expect(catalogue.undrilledSince(at: now) == .reference)
         catalogue.begun = catalogue.drilled
