@@ -155,4 +155,12 @@ struct SecretInputTests {
         #expect(throws: SecretProblem.differ(what: Self.what)) { try typed(["a", "b", "a", "", "b", "c"]) }
         #expect(throws: TerminalFailure.closed) { try typed(["a"]) }
     }
+
+    @Test("The end of the input at a prompt is no mistake of the command line")
+    func endOfInput() {
+        let outcome = home.run(["keychain", "create", "work"], terminal: ScriptedTerminal(answers: []))
+        #expect(outcome.status == .refused)
+        #expect(outcome.messages.contains("the input of the terminal ended before a line was typed"))
+        #expect(home.run("keychain info --keychain work").status == .notFound)
+    }
 }

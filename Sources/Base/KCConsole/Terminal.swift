@@ -50,8 +50,12 @@ extension Terminal {
         try quietly { try body { (prompt) throws(TerminalFailure) in try readSecret(prompt) } }
     }
 
-    /// Asks a question; anything but "y" or "yes" means no.
+    /// Asks a question; anything but "y" or "yes" means no, and so does the end of the input (Ctrl-D).
     package func confirms(_ question: String) throws(TerminalFailure) -> Bool {
-        ["y", "yes"].contains(try readAnswer("\(question) [y/N] ").lowercased())
+        do throws(TerminalFailure) {
+            return ["y", "yes"].contains(try readAnswer("\(question) [y/N] ").lowercased())
+        } catch .closed {
+            return false
+        }
     }
 }

@@ -128,7 +128,8 @@ func explainTerminal(_ failure: TerminalFailure) -> Explanation {
     case .unavailable:
         Explanation(
             .usage, "there is no terminal to ask on", hint: "give another SOURCE: \(SecretSource.forms)")
-    case .closed: Explanation(.usage, "the terminal was closed before a line was typed")
+    // Nobody answered, which says nothing about the command line.
+    case .closed: Explanation(.refused, "the input of the terminal ended before a line was typed")
     case .lineTooLong(let limit): Explanation(.limit, "the line has more than \(limit) bytes")
     case .interrupted: explainInterruption()
     }
