@@ -56,6 +56,34 @@ struct FileRemovalTests {
         #expect(text(".git-credentials.lock") == nil)
     }
 
+    @Test("An undo of the import says that the file stays without the records, and what puts them back")
+    func undoOfImport() throws {
+        let line = "machine a.example login ada password rose\n"
+        try file(".netrc", line)
+        let warning = """
+            kcbackup: warning: the records that this import took out of their file do not come back with this; \
+            'kcbackup undo --keychain home:' puts them back
+
+            """
+        #expect(home.run("import ~/.netrc --remove-from-file").status == .ok)
+        for option in [" --dry-run", ""] {
+            let outcome = home.run("undo\(option)")
+            #expect(outcome.status == .ok)
+            #expect(outcome.messages.contains(warning), "\(outcome.messages)")
+        }
+        #expect(text(".netrc") == nil)
+        #expect(home.run("undo --keychain home:").status == .ok)
+        #expect(text(".netrc") == line)
+        // In the order that the import names, there is nothing to warn of.
+        #expect(home.run("import ~/.netrc --remove-from-file").status == .ok)
+        for command in ["undo --keychain home:", "undo"] {
+            let outcome = home.run(command)
+            #expect(outcome.status == .ok)
+            #expect(!outcome.messages.contains("warning"), "\(outcome.messages)")
+        }
+        #expect(text(".netrc") == line)
+    }
+
     @Test("A lock for git that a killed run left is used up by the next run")
     func lockOfKilledRun() throws {
         try file(".git-credentials", "https://ada:rose@a.example\n")

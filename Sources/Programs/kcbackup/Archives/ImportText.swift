@@ -1,5 +1,7 @@
 internal import KCBackupEngine
+internal import KCHomeFiles
 internal import KCItemSources
+internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
 
@@ -115,9 +117,15 @@ struct ImportText {
             session.note(summary)
         }
         guard session.keptState else { return }
-        if report.replaced.isEmpty || session.style.isQuiet { return session.noteUndo(named) }
+        if report.replaced.isEmpty || session.style.isQuiet { return session.note(undoWords) }
         // That secrets were replaced is said even if no user is watching.
-        session.message(session.undoWords(named) + "\n")
+        session.message(undoWords + "\n")
+    }
+
+    /// Says how the import is taken back; records that left their file go back to it first, or they would be nowhere.
+    private var undoWords: String {
+        guard let removed, removed > 0 else { return session.undoWords(named) }
+        return "\(session.undoCommand(HomeRoot.home.storeName)) and then \(session.undoCommand(named)) take that back"
     }
 
     /// Lists what was not imported, and what was imported otherwise than a user may think.

@@ -1,7 +1,9 @@
 internal import KCByteStreams
 internal import KCConsole
+internal import KCHomeFiles
 internal import KCItemStores
 internal import KCKeychainModel
+internal import KCLocalKeychains
 internal import KCReportText
 
 /// `undo` and `undo --list`, for any store.
@@ -33,6 +35,7 @@ struct UndoRequest {
         var list = ChangeList(isDryRun: isDryRun, in: session)
         let tellsAll = isDryRun || session.style.isVerbose
         var oldFile: String?
+        try warnOfRemovedRecords(plan, in: session)
         if !isDryRun {
             if let question {
                 if !isConfirmed { text.tell(isDone: false, all: tellsAll, in: &list) }
@@ -61,6 +64,24 @@ struct UndoRequest {
         }
         if let unanswered, let status = try session.foretell(unanswered) { return status }
         return isWhole ? .ok : .incomplete
+    }
+
+    /// Warns if an import that is taken back has taken its records out of a file, which stays without them.
+    private func warnOfRemovedRecords(_ plan: UndoPlan, in session: Session) throws {
+        guard store.kind == .keychain, plan.isOlder || plan.state.before == .import else { return }
+        let home = HomeRoot.home
+        let states = try RestorableHome(home, session.world.home, session.stateSetting).states().states.map(\.state)
+        // One run dates all that it keeps alike, but the names of states of a home have whole seconds.
+        let start = plan.state.date.seconds
+        let taken = states.filter {
+            $0.before == .import && ($0.date.seconds == start || plan.isOlder && $0.date.seconds > start)
+        }
+        guard let first = taken.last else { return }
+        let newest = session.undoCommand(home.storeName)
+        let command = first == states.first ? newest : "\(newest.dropLast()) \(first.name)'"
+        session.warn(
+            "the records that \(plan.isOlder ? "an import" : "this import") took out of their file do not come back with "
+                + "this; \(command) puts them back")
     }
 
     /// Lists the states of the store, newest first; one that cannot be read is reported and left out.
