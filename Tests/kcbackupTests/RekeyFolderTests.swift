@@ -82,6 +82,17 @@ struct RekeyFolderTests {
         return name
     }
 
+    @Test("On a terminal, two keys of an archive do not look like one")
+    func keysOnATerminal() throws {
+        let keys = [try recipient("old.txt"), try recipient("new.txt")].sorted()
+        #expect(home.run("create -r \(keys[0]) -r \(keys[1]) --to b").status == .ok)
+        let terminal = ScriptedTerminal(answers: [], showsOutput: true)
+        let text = home.run(["list", "--keys", "b"], terminal: terminal).text
+        let heads = keys.map { $0.prefix(12) + "…" }.joined(separator: ", ")
+        #expect(text.contains("2 keys: \(heads)\n"), "\(text)")
+        #expect(home.run("list --keys b").text.contains("  \(keys.joined(separator: ", "))\n"))
+    }
+
     @Test("A copy from before a rekey under the name of the archive is named by each verb that looks at the folder")
     func putBack() throws {
         let name = try putBackOld()

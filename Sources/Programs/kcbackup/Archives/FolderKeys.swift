@@ -1,6 +1,7 @@
 internal import KCAgeEncryption
 internal import KCBackupArchive
 internal import KCBackupCatalogue
+internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCReportText
 
@@ -44,7 +45,8 @@ struct FolderKeys {
     func list(in table: TableOptions) throws -> ExitStatus {
         let shown = try table.table(Self.columns, in: session)
         var replaced = 0
-        let rows = try entries.map { try row($0, &replaced) }
+        let isCut = !table.wide && session.tableWidth != nil
+        let rows = try entries.map { try row($0, &replaced, isCut: isCut) }
         let cells = rows.map { [$0.name, $0.words] }
         for row in cells { shown.measure(row) }
         let json: [JSONValue] = rows.map { row in
@@ -59,7 +61,8 @@ struct FolderKeys {
         return rows.allSatisfy(\.isWhole) ? .ok : .incomplete
     }
 
-    private func row(_ entry: CatalogueEntry, _ replaced: inout Int) throws -> Row {
+    /// - Parameter isCut: true if the table leaves out the middle of a long cell.
+    private func row(_ entry: CatalogueEntry, _ replaced: inout Int, isCut: Bool) throws -> Row {
         let path = "\(session.world.resolve(folder))/\(entry.name)"
         session.subjects.path = path
         let state = try entry.fileState(at: path)
@@ -75,7 +78,7 @@ struct FolderKeys {
         func row(_ keys: [String], opensWith: [String]? = nil, isRead: Bool = true) -> Row {
             Row(
                 name: entry.name, known: known, opensWith: opensWith,
-                words: keys.isEmpty ? "?" : keys.map(Self.brief).joined(separator: ", "),
+                words: Self.words(keys, isCut: isCut),
                 isWhole: state == .recorded && isRead)
         }
         guard isTried else {
@@ -88,6 +91,21 @@ struct FolderKeys {
             session.warn(Failure(error, session.subjects).explanation.message)
             return row([], isRead: false)
         }
+    }
+
+    private static func words(_ keys: [String], isCut: Bool) -> String {
+        if keys.isEmpty { return "?" }
+        guard isCut, keys.count > 1 else { return keys.map(brief).joined(separator: ", ") }
+        // Without its middle, the cell would be the head of one key and the end of another, and look like one key.
+        return "\(keys.count) keys: " + keys.map(head).joined(separator: ", ")
+    }
+
+    /// The beginning of a key, which tells it from others; the name of a file or a passphrase as it is.
+    private static func head(_ key: String) -> String {
+        for start in ["age1", "inspect:age1"] where key.exact.hasPrefix(start) {
+            return key.prefix(start.count + 8) + "…"
+        }
+        return key
     }
 
     /// A key as the catalogue has it, or its beginning if it is longer than a line: that of a post-quantum key.
