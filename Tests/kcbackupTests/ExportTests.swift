@@ -59,6 +59,25 @@ struct ExportTests {
         #expect(home.run("export bob --keychain file:a.csv --to csv --plaintext -o out.csv").status == .incomplete)
     }
 
+    @Test("A file is made in a folder of /dev, which is memory, and a device and a name beside devices are refused")
+    func fileInMemory() throws {
+        let folder = "/dev/shm/kcbackup-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try home.write("secret", "walnut\n")
+        for line in ["keychain create --no-passcode", "item add --service a --account b --secret file:secret"] {
+            #expect(home.run(line).status == .ok)
+        }
+        let made = home.run("export --to csv --plaintext -o \(folder)/a.csv")
+        #expect(made.status == .ok, "\(made.messages)")
+        #expect(home.run("status --html \(folder)/status.html").status != .usage)
+        for path in ["/dev/null", "/dev/nul", "/dev/fd/9", "/dev/ptmx"] {
+            let outcome = home.run("export --to csv --plaintext -o \(path)")
+            #expect(outcome.status == .usage, "\(path): \(outcome.messages)")
+        }
+    }
+
     @Test("A passcode is needed only for what leaves a locked keychain; that nothing matches is said first")
     func passcode() throws {
         try home.write("passcode", "walnut lantern velvet\n")

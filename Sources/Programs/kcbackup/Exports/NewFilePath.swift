@@ -15,19 +15,27 @@ struct NewFilePath {
     /// Checks a path before anything is asked or read.
     ///
     /// - Parameter option: how the user named it.
-    /// - Throws: `UsageProblem` (`empty`, `malformed`), `FileFailure` (`notFound` for the folder).
+    /// - Throws: `UsageProblem` (`empty`, `malformed`), `FileFailure` (`notFound` for the folder, `system`).
     init(_ path: String, _ option: OptionName, in session: Session) throws {
         if path.isEmpty { throw UsageProblem.empty(option) }
         given = path
         resolved = session.world.resolve(path)
-        // A descriptor and a device are no new files either.
-        let isSpecial = resolved.exact.hasPrefix("/dev/") || resolved.exact.hasPrefix("/proc/")
+        let isSpecial = try Self.isSpecial(resolved)
         if path == "-" || isSpecial || Path.split(resolved).name.isEmpty || Path.isFolder(resolved) {
             throw UsageProblem.malformed(option, form: "the path of a new file")
         }
         guard try Path.exists(Path.split(resolved).folder) else {
             throw FileFailure(Path.split(path).folder, .notFound)
         }
+    }
+
+    /// True for a descriptor or a device, which are no new files, and for a name beside devices, which may be a mistyped one.
+    ///
+    /// What is mounted in a folder of `/dev`, such as `/dev/shm`, holds files like any other.
+    private static func isSpecial(_ path: String) throws(FileFailure) -> Bool {
+        if path.exact.hasPrefix("/proc/") || path.exact.hasPrefix("/dev/fd/") { return true }
+        guard path.exact.hasPrefix("/dev/") else { return false }
+        return try Path.split(path).folder.exact == "/dev" || Path.kind(of: path) == .other
     }
 
     /// True if there is a file of this name.
