@@ -318,6 +318,7 @@ enum FailureExamples {
         .itemExists(keychain: "login", selection: "--service forum --account ada"), .nothingToLock(keychain: "scripts"),
         .noArchives(in: "backups"), .severalDevices(in: "backups", ["KC-ABCDEFGH", "KC-IJKLMNOP"]),
         .noEscrowRecord(keychain: "login"), .namesake(of: "home:", keychain: "home-files"),
+        .ownFile(path: "laptop.kcb", .keychain), .ownFile(path: "device-key.age", .deviceKey),
     ]
     private static let secrets: [SecretProblem] = [
         .noSource(what: "passcode of keychain 'login'", .passcode), .notASource(.passphrase),

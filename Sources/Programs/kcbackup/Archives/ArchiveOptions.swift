@@ -54,7 +54,12 @@ struct ArchiveOptions: ParsableArguments {
             file = try ArchiveFile(opened)
         } catch ArchiveFailure.notAnArchive {
             if let format = try ForeignReader(archive, ForeignOptions.parse([]), in: session).formatOfFile() {
-                if let refused = format as? RefusedFormat { throw refused.failure }
+                if let refused = format as? RefusedFormat {
+                    if case .own(let file) = refused.failure, file != .archive {
+                        throw Refusal.ownFile(path: archive, file)
+                    }
+                    throw refused.failure
+                }
                 throw Refusal(
                     .damaged, "\(quoted(archive)) is not a kcbackup archive, but a \(format.title)",
                     hint: "'kcbackup import \(shellWord(archive))' imports it")

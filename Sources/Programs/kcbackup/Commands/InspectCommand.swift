@@ -190,6 +190,8 @@ struct InspectCommand: Verb {
             return try reader.read(input)
         } catch ForeignFailure.empty, ForeignFailure.unknownFormat {
             return nil
+        } catch ForeignFailure.own(let file) where file != .archive {
+            throw Refusal.ownFile(path: path, file)
         }
     }
 

@@ -130,7 +130,7 @@ extension OwnFile {
     /// Says what to do with a file.
     ///
     /// - Parameter word: its path as a word for a shell.
-    fileprivate func hint(of word: String) -> String {
+    func hint(of word: String) -> String {
         switch self {
         case .archive: "'kcbackup restore \(word)' restores it, and 'kcbackup inspect \(word)' lists its items"
         case .keychain:

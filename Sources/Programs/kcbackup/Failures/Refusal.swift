@@ -1,5 +1,6 @@
 internal import KCByteStreams
 internal import KCDeviceIdentity
+internal import KCItemSources
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCKeychainStore
@@ -233,5 +234,12 @@ extension Refusal {
             hint: "is the disk mounted, and is it the right one?",
             "if it was removed on purpose, 'kcbackup list \(OptionName.rebuild.spelling) "
                 + "\(shellWord(Path.split(path).folder))' forgets it")
+    }
+
+    /// A file that kcbackup makes is given as an archive, and is none.
+    static func ownFile(path: String, _ file: OwnFile) -> Refusal {
+        Refusal(
+            .damaged, "\(quoted(path)) is not a kcbackup archive, but \(file.title)",
+            hint: file.hint(of: shellWord(path)))
     }
 }
