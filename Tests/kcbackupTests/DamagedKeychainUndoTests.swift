@@ -97,7 +97,7 @@ struct DamagedKeychainUndoTests {
         #expect(
             outcome.messages == """
                 kcbackup: error: state \(name) of keychain 'login' is damaged: it is not as it was kept
-                kcbackup: hint: 'kcbackup undo --list' shows the others, and 'kcbackup undo STATE' brings one of them back
+                kcbackup: hint: 'kcbackup undo --list --keychain login' shows the others, and 'kcbackup undo STATE --keychain login' brings one of them back
 
                 """)
         let listed = home.run("undo --list --json")

@@ -115,7 +115,7 @@ enum FailureExamples {
         + imports.map { .importLine(3, $0) } + devices.map { .device($0) } + trust.map { .trust($0) }
         + tokens.map { .token($0) }
         + ages.map { .age($0, path: "restore-key.txt") } + archives.map { .archive($0, path: "laptop.kcb") }
-        + restores.map { .restore($0) } + foreign.map { .foreign($0, path: "logins.csv") }
+        + restores.map { .restore($0, path: "laptop.kcb") } + foreign.map { .foreign($0, path: "logins.csv") }
         + catalogues.map { .catalogue($0, job: nil) } + jobs.map { .job($0) }
         + findings.map { .found($0) }
         + cryptography.map { .cryptography($0) } + remotes.map { .remote($0) }

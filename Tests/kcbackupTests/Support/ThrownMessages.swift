@@ -47,6 +47,7 @@ struct ThrownMessages {
         "Commands/InspectCommand.swift": ["option.spelling": "--html"],
         "Commands/ItemAddCommand.swift": ["code.word": "sync", "quoted(path)": "'ca.der'"],
         "Commands/ItemCodes.swift": ["problem.words": "its seed is not base32"],
+        "Commands/ItemFindCommand.swift": ["shellWord(path)": "laptop.kcb"],
         "Commands/ItemUpdateCommand.swift": ["found.items.count": "2", "error.code.word": "account"],
         "Commands/KeychainLockCommand.swift": [
             "refusal.reason": "this process may not use the kernel's key service, as in many containers"
@@ -58,7 +59,7 @@ struct ThrownMessages {
         ],
         "Commands/TrustCommands.swift": ["id": "KC-ABCD-EFGH-IJKL-MNOP-QRST"],
         "Failures/StateExplanations.swift": [
-            "storeWords(store)": "keychain 'login'", "keyringOption(store)": "",
+            "storeWords(store)": "keychain 'login'", "storeOption(store)": " --keychain login",
             "displayed(name, limit: 100)": "20261121T030000.000000Z", "shellWord(path)": "undo/state.keychain",
             "quoted(label)": "'Bank'",
         ],

@@ -89,8 +89,10 @@ struct KeyringFolder {
                 details.append(entry.name)
                 try collector.add(contents, of: entry.name) { item in KeyringCollector.kind(of: item.attributes) }
                 if contents.exposesSecrets, entry.file.isReadableByOthers {
+                    let word = Quoted.shellWord(path + "/" + entry.name)
                     collector.remark(
-                        "\(entry.name) can be read by others, and holds secrets; if they are real, run 'chmod 600'")
+                        "\(entry.name) can be read by others, and holds secrets; if they are real, run 'chmod 600 \(word)'"
+                    )
                 }
             } else if let failure = reading.failures[entry.name.exact] {
                 collector.refuse(entry.name, .damaged(failure.keyringWords))

@@ -77,7 +77,10 @@ struct ItemFindCommand: Verb {
         archive.tellMissing(session)
         guard found.isEmpty else { return try show(archive, found, isEveryCollection: false, in: session) }
         if archive.stayingBehind.isEmpty {
-            throw Refusal(.notFound, "no item of the archive matches", hint: "'kcbackup inspect' lists what it holds")
+            let path = inside.archive ?? "ARCHIVE"
+            throw Refusal(
+                .notFound, "no item of the archive matches",
+                hint: "'kcbackup inspect \(shellWord(path))' lists what it holds")
         }
         throw Refusal(.refused, "what matches would stay behind in a restore, so nothing is shown")
     }

@@ -139,7 +139,9 @@ func explainAge(_ failure: AgeFailure, _ path: String?) -> Explanation {
 }
 
 /// Explains a refused restore.
-func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
+///
+/// - Parameter path: the archive as named by the user, if it is known.
+func explainRestoreRefusal(_ refusal: RestoreRefusal, _ path: String?) -> Explanation {
     switch refusal {
     case .unencryptedElsewhere(let device):
         Explanation(
@@ -181,7 +183,7 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
     case .nothingMatches:
         Explanation(
             .notFound, "no item of the archive matches; nothing was written",
-            hint: "'kcbackup inspect' lists what the archive holds")
+            hint: "'kcbackup inspect \(path.map(shellWord) ?? "ARCHIVE")' lists what the archive holds")
     case .itemsStayBehind(let count):
         Explanation(
             .refused, "\(counted(count, "item")) would stay behind, and all were required; nothing was written",

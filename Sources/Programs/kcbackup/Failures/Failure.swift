@@ -50,7 +50,7 @@ enum Failure: Error, Hashable, Sendable {
     case token(TokenFailure)
     case age(AgeFailure, path: String?)
     case archive(ArchiveFailure, path: String?)
-    case restore(RestoreRefusal)
+    case restore(RestoreRefusal, path: String?)
     /// Another program's file.
     case foreign(ForeignFailure, path: String?)
     /// In a job, if one is named.
@@ -128,7 +128,7 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as ArchiveFailure: .archive(failure, path: subjects.path)
             case RestoreRefusal.unencryptedElsewhere(let device) where subjects.retiredArchiveKey != nil:
                 .refused(.retiredArchiveKey(device: device, path: subjects.retiredArchiveKey ?? ""))
-            case let refusal as RestoreRefusal: .restore(refusal)
+            case let refusal as RestoreRefusal: .restore(refusal, path: subjects.path)
             case let failure as ForeignFailure: .foreign(failure, path: subjects.path)
             case let failure as CatalogueFailure: .catalogue(failure, job: subjects.job)
             case let failure as JobFailure: .job(failure)
@@ -198,7 +198,7 @@ enum Failure: Error, Hashable, Sendable {
         case .token(let failure): explainToken(failure)
         case .age(let failure, let path): explainAge(failure, path)
         case .archive(let failure, let path): explainArchive(failure, path)
-        case .restore(let refusal): explainRestoreRefusal(refusal)
+        case .restore(let refusal, let path): explainRestoreRefusal(refusal, path)
         case .foreign(let failure, let path): explainForeign(failure, path)
         case .catalogue(let failure, let job): explainCatalogue(failure, job: job)
         case .job(let failure): explainJob(failure)

@@ -15,12 +15,9 @@ private func explainNoItem(of name: String?) -> Explanation {
     let store =
         DesktopKeyring(name)?.words ?? file.map { quoted($0) } ?? name.map { "keychain \(quoted($0))" }
         ?? "the keychain"
-    // A name in quotes of the shell would end those around the hint.
-    let option = name.flatMap { name in
-        shellWord(name).exact.contains("'") ? nil : " \(OptionName.keychain.spelling) \(shellWord(name))"
-    }
     return Explanation(
-        .notFound, "no item of \(store) matches", hint: "'kcbackup item list\(option ?? "")' shows what there is")
+        .notFound, "no item of \(store) matches",
+        hint: "'kcbackup item list\(unquotedStoreOption(name ?? ""))' shows what there is")
 }
 
 /// Explains a keychain failure.
@@ -100,12 +97,12 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
         return Explanation(
             .usage, "the passcode is empty",
             hint: "for a keychain without a passcode, use '\(OptionName.noPasscode.spelling)'")
-    case .escrow(let problem): return explainEscrow(problem, keychain)
+    case .escrow(let problem): return explainEscrow(problem, keychain, name)
     case .token(let problem): return explainTokenRecord(problem, keychain)
     case .duplicateItem:
         return Explanation(
             .exists, "\(keychain) has an item with the same unique key",
-            hint: "'kcbackup item list' shows the items, and 'kcbackup item update' changes one")
+            hint: sameKeyHint(name ?? ""))
     case .duplicateUUID(let uuid):
         return Explanation(
             .exists, "\(keychain) has another item with the UUID \(uuid)",
@@ -151,13 +148,19 @@ private let keptState =
 private let freeName = "'kcbackup keychain delete' deletes this one, after which its name can be used again"
 
 /// Explains why an escrow key or record cannot be used.
-private func explainEscrow(_ problem: EscrowProblem, _ keychain: String) -> Explanation {
-    let again = "'kcbackup keychain escrow revoke' removes it, 'kcbackup keychain escrow enable' makes a new one"
+///
+/// - Parameters:
+///   - keychain: as in a sentence.
+///   - name: as named by the user.
+private func explainEscrow(_ problem: EscrowProblem, _ keychain: String, _ name: String?) -> Explanation {
+    let word: String = name.map(shellWord) ?? "NAME"
+    let enable = "'kcbackup keychain escrow enable \(word) \(OptionName.output.spelling) FILE'"
+    let again = "'kcbackup keychain escrow revoke \(word)' removes it, \(enable) makes a new one"
     return switch problem {
     case .none:
         Explanation(
             .wrongKey, "\(keychain) has no escrow record: no escrow key opens it",
-            hint: "'kcbackup keychain escrow enable' makes one")
+            hint: "\(enable) makes one")
     case .exists: Explanation(.exists, "\(keychain) has an escrow record already", hint: again)
     case .noPasscode:
         Explanation(

@@ -83,7 +83,7 @@ extension Refusal {
         Refusal(
             .exists, "\(storeWords(keychain)) has an item with the same unique key",
             hint: selection.map { "'kcbackup item find \($0)' shows it, and 'kcbackup item update \($0)' changes it" }
-                ?? "'kcbackup item list' shows the items, and 'kcbackup item update' changes one")
+                ?? sameKeyHint(keychain))
     }
 
     /// The archive names a keychain that does not exist, and there is no terminal to ask the user.

@@ -15,12 +15,12 @@ extension Failure {
                     Refusal(
                         .notFound, "no earlier state of \(storeWords(store)) is kept",
                         hint: "one is kept before each command that changes items",
-                        "'kcbackup restore ARCHIVE\(keyringOption(store))' restores a backup"))
+                        "'kcbackup restore ARCHIVE\(storeOption(store))' restores a backup"))
             case .none(.some):
                 .refused(
                     Refusal(
                         .notFound, "there is no such state of \(storeWords(store))",
-                        hint: "'kcbackup undo \(OptionName.list.spelling)\(keyringOption(store))' shows those that are "
+                        hint: "'kcbackup undo \(OptionName.list.spelling)\(storeOption(store))' shows those that are "
                             + "kept"))
             case .present(let name):
                 .refused(
@@ -29,7 +29,7 @@ extension Failure {
                         "there is nothing to take back: the state of \(displayed(name, limit: 100)) is the present one of "
                             + "\(storeWords(store))",
                         hint:
-                            "'kcbackup undo \(OptionName.list.spelling)\(keyringOption(store))' shows all states that are "
+                            "'kcbackup undo \(OptionName.list.spelling)\(storeOption(store))' shows all states that are "
                             + "kept"))
             case .unreadable(let state, let cause):
                 .ofState(Failure(cause, Subjects(path: state.path)), state: state.name, of: store)
@@ -55,10 +55,21 @@ func storeWords(_ name: String) -> String {
     return DesktopKeyring(name)?.words ?? "keychain \(quoted(name))"
 }
 
-/// Returns the option that names a store in a hint; empty for a keychain.
-func keyringOption(_ name: String) -> String {
-    DesktopKeyring(name) == nil && HomeRoot(storeName: name) == nil
-        ? "" : " \(OptionName.keychain.spelling) \(shellWord(name))"
+/// Returns the option that names a store in a hint; empty if no store is known.
+func storeOption(_ name: String) -> String {
+    name.isEmpty ? "" : " \(OptionName.keychain.spelling) \(shellWord(name))"
+}
+
+/// Returns `storeOption` for a name that needs no quotes of the shell, which would end those around the hint.
+func unquotedStoreOption(_ name: String) -> String {
+    let option = storeOption(name)
+    return option.exact.contains("'") ? "" : option
+}
+
+/// Says what to do about an item that has the unique key of a new one.
+func sameKeyHint(_ store: String) -> String {
+    let option = unquotedStoreOption(store)
+    return "'kcbackup item list\(option)' shows the items, and 'kcbackup item update …\(option)' changes one"
 }
 
 /// Explains why a kept state cannot be read.
@@ -67,8 +78,8 @@ func keyringOption(_ name: String) -> String {
 func explainState(_ failure: Failure, _ state: String, of store: String) -> Explanation {
     let words = "state \(displayed(state, limit: 100)) of \(storeWords(store))"
     let others =
-        "'kcbackup undo \(OptionName.list.spelling)\(keyringOption(store))' shows the others, and 'kcbackup undo "
-        + "STATE\(keyringOption(store))' brings one of them back"
+        "'kcbackup undo \(OptionName.list.spelling)\(storeOption(store))' shows the others, and 'kcbackup undo "
+        + "STATE\(storeOption(store))' brings one of them back"
     let cause = failure.explanation
     return switch failure {
     // A state is no keychain that the user knows.

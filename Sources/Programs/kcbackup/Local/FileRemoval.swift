@@ -31,7 +31,7 @@ struct FileRemoval {
         guard let format = reading.format as? any SeparableFormat, let file = reading.file else {
             throw UsageProblem(
                 "'\(OptionName.removeFromFile.spelling)' is for .netrc files and git credentials files",
-                hint: "leave it out; 'docs/home.md' says how other programs do without their file")
+                hint: "leave it out, and remove the file by hand once its program does without it")
         }
         let resolved = session.world.resolve(path)
         let place = HomePath(of: resolved, in: session.world.home)
@@ -39,7 +39,7 @@ struct FileRemoval {
         guard reading.remains, let place, let rule = HomeTable.rule(for: place), try Path.kind(of: resolved) == .file
         else {
             throw UsageProblem(
-                "'\(OptionName.removeFromFile.spelling)' is for files of your home in the list of 'docs/home.md'",
+                "'\(OptionName.removeFromFile.spelling)' is for ~/.netrc and the files of git that 'man kcbackup-import' names",
                 hint: "leave it out, and remove the file by hand")
         }
         // What cannot be changed is said before anything is imported.

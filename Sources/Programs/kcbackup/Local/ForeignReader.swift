@@ -80,11 +80,16 @@ struct ForeignReader {
         if options.keyFile != nil, !secrets.wasAskedForKeyFile { unneeded.append(.keyFile) }
         if !isOneOfTwo, let option = unneeded.first { throw UsageProblem.opensNothing(option, path: path) }
         if contents.exposesSecrets, input.file?.isReadableByOthers == true {
-            session.warn("\(quoted(path)) can be read by others, and holds secrets; if they are real, run 'chmod 600'")
+            session.warn(Self.exposed(path))
         }
         return Reading(
             format: format, contents: contents, fileDate: input.file?.modified,
             remains: input.path.exact != InputFile.standardInputName.exact, file: input.file, unneeded: unneeded)
+    }
+
+    /// Warns of a file whose secrets others can read.
+    static func exposed(_ path: String) -> String {
+        "\(quoted(path)) can be read by others, and holds secrets; if they are real, run 'chmod 600 \(shellWord(path))'"
     }
 
     /// Opens the file or folder, without asking for anything.

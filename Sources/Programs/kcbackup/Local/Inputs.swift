@@ -91,8 +91,7 @@ extension FileOfItems {
         switch try InputFile.open(session.world.resolve(input: path)) {
         case .file(let file):
             if ForeignFile.isReadableByOthers(try file.status()) {
-                session.warn(
-                    "\(quoted(path)) can be read by others, and holds secrets; if they are real, run 'chmod 600'")
+                session.warn(ForeignReader.exposed(path))
             }
             return try ItemLines(file)
         case .pipe(let pipe): return ItemLines(PipeSource(pipe: pipe), date: session.now)

@@ -102,7 +102,7 @@ func explainSecret(_ problem: SecretProblem) -> Explanation {
         Explanation(
             .notFound, "\(quoted(path)) does not exist, and the \(what) should be in it",
             hint: isKeyFile
-                ? "'kcbackup keychain escrow enable' makes one"
+                ? "'kcbackup keychain escrow enable NAME \(OptionName.output.spelling) \(shellWordOfHome(path))' makes one"
                 : "make it with '(umask 077; cat > \(shellWordOfHome(path)))': type the \(what.prefix { $0 != " " }), "
                     + "Enter, Ctrl-D")
     case .descriptorClosed(let number):
