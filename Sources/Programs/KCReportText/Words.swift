@@ -6,6 +6,12 @@ package func counted(_ count: Int, _ noun: String, plural: String? = nil) -> Str
     "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
 }
 
+/// Returns a noun with its article, as in "a key" and "an internet password".
+package func withArticle(_ noun: String) -> String {
+    let isVowel = noun.first.map { "aeiouAEIOU".contains($0) } ?? false
+    return "\(isVowel ? "an" : "a") \(noun)"
+}
+
 /// Says how many items an archive lacks: files that were not followed, collections that were locked, damaged items.
 ///
 /// An archive has their number alone, and not the reasons.

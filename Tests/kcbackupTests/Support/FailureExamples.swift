@@ -366,7 +366,8 @@ enum FailureExamples {
         .sqlite(10), .cryptography(.library("scrypt")), .interrupted,
     ]
     private static let items: [ItemProblem] = [
-        .unknownAttribute("nope"), .notInClass(.srvr, .genericPassword), .wrongKind(.port), .missing(.pdmn),
+        .unknownAttribute("nope"), .notInClass(.srvr, .genericPassword), .notInClass(.svce, .internetPassword),
+        .wrongKind(.port), .missing(.pdmn),
         .unknownAccessibility, .unknownConstraint, .attributeTooLarge(.labl), .attributesTooLarge(2_000_000),
         .secretTooLarge(20_000_000), .tooManyExtra(300), .extraTooLarge, .extraOutOfOrder,
         .thisDeviceOnlySynchronizable, .synchronizableAsks,

@@ -22,7 +22,7 @@ struct ThrownMessages {
         "Archives/ArchiveDrill.swift": ["differing": "2 items"],
         "Archives/ArchiveOptions.swift": [
             "quotedInput(name)": "'laptop.kcb'", "quoted(archive)": "'laptop'", "shellWord(archive)": "laptop",
-            "format.title": "CSV file", "quoted(path)": "'-'",
+            "withArticle(format.title)": "a CSV file", "quoted(path)": "'-'",
         ],
         "Archives/ArchiveOutput.swift": [
             "quoted(given)": "'login'", "shellWord(given)": "login", #"shellWord("./" + given)"#: "./login",

@@ -61,7 +61,7 @@ struct ArchiveOptions: ParsableArguments {
                     throw refused.failure
                 }
                 throw Refusal(
-                    .damaged, "\(quoted(archive)) is not a kcbackup archive, but a \(format.title)",
+                    .damaged, "\(quoted(archive)) is not a kcbackup archive, but \(withArticle(format.title))",
                     hint: "'kcbackup import \(shellWord(archive))' imports it")
             }
             session.subjects.path = chosen?.path ?? archive

@@ -85,7 +85,7 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
         let one = path.map { "\($0.exact.hasSuffix("/") ? $0 : $0 + "/")\(name)" } ?? name
         return Explanation(
             .damaged, "\(file) is a folder, and its files are imported one at a time",
-            hint: "\(quoted(name)) in it is a \(title): 'kcbackup import \(shellWord(one))'")
+            hint: "\(quoted(name)) in it is \(withArticle(title)): 'kcbackup import \(shellWord(one))'")
     case .unknownFormat:
         return Explanation(
             .damaged, "the format of \(file) is not recognized",
@@ -111,9 +111,10 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
             hint: "'kcbackup import FILE \(OptionName.columns.spelling) "
                 + "title=NAME,url=NAME,username=NAME,password=NAME' says which is which")
     case .notOfFormat(let title, let found):
-        let message = "\(file) is not a \(title)"
+        let message = "\(file) is not \(withArticle(title))"
         guard let found else { return Explanation(.damaged, message) }
-        return Explanation(.damaged, message, hint: "it looks like a \(found): leave out '\(OptionName.from.spelling)'")
+        return Explanation(
+            .damaged, message, hint: "it looks like \(withArticle(found)): leave out '\(OptionName.from.spelling)'")
     case .ambiguous(let names):
         return Explanation(
             .usage, "\(file) could be of several formats: \(names.joined(separator: ", "))",

@@ -207,7 +207,7 @@ func explainItem(_ problem: ItemProblem) -> Explanation {
         )
     case .notInClass(let code, let itemClass):
         Explanation(
-            .usage, "a \(itemClass.name) has no \(code.word) ('\(code.code)')",
+            .usage, "\(withArticle(itemClass.name)) has no \(code.word) ('\(code.code)')",
             hint: "choose another '\(OptionName.class.spelling)', or leave the attribute out")
     case .thisDeviceOnlySynchronizable:
         Explanation(
