@@ -2,20 +2,19 @@ internal import ArgumentParser
 internal import KCByteStreams
 internal import KCReportText
 
-/// The options for displaying a table of items.
+/// The options for displaying a table: of items, archives or keys, so that an example of columns would fit one alone.
 struct TableOptions: ParsableArguments {
     @Flag(name: OptionName.wide.name, help: "Print all columns in full, however wide the rows are.")
     var wide = false
 
     @Option(
         name: OptionName.columns.name,
-        help: ArgumentHelp("Show these columns, in this order, as in 'service,account,travels'.", valueName: "names"))
+        help: ArgumentHelp("Show these columns, in this order, with commas.", valueName: "names"))
     var columns: String?
 
     @Option(
         name: OptionName.sort.name,
-        help: ArgumentHelp(
-            "Sort by these columns, as in 'label,modified'.", valueName: "names"))
+        help: ArgumentHelp("Sort by these columns, with commas.", valueName: "names"))
     var sort: String?
 
     /// Returns a table with `all` columns, or with those that were requested.
