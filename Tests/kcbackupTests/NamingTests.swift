@@ -1,3 +1,4 @@
+import Foundation
 import KCByteStreams
 import KCTestSupport
 import Testing
@@ -32,6 +33,20 @@ struct NamingTests {
         world.output = told
         #expect(kcbackup.run(["create", "backups", "--unencrypted", "--json"], in: world) == .ok)
         #expect(told.text.contains("-4.kcb\""), "\(told.text)")
+    }
+
+    @Test("A relative path of a keychain is named as it was typed")
+    func relativeKeychain() throws {
+        try Path.makeFolder(home.path("folder"))
+        var world = home.world()
+        // As in the real program, in which the operating system resolves relative paths.
+        world.workingFolder = nil
+        let depth = FileManager.default.currentDirectoryPath.split(separator: "/").count
+        let typed = "./" + String(repeating: "../", count: depth) + home.path("folder").dropFirst()
+        let told = CollectedOutput()
+        world.messages = told
+        #expect(kcbackup.run(["item", "list", "--keychain", typed], in: world) == .refused)
+        #expect(told.text.contains("error: '\(typed)' is a folder"), "\(told.text)")
     }
 
     @Test("A name that is invalid or misleading as a file name is turned into a valid one")

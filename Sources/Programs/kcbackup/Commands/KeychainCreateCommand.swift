@@ -70,6 +70,9 @@ struct KeychainCreateCommand: Verb {
         session.subjects.keychain = local.name
         // Check before the user types a passcode; creating the keychain checks again.
         if try Path.exists(local.path) { throw KeychainStoreError.exists(local.path) }
+        if !local.isNamed, !Path.isFolder(Path.split(local.path).folder) {
+            throw FileFailure(Path.split(local.name).folder, .notFound)
+        }
         let device = LocalDevice(session.world)
         try device.requireKeyOrNone()
         try requireHolder(device, in: session)

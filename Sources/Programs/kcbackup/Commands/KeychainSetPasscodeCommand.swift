@@ -83,7 +83,7 @@ struct KeychainSetPasscodeCommand: Verb {
         if noPasscode, case let asking = try keychain.constrainedProtections().values.reduce(0, +), asking > 0 {
             throw KeychainStoreError.itemsAskForPasscode(asking)
         }
-        let unlocked = session.world.unlocked
+        try requireNewPasscode(words, in: session)
         try StateKeeper.confirmRemoval(of: keychain, isGiven: yes, in: session)
         if suggest { try session.suggestPasscode() }
         var strength: PasscodeStrength?
@@ -99,7 +99,7 @@ struct KeychainSetPasscodeCommand: Verb {
             try confirmRemoval(keychain, in: session)
         }
         let progress = try Progress("sealing items again", in: session, itemsOf: keychain.itemCount)
-        let change = try unlocked.setPasscode(
+        let change = try session.world.unlocked.setPasscode(
             keychain, current: current, new: new, countedBy: countedBy?.counter, cost: session.world.costs.passcode,
             now: session.now, step: { progress.step() })
         progress.finish()
@@ -130,6 +130,14 @@ struct KeychainSetPasscodeCommand: Verb {
             try session.result(.passcodeSet(.keychain(local, found), strength), [])
         }
         return change.damaged.isEmpty ? .ok : .incomplete
+    }
+
+    /// Checks that there is a new passcode to read, before anything is said to be removed with the old one.
+    ///
+    /// - Throws: `SecretProblem` (`noSource`).
+    private func requireNewPasscode(_ words: String, in session: Session) throws(SecretProblem) {
+        guard !noPasscode, newPasscode == nil, !session.world.terminal.isAttended else { return }
+        throw .noSource(what: "new " + words, .newPasscode)
     }
 
     /// Unlocks a keychain for this command only, and returns its passcode; nil if it has none.

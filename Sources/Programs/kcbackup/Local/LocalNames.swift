@@ -30,11 +30,14 @@ extension LocalKeychain {
         do {
             return try open(on: LocalDevice(session.world), minimumCost: session.world.costs.lowestPasscode)
         } catch KeychainStoreError.file(let failure)
-            where failure.problem.isOfAccess && failure.path.exact == path.exact
+            where failure.path.exact == path.exact || failure.path.exact == ("./" + path).exact
         {
             // Advice on permissions is of use only for a keychain.
-            guard Keychain.begins(path) else { throw KeychainStoreError.notAKeychain(.notADatabase) }
-            throw KeychainStoreError.file(failure)
+            if failure.problem.isOfAccess, !Keychain.begins(path) {
+                throw KeychainStoreError.notAKeychain(.notADatabase)
+            }
+            // The store puts "./" before a relative path, and the user did not.
+            throw KeychainStoreError.file(FileFailure(path, failure.problem))
         } catch KeychainStoreError.otherDevice(let device) {
             session.subjects.retiredKey = try session.world.retiredKey(of: device)
             throw KeychainStoreError.otherDevice(device)
