@@ -288,6 +288,7 @@ enum FailureExamples {
         .notOfDesktop(.escrow),
         .attributeTwice(.svce), .noCondition,
         .severalSecrets(2, ofEveryCollection: true), .severalSecrets(2, ofEveryCollection: false), .deviceID,
+        .deviceOrArchive,
         .noRestoreKey(), .noRestoreKey(.newPassphrase), .emptyArchive, .emptyFile,
         .noSetting(use: "'--lock-after TIME'"), .comparesOne, .needsFolder,
         .notUnattended(.passphrase), .notUnattended(.change), .fileForFolder("laptop.kcb"), .undoOfItems(.undo),

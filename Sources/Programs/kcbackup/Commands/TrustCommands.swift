@@ -77,12 +77,12 @@ struct DeviceTrustCommand: Verb {
 extension DeviceTrustCommand {
     /// Returns the device that signed an archive, after the user has confirmed it.
     ///
-    /// - Throws: `UsageProblem.deviceID` if the argument is neither an ID nor a file name; `ArchiveFailure`, `Refusal`.
+    /// - Throws: `UsageProblem.deviceOrArchive` if the argument is neither an ID nor a file name; `ArchiveFailure`, `Refusal`.
     private func signer(of archive: String, _ local: LocalDevice, _ session: Session) throws -> DeviceID {
         let isName =
             archive == InputFile.standardInputName || archive.exact.contains("/") || archive.exact.hasSuffix(".kcb")
         guard try isName || !archive.isEmpty && Path.exists(session.world.resolve(archive)) else {
-            throw UsageProblem.deviceID
+            throw UsageProblem.deviceOrArchive
         }
         session.subjects.path = archive
         var chosen: ChosenName?

@@ -43,17 +43,17 @@ func explainFile(_ failure: FileFailure) -> Explanation {
         // A folder with the sticky bit, such as /tmp, is shared on purpose.
         if mode & 0o1000 != 0 {
             return Explanation(
-                .refused, message, hint: "keep keys and keychains in a folder of mode 700 in your home folder")
+                .refused, message, hint: "use a folder of mode 700 in your home folder")
         }
         return Explanation(
             .refused, message,
             hint: "if the folder is yours alone, run 'chmod go-w \(shellWord(failure.path))'",
-            "otherwise keep keys and keychains in a folder of mode 700 in your home folder")
+            "otherwise use a folder of mode 700 in your home folder")
     case .foreignFolder(let owner):
         return Explanation(
             .refused, "the folder \(path) belongs to another user (UID \(owner)), so nothing there is trusted",
             hint: "under sudo, 'sudo -H' takes the home folder of the right user; XDG_DATA_HOME names another folder",
-            "otherwise keep keys and keychains in a folder of your own")
+            "otherwise use a folder of your own")
     case .busy: return explainBusy(failure)
     case .changed:
         return Explanation(

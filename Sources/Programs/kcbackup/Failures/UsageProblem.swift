@@ -233,10 +233,15 @@ extension UsageProblem {
     }
 
     /// The value is not a device ID.
-    static let deviceID = UsageProblem(
-        "that is not a device ID",
-        hint: "a device ID looks like 'KC-ABCD-EFGH-IJKL-MNOP-QRST'; 'kcbackup device show' prints this one's",
+    static let deviceID = UsageProblem("that is not a device ID", hint: formOfDeviceID)
+
+    /// The value is neither a device ID nor an archive, of which one is needed.
+    static let deviceOrArchive = UsageProblem(
+        "that is not a device ID", hint: formOfDeviceID,
         "'kcbackup device trust' takes an archive of the device as well")
+
+    private static let formOfDeviceID =
+        "a device ID looks like 'KC-ABCD-EFGH-IJKL-MNOP-QRST'; 'kcbackup device show' prints this one's"
 
     /// An encrypted archive needs a key that restores it.
     ///
