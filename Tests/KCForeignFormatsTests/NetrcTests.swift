@@ -83,6 +83,16 @@ struct NetrcTests {
         #expect(found == line)
     }
 
+    @Test(
+        "A file that begins with the word 'default' is one only if an entry follows",
+        arguments: [
+            ("default\t\t0.0.0.0\nloopback\t127.0.0.0\n", false), ("default", false),
+            ("default\n  login ada\n  password x\n", true), ("default password x", true),
+        ])
+    func defaultAlone(text: String, isRecognised: Bool) throws {
+        #expect(try NetrcFormat().recognises(ForeignReading.input(Array(text.utf8))) == isRecognised)
+    }
+
     @Test("An access token in place of a login becomes the secret, and is in no attribute")
     func tokens() throws {
         let token = "ghp_0123456789abcdefABCDEF"

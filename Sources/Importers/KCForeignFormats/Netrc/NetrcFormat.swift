@@ -16,16 +16,23 @@ package struct NetrcFormat: SeparableFormat {
         guard let file = input.file else { return false }
         return file.bytes.withBytes { bytes in
             var words = NetrcWords(bytes.count)
+            let isDefault: Bool
             do throws(ForeignFailure) {
                 guard let first = try words.next(in: bytes) else { return false }
                 guard ["machine", "default", "macdef"].contains(where: { first.equals($0, in: bytes) }) else {
                     return false
                 }
+                isDefault = first.equals("default", in: bytes)
             } catch {
                 return false
             }
             do throws(ForeignFailure) {
-                return try words.next(in: bytes) != nil
+                guard let second = try words.next(in: bytes) else { return false }
+                // Other files begin with this word, too: /etc/networks does.
+                return !isDefault
+                    || ["login", "password", "account", "port", "macdef", "machine"].contains(where: {
+                        second.equals($0, in: bytes)
+                    })
             } catch {
                 // Reading it says what is wrong.
                 return true

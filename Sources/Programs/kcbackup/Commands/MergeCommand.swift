@@ -120,7 +120,7 @@ struct MergeCommand: Verb {
         if Path.isFolder(session.world.resolve(file)) {
             throw UsageProblem(
                 "'merge' takes one file, and \(quoted(file)) is a folder",
-                hint: "merge the files in it one by one; 'kcbackup import' reads a folder")
+                hint: "merge the files in it one by one; 'kcbackup import' reads a folder of keyrings")
         }
         return try ForeignReader(file, opening, in: session).read()
     }
