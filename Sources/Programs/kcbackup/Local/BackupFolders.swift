@@ -12,13 +12,14 @@ extension World {
 extension Session {
     /// Opens a backup folder for a run that changes it.
     ///
-    /// - Throws: `CatalogueFailure`, and the errors of `LocalDevice.key`.
+    /// - Throws: `UsageProblem.fileForFolder`, `CatalogueFailure`, and the errors of `LocalDevice.key`.
     func backupFolder(
         _ path: String, waitingAtMost wait: Duration, mayBeNew: Bool = false, maySwitch: Bool = false,
         isRebuilt: Bool = false
     ) throws -> BackupFolder {
         subjects.path = path
         try requireOutsideOfData(path)
+        if Path.isFile(world.resolve(path)) { throw UsageProblem.fileForFolder(path) }
         return try BackupFolder(
             world.resolve(path), named: path, catalogues: world.catalogues, device: LocalDevice(world).key(),
             waitingAtMost: wait, mayBeNew: mayBeNew, maySwitch: maySwitch, isRebuilt: isRebuilt)

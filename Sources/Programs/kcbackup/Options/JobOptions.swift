@@ -73,6 +73,7 @@ struct JobOptions: ParsableArguments {
                 hint: "use '\(OptionName.to.spelling) FOLDER \(OptionName.copyTo.spelling) \(shellWord(to))'",
                 "a folder here with a colon in its name is './NAME'")
         }
+        if Path.isFile(session.absolute(to)) { throw UsageProblem.fileForFolder(to) }
         if !create.folder.isOfSeveral {
             let found = try StoreChoice.chosen(
                 create.keychain.keychain, for: create.folder, at: session.absolute(to), in: session)
