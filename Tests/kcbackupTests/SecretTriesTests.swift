@@ -88,7 +88,7 @@ struct SecretTriesTests {
         }
     }
 
-    @Test("'doctor' tells that a job's passcode is wrong, without counting it")
+    @Test("'doctor' and 'schedule add' tell that a job's passcode is wrong, without counting it")
     func staleJob() throws {
         #expect(home.run("keygen -o key.txt").status == .ok)
         let text = String(decoding: try home.folder.read("work/key.txt"), as: UTF8.self)
@@ -100,6 +100,11 @@ struct SecretTriesTests {
         #expect(!home.run("doctor").text.contains("wrong passcode"))
         try home.write("job", "guess\n")
         for _ in 1...3 { #expect(home.run("doctor").text.contains("wrong passcode for keychain 'login'")) }
+        let added = home.run("schedule add late --keychain login --to late -r \(recipient) --passcode file:job")
+        #expect(added.status == .ok)
+        #expect(
+            added.messages.contains("warning: job 'late' fails: wrong passcode for keychain 'login'"),
+            "\(added.messages)")
         #expect(try home.wrongPasscodes("login") == 0)
         #expect(home.run("run nightly").status == .wrongKey)
         #expect(try home.wrongPasscodes("login") == 1)

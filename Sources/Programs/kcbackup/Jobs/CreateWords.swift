@@ -98,7 +98,10 @@ extension CreateOptions {
                 }
                 try requirePasscode(of: local.name, in: session)
                 let opened = try local.open(in: session)
-                guard needsPasscode(opened) else { continue }
+                guard needsPasscode(opened) else {
+                    warnOfWrongKey(to: local, of: job, in: session)
+                    continue
+                }
                 let refusal = Refusal.jobWithoutPasscode(job: job, keychain: local.name, try .init(opened))
                 session.warn(explanation(of: refusal, in: session))
             }
@@ -106,6 +109,15 @@ extension CreateOptions {
             session.warn(problem.explanation.about(job: job))
         } catch {
             session.warn(Failure(error, session.subjects).explanation.message)
+        }
+    }
+
+    /// Warns if what the job was given does not open a keychain, as `doctor` does: a wrong passcode is not counted.
+    private func warnOfWrongKey(to local: LocalKeychain, of job: String, in session: Session) {
+        do {
+            try local.examine(self, of: job, in: session)
+        } catch {
+            session.warn("job \(quoted(job)) fails: \(Failure(error, session.subjects).explanation.message)")
         }
     }
 
