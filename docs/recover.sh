@@ -74,6 +74,10 @@ open my $archive, '<:raw', $ARGV[0] or fail("the archive cannot be read: $!");
 sub block {
     my $count = read $archive, my $block, 512;
     fail("the archive cannot be read: $!") unless defined $count;
+    # What is shorter than the first header may be no archive at all.
+    my $start = substr $block, 0, 14;
+    fail('this is not an encrypted archive: its members are not as expected')
+        if tell($archive) < 512 && $start ne substr "kcbackup.json\0", 0, length $start;
     fail('the archive is cut short: this copy is not complete') unless $count == 512;
     return $block;
 }

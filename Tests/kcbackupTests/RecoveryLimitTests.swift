@@ -135,6 +135,13 @@ extension RecoveryAttackTests {
         }
     }
 
+    @Test("A short file of another kind is not reported as cut short")
+    func shortFile() throws {
+        try home.folder.write("work/note.txt", Array("a line\n".utf8))
+        let recovered = try RecoveryRecipe.run(on: home.path("note.txt"), identity: home.path("key.txt"))
+        try expectRefusal(recovered, "this is not an encrypted archive")
+    }
+
     @Test(
         "A wrong setting is reported before anything is done",
         arguments: [
