@@ -39,7 +39,9 @@ struct ArchiveOptions: ParsableArguments {
         if Path.isFolder(session.world.resolve(archive)) {
             throw UsageProblem(
                 "\(quoted(archive)) is a folder, and an archive is a file",
-                hint: "'kcbackup list \(shellWord(archive))' shows the archives in it")
+                hint: "'kcbackup list \(shellWord(archive))' shows the archives in it",
+                "'kcbackup restore \(OptionName.home.spelling) \(shellWord(archive))' restores the newest one of each store"
+            )
         }
         let file: ArchiveFile
         var chosen: ChosenName?

@@ -186,6 +186,8 @@ struct InspectCommand: Verb {
         let reader = ForeignReader(path, foreign, in: session)
         if foreign.firstGiven != nil { return try reader.read() }
         guard let input = try reader.inputUnlessArchive() else { return nil }
+        // Before a password is asked for: what was given may be meant as one.
+        if try reader.formatOfFile() != nil { try refuseArchiveOptions() }
         do {
             return try reader.read(input)
         } catch ForeignFailure.empty, ForeignFailure.unknownFormat {
@@ -197,9 +199,14 @@ struct InspectCommand: Verb {
 
     /// Refuses options that do not apply to another program's file.
     private func refuseArchiveOptions() throws(UsageProblem) {
+        if archives.opening.passphrase != nil {
+            throw UsageProblem(
+                "'\(OptionName.passphrase.spelling)' is for archives, and this is not one",
+                hint: "'\(OptionName.password.spelling) SOURCE' gives the password of a file of another program")
+        }
         let given: [(Bool, OptionName)] = [
             (html != nil, .html), (archives.outside, .outside), (staysBehind, .staysBehind),
-            (forDevice != nil, .forDevice), (archives.opening.passphrase != nil, .passphrase),
+            (forDevice != nil, .forDevice),
             (!archives.opening.identity.isEmpty, .identity),
         ]
         for (isGiven, option) in given where isGiven {
