@@ -15,6 +15,14 @@ struct KeePassTests {
         try Array(Data(contentsOf: URL(filePath: Project.path("Tests/KCForeignFormatsTests/Fixtures/KeePass/\(name)"))))
     }
 
+    @Test("An export of kcbackup has no date of last use that an import would leave out")
+    func ownDates() throws {
+        let writer = try KDBXWriter(date: .reference, memoryInKiB: 64)
+        let (file, _) = try ExportSample.export(ExportSample.lines, to: writer)
+        let contents = try ForeignReading.read(file, as: KeePassFormat(), password: "correct horse")
+        #expect(!contents.leftOut.contains { $0.kind == "date of last use" })
+    }
+
     @Test("Every part of a KeePassXC entry in KDBX 3.1 is imported, and data without a counterpart is counted")
     func keepassxc() throws {
         let contents = try ForeignReading.read(

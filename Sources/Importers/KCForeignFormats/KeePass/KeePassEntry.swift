@@ -58,7 +58,9 @@ struct KeePassEntry {
         let isExpiring = database.text("Expires", of: times)?.lowercased() == "true"
         let expiry = database.text("ExpiryTime", of: times)
         expires = isExpiring ? Self.date(expiry)?.description : nil
-        hasUseDate = times.flatMap { document.child("LastAccessTime", of: $0) } != nil
+        let (used, changed) = (
+            database.text("LastAccessTime", of: times), database.text("LastModificationTime", of: times)
+        )
         database.skip(["LastAccessTime", "UsageCount", "LocationChanged"], of: times)
         historyCount = document.child("History", of: element).map { document.children("Entry", of: $0).count } ?? 0
         let autoType = document.child("AutoType", of: element)
@@ -69,8 +71,11 @@ struct KeePassEntry {
         hasColor = isFilled("ForegroundColor") || isFilled("BackgroundColor")
         hasOverride = document.child("OverrideURL", of: element).map { database.withValue($0) { !$0.isEmpty } } ?? false
         let items = document.child("CustomData", of: element).map { document.children("Item", of: $0) } ?? []
-        exported = items.first { database.text("Key", of: $0) == ExportName.item }
+        let own = items.first { database.text("Key", of: $0) == ExportName.item }
             .flatMap { document.child("Value", of: $0) }
+        exported = own
+        // An export of kcbackup has the date of the last change there, since some programs require one.
+        hasUseDate = used != nil && (own == nil || used != changed)
         let excluded = text("QualityCheck")?.lowercased() == "false" ? 1 : 0
         otherDataCount = Self.otherDataCount(of: element, in: database) + excluded
         // They are counted; where the entry was before says nothing about it.
