@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCByteStreams
+internal import KCConsole
 internal import KCDeviceIdentity
 internal import KCKeychainKeys
 internal import KCKeychainStore

@@ -35,7 +35,8 @@ struct NewFilePath {
     private static func isSpecial(_ path: String) throws(FileFailure) -> Bool {
         if path.exact.hasPrefix("/proc/") || path.exact.hasPrefix("/dev/fd/") { return true }
         guard path.exact.hasPrefix("/dev/") else { return false }
-        return try Path.split(path).folder.exact == "/dev" || Path.kind(of: path) == .other
+        if Path.split(path).folder.exact == "/dev".exact { return true }
+        return try Path.kind(of: path) == .other
     }
 
     /// True if there is a file of this name.
