@@ -135,7 +135,7 @@ struct KeychainSetPasscodeCommand: Verb {
 
     /// Checks that there is a new passcode to read, before anything is said to be removed with the old one.
     ///
-    /// - Throws: `SecretProblem` (`noSource`).
+    /// - Throws: `SecretProblem` (`noSource`) if none was given and nobody can be asked.
     private func requireNewPasscode(_ words: String, in session: Session) throws(SecretProblem) {
         guard !noPasscode, newPasscode == nil, !session.world.terminal.isAttended else { return }
         throw .noSource(what: "new " + words, .newPasscode)
