@@ -119,7 +119,7 @@ struct CopyPlanTests {
                 .isEmpty)
     }
 
-    @Test("A newest copy that was read back at a time that is not yet is compared again")
+    @Test("A newest copy that was read back at a time in the future is compared again")
     func verifiedLater() throws {
         let last = try entry("a", 1)
         #expect(

@@ -84,6 +84,19 @@ struct FileRemovalTests {
         #expect(text(".netrc") == line)
     }
 
+    @Test("States of the home that are not trusted do not keep an import into a keychain from being taken back")
+    func undoBesideUntrustedStates() throws {
+        try file(".netrc", "machine a.example login ada password rose\n")
+        #expect(home.run("import ~/.netrc").status == .ok)
+        let states = home.home + "/.local/share/kcbackup/undo/home-files"
+        try FileManager.default.createDirectory(
+            atPath: states, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o777])
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: states)
+        let outcome = home.run("undo")
+        #expect(outcome.status == .ok, "\(outcome.messages)")
+        #expect(outcome.messages.contains("whether an import took records out of a file is not known"))
+    }
+
     @Test("A lock for git that a killed run left is used up by the next run")
     func lockOfKilledRun() throws {
         try file(".git-credentials", "https://ada:rose@a.example\n")

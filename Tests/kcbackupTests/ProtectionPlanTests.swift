@@ -170,7 +170,7 @@ struct ProtectionPlanTests {
             json.text.contains(
                 /a\.age","state":"unknown","error":\{"code":13,.*'work'.*"state":"open","class":"none"\}\]\}\n$/),
             "\(json.text)")
-        // One that is named is no less passed over, and no less said.
+        // Naming the damaged keychain changes nothing.
         let named = home.run("protect status a.age b.age --keychain work")
         #expect(named.status == .damaged && named.text == known.text && named.messages == known.messages)
         let unneeded = home.run("protect status b.age --keychain work --json")

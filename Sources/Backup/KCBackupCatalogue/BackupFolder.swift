@@ -144,7 +144,7 @@ package final class BackupFolder {
             for index in catalogue.entries.indices {
                 guard let check = checks[catalogue.entries[index].id] else { continue }
                 catalogue.entries[index].content = catalogue.entries[index].content ?? check.content
-                // Also if an earlier time is later: a clock that was fast must not put off the next check.
+                // Even if the recorded time is later: a clock that was fast must not put off the next check.
                 catalogue.entries[index].verified = now
                 guard check.isDrilled else { continue }
                 catalogue.entries[index].drilled = now

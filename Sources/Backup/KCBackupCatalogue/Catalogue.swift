@@ -31,7 +31,7 @@ package struct Catalogue: Hashable, Sendable {
 
     /// The time of the last trial restore, or of the first backup if there was none; nil if there is no archive.
     ///
-    /// Times that are not yet do not count: of a trial when the clock was fast, it is not known when it was.
+    /// Times in the future are ignored: a trial that ran while the clock was fast could have been at any time.
     package func undrilledSince(at now: Timestamp) -> Timestamp? {
         if complete.isEmpty { return nil }
         let latest = CatalogueEntry.latest(at: now)

@@ -276,7 +276,7 @@ package struct BackupState {
     /// Returns the jobs, and the keychains that are in a job or have had a backup, without a successful backup since a
     /// time, and the remotes without all copies or a receipt since then.
     ///
-    /// What knows of no job and of no backup was told another data folder, perhaps: that is everything, not nothing.
+    /// Without any job or backup, everything is stale: the data folder may be the wrong one.
     package func stale(since limit: Timestamp, at now: Timestamp) -> [Stale] {
         let latest = CatalogueEntry.latest(at: now)
         func isOld(_ good: Timestamp) -> Bool { good < limit || good > latest }

@@ -35,7 +35,7 @@ package struct CopyPlan {
     ) {
         var due: Set<ExactText> = []
         var doubtful: [ExactText: CopyRecord.Newest] = [:]
-        // One that is not there is not forgotten: nothing shows that it will not be there again.
+        // A copy that is missing now may be back later, for example when its disk is mounted again.
         unseen = record.doubtful.filter { sizes[$0.name.fileName.exact] == nil }
         for copy in record.doubtful where sizes[copy.name.fileName.exact] != nil {
             doubtful[copy.name.fileName.exact] = copy

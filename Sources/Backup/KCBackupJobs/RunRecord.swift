@@ -69,7 +69,7 @@ package struct RunRecord: Hashable, Sendable {
         guard self.fields == fields else { return nil }
     }
 
-    /// True if it has not ended, and should have long ago: it waits for something, perhaps, and lets no other run begin.
+    /// True if it has not ended within `Job.longestRunInHours`; until it ends, no other run can begin.
     package func isOverdue(at now: Timestamp) -> Bool {
         ended == nil && now.seconds - began.seconds > Job.longestRunInHours * 3_600
     }

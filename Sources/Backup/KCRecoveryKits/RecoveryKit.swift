@@ -74,7 +74,7 @@ package struct RecoveryKit: Hashable, Sendable {
         return "\(digits.prefix(4))-\(digits.suffix(4))"
     }
 
-    /// Whether it counts as checked; a check at a time that is not yet, as of a clock that was fast, does not.
+    /// Whether it counts as checked; a check in the future, recorded while the clock was fast, does not count.
     package func rehearsal(at now: Timestamp) -> Rehearsal {
         guard let checked else { return .never }
         let (first, last) = (now.advanced(byMicroseconds: -Self.year), now.advanced(byMicroseconds: Self.hour))

@@ -182,7 +182,7 @@ struct FolderBackup {
         try StoreChoice.makeDeviceKey(in: session)
         switch try session.world.desktopKeyring() {
         case .running: return keychains + [DesktopKeyring.all.name, HomeRoot.home.storeName]
-        // Nobody reads the warnings of a job: its part of the keyring fails, and says why.
+        // The warnings of a job are not shown, so the keyring is reported as a store that failed.
         case .unreachable where session.job != nil:
             return keychains + [DesktopKeyring.all.name, HomeRoot.home.storeName]
         case .absent, .unreachable:

@@ -35,7 +35,7 @@ struct UndoRequest {
         var list = ChangeList(isDryRun: isDryRun, in: session)
         let tellsAll = isDryRun || session.style.isVerbose
         var oldFile: String?
-        try warnOfRemovedRecords(plan, in: session)
+        warnOfRemovedRecords(plan, in: session)
         if !isDryRun {
             if let question {
                 if !isConfirmed { text.tell(isDone: false, all: tellsAll, in: &list) }
@@ -67,10 +67,19 @@ struct UndoRequest {
     }
 
     /// Warns if an import that is taken back has taken its records out of a file, which stays without them.
-    private func warnOfRemovedRecords(_ plan: UndoPlan, in session: Session) throws {
+    private func warnOfRemovedRecords(_ plan: UndoPlan, in session: Session) {
         guard store.kind == .keychain, plan.isOlder || plan.state.before == .import else { return }
         let home = HomeRoot.home
-        let states = try RestorableHome(home, session.world.home, session.stateSetting).states().states.map(\.state)
+        let states: [KeptState]
+        do {
+            states = try RestorableHome(home, session.world.home, session.stateSetting).states().states.map(\.state)
+        } catch {
+            // The states of the home must not keep a keychain from being taken back.
+            session.warn(
+                "whether an import took records out of a file is not known: "
+                    + Failure(error, session.subjects).explanation.message)
+            return
+        }
         // One run dates all that it keeps alike, but the names of states of a home have whole seconds.
         let start = plan.state.date.seconds
         let taken = states.filter {

@@ -107,8 +107,9 @@ extension Session {
             sharedPrograms: programFolders(areShared: true), user: world.environment["USER"], system: root + "/etc")
     }
 
-    /// The folders of `PATH` whose names can stand in a unit or a crontab, each once: those that other users
-    /// cannot write to, or the rest.
+    /// The folders of `PATH` that can be written in a unit or a crontab, without repetition.
+    ///
+    /// - Parameter areShared: true for those that other users can write to, false for the others.
     private func programFolders(areShared: Bool) -> [String] {
         var folders: [String] = []
         for folder in (world.environment["PATH"] ?? "").exact.split(separator: ":")

@@ -265,7 +265,7 @@ extension [JobCopies.Outcome] {
         compactMap(\.explanation).first(where: \.isOfSignal)?.prefixed("not all is copied: ")
     }
 
-    /// What is to be said of copies that somebody or something has removed, and of those that may be forgotten.
+    /// Warnings about copies that were removed from a remote, and about a record that was lost.
     var warnings: [String] {
         let renewed = filter(\.isRecordNew).map { outcome in
             "the record of the copies in \(quoted(outcome.to)) was damaged, and a new one is begun; if it had damaged "

@@ -83,7 +83,7 @@ extension RecoveryKit {
                 + "\(untriedShares.count == 1 ? "was" : "were") never tried: 'kcbackup recovery check'"
         case .never: "recovery kit \(fingerprint) was never tried: 'kcbackup recovery check'"
         case .old where checked.map { $0 > now } == true:
-            "recovery kit \(fingerprint) was last tried at a time that is not yet: 'kcbackup recovery check'"
+            "recovery kit \(fingerprint) was last tried at a time in the future: 'kcbackup recovery check'"
         case .old: "recovery kit \(fingerprint) was not tried for more than a year: 'kcbackup recovery check'"
         }
     }
