@@ -31,6 +31,14 @@ struct TextTests {
         for limit in 1...9 { #expect(displayWidth(fitted("a漢字漢字", to: limit)) <= limit) }
     }
 
+    @Test("No escape of a control character or a backslash is cut")
+    func escapesAreWhole() {
+        #expect(fitted("abcd\\u{1b}efgh", to: 11) == "abcd…efgh")
+        #expect(fitted("ab\\u{1b}cdefghijkl", to: 16) == "ab\\u{1b}…fghijkl")
+        #expect(fitted("a\\u{1b}\u{301}\\u{7}", to: 8) == "a\\u{1b}\u{301}…")
+        #expect(fitted(#"\\\\\\"#, to: 5) == #"\\…\\"#)
+    }
+
     @Test("A table fits the terminal, keeps what must not be cut, and leaves out empty columns")
     func tables() {
         var table = Table([

@@ -27,22 +27,43 @@ package func displayWidth(_ character: Character) -> Int {
 
 /// Returns the text in at most `limit` columns; if it is longer, `…` replaces its middle, since names differ at their
 /// ends.
+///
+/// - Parameter text: text that `displayed` has escaped; no escape is cut, since a part of one means something else.
 package func fitted(_ text: String, to limit: Int) -> String {
     if displayWidth(text) <= limit { return text }
+    let parts = units(of: text)
     let room = max(0, limit - 1)
-    let end = characters(text.reversed(), in: room / 2)
-    let start = characters(text, in: room - end.reduce(0) { $0 + displayWidth($1) })
-    return String(start) + "…" + String(end.reversed())
+    let end = prefix(of: parts.reversed(), in: room / 2)
+    let start = prefix(of: parts, in: room - end.reduce(0) { $0 + displayWidth(String($1)) })
+    return start.joined(separator: "") + "…" + end.reversed().joined(separator: "")
 }
 
-/// Returns the first characters that fit into `room` columns.
-private func characters(_ text: some Sequence<Character>, in room: Int) -> [Character] {
+/// Returns the first units that fit into `room` columns.
+private func prefix(of units: [Substring], in room: Int) -> [Substring] {
     var width = 0
     return Array(
-        text.prefix { character in
-            width += displayWidth(character)
+        units.prefix { unit in
+            width += displayWidth(String(unit))
             return width <= room
         })
+}
+
+/// Splits escaped text into characters and whole escapes: `\u{…}` and doubled backslashes.
+private func units(of text: String) -> [Substring] {
+    var units: [Substring] = []
+    var start = text.startIndex
+    while start < text.endIndex {
+        var end = text.index(after: start)
+        if text[start].unicodeScalars.last == "\\", end < text.endIndex {
+            // A combining mark may follow the brace, and is then one character with it.
+            let last: String.Index? =
+                text[end] == "u" ? text[end...].firstIndex { $0.unicodeScalars.first == "}" } : end
+            end = last.map { text.index(after: $0) } ?? text.endIndex
+        }
+        units.append(text[start..<end])
+        start = end
+    }
+    return units
 }
 
 private func displayWidth(_ scalar: Unicode.Scalar) -> Int {
