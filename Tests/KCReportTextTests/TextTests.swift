@@ -104,8 +104,41 @@ struct TextTests {
             return table.lines(width: width)
         }
         #expect(lines(width: 24) == ["NAME          MADE\n", "a rath… name  2026-11-22\n"])
-        #expect(lines(width: 23) == ["NAME\n", "a rather long name\n"])
-        #expect(lines(width: 7) == ["NAME\n", "a r…ame\n"])
+        #expect(lines(width: 23).prefix(2) == ["NAME\n", "a rather long name\n"])
+        #expect(lines(width: 7).prefix(2) == ["NAME\n", "a r…ame\n"])
+    }
+
+    @Test("A table that leaves out columns on a narrow terminal names them in a last line")
+    func columnsAreMissed() {
+        var table = Table([
+            Table.Column(title: "NAME"), Table.Column(title: "MADE", yields: 1), Table.Column(title: "NOTHING"),
+        ])
+        table.append(["a rather long name", "2026-11-22", ""])
+        #expect(table.lines(width: 29).last == "a wider terminal shows MADE\n  too\n")
+        #expect(table.lines(width: 30).count == 2)
+        #expect(table.lines(width: nil).count == 2)
+    }
+
+    @Test("A sentence that does not fit its column is printed in full below its row")
+    func sentencesAreWhole() {
+        var table = Table([
+            Table.Column(title: "JOB", least: 3), Table.Column(title: "LAST RUN", least: 12, isWhole: true),
+        ])
+        table.append(["nightly", "missing: the folder '/mnt/usb/my backups' does not exist"])
+        table.append(["weekly", "ok"])
+        #expect(
+            table.lines(width: 40) == [
+                "JOB      LAST RUN\n",
+                "nightly  …\n  missing: the folder\n    '/mnt/usb/my backups' does not exist\n", "weekly   ok\n",
+            ])
+        #expect(table.lines(width: nil)[1] == "nightly  missing: the folder '/mnt/usb/my backups' does not exist\n")
+        // A name is not cut for a column whose cells are below their rows.
+        table.append(["all-keychains-of-ada", "ok"])
+        #expect(table.lines(width: 34).last == "all-keychains-of-ada  ok\n")
+        var long = Table([Table.Column(title: "LAST RUN", least: 12, isWhole: true)])
+        long.append([String(repeating: "word ", count: 100) + "end\u{1b}"])
+        let lines = long.lines(width: 200)
+        #expect(lines[1].split(separator: "\n").allSatisfy { $0.count <= 200 } && lines[1].hasSuffix("end\\u{1b}\n"))
     }
 
     @Test("A column that has the only name of a row is left out of a narrow table after all others")

@@ -208,9 +208,11 @@ package final class StreamedTable {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// Appends one line with its line feed; columns that are empty in every row are left out.
+    /// Appends one line with its line feed, and below it the cells that must be whole and do not fit; columns that are
+    /// empty in every row are left out.
     private func appendLine(_ row: TableRow, to output: inout [UInt8]) {
         let start = output.count
+        var below: [String] = []
         var isFirst = true
         for column in shownColumns {
             if !isFirst { output.append(utf8: gap) }
@@ -225,13 +227,25 @@ package final class StreamedTable {
                 return true
             }
             if isPlain { continue }
-            let text = limit == nil ? shown(row.text(column)) : fitted(shown(row.text(column)), to: width)
+            let text = limit == nil ? shown(row.text(column)) : cut(row.text(column), column, &below)
             if !isLeft { Self.pad(width - displayWidth(text), to: &output) }
             output.append(utf8: text)
             if isLeft { Self.pad(width - displayWidth(text), to: &output) }
         }
         while output.count > start, output[output.count - 1] == UInt8(ascii: " ") { output.removeLast() }
         output.append(UInt8(ascii: "\n"))
+        for cell in below { output.append(utf8: wrapped("  \(cell)\n", to: max(20, limit ?? .max))) }
+    }
+
+    /// Returns a cell as it fits its column; adds it to `below` if it must be whole and does not fit.
+    private func cut(_ cell: String, _ column: Int, _ below: inout [String]) -> String {
+        if columns[column].isWhole {
+            let whole = displayed(cell, limit: .max)
+            if displayWidth(whole) <= widths[column] { return whole }
+            below.append(whole)
+            return "…"
+        }
+        return fitted(shown(cell), to: widths[column])
     }
 
     private static func pad(_ count: Int, to output: inout [UInt8]) {
@@ -240,6 +254,8 @@ package final class StreamedTable {
 
     /// Narrows the widest column that may be cut, one step at a time, until all columns fit or none can be cut further.
     private func shrink(to limit: Int) {
+        // What such a column has is not lost below the row, unlike the middle of a name.
+        shrink(to: limit, minimum: columns.map { $0.isWhole ? $0.least ?? .max : .max })
         shrink(to: limit, minimum: columns.map { $0.least ?? .max })
         shrink(to: limit, minimum: columns.map { $0.fewest ?? $0.least ?? .max })
     }

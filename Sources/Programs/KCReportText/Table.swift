@@ -13,6 +13,8 @@ package struct Table {
         package var least: Int?
         /// The width to which it is cut if that does not suffice; nil for `least`.
         package var fewest: Int?
+        /// True if a cell that would be cut is printed in full below its row, as sentences must be.
+        package var isWhole: Bool
         /// The order in which columns are left out if even the minimum widths do not fit; nil if this column never is.
         package var yields: Int?
         /// The title of a column; on a terminal, this one is left out if it adds nothing to it in any row.
@@ -24,13 +26,14 @@ package struct Table {
 
         /// Creates a column; the properties describe the parameters.
         package init(
-            title: String, alignment: Alignment = .left, least: Int? = nil, fewest: Int? = nil, yields: Int? = nil,
-            repeats: String? = nil, zone: String? = nil, isForWide: Bool = false
+            title: String, alignment: Alignment = .left, least: Int? = nil, fewest: Int? = nil, isWhole: Bool = false,
+            yields: Int? = nil, repeats: String? = nil, zone: String? = nil, isForWide: Bool = false
         ) {
             self.title = title
             self.alignment = alignment
             self.least = least
             self.fewest = fewest
+            self.isWhole = isWhole
             self.yields = yields
             self.repeats = repeats
             self.zone = zone
@@ -63,10 +66,15 @@ package struct Table {
 
     /// Returns the lines, header first, each with its line feed; columns that are empty in every row are left out.
     ///
+    /// A last line names the columns for which the terminal is too narrow.
+    ///
     /// - Parameter width: the width of the terminal in columns; nil to cut nothing.
     package func lines(width: Int?) -> [String] {
         let table = StreamedTable(columns, width: width)
         for row in rows { table.measure(row) }
-        return [table.header] + rows.map { table.row($0) }
+        let lines = [table.header] + rows.map { table.row($0) }
+        guard let width, !table.leftOut.isEmpty else { return lines }
+        let note = "a wider terminal shows \(table.leftOut.joined(separator: ", ")) too\n"
+        return lines + [wrapped(note, to: max(20, width))]
     }
 }

@@ -37,7 +37,7 @@ struct ProtectStatusCommand: Verb {
         let places = try FileKeyPlaces(keychain, passesOver: true, in: session)
         var table = Table([
             Table.Column(title: "FILE", least: 8), Table.Column(title: "CLASS"),
-            Table.Column(title: "KEYCHAIN", yields: 1), Table.Column(title: "STATE"),
+            Table.Column(title: "KEYCHAIN", yields: 1), Table.Column(title: "STATE", least: 14, isWhole: true),
         ])
         var rows: [JSONValue] = []
         // It was to be looked at, whether a file needs it or not.

@@ -97,7 +97,7 @@ struct ScheduleListCommand: Verb {
         }
         var table = Table([
             Table.Column(title: "JOB", least: 8), Table.Column(title: "TIME", least: 6),
-            Table.Column(title: "FOLDER", least: 10),
+            Table.Column(title: "FOLDER", least: 10, isWhole: true),
         ])
         for job in found { table.append([job.name, job.time, job.folder]) }
         for job in unreadable { table.append([job.name, "?", "?"]) }

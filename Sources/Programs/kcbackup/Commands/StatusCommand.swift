@@ -104,7 +104,7 @@ struct StatusCommand: Verb {
             var table = Table([
                 Table.Column(title: "JOB", least: 8), Table.Column(title: "LAST GOOD", yields: 1, zone: session.zones),
                 Table.Column(title: "AGE"), Table.Column(title: "ITEMS", alignment: .right, yields: 2),
-                Table.Column(title: "LAST RUN", least: 12),
+                Table.Column(title: "LAST RUN", least: 12, isWhole: true),
             ])
             for job in state.jobs {
                 table.append([
@@ -123,7 +123,7 @@ struct StatusCommand: Verb {
         var table = Table([
             Table.Column(title: "KEYCHAIN", least: 8), Table.Column(title: "LAST GOOD", yields: 1, zone: session.zones),
             Table.Column(title: "AGE"), Table.Column(title: "ARCHIVES", alignment: .right, yields: 2),
-            Table.Column(title: "JOBS", least: 8),
+            Table.Column(title: "JOBS", least: 8, isWhole: true),
         ])
         for keychain in state.stores {
             table.append([
@@ -143,7 +143,7 @@ extension StatusCommand {
             Table.Column(title: "COPIES ON", least: 8), Table.Column(title: "JOB", least: 8),
             Table.Column(title: "LAST GOOD", yields: 1, zone: session.zones), Table.Column(title: "AGE"),
             Table.Column(title: "READ BACK", yields: 2, zone: session.zones),
-            Table.Column(title: "LAST TRY", least: 12),
+            Table.Column(title: "LAST TRY", least: 12, isWhole: true),
         ])
         for job in state.jobs {
             for copies in job.copies {
@@ -164,7 +164,7 @@ extension StatusCommand {
         var table = Table([
             Table.Column(title: "FLEET", least: 8), Table.Column(title: "JOB", least: 8),
             Table.Column(title: "LAST RECEIPT", yields: 1, zone: session.zones), Table.Column(title: "AGE"),
-            Table.Column(title: "LAST TRY", least: 12),
+            Table.Column(title: "LAST TRY", least: 12, isWhole: true),
         ])
         for job in state.jobs {
             guard let receipts = job.receipts else { continue }

@@ -35,10 +35,11 @@ struct FleetView {
     /// The lines of text: the machines with which something is wrong, or all, and how many there are.
     func lines(in session: Session) -> [String] {
         var table = Table([
-            Table.Column(title: "MACHINE", least: 12), Table.Column(title: "STATE", least: 8),
-            Table.Column(title: "REPORTED", yields: 3, zone: session.zones), Table.Column(title: "AGE"),
-            Table.Column(title: "LAST GOOD", yields: 2), Table.Column(title: "ITEMS", alignment: .right, yields: 1),
-            Table.Column(title: "DEVICE", yields: 4),
+            Table.Column(title: "MACHINE", least: 12), Table.Column(title: "STATE", least: 12, isWhole: true),
+            Table.Column(title: "REPORTED", yields: 4, zone: session.zones), Table.Column(title: "AGE"),
+            Table.Column(title: "LAST GOOD", yields: 3), Table.Column(title: "ITEMS", alignment: .right, yields: 2),
+            // A machine that has no name is named by it.
+            Table.Column(title: "DEVICE", yields: 1),
         ])
         for machine in report.machines where !machine.states.isEmpty || session.style.isVerbose {
             table.append([
