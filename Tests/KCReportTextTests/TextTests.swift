@@ -159,6 +159,40 @@ struct TextTests {
         #expect(titles([named, certificate], width: 20) == "SERVICE TRAVELS\n")
     }
 
+    @Test("A column with the same cell in every row is left out of a narrow table before those that tell rows apart")
+    func equalColumnsYield() {
+        func titles(_ rows: [[String]], width: Int) -> String {
+            var table = Table([
+                Table.Column(title: "CLASS", yields: 10, yieldsIfEqual: 2),
+                Table.Column(title: "SERVICE", least: 12, yieldsIfEqual: 3, standIn: "ACCOUNT"),
+                Table.Column(title: "ACCOUNT", least: 8), Table.Column(title: "MADE", yields: 4),
+            ])
+            for row in rows { table.append(row) }
+            return table.lines(width: width)[0].split(separator: " ").joined(separator: " ")
+        }
+        func file(_ path: String) -> [String] { ["generic", "kcbackup.home-file", path, "2026-11-22"] }
+        let files = [file(".netrc"), file(".ssh/id")]
+        #expect(titles(files, width: 42) == "CLASS SERVICE ACCOUNT MADE\n")
+        #expect(titles(files, width: 41) == "SERVICE ACCOUNT MADE\n")
+        #expect(titles(files, width: 32) == "ACCOUNT MADE\n")
+        // They tell rows apart, or are the only names.
+        #expect(titles(files + [["generic", "Bank", "ada", ""]], width: 32) == "SERVICE ACCOUNT\n")
+        #expect(titles(files + [file("")], width: 32) == "SERVICE ACCOUNT\n")
+        #expect(titles([files[0]], width: 41) == "CLASS SERVICE ACCOUNT\n")
+    }
+
+    @Test("A label stays in a narrow table if the service is left out because it is the same in every row")
+    func labelsTellApart() {
+        var table = Table([
+            Table.Column(title: "SERVICE", least: 12, yieldsIfEqual: 3, standIn: "ACCOUNT"),
+            Table.Column(title: "ACCOUNT"),
+            Table.Column(title: "LABEL", least: 12, fewest: 8, yields: 4, repeats: "SERVICE"),
+        ])
+        table.append(["vpn.example.com", "ada", "VPN password"])
+        table.append(["vpn.example.com", "ada", "VPN second factor"])
+        #expect(table.lines(width: 17).prefix(2) == ["ACCOUNT  LABEL\n", "ada      VPN …ord\n"])
+    }
+
     @Test("On a terminal, a column that repeats another in every row is left out")
     func repeatedColumn() {
         func lines(_ labels: [String], width: Int?) -> [String] {

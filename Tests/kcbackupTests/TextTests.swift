@@ -31,4 +31,15 @@ struct TextTests {
             #expect(table.row(row).contains(name), "\(width)")
         }
     }
+
+    @Test("A list of archives names the columns for which the terminal is too narrow; in a pipe, none are missing")
+    func archiveColumns() throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        #expect(home.run("create --unencrypted --to b").status == .ok)
+        let narrow = home.run(["list", "b"], terminal: ScriptedTerminal(showsOutput: true))
+        #expect(narrow.text.contains("\n'--wide' shows ") && narrow.text.hasSuffix("DRILLED too\n"), "\(narrow.text)")
+        let piped = home.run("list b").text
+        #expect(piped.contains("DRILLED") && !piped.contains("--wide"), "\(piped)")
+    }
 }

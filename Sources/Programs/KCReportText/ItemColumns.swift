@@ -5,17 +5,19 @@ package import KCKeychainModel
 
 /// The columns of items in `item list` and `inspect`.
 ///
-/// The column that tells where an item restores is never cut or left out; of the others, the names are left out last.
+/// The column that tells where an item restores is never cut or left out; of the others, the names are left out last,
+/// unless all rows have the same name, as the files of a home have.
 package enum ItemColumns {
     package static let all: [Table.Column] = [
-        Table.Column(title: "CLASS", yields: 7), Table.Column(title: "SERVICE", least: 24, fewest: 8),
+        Table.Column(title: "CLASS", yields: 10, yieldsIfEqual: 2),
+        Table.Column(title: "SERVICE", least: 24, fewest: 8, yieldsIfEqual: 3, standIn: "ACCOUNT"),
         Table.Column(title: "ACCOUNT", least: 18, fewest: 7),
-        Table.Column(title: "LABEL", least: 18, fewest: 8, yields: 8, repeats: "SERVICE"),
-        Table.Column(title: "COLLECTION", least: 10, yields: 7),
-        Table.Column(title: "GROUP", least: 8, yields: 4), Table.Column(title: "TRAVELS"),
-        Table.Column(title: "ACCESSIBLE", yields: 0), Table.Column(title: "SYNC", yields: 3),
-        Table.Column(title: "CREATED", yields: 2), Table.Column(title: "MODIFIED", yields: 1),
-        Table.Column(title: "SIZE", alignment: .right, yields: 5),
+        Table.Column(title: "LABEL", least: 18, fewest: 8, yields: 11, repeats: "SERVICE"),
+        Table.Column(title: "COLLECTION", least: 10, yields: 10),
+        Table.Column(title: "GROUP", least: 8, yields: 7, yieldsIfEqual: 1), Table.Column(title: "TRAVELS"),
+        Table.Column(title: "ACCESSIBLE", yields: 0), Table.Column(title: "SYNC", yields: 6),
+        Table.Column(title: "CREATED", yields: 5), Table.Column(title: "MODIFIED", yields: 4),
+        Table.Column(title: "SIZE", alignment: .right, yields: 8),
         // Apple's codes for the class and the accessibility.
         Table.Column(title: "CODE", isForWide: true), Table.Column(title: "PDMN", isForWide: true),
     ]

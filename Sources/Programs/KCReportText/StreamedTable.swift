@@ -26,6 +26,9 @@ package final class StreamedTable {
     private var named: [Int: Int] = [:]
     /// Those that are the only name of a row.
     private var naming: Set<Int> = []
+    private var firstRow: TableRow?
+    /// The columns that yield if they are equal in all rows, and so far are, with those that must name each row then.
+    private var equal: [(column: Int, standIn: Int?)] = []
     private var isFitted = false
     /// The titles of columns left out for lack of space, from left to right; complete after the first line.
     package private(set) var leftOut: [String] = []
@@ -55,8 +58,10 @@ package final class StreamedTable {
             return position
         }
         widths = columns.map { _ in 0 }
-        for (position, column) in columns.enumerated() where width != nil && chosen == nil {
-            repeating[position] = column.repeats.flatMap { title in columns.firstIndex { $0.title == title } }
+        func position(_ title: String?) -> Int? { title.flatMap { title in columns.firstIndex { $0.title == title } } }
+        for (column, properties) in columns.enumerated() where width != nil && chosen == nil {
+            repeating[column] = position(properties.repeats)
+            if properties.yieldsIfEqual != nil { equal.append((column, position(properties.standIn))) }
         }
         named = repeating
     }
@@ -122,12 +127,29 @@ package final class StreamedTable {
             repeating[column] = nil
         }
         for (column, other) in named where !row.isEmpty(column) && row.isEmpty(other) { naming.insert(column) }
+        compareWithFirst(row)
         for column in widths.indices where !row.isEmpty(column) {
             // Where nothing is cut, one long cell must not make all rows as long.
             let width =
                 row.withCell(column) { $0.isPlainASCII ? $0.count : nil } ?? displayWidth(shown(row.text(column)))
             widths[column] = max(widths[column], min(width, cellLimit))
         }
+    }
+
+    private func compareWithFirst(_ row: TableRow) {
+        if equal.isEmpty { return }
+        let first = firstRow ?? row
+        if firstRow == nil { firstRow = row }
+        equal.removeAll { column, standIn in
+            !row.hasSame(column, as: first) || standIn.map { row.isEmpty($0) } == true
+        }
+    }
+
+    /// The order in which a column is left out, after all rows were measured; nil if it never is.
+    private func rank(_ column: Int) -> Int? {
+        // One row is equal to itself.
+        if measured > 1, equal.contains(where: { $0.column == column }) { return columns[column].yieldsIfEqual }
+        return columns[column].yields
     }
 
     package var header: String {
@@ -178,11 +200,12 @@ package final class StreamedTable {
         while total(of: widths.indices.map { min(widths[$0], columns[$0].least ?? .max) }) > limit {
             // A row without a name says nothing, so its name goes only if nothing else helps.
             let candidates = widths.indices.filter {
-                widths[$0] > 0 && columns[$0].yields != nil && (!naming.contains($0) || !fitsAtFewest(limit))
+                widths[$0] > 0 && rank($0) != nil && (!naming.contains($0) || !fitsAtFewest(limit))
             }
-            guard let next = candidates.min(by: { columns[$0].yields ?? 0 < columns[$1].yields ?? 0 }) else { break }
+            guard let next = candidates.min(by: { rank($0) ?? 0 < rank($1) ?? 0 }) else { break }
             widths[next] = 0
             without.append(next)
+            for (column, other) in named where other == next { naming.insert(column) }
         }
         leftOut = without.sorted().map { columns[$0].title }
     }

@@ -17,6 +17,10 @@ package struct Table {
         package var isWhole: Bool
         /// The order in which columns are left out if even the minimum widths do not fit; nil if this column never is.
         package var yields: Int?
+        /// The same, if all rows have the same cell in it; nil for `yields`.
+        package var yieldsIfEqual: Int?
+        /// The title of a column; `yieldsIfEqual` counts only if this one has a cell in every row, to name it.
+        package var standIn: String?
         /// The title of a column; on a terminal, this one is left out if it adds nothing to it in any row.
         package var repeats: String?
         /// The zone of the times in the column.
@@ -27,7 +31,8 @@ package struct Table {
         /// Creates a column; the properties describe the parameters.
         package init(
             title: String, alignment: Alignment = .left, least: Int? = nil, fewest: Int? = nil, isWhole: Bool = false,
-            yields: Int? = nil, repeats: String? = nil, zone: String? = nil, isForWide: Bool = false
+            yields: Int? = nil, yieldsIfEqual: Int? = nil, standIn: String? = nil, repeats: String? = nil,
+            zone: String? = nil, isForWide: Bool = false
         ) {
             self.title = title
             self.alignment = alignment
@@ -35,6 +40,8 @@ package struct Table {
             self.fewest = fewest
             self.isWhole = isWhole
             self.yields = yields
+            self.yieldsIfEqual = yieldsIfEqual
+            self.standIn = standIn
             self.repeats = repeats
             self.zone = zone
             self.isForWide = isForWide

@@ -72,5 +72,10 @@ package struct TableRow: Sendable {
         withCell(one) { one in withCell(other) { one.isEqual(to: $0) } }
     }
 
+    /// True if `other` has the same bytes in a cell.
+    func hasSame(_ index: Int, as other: TableRow) -> Bool {
+        withCell(index) { one in other.withCell(index) { one.isEqual(to: $0) } }
+    }
+
     private func range(_ index: Int) -> Range<Int> { (index == 0 ? 0 : ends[index - 1])..<ends[index] }
 }

@@ -151,7 +151,7 @@ struct FleetSearchView {
             + [
                 "\(counted(found.items.count, "item")) on \(counted(machines, "machine"))\(found.hasMore ? ", and more" : "")\n"
             ]
-            + (table.leftOut.isEmpty ? [] : [ItemColumns.left(out: table) + "\n"])
+            + session.left(outOf: table)
     }
 
     /// The JSON object of `fleet search`.

@@ -57,12 +57,12 @@ struct ListCommand: Verb {
     static func columns(zones: String) -> [Table.Column] {
         [
             // Users type or paste the name, so it is never cut.
-            Table.Column(title: "ARCHIVE"), Table.Column(title: "MADE", yields: 7, zone: zones),
-            Table.Column(title: "KEYCHAIN", least: 6, yields: 6),
-            Table.Column(title: "ITEMS", alignment: .right, yields: 8),
-            Table.Column(title: "SIZE", alignment: .right, yields: 5), Table.Column(title: "MODE", yields: 2),
-            Table.Column(title: "ORIGIN", yields: 1), Table.Column(title: "VERIFIED", yields: 4),
-            Table.Column(title: "DRILLED", yields: 3), Table.Column(title: "STATE"),
+            Table.Column(title: "ARCHIVE"), Table.Column(title: "MADE", yields: 8, zone: zones),
+            Table.Column(title: "KEYCHAIN", least: 6, yields: 7, yieldsIfEqual: 3),
+            Table.Column(title: "ITEMS", alignment: .right, yields: 9),
+            Table.Column(title: "SIZE", alignment: .right, yields: 6), Table.Column(title: "MODE", yields: 2),
+            Table.Column(title: "ORIGIN", yields: 1), Table.Column(title: "VERIFIED", yields: 5),
+            Table.Column(title: "DRILLED", yields: 4), Table.Column(title: "STATE"),
         ]
     }
 
@@ -103,7 +103,8 @@ struct ListCommand: Verb {
                         : nil
                 ),
             ]),
-            rows.isEmpty ? [] : [shown.header] + lines(rows, in: shown, session.calendar))
+            rows.isEmpty
+                ? [] : [shown.header] + lines(rows, in: shown, session.calendar) + session.left(outOf: shown))
         if rows.isEmpty { session.note("no backups in \(displayed(folder))") }
         session.warnOfReplaced(rows.count { $0.state == .replaced }, in: folder)
         var unreadable: [String] = []

@@ -38,7 +38,7 @@ struct RemoteListing {
                         ])
                     }),
             ],
-            rows.isEmpty ? [] : [table.header] + table.rows(cells))
+            rows.isEmpty ? [] : [table.header] + table.rows(cells) + session.left(outOf: table))
         if rows.isEmpty { session.note("no backups in \(quoted(location.text))") }
     }
 }

@@ -94,6 +94,13 @@ final class ItemListing {
     }
 }
 
+extension Session {
+    /// The line below a table that names the columns which it has left out; none if there are none.
+    func left(outOf table: StreamedTable) -> [String] {
+        table.leftOut.isEmpty ? [] : prose([ItemColumns.left(out: table) + "\n"])
+    }
+}
+
 extension ItemColumns {
     /// The note if there are too many rows to sort by default.
     static let notSorted = "in the order of archives: '\(OptionName.sort.spelling) service,account' sorts them"
