@@ -36,7 +36,8 @@ struct RecoveryListCommand: Verb {
         var table = Table([
             Table.Column(title: "KIT"), Table.Column(title: "MADE"), Table.Column(title: "CHECKED"),
             Table.Column(title: "SHARES"),
-            Table.Column(title: "COMMENT", least: 8, yields: 2), Table.Column(title: "PUBLIC KEY", yields: 1),
+            Table.Column(title: "COMMENT", least: 8, isWhole: true, yields: 2),
+            Table.Column(title: "PUBLIC KEY", yields: 1),
         ])
         for kit in kits {
             table.append([

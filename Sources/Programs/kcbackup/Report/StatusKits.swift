@@ -25,7 +25,7 @@ struct StatusKits {
         var table = Table([
             Table.Column(title: "KIT", least: 9), Table.Column(title: "MADE", yields: 1),
             Table.Column(title: "LAST CHECKED", yields: 2), Table.Column(title: "AGE"),
-            Table.Column(title: "COMMENT", least: 8, yields: 3),
+            Table.Column(title: "COMMENT", least: 8, isWhole: true, yields: 3),
         ])
         for kit in kits {
             table.append([
