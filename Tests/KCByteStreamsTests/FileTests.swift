@@ -122,8 +122,29 @@ struct PathTests {
     func noticesFileInTheWay() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("f", [1])
-        #expect(throws: FileFailure(path, .exists)) { try Path.makeFolder(path) }
-        #expect(throws: FileFailure(path, .exists)) { try Path.makeFolder(path + "/below") }
+        #expect(throws: FileFailure(path, .notFolder)) { try Path.makeFolder(path) }
+        #expect(throws: FileFailure(path, .notFolder)) { try Path.makeFolder(path + "/below") }
+    }
+
+    @Test("A file in the place of a folder is named, wherever in the path it is")
+    func namesFileInTheWay() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("f", [1])
+        try Path.requireFolder(folder.path(""), named: ".")
+        for (below, given, named) in [
+            ("", "f", "f"), ("/a", "f/a", "f"), ("/a/b", "x/f/a/b", "x/f"), ("/a", "a", path),
+        ] {
+            #expect(throws: FileFailure(named, .notFolder)) { try Path.requireFolder(path + below, named: given) }
+        }
+        #expect(throws: FileFailure("missing", .notFound)) {
+            try Path.requireFolder(folder.path("missing"), named: "missing")
+        }
+        let nothing: [UInt8] = []
+        for anywhere in [true, false] {
+            #expect(throws: FileFailure(path, .notFolder)) {
+                try PrivateFile.create(path + "/new", nothing.span, anywhere: anywhere)
+            }
+        }
     }
 
     @Test("A dangling symbolic link counts as existing")

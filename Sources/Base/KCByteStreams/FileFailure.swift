@@ -4,6 +4,8 @@ package struct FileFailure: Error, Hashable, Sendable {
     package enum Problem: Hashable, Sendable {
         case notFound
         case exists
+        /// The path is to be, or to have, a folder that files are made in, and is something else.
+        case notFolder
         /// The path is a directory, socket, FIFO, device or symbolic link where a regular file is required.
         case notRegular
         /// Group or others can access a file that holds a secret; the value is its mode.

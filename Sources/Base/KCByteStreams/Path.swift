@@ -64,8 +64,8 @@ package enum Path {
 
     /// Creates a folder and its missing parents, each durable and with mode 0700; existing folders are left unchanged.
     ///
-    /// - Throws: `FileFailure` (`exists` if the name belongs to something that is not a folder, `sharedFolder`,
-    ///   `foreignFolder`, `system`).
+    /// - Throws: `FileFailure` (`notFolder` if the name belongs to something else, `sharedFolder`, `foreignFolder`,
+    ///   `system`).
     package static func makeFolder(_ path: String) throws(FileFailure) {
         // Checked before anything is created in another user's folder.
         try PrivateFolder.require(path, mayBeMissing: true)
@@ -85,8 +85,7 @@ package enum Path {
             let code = errno
             // Another process may have created it in the meantime.
             if code == EEXIST && isFolder(path) { return }
-            throw code == EEXIST
-                ? FileFailure(path, .exists) : FileFailure(path, .system(code, doing: "creating the folder"))
+            throw FileFailure(path, code == EEXIST ? .notFolder : .system(code, doing: "creating the folder"))
         }
         synchronizeFolder(parent)
     }
@@ -103,11 +102,31 @@ package enum Path {
             missing = folder
             folder = split(folder).folder
         }
-        guard isFolder(folder) else { throw FileFailure(folder, .exists) }
+        guard isFolder(folder) else { throw FileFailure(folder, .notFolder) }
         guard unsafe faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0 else {
             let code = errno
             if let missing { throw FileFailure(missing, .system(code, doing: "creating the folder")) }
             throw FileFailure(folder, .system(code, doing: "creating a file in"))
+        }
+    }
+
+    /// Checks that there is a folder, for a file that is to be made in it.
+    ///
+    /// - Parameter given: the path as the user named it, for the failure.
+    /// - Throws: `FileFailure`: `notFound`, `notFolder` for the part of the path that is something else, `system`.
+    package static func requireFolder(_ path: String, named given: String) throws(FileFailure) {
+        var status = stat()
+        let code = unsafe stat(path, &status) == 0 ? 0 : errno
+        switch code {
+        case 0 where status.st_mode & S_IFMT == S_IFDIR: return
+        case 0: throw FileFailure(given, .notFolder)
+        case ENOENT: throw FileFailure(given, .notFound)
+        case ENOTDIR:
+            let parent = split(path).folder
+            try requireFolder(parent, named: given.exact.contains("/") ? split(given).folder : parent)
+            // It has changed since.
+            throw FileFailure(given, .notFolder)
+        default: throw FileFailure(given, .system(code, doing: "examining"))
         }
     }
 

@@ -59,8 +59,8 @@ package enum PrivateFile {
     ///
     /// - Parameter anywhere: true for a file that is only exported, and never read and trusted by this program: its
     ///   folder may be shared.
-    /// - Throws: `FileFailure` (`exists`, `notFound` for the folder, `sharedFolder`, `foreignFolder`, `noSafeNaming`,
-    ///   `system`).
+    /// - Throws: `FileFailure` (`exists`, `notFound` and `notFolder` for the folder, `sharedFolder`, `foreignFolder`,
+    ///   `noSafeNaming`, `system`).
     package static func create(
         _ path: String, _ bytes: borrowing SecretBytes, anywhere: Bool = false
     ) throws(FileFailure) {
@@ -72,6 +72,7 @@ package enum PrivateFile {
         _ path: String, _ bytes: borrowing Span<UInt8>, anywhere: Bool = false
     ) throws(FileFailure) {
         let (folder, name) = Path.split(path)
+        try Path.requireFolder(folder, named: folder)
         if !anywhere { try PrivateFolder.require(folder) }
         try written(bytes, inFolder: folder, for: path).publish(as: name)
     }

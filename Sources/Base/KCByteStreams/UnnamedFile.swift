@@ -44,7 +44,11 @@ package final class UnnamedFile {
     /// Creates the file in the best supported way, starting with `way`.
     convenience init(inFolder folderPath: String, way: Way) throws(FileFailure) {
         let folderDescriptor = System.retrying { unsafe open(folderPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-        guard folderDescriptor >= 0 else { throw .opening(folderPath, errno) }
+        guard folderDescriptor >= 0 else {
+            let code = errno
+            try Path.requireFolder(folderPath, named: folderPath)
+            throw .opening(folderPath, code)
+        }
         try self.init(in: OpenFile(owning: folderDescriptor, path: folderPath), way: way, sweeps: true)
     }
 

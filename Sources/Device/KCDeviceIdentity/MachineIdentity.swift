@@ -67,8 +67,8 @@ struct MachineIdentity: Hashable {
         } catch {
             switch error.problem {
             case .notFound, .notRegular, .tooLarge: return .unknown
-            case .exists, .exposed, .foreignOwner, .sharedFolder, .foreignFolder, .busy, .changed, .displaced,
-                .remains, .noSafeNaming, .system:
+            case .exists, .notFolder, .exposed, .foreignOwner, .sharedFolder, .foreignFolder, .busy, .changed,
+                .displaced, .remains, .noSafeNaming, .system:
                 throw error
             }
         }

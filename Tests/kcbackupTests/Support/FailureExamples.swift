@@ -334,7 +334,7 @@ enum FailureExamples {
     private static let files =
         fileProblems.map { FileFailure("laptop.kcb", $0) } + [FileFailure(".git-credentials.lock", .busy)]
     private static let fileProblems: [FileFailure.Problem] = [
-        .notFound, .exists, .notRegular, .exposed(mode: 0o644), .foreignOwner, .sharedFolder(mode: 0o1777),
+        .notFound, .exists, .notFolder, .notRegular, .exposed(mode: 0o644), .foreignOwner, .sharedFolder(mode: 0o1777),
         .foreignFolder(owner: 1_000), .busy, .changed, .displaced(to: "laptop.kcb.3k"),
         .remains(at: ".kcbackup-1a2b3c4d5e6f7.tmp", 5), .noSafeNaming,
         .tooLarge(limit: 65_536),

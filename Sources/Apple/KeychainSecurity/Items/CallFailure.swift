@@ -80,7 +80,8 @@ struct CallFailure: Error, Hashable {
     private static func status(of failure: FileFailure) -> OSStatus {
         switch failure.problem {
         case .notFound: errSecNoSuchKeychain
-        case .exists, .notRegular, .exposed, .foreignOwner, .sharedFolder, .foreignFolder, .busy, .changed, .tooLarge:
+        case .exists, .notFolder, .notRegular, .exposed, .foreignOwner, .sharedFolder, .foreignFolder, .busy, .changed,
+            .tooLarge:
             errSecNotAvailable
         case .displaced, .remains, .noSafeNaming, .system: errSecIO
         }

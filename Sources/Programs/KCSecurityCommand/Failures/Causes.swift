@@ -114,6 +114,7 @@ func cause(_ failure: FileFailure) -> Cause {
     switch failure.problem {
     case .notFound: Cause(.noSuchKeychain, "there is no \(failure.path)")
     case .exists: Cause(.duplicateKeychain, "\(failure.path) exists already")
+    case .notFolder: Cause(.notAvailable, "\(failure.path) is not a folder")
     case .notRegular: Cause(.invalidKeychain, "\(failure.path) is not a regular file")
     case .exposed(let mode):
         Cause(

@@ -37,7 +37,7 @@ final class ArchiveOutput {
 
     /// Parses `-o`: nil means a dated name in the working folder, and a folder means a dated name in that folder.
     ///
-    /// - Throws: `UsageProblem`, `Refusal` for a terminal, `FileFailure` (`exists`, `notFound`).
+    /// - Throws: `UsageProblem`, `Refusal` for a terminal, `FileFailure` (`exists`, `notFound`, `notFolder`).
     init(_ given: String?, of subject: any NamedStore, in session: Session) throws {
         if given == "" { throw UsageProblem.empty(.output) }
         if given == "-" {
@@ -62,11 +62,10 @@ final class ArchiveOutput {
         }
         let path = given ?? ""
         let resolved = world.resolve(path)
-        if Path.split(resolved).name.isEmpty { throw FileFailure(path, .notFound) }
+        let (folder, name) = Path.split(resolved)
+        if name.isEmpty, try !Path.exists(folder) { throw FileFailure(path, .notFound) }
+        try Path.requireFolder(folder, named: Path.split(path).folder)
         if try Path.exists(resolved) { throw FileFailure(path, .exists) }
-        guard try Path.exists(Path.split(resolved).folder) else {
-            throw FileFailure(Path.split(path).folder, .notFound)
-        }
         place = .file
         file = path
     }

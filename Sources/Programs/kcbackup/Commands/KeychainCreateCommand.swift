@@ -70,8 +70,8 @@ struct KeychainCreateCommand: Verb {
         session.subjects.keychain = local.name
         // Check before the user types a passcode; creating the keychain checks again.
         if try Path.exists(local.path) { throw KeychainStoreError.exists(local.path) }
-        if !local.isNamed, !Path.isFolder(Path.split(local.path).folder) {
-            throw FileFailure(Path.split(local.name).folder, .notFound)
+        if !local.isNamed {
+            try Path.requireFolder(Path.split(local.path).folder, named: Path.split(local.name).folder)
         }
         let device = LocalDevice(session.world)
         try device.requireKeyOrNone()

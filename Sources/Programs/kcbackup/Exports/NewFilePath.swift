@@ -15,7 +15,8 @@ struct NewFilePath {
     /// Checks a path before anything is asked or read.
     ///
     /// - Parameter option: how the user named it.
-    /// - Throws: `UsageProblem` (`empty`, `malformed`), `FileFailure` (`notFound` for the folder, `system`).
+    /// - Throws: `UsageProblem` (`empty`, `malformed`), `FileFailure` (`notFound` and `notFolder` for the folder,
+    ///   `system`).
     init(_ path: String, _ option: OptionName, in session: Session) throws {
         if path.isEmpty { throw UsageProblem.empty(option) }
         given = path
@@ -24,9 +25,7 @@ struct NewFilePath {
         if path == "-" || isSpecial || Path.split(resolved).name.isEmpty || Path.isFolder(resolved) {
             throw UsageProblem.malformed(option, form: "the path of a new file")
         }
-        guard try Path.exists(Path.split(resolved).folder) else {
-            throw FileFailure(Path.split(path).folder, .notFound)
-        }
+        try Path.requireFolder(folder, named: Path.split(path).folder)
     }
 
     /// True for a descriptor or a device, which are no new files, and for a name beside devices, which may be a mistyped one.

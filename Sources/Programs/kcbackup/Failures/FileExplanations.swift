@@ -24,6 +24,9 @@ func explainFile(_ failure: FileFailure) -> Explanation {
         ])
     case .exists:
         return Explanation(.exists, "\(path) exists already", hint: "choose another name, or remove it first")
+    case .notFolder:
+        return Explanation(
+            .notFound, "\(path) is not a folder", hint: "choose another path, or move away what has this name")
     case .notRegular: return explainIrregular(failure)
     case .exposed(let mode):
         let message = "\(path) can be used by others (mode \(String(mode, radix: 8))) and is not trusted with a secret"
