@@ -37,9 +37,9 @@ struct KeyTests {
         let path = try makeArchive(on: machine, to: [restorer.recipient], inspectors: [inspector.recipient])
         let archive = try machine.open(path, with: inspector)
         #expect(try names(archive) == ["ann"])
-        #expect(throws: ArchiveFailure.noMatchingIdentity(["X25519"])) { try archive.verify() }
+        #expect(throws: ArchiveFailure.noMatchingIdentity(["X25519"], hasPassphrase: false)) { try archive.verify() }
         let target = RecordingTarget()
-        #expect(throws: ArchiveFailure.noMatchingIdentity(["X25519"])) {
+        #expect(throws: ArchiveFailure.noMatchingIdentity(["X25519"], hasPassphrase: false)) {
             try RestoreBackup(archive, options: RestoreOptions()).run(into: target)
         }
         #expect(target.written == 0)
@@ -100,7 +100,7 @@ struct KeyTests {
             #expect(watched.tried.withLock(\.self).contains(1))
         }
         let other = try NativeIdentity.generate(.x25519)
-        #expect(throws: ArchiveFailure.noMatchingIdentity(["X25519", "X25519"])) {
+        #expect(throws: ArchiveFailure.noMatchingIdentity(["X25519", "X25519"], hasPassphrase: false)) {
             try ArchiveFile(path: path).prove().openMetadata(identities: [other])
         }
         #expect(throws: ArchiveFailure.keyNeeded(passphraseOpens: false)) {
@@ -125,8 +125,12 @@ struct KeyTests {
         let path = try makeArchive(on: machine, to: [recipient], passphrase: "horse")
         #expect(throws: ArchiveFailure.wrongPassphrase) { try machine.open(path, passphrase: "Horse") }
         #expect(throws: ArchiveFailure.wrongPassphrase) { try machine.open(path, passphrase: "") }
-        #expect(throws: ArchiveFailure.noMatchingIdentity(["X25519", "X25519"])) {
+        #expect(throws: ArchiveFailure.noMatchingIdentity(["X25519", "X25519"], hasPassphrase: true)) {
             try machine.open(path, with: NativeIdentity.generate(.x25519))
+        }
+        let alone = try makeArchive(on: machine, passphrase: "horse")
+        #expect(throws: ArchiveFailure.noMatchingIdentity(["X25519"], hasPassphrase: true)) {
+            try machine.open(alone, with: NativeIdentity.generate(.x25519))
         }
         #expect(throws: ArchiveFailure.keyNeeded(passphraseOpens: true)) { try machine.open(path) }
         let public_ = try makeArchive(on: machine, to: [recipient])

@@ -166,7 +166,7 @@ struct RekeyTests {
         let (old, new) = pair(.identity)
         try machine.backUp(keychain, as: "inspected.kcb", to: [new.recipient], inspectors: [old.recipient])
         let inspected = try machine.open(machine.folder.path("inspected.kcb"), with: old).opened
-        #expect(throws: ArchiveFailure.noMatchingIdentity(["X25519"])) {
+        #expect(throws: ArchiveFailure.noMatchingIdentity(["X25519"], hasPassphrase: false)) {
             try inspected.rekeyed(
                 to: newKeys(.identity, of: inspected.header.archiveID), by: machine.device,
                 inFolder: machine.folder.path)

@@ -21,8 +21,9 @@ package enum ArchiveFailure: Error, Hashable, Sendable {
     case wrongPasscode
     /// Opening the archive's secrets on this device requires the passcode that was set when the archive was made.
     case passcodeNeeded
-    /// None of the given identities opens the stream; the value lists the kinds of its recipients.
-    case noMatchingIdentity([String])
+    /// None of the given identities opens the stream; the value lists the kinds of its recipients, one of which is the
+    /// archive's own if a passphrase opens it.
+    case noMatchingIdentity([String], hasPassphrase: Bool)
     /// Neither passphrase nor identity was given.
     case keyNeeded(passphraseOpens: Bool)
     /// The keys of the archive cannot be changed.
@@ -74,7 +75,7 @@ package enum ArchiveFailure: Error, Hashable, Sendable {
     init(_ failure: AgeFailure) {
         switch failure {
         case .wrongPassphrase: self = .wrongPassphrase
-        case .noMatchingIdentity(let stanzaTypes): self = .noMatchingIdentity(stanzaTypes)
+        case .noMatchingIdentity(let kinds): self = .noMatchingIdentity(kinds, hasPassphrase: false)
         case .notAnAgeFile, .armored, .malformedArmor, .unsupportedVersion:
             self = .damaged(rule: "a part is not an age v1 file")
         case .malformedHeader(let rule): self = .damaged(rule: "\(rule), found in an age header")

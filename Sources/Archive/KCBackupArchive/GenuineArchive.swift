@@ -34,7 +34,9 @@ package struct GenuineArchive {
     /// Opens an encrypted archive with identities of its recipients, which must open at least the metadata.
     package func open(identities: [any Identity]) throws(ArchiveFailure) -> OpenedArchive {
         let (metadata, secrets) = try openers(among: identities)
-        guard case .opened = metadata else { throw .noMatchingIdentity(recipients.metadata) }
+        guard case .opened = metadata else {
+            throw .noMatchingIdentity(recipients.metadata, hasPassphrase: hasPassphrase)
+        }
         return OpenedArchive(self, opening: .identities, metadata: metadata, secrets: secrets)
     }
 

@@ -123,7 +123,8 @@ package struct OpenedArchive {
                     throw ArchiveFailure.damaged(rule: "it changed while it was being read")
                 }
                 return opened
-            case .closed(let recipients): throw ArchiveFailure.noMatchingIdentity(recipients)
+            case .closed(let recipients):
+                throw ArchiveFailure.noMatchingIdentity(recipients, hasPassphrase: archive.hasPassphrase)
             }
         } catch AgeFailure.headerAuthentication {
             // It was genuine when the key was found.

@@ -35,7 +35,9 @@ extension GenuineArchive {
         }
         if identities.isEmpty { throw .keyNeeded(passphraseOpens: hasPassphrase) }
         let metadata = try openers([.metadata(header.mode)], among: identities)[0]
-        guard case .opened = metadata else { throw .noMatchingIdentity(recipients.metadata) }
+        guard case .opened = metadata else {
+            throw .noMatchingIdentity(recipients.metadata, hasPassphrase: hasPassphrase)
+        }
         return OpenedMetadata(OpenedArchive(self, opening: .identities, metadata: metadata, secrets: closed))
     }
 }

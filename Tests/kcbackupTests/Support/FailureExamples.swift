@@ -421,7 +421,9 @@ enum FailureExamples {
         .damaged(rule: ArchiveFailure.somethingFollows),
         .damaged(rule: "'secrets.jsonl.gz.age' does not match its checksum"),
         .limit("the line length: 20 where 10 is the limit"), .noPassphraseSet, .wrongPassphrase,
-        .wrongPasscode, .passcodeNeeded, .noMatchingIdentity(["X25519", "X25519"]), .keyNeeded(passphraseOpens: true),
+        .wrongPasscode, .passcodeNeeded, .noMatchingIdentity(["X25519", "X25519"], hasPassphrase: false),
+        .noMatchingIdentity(["X25519", "p256tag", "X25519"], hasPassphrase: true),
+        .noMatchingIdentity(["X25519"], hasPassphrase: true), .keyNeeded(passphraseOpens: true),
         .keyNeeded(passphraseOpens: false), .age(.malformedRecipient), .stream(StreamFailure(.reading, .system(5))),
         .file(missing), .cryptography(.randomness),
     ]

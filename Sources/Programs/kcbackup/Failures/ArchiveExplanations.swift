@@ -51,15 +51,8 @@ func explainArchive(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
             .wrongKey,
             "\(archive) has secrets that take the passcode that its keychain had when it was made, and none was given",
             hint: "give it with '\(OptionName.archivePasscode.spelling) SOURCE'")
-    case .noMatchingIdentity(let kinds):
-        return Explanation(
-            .wrongKey, "no identity opens \(archive), which has \(counted(kinds.count, "recipient"))",
-            hint:
-                "give another identity file with '\(OptionName.identity.spelling) FILE'; an inspect recipient's identity "
-                + "opens the metadata alone",
-            kinds.contains { ["p256tag", "mlkem768p256tag"].contains($0.exact) }
-                ? "for a key in a token, give the identity file that the plugin of the token made"
-                : "if the archive has a passphrase, give that instead, with '\(OptionName.passphrase.spelling) SOURCE'")
+    case .noMatchingIdentity(let kinds, let hasPassphrase):
+        return explainClosed(archive, to: kinds, hasPassphrase: hasPassphrase)
     case .keyNeeded(let passphraseOpens):
         return Explanation(
             .wrongKey, "\(archive) is encrypted, and nothing to open it with was given",
@@ -71,6 +64,34 @@ func explainArchive(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
     case .file(let failure): return explainFile(failure)
     case .cryptography(let failure): return explainCryptography(failure)
     }
+}
+
+/// Explains that no identity opens an archive with recipients of these kinds.
+private func explainClosed(_ archive: String, to kinds: [String], hasPassphrase: Bool) -> Explanation {
+    // The passphrase opens an identity that is a recipient like others.
+    let keys = hasPassphrase ? kinds.count - 1 : kinds.count
+    if keys == 0 {
+        return Explanation(
+            .wrongKey, "no identity opens \(archive): it is encrypted with a passphrase",
+            hint: "leave out '\(OptionName.identity.spelling)', and give the passphrase when you are asked, or with "
+                + "'\(OptionName.passphrase.spelling) SOURCE'")
+    }
+    var hints = [
+        "give another identity file with '\(OptionName.identity.spelling) FILE'; an inspect recipient's identity "
+            + "opens the metadata alone"
+    ]
+    if kinds.contains(where: { ["p256tag", "mlkem768p256tag"].contains($0.exact) }) {
+        hints.append("for a key in a token, give the identity file that the plugin of the token made")
+    }
+    if hasPassphrase {
+        hints.append(
+            "the passphrase of the archive opens it too: give it with '\(OptionName.passphrase.spelling) SOURCE'")
+    }
+    return Explanation(
+        .wrongKey,
+        "no identity opens \(archive), which has \(counted(keys, "recipient"))"
+            + (hasPassphrase ? " and a passphrase" : ""),
+        hints: hints)
 }
 
 /// Explains a failure of an age file, recipient or identity.
