@@ -22,9 +22,20 @@ extension World {
     /// Opens an archive; one from a pipe is first copied to an unnamed file, since archives are not read sequentially.
     ///
     /// - Parameter chosen: as of `fetch`.
-    /// - Throws: `FileFailure`, `StreamFailure`, `RemoteFailure`.
+    /// - Throws: `FileFailure`, `StreamFailure`, `RemoteFailure`, `UsageProblem` for `keychain:NAME`.
     func openArchive(_ path: String, chosen: (RemoteLocation, [String]) -> Void) throws -> OpenFile {
-        if let remote = try remote(path) { return try fetch(remote, chosen: chosen) }
+        if let remote = try remote(path) {
+            let isOfKeychain = remote.remote.exact == "keychain"
+            do {
+                return try fetch(remote, chosen: chosen)
+            } catch RemoteFailure.notInstalled where isOfKeychain, RemoteFailure.unknownRemote where isOfKeychain {
+                let name = remote.path.isEmpty ? "NAME" : shellWord(remote.path)
+                throw UsageProblem(
+                    "\(quoted(path)) is no archive, and the names of keychains have no prefix",
+                    hint: "'kcbackup item list \(OptionName.keychain.spelling) \(name)' lists the items of a keychain",
+                    "'kcbackup create \(OptionName.keychain.spelling) \(name)' backs it up")
+            }
+        }
         switch try InputFile.open(resolve(input: path)) {
         case .file(let file): return file
         case .pipe(let pipe):

@@ -13,7 +13,9 @@ struct RemoteExamination {
     /// - Throws: `UsageProblem.malformed`.
     init(_ remote: String, in session: Session) throws {
         guard let location = RemoteLocation(remote) else {
-            throw UsageProblem("\(quoted(remote)) is not \(RemoteLocation.form)")
+            throw UsageProblem(
+                "\(quoted(remote)) is not \(RemoteLocation.form)",
+                hint: "'kcbackup doctor' without it checks all jobs, and 'kcbackup status' shows their last backups")
         }
         self.location = location
         self.session = session
