@@ -21,6 +21,13 @@ import Testing
         }
     }
 
+    @Test("The name of a class has its article")
+    func articles() {
+        let names = ["a generic password", "an internet password", "a certificate", "a key"]
+        let rules = ItemClass.allCases.map { ItemProblem.notInClass(.srvr, $0).rule }
+        #expect(rules == names.map { $0 + " has no attribute 'srvr'" })
+    }
+
     @Test(
         "An item without a required attribute is refused",
         arguments: [AttributeCode.agrp, .cdat, .mdat, .pdmn, .sync])

@@ -30,7 +30,8 @@ extension ItemProblem {
     package var rule: String {
         switch self {
         case .unknownAttribute: "an attribute is unknown"
-        case .notInClass(let code, let itemClass): "a \(itemClass.name) has no attribute '\(code.code)'"
+        case .notInClass(let code, let itemClass):
+            "\(itemClass == .internetPassword ? "an" : "a") \(itemClass.name) has no attribute '\(code.code)'"
         case .wrongKind(let code): "the attribute '\(code.code)' has the wrong kind of value"
         case .missing(let code): "the attribute '\(code.code)' is missing"
         case .unknownAccessibility: "the accessibility (pdmn) is unknown"
