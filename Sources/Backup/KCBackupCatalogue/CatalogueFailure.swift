@@ -1,5 +1,6 @@
 package import KCByteStreams
 package import KCCryptography
+package import KCKeychainModel
 
 /// Why a backup folder cannot be used as requested.
 package enum CatalogueFailure: Error, Hashable, Sendable {
@@ -49,8 +50,10 @@ package struct Shrinkage: Hashable, Sendable {
     package let series: String
     package let before: Int
     package let now: Int
-    /// The kinds of items that are missing entirely: item classes, followed by access groups.
-    package let gone: [String]
+    /// The classes of which no item is left.
+    package let goneClasses: [ItemClass]
+    /// The access groups of which no item is left; foreign text.
+    package let goneGroups: [String]
     /// How many items could not be read, and may be what is missing.
     package var unread: Int
     /// The names of those that have one; foreign text.
@@ -60,13 +63,14 @@ package struct Shrinkage: Hashable, Sendable {
 
     /// Creates a description of a loss.
     package init(
-        series: String, before: Int, now: Int, gone: [String], unread: Int = 0, unreadNames: [String] = [],
-        left: Int = 0
+        series: String, before: Int, now: Int, goneClasses: [ItemClass] = [], goneGroups: [String] = [],
+        unread: Int = 0, unreadNames: [String] = [], left: Int = 0
     ) {
         self.series = series
         self.before = before
         self.now = now
-        self.gone = gone
+        self.goneClasses = goneClasses
+        self.goneGroups = goneGroups
         self.unread = unread
         self.unreadNames = unreadNames
         self.left = left

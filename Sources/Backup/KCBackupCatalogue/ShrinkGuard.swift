@@ -17,13 +17,12 @@ package enum ShrinkGuard {
         let new = counts.total
         guard isFarLess(new, than: old) || !goneClasses.isEmpty || !goneGroups.isEmpty else { return nil }
         return Shrinkage(
-            series: before.series, before: old, now: new,
-            gone: goneClasses.map(\.rawValue) + goneGroups)
+            series: before.series, before: old, now: new, goneClasses: goneClasses, goneGroups: goneGroups)
     }
 
     /// Compares the number of items in a new backup with that of the previous one, of which nothing else is known.
     package static func judge(_ series: String, before: Int, now: Int) -> Shrinkage? {
-        isFarLess(now, than: before) ? Shrinkage(series: series, before: before, now: now, gone: []) : nil
+        isFarLess(now, than: before) ? Shrinkage(series: series, before: before, now: now) : nil
     }
 
     private static func isFarLess(_ new: Int, than old: Int) -> Bool { (old - new) * 100 > old * allowance }

@@ -225,11 +225,13 @@ enum FailureExamples {
         .switches(folder: "backups", .mode(was: .encrypted)), .switches(folder: "backups", .keys(lost: 1, added: 1)),
         .switches(folder: "backups", .otherKeychain(was: ["login"])),
         .switches(folder: "backups", .replaced(series: "login")), .switches(folder: "backups", .oneOfAll),
-        .shrunk(Shrinkage(series: "login", before: 85, now: 12, gone: ["inet", "com.example.bank"])),
         .shrunk(
             Shrinkage(
-                series: "home-files", before: 7, now: 2, gone: [], unread: 2, unreadNames: ["~/.ssh", "~/.netrc"],
-                left: 1)),
+                series: "login", before: 85, now: 12, goneClasses: [.internetPassword],
+                goneGroups: ["com.example.bank"])),
+        .shrunk(
+            Shrinkage(
+                series: "home-files", before: 7, now: 2, unread: 2, unreadNames: ["~/.ssh", "~/.netrc"], left: 1)),
         .unread(path: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb"), .vanished(series: "work"), .noRule,
         .notWhole(name: "login-KC-ABCDEFGH-20261121T030000Z.kcb"), .nothingInTrash(folder: "backups"),
         .inTrash(path: "backups/.trash/login-KC-ABCDEFGH-20261121T030000Z.kcb"),

@@ -154,12 +154,22 @@ private func allowing(_ option: OptionName, _ job: String?) -> String {
     job.map { "run 'kcbackup run \($0) \(option.spelling)'" } ?? "add '\(option.spelling)'"
 }
 
+/// Names the kinds of items of which none is left, as the end of a sentence; empty if there are none.
+private func goneWords(_ loss: Shrinkage) -> String {
+    let limit = 5
+    var kinds = loss.goneClasses.map { "all \($0.name)s" }
+    if !loss.goneGroups.isEmpty {
+        let names = loss.goneGroups.prefix(limit).map { quoted($0) }
+        let others = loss.goneGroups.count > limit ? ["others"] : []
+        kinds.append("everything in \(names.count == 1 ? "group" : "groups") \(listed(names + others))")
+    }
+    return kinds.isEmpty ? "" : "; gone are \(listed(kinds))"
+}
+
 private func explainShrinkage(_ loss: Shrinkage, job: String?) -> Explanation {
-    let gone =
-        loss.gone.isEmpty ? "" : "; none is left in \(loss.gone.prefix(5).map(quoted).joined(separator: ", "))"
     let words =
         "\(quoted(loss.series)) has \(counted(loss.now, "item")) to back up, and the last backup had "
-        + "\(loss.before)\(gone)"
+        + "\(loss.before)\(goneWords(loss))"
     let old = "if something was lost, that backup still has it: see 'kcbackup list'"
     if loss.unread == 0 {
         return Explanation(
