@@ -102,6 +102,22 @@ struct KitSheetTests {
         #expect(read.filter { $0 != "\n" } == "AGE-SECRET-KEY-1" + key.joined().filter { $0 != " " })
     }
 
+    @Test("Text and a page are known as sheets, and an identity file is not")
+    func knownAsSheets() throws {
+        for form in [SheetForm.text, .html] {
+            let isKnown = SheetForm.isSheet(try form.file([sheet()], hasCode: false))
+            #expect(isKnown, "\(form)")
+        }
+        let scheme = try #require(ShareScheme("2of3"))
+        let share = try #require(try identity.shares(scheme).first)
+        let part = KitSheet(
+            RecoveryKit(identity.recipient, made: .reference, comment: "", shares: scheme), with: .share(share, scheme),
+            by: device, on: "2026-11-24", version: "0.1.0", places: [])
+        let isShareKnown = SheetForm.isSheet(try SheetForm.text.file([part], hasCode: false))
+        let isKeySheet = SheetForm.isSheet(IdentityFile.text(of: identity, comments: ["RECOVERY KIT"]))
+        #expect(isShareKnown && !isKeySheet)
+    }
+
     @Test("A PDF is one page; other programs read the groups of the key, and a scanner its code", .waitsForPrograms)
     func pdf() throws {
         let bytes = try file(.pdf, sheet(comment: "Safe, „blau“ (links), 文"), hasCode: true)

@@ -54,6 +54,8 @@ package struct KitSheet {
         case secret
     }
 
+    /// What every title begins with.
+    static let beginning = "RECOVERY KIT "
     /// The number of columns of the longest line.
     static let width = 78
     // As many as leave the sheet one page.
@@ -93,7 +95,7 @@ package struct KitSheet {
     private var keyBlocks: [Block] {
         let lengths = KitText.lineLengths.map(String.init).joined(separator: ", ")
         return [
-            .title("RECOVERY KIT \(kit.fingerprint) FOR BACKUPS OF KCBACKUP"),
+            .title("\(Self.beginning)\(kit.fingerprint) FOR BACKUPS OF KCBACKUP"),
             .text([
                 "The key on this sheet opens every backup that was made for it, on any machine.",
                 "Anyone with the sheet can read these backups. Keep it where the machine and",

@@ -6,7 +6,7 @@ extension KitSheet {
     func blocks(of share: SecretShare, _ scheme: ShareScheme) -> [Block] {
         let (number, needed, count) = (share.memberIndex + 1, scheme.needed, scheme.count)
         return [
-            .title("RECOVERY KIT \(kit.fingerprint): SHARE \(number) OF \(count)"),
+            .title("\(Self.beginning)\(kit.fingerprint): SHARE \(number) OF \(count)"),
             .text([
                 "Any \(needed) of its \(count) shares open every backup that was made for this kit, on any",
                 "machine; fewer tell nothing. Keep each share at another place, and none of",

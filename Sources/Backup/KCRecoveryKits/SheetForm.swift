@@ -24,6 +24,11 @@ package enum SheetForm: Hashable, Sendable {
         self = isPage ? .html : name.exact.hasSuffix(".pdf") ? .pdf : .text
     }
 
+    /// True for a file of text, and for a page, that begins with a sheet; a PDF is not told from others.
+    package static func isSheet(_ file: borrowing SecretBytes) -> Bool {
+        file.withBytes { bytes in bytes.starts(with: KitSheet.beginning) || bytes.starts(with: SheetPage.top) }
+    }
+
     /// Returns the file with sheets, each on a page of its own.
     ///
     /// - Parameters:

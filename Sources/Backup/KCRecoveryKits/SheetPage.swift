@@ -3,7 +3,8 @@ internal import KCQRCodes
 
 /// A sheet as a page for a browser: one file, which loads nothing and runs no script.
 struct SheetPage {
-    private static let top = """
+    /// What the page of every kit begins with.
+    static let top = """
         <!DOCTYPE html>
         <html lang="en">
         <head>

@@ -141,6 +141,7 @@ enum FailureExamples {
     private static let kits: [KitProblem] = [
         .unattended, .mistyped(times: 20), .comment, .tooMany(limit: 100), .otherKey(kits: 2), .unknown,
         .alreadyRetired(fingerprint: "3f9a-01bc"), .inspecting(fingerprint: "3f9a-01bc"), .severalKeys,
+        .sheetAsIdentity(path: "kit.txt"),
         .otherStrength(fingerprint: "3f9a-01bc", isPostQuantum: true),
         .otherStrength(fingerprint: "3f9a-01bc", isPostQuantum: false),
         .otherStrengthOfJobs(["nightly"], isPostQuantum: true, othersFit: false),

@@ -139,7 +139,10 @@ func explainAge(_ failure: AgeFailure, _ path: String?) -> Explanation {
     case .malformedRecipientLine(let line):
         return Explanation(.usage, "line \(line) of \(file) is not a recipient like 'age1…'")
     case .malformedIdentityLine(let line):
-        return Explanation(.usage, "line \(line) of \(file) is not an identity")
+        return Explanation(
+            .usage, "line \(line) of \(file) is not an identity",
+            hint: "an identity is a line that begins with 'AGE-SECRET-KEY-'; "
+                + "'\(OptionName.identity.spelling) tty' asks for the lines of a recovery kit")
     case .unsupportedIdentity(let line, let kind):
         return Explanation(
             .usage, "line \(line) of \(file) is an identity of a kind that is not supported: \(quoted(kind))",

@@ -28,6 +28,8 @@ enum KitProblem: Error, Hashable, Sendable {
     case otherStrengthOfJobs([String], isPostQuantum: Bool, othersFit: Bool)
     /// A file has several keys, so that it is not clear which of them would open an archive.
     case severalKeys
+    /// A file with the sheet of a kit is given as one with its key.
+    case sheetAsIdentity(path: String)
     /// A sheet was written, and its kit cannot be entered into the list.
     indirect case notEntered(Failure, path: String?)
     /// The key opens the names of the items alone.
@@ -88,6 +90,10 @@ func explainKit(_ problem: KitProblem) -> Explanation {
         Explanation(
             .usage, "the file has several keys, and a recovery kit has one",
             hint: "give a file with the key of the kit alone")
+    case .sheetAsIdentity(let path):
+        Explanation(
+            .usage, "\(quoted(path)) is the sheet of a recovery kit, and no file with a key alone",
+            hint: "'\(OptionName.identity.spelling) tty' asks for what is on the sheet")
     case .notEntered(let failure, let path):
         failure.explanation.prefixed(
             path == nil

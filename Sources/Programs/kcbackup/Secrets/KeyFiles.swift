@@ -1,14 +1,15 @@
 internal import KCAgeEncryption
 internal import KCByteStreams
 internal import KCConsole
+internal import KCRecoveryKits
 internal import KCReportText
 
 /// Identity and recipients files, either plain or encrypted with a passphrase.
 extension Session {
     /// Reads the identities of age itself in a file, or has one typed from a recovery kit.
     ///
-    /// - Throws: `AgeFailure` (`unsupportedIdentity` also for that of a plugin), `FileFailure`, `StreamFailure`, and errors
-    ///   of reading secrets.
+    /// - Throws: `AgeFailure` (`unsupportedIdentity` also for that of a plugin), `KitProblem` (`sheetAsIdentity`),
+    ///   `FileFailure`, `StreamFailure`, and errors of reading secrets.
     func nativeIdentities(in path: String, passphrase: SecretSource?) throws -> [NativeIdentity] {
         if path.exact == Self.typedIdentity.exact { return try typeKit() }
         return try identityFile(at: path, passphrase: passphrase, plugins: nil).identities
@@ -16,7 +17,8 @@ extension Session {
 
     /// Reads the identities in a file, also those of plugins, or has one typed from a recovery kit.
     ///
-    /// - Throws: `AgeFailure`, `FileFailure`, `StreamFailure`, and errors of reading secrets.
+    /// - Throws: `AgeFailure`, `KitProblem` (`sheetAsIdentity`), `FileFailure`, `StreamFailure`, and errors of reading
+    ///   secrets.
     func identities(in path: String, passphrase: SecretSource?) throws -> [any Identity] {
         if path.exact == Self.typedIdentity.exact { return try typeKit() }
         return try identityFile(at: path, passphrase: passphrase, plugins: plugins).all
@@ -38,7 +40,10 @@ extension Session {
     ) throws -> IdentityFile {
         let wanted = WantedSecret(
             what: "passphrase of the identity file \(quoted(path))", flag: .identityPassphrase, source: passphrase)
-        return try readKeyFile(path, isSecret: true, wanted) { try IdentityFile.parse($0, plugins: plugins) }
+        return try readKeyFile(path, isSecret: true, wanted) { text in
+            if SheetForm.isSheet(text) { throw KitProblem.sheetAsIdentity(path: path) }
+            return try IdentityFile.parse(text, plugins: plugins)
+        }
     }
 
     /// Reads the public keys in a file.
