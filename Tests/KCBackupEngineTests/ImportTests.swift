@@ -83,6 +83,49 @@ struct ImportTests {
         }
     }
 
+    @Test("A record whose file names no authentication type is the item that has none, not a second one")
+    func lacksAuthentication() throws {
+        let machine = try Machine()
+        let keychain = try machine.makeKeychain(passcode: nil)
+        let own = ItemUUID()
+        _ = try `import`("a", own, authentication: nil, into: keychain, at: 1)
+        for (second, secret) in [(2, "a"), (3, "b")] as [(Int64, String)] {
+            let record = ItemUUID(derivedFrom: Array(repeating: 1, count: 16))
+            let report = try `import`(secret, record, authentication: "dflt", into: keychain, at: second)
+            #expect(report.counts.create == 0 && report.failing.isEmpty)
+            #expect(try keychain.secrets() == [own: secret])
+            let again = try `import`(secret, record, authentication: "dflt", into: keychain, at: second)
+            #expect(again.counts.same == 1)
+        }
+        #expect(try keychain.find(ItemQuery()).items.allSatisfy { $0.attributes[.atyp] == nil })
+        // What a file does say makes another item.
+        let form = ItemUUID(derivedFrom: Array(repeating: 2, count: 16))
+        #expect(try `import`("c", form, authentication: "form", into: keychain, at: 4).counts.create == 1)
+        #expect(try keychain.secrets() == [own: "b", form: "c"])
+        // So does another secret, of an item that no import has written.
+        let other = try machine.makeKeychain("other", passcode: nil)
+        _ = try `import`("token", own, authentication: nil, into: other, at: 1)
+        #expect(try `import`("a", form, authentication: "dflt", into: other, at: 2).counts.create == 1)
+        #expect(try other.secrets() == [own: "token", form: "a"])
+    }
+
+    /// Imports one item, as a record of a password manager if it has an authentication type.
+    private func `import`(
+        _ secret: String, _ uuid: ItemUUID, authentication: String?, into keychain: Keychain, at second: Int64
+    ) throws -> ImportReport {
+        var draft = ItemDraft(itemClass: .internetPassword, uuid: uuid)
+        draft.attributes[.srvr] = .text("mail.example")
+        draft.attributes[.acct] = .text("ada")
+        if let authentication {
+            draft.attributes[.atyp] = .text(authentication)
+            draft.attributes[.ptcl] = .number(0)
+            draft.extra = ["source.format", "source.part"].map { ExtraAttribute(name: $0, value: "x") }
+        }
+        var collection = ItemCollection(date: moment(second))
+        try collection.add(draft, secret: SecretBytes(copying: secret.utf8))
+        return try ImportItems(policy: .newer, isDryRun: false).run(collection.finish(), into: keychain)
+    }
+
     @Test("A row that changes in place updates its own item only")
     func changesItsItem() throws {
         let machine = try Machine()

@@ -109,16 +109,19 @@ private struct Change {
     var target: ItemUUID?
     /// True if the item gets an import mark because another item has its unique key.
     var isMarked = false
+    /// True if the item that is replaced has no authentication type, and stays so.
+    var lacksAuthentication = false
 
     /// The item as it is written.
     ///
     /// - Parameter replaced: the target.
     func applied(to item: Item, replacing replaced: Item?) throws(ItemProblem) -> Item {
+        let source = try lacksAuthentication ? item.withoutAuthentication : item
         let result =
             if let replaced {
-                try item.merged(into: replaced)
+                try source.merged(into: replaced)
             } else {
-                try item.with(uuid: uuid, attributes: item.attributes)
+                try source.with(uuid: uuid, attributes: source.attributes)
             }
         if !isMarked { return result }
         var attributes = result.attributes
@@ -207,6 +210,10 @@ private struct PlanVisitor: ItemVisitor {
         change.target = byUUID?.uuid
         var row = try change.applied(to: item, replacing: byUUID)
         var byKey = try holder(of: row, byUUID)
+        if isOwn, byUUID == nil, byKey == nil {
+            byKey = try holderWithoutAuthentication(of: item, secret)
+            change.lacksAuthentication = byKey != nil
+        }
         if let other = byKey, other.uuid != row.uuid {
             let isBeside = try isOwn && isOfAnotherRecord(other, than: item, secret)
             let hasOwn = byUUID != nil && item.freeAttribute("source.format") != nil
@@ -250,6 +257,20 @@ private struct PlanVisitor: ItemVisitor {
         // Only one item has a unique key.
         if let byUUID, byUUID.hasKey(of: row) { return byUUID }
         return try existing.item(withKeyOf: row)
+    }
+
+    /// The item that a record is, but for an authentication type: most files have none, and get the default one, and an
+    /// item that was made here may have none.
+    private func holderWithoutAuthentication(of item: Item, _ secret: borrowing SecretBytes) throws -> Item? {
+        // Only records of password managers get the default; in other files, the two are different items.
+        guard item.itemClass == .internetPassword, item.freeAttribute("source.part") != nil,
+            item.attributes.text(.atyp) == "dflt",
+            let other = try existing.item(withKeyOf: item.withoutAuthentication), !places.isTaken(other.uuid),
+            try !isOfAnotherRecord(other, than: item, secret)
+        else { return nil }
+        // Another secret may be a token for the same user, unless an import of this format has found the item before.
+        if other.freeAttribute("source.format") == item.freeAttribute("source.format") { return other }
+        return try existing.canCompare(other) && existing.secret(of: other, equals: secret, in: .plain) ? other : nil
     }
 
     /// True if an item that has the unique key of a record does not belong to it, so that replacing it would lose a

@@ -3,6 +3,15 @@ internal import KCItemMatching
 package import KCKeychainModel
 
 extension Item {
+    /// The item without its authentication type.
+    var withoutAuthentication: Item {
+        get throws(ItemProblem) {
+            var attributes = attributes
+            attributes[.atyp] = nil
+            return try with(uuid: uuid, attributes: attributes)
+        }
+    }
+
     /// The item as it replaces one that is there: what the source does not say, and what the user decides, such as who
     /// may read it, stays as it is.
     func merged(into old: Item) throws(ItemProblem) -> Item {
