@@ -43,7 +43,9 @@ struct ThrownMessages {
             "quoted(given)": "'nas:fleet.index'",
         ],
         "Commands/FleetSearchCommand.swift": ["quoted(device)": "'laptop-17'"],
-        "Commands/ImportCommand.swift": ["quoted(file)": "'letters'"],
+        "Commands/ImportCommand.swift": [
+            "quoted(file)": "'letters'", "shellWord(file)": "letters", "withArticle(title)": "a CSV file",
+        ],
         "Commands/InspectCommand.swift": ["option.spelling": "--html"],
         "Commands/ItemAddCommand.swift": ["code.word": "sync", "quoted(path)": "'ca.der'"],
         "Commands/ItemCodes.swift": ["problem.words": "its seed is not base32"],

@@ -112,8 +112,13 @@ struct ImportCommand: Verb {
             reading = try reader.read(as: table)
         } catch ForeignFailure.unknownFormat where Path.isFolder(session.world.resolve(file)) {
             throw UsageProblem(
-                "\(quoted(file)) is a folder, and of no format that 'import' knows",
-                hint: "'kcbackup import --help' lists the formats")
+                "\(quoted(file)) is a folder in which 'import' finds nothing that it can read",
+                hint: "name one file, as in 'kcbackup import \(shellWord(file))/FILE'",
+                "'kcbackup import --help' lists the formats")
+        } catch ForeignFailure.notOfFormat(let title, nil) where Path.isFolder(session.world.resolve(file)) {
+            throw UsageProblem(
+                "\(quoted(file)) is a folder, and not \(withArticle(title))",
+                hint: "to import one file in it, name the file: 'kcbackup import \(shellWord(file))/FILE'")
         }
         // Where the desktop keyring is what commands use, a keychain has to be named to undo its changes.
         let lists = try KeychainLists.load(from: session.world.dataFolder)
