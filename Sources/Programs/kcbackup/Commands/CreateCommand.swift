@@ -70,7 +70,7 @@ struct CreateCommand: Verb {
         if file != nil, output != nil {
             throw UsageProblem("the archive is given twice: as an argument and with '\(OptionName.output.spelling)'")
         }
-        if let file, let to = options.folder.to, !to.isEmpty { throw Self.namedTwice(file, to) }
+        if let file, let to = options.folder.to, !to.isEmpty { throw UsageProblem.fileAndFolder(file, to) }
         let folder = try options.folder.folder(output: file ?? output)
         // Where something is written, a folder here never takes the place of a remote.
         let remote = folder.flatMap { RemoteLocation($0) }
@@ -96,18 +96,6 @@ struct CreateCommand: Verb {
             session.note("'\(OptionName.to.spelling) \(shellWord(folder))' would add it to the backups kept there")
         }
         return report.damaged.isEmpty ? .ok : .incomplete
-    }
-
-    /// An archive is named, and a folder in which archives get names of their own.
-    private static func namedTwice(_ file: String, _ folder: String) -> UsageProblem {
-        let (to, path) = (OptionName.to.spelling, folder.exact.hasSuffix("/") ? folder + file : "\(folder)/\(file)")
-        let other =
-            RemoteLocation(folder) == nil && !file.exact.contains("/")
-            ? "'kcbackup create \(shellWord(path))' gives it this name there"
-            : "'kcbackup create \(shellWord(file))' makes it there alone"
-        return UsageProblem(
-            "\(quoted(file)) names the archive, and '\(to)' gives it a name of its own in a folder",
-            hint: "leave out \(quoted(file)), as in 'kcbackup create \(to) \(shellWord(folder))'", other)
     }
 
     /// Asks for missing secrets in the order in which mistakes are noticed earliest: recipients, passcode, passphrase.

@@ -2,6 +2,7 @@ internal import KCByteStreams
 internal import KCHomeFiles
 internal import KCItemStores
 internal import KCKeychainModel
+internal import KCRemotes
 internal import KCReportText
 
 /// A command line that parses but is invalid.
@@ -257,6 +258,19 @@ extension UsageProblem {
 
     /// The name of a file is empty.
     static let emptyFile = UsageProblem("the name of the file is empty")
+
+    /// An archive is named, and a folder in which archives get names of their own.
+    static func fileAndFolder(_ file: String, _ folder: String) -> UsageProblem {
+        let to = OptionName.to.spelling
+        let isBelow = RemoteLocation(folder) == nil && !file.exact.contains("/")
+        let path = folder.exact.hasSuffix("/") ? folder + file : "\(folder)/\(file)"
+        return UsageProblem(
+            "\(quoted(file)) names the archive, and '\(to)' gives it a name of its own in a folder",
+            hint: "leave out \(quoted(file)), as in 'kcbackup create \(to) \(shellWord(folder))'",
+            isBelow
+                ? "'kcbackup create \(shellWord(path))' gives it this name there"
+                : "'kcbackup create \(shellWord(file))' makes this file alone")
+    }
 
     /// A file is named where a folder is needed.
     static func fileForFolder(_ path: String) -> UsageProblem {
