@@ -55,23 +55,31 @@ struct ArchiveOptions: ParsableArguments {
             }
             file = try ArchiveFile(opened)
         } catch ArchiveFailure.notAnArchive {
-            if let format = try ForeignReader(archive, ForeignOptions.parse([]), in: session).formatOfFile() {
-                if let refused = format as? RefusedFormat {
-                    if case .own(let file) = refused.failure, file != .archive {
-                        throw Refusal.ownFile(path: archive, file)
-                    }
-                    throw refused.failure
-                }
-                throw Refusal(
-                    .damaged, "\(quoted(archive)) is not a kcbackup archive, but \(withArticle(format.title))",
-                    hint: "'kcbackup import \(shellWord(archive))' imports it")
-            }
+            try Self.refuseOther(archive, in: session)
             session.subjects.path = chosen?.path ?? archive
             throw ArchiveFailure.notAnArchive
         }
         try chosen?.require(file.header)
         if !isOneOfTwo, file.header.mode == .unencrypted { warnOfUselessKey("the archive is", session) }
         return FoundArchive(file: file, path: chosen?.path ?? archive, chosen: chosen)
+    }
+
+    /// Refuses a file that is not an archive by what it is; does nothing if that is unknown.
+    ///
+    /// - Throws: `Refusal`, `ForeignFailure`, `FileFailure`, `StreamFailure`.
+    static func refuseOther(_ archive: String, in session: Session) throws {
+        guard let format = try ForeignReader(archive, ForeignOptions.parse([]), in: session).formatOfFile() else {
+            return
+        }
+        if let refused = format as? RefusedFormat {
+            if case .own(let file) = refused.failure, file != .archive {
+                throw Refusal.ownFile(path: archive, file)
+            }
+            throw refused.failure
+        }
+        throw Refusal(
+            .damaged, "\(quoted(archive)) is not a kcbackup archive, but \(withArticle(format.title))",
+            hint: "'kcbackup import \(shellWord(archive))' imports it")
     }
 
     /// Warns if keys were given and none of the archives needs any.

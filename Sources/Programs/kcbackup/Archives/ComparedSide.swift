@@ -151,6 +151,8 @@ struct ComparedSides {
         } catch ForeignFailure.empty, ForeignFailure.unknownFormat {
             // Opening it as an archive says what it is not.
             return nil
+        } catch ForeignFailure.own(let file) where file != .archive {
+            throw Refusal.ownFile(path: path, file)
         }
     }
 

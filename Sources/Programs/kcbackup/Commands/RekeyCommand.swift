@@ -184,7 +184,13 @@ struct RekeyCommand: Verb {
         _ subject: Subject, _ opener: ArchiveOpener, _ maker: ArchiveKeyMaker, _ names: [String], _ device: DeviceKey,
         _ session: Session
     ) throws {
-        let file = try ArchiveFile(path: subject.path)
+        let file: ArchiveFile
+        do {
+            file = try ArchiveFile(path: subject.path)
+        } catch ArchiveFailure.notAnArchive {
+            try ArchiveOptions.refuseOther(subject.path, in: session)
+            throw ArchiveFailure.notAnArchive
+        }
         if file.header.mode == .unencrypted { throw ArchiveFailure.notRekeyable(.unencrypted) }
         let opened = try opener.prove(file, at: subject.path).opened
         let (folder, name) = Path.split(subject.path)

@@ -86,8 +86,14 @@ extension DeviceTrustCommand {
         }
         session.subjects.path = archive
         var chosen: ChosenName?
-        let file = try ArchiveFile(
-            session.world.openArchive(archive) { chosen = ChosenName($0, later: $1, in: session) })
+        let file: ArchiveFile
+        do {
+            file = try ArchiveFile(
+                session.world.openArchive(archive) { chosen = ChosenName($0, later: $1, in: session) })
+        } catch ArchiveFailure.notAnArchive {
+            try ArchiveOptions.refuseOther(archive, in: session)
+            throw ArchiveFailure.notAnArchive
+        }
         try chosen?.require(file.header)
         let outside = try ProvenOutside(file, local: local.identity())
         let id = outside.outline.header.device
