@@ -70,9 +70,7 @@ struct KeychainCreateCommand: Verb {
         session.subjects.keychain = local.name
         // Check before the user types a passcode; creating the keychain checks again.
         if try Path.exists(local.path) { throw KeychainStoreError.exists(local.path) }
-        if !local.isNamed {
-            try Path.requireFolder(Path.split(local.path).folder, named: Path.split(local.name).folder)
-        }
+        try local.requireFolder()
         let device = LocalDevice(session.world)
         try device.requireKeyOrNone()
         try requireHolder(device, in: session)

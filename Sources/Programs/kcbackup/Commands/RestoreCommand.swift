@@ -166,6 +166,7 @@ struct RestoreCommand: Verb {
     ) throws -> ExitStatus {
         let found = try opening.open(archive, in: session)
         let outline = try ArchiveOutline(found.file)
+        try RestorePlace.requireFolder(of: keychainName, in: session)
         let proven = try opener.prove(found.file, at: found.path)
         if let chosen = found.chosen { try chosen.require(source(of: proven, session)) }
         if let name, try !name.isName(of: proven.header) || !name.isSeries(of: source(of: proven, session)) {

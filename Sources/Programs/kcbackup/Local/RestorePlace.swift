@@ -56,11 +56,29 @@ extension RestorePlace {
         try self.init(store, given: given, options, in: session)
     }
 
+    /// Checks the folder of a keychain that the user names as the one to restore into, before anything is asked for.
+    ///
+    /// - Throws: `FileFailure`, `LocalKeychainFailure`, `UsageProblem` (`empty`).
+    static func requireFolder(of given: String?, in session: Session) throws {
+        guard let given, try StoreChoice.prefixed(given) == nil else { return }
+        try LocalKeychain(given, in: session.world).requireFolder()
+    }
+
     /// True if nothing was chosen, and the file of a keychain was lost that has states.
     private static func isKeychainLost(in session: Session) throws -> Bool {
         let folder = session.world.dataFolder
         guard try KeychainLists.load(from: folder).store == nil else { return false }
         let local = try LocalKeychain(nil, in: session.world)
         return try StateFolder.all(at: local, in: folder).contains { try !$0.list().isEmpty }
+    }
+}
+
+extension LocalKeychain {
+    /// Checks that a keychain that is named by its path is in a folder; other keychains have one of kcbackup's own.
+    ///
+    /// - Throws: `FileFailure` (`notFound`, `notFolder`, `system`).
+    func requireFolder() throws(FileFailure) {
+        if isNamed { return }
+        try Path.requireFolder(Path.split(path).folder, named: Path.split(name).folder)
     }
 }
