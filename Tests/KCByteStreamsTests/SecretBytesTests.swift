@@ -16,6 +16,14 @@ struct SecretBytesTests {
         return hidden
     }
 
+    @Test("Without memory for a secret, the program ends as after a failure of the system, and not as after a bug")
+    func endsWithoutMemory() async {
+        await #expect(processExitsWith: .exitCode(74)) {
+            // More than any address space has.
+            _ = SecretBytes(capacity: 1 << 60)
+        }
+    }
+
     @Test("Growing keeps every byte", arguments: [0, 1, 4095, 4096, 4097, 100_000])
     func grows(count: Int) {
         var random = SeededRandom(seed: 1)

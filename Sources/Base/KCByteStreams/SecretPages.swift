@@ -71,8 +71,10 @@ internal import Glibc
 
     /// Ends the process with a message: the initializer cannot throw, and a trap would not give the reason.
     private static func endWithoutMemory() -> Never {
-        let words: StaticString = "error: out of memory\n"
+        let words: StaticString =
+            "error: no memory is left; raise the limit on memory ('ulimit -v'), or end other programs\n"
         _ = unsafe write(2, words.utf8Start, words.utf8CodeUnitCount)
-        _exit(1)
+        // EX_IOERR of sysexits(3), as for any other want of memory: 1 would mean a bug.
+        _exit(74)
     }
 }
