@@ -67,7 +67,7 @@ struct ThrownMessages {
         ],
         "Local/ProtectionPlan.swift": ["quoted(file.path)": "'diary.txt'"],
         "Local/BackupFolders.swift": ["quoted(path)": "'~/.local/share/kcbackup'"],
-        "Local/Inputs.swift": ["quoted(path)": "'keychain:work'", "name": "work"],
+        "Local/Inputs.swift": ["quoted(remote.text)": "'keychain:work'", "name": "work"],
         "Local/KeychainMove.swift": [#"stuck.count == 1 ? "keychain" : "keychains""#: "keychain", "names": "'login'"],
         "Remotes/RemoteExamination.swift": [
             "quoted(remote)": "'/tmp'",

@@ -62,7 +62,9 @@ struct VerifySubject {
     ) -> [VerifySubject] {
         do {
             guard try session.world.remote(argument) != nil else { return [VerifySubject(path: argument)] }
-            let archives = try RemoteArchives(location, session.world.mover(of: location))
+            let archives = try session.world.doubtingKeychain(location) {
+                try RemoteArchives(location, session.world.mover(of: location))
+            }
             return archives.all.map {
                 VerifySubject(
                     path: archives.folder.location.appending($0.name).text, isOfFolder: archives.only == nil,

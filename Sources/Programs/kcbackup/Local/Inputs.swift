@@ -25,16 +25,7 @@ extension World {
     /// - Throws: `FileFailure`, `StreamFailure`, `RemoteFailure`, `UsageProblem` for `keychain:NAME`.
     func openArchive(_ path: String, chosen: (RemoteLocation, [String]) -> Void) throws -> OpenFile {
         if let remote = try remote(path) {
-            let isOfKeychain = remote.remote.exact == "keychain"
-            do {
-                return try fetch(remote, chosen: chosen)
-            } catch RemoteFailure.notInstalled where isOfKeychain, RemoteFailure.unknownRemote where isOfKeychain {
-                let name = remote.path.isEmpty ? "NAME" : shellWord(remote.path)
-                throw UsageProblem(
-                    "\(quoted(path)) is no archive, and the names of keychains have no prefix",
-                    hint: "'kcbackup item list \(OptionName.keychain.spelling) \(name)' lists the items of a keychain",
-                    "'kcbackup create \(OptionName.keychain.spelling) \(name)' backs it up")
-            }
+            return try doubtingKeychain(remote) { try fetch(remote, chosen: chosen) }
         }
         switch try InputFile.open(resolve(input: path)) {
         case .file(let file): return file
@@ -45,6 +36,23 @@ extension World {
                 try source.forEachPiece { bytes throws(StreamFailure) in try sink.write(bytes) }
                 return try sink.finish().file
             }
+        }
+    }
+
+    /// Runs `body`, which reads from a remote, and explains the lack of one if `keychain:NAME` was given, which is no name of
+    /// a keychain.
+    ///
+    /// - Throws: `UsageProblem`, and what `body` throws.
+    func doubtingKeychain<Result>(_ remote: RemoteLocation, _ body: () throws -> Result) throws -> Result {
+        let isOfKeychain = remote.remote.exact == "keychain"
+        do {
+            return try body()
+        } catch RemoteFailure.notInstalled where isOfKeychain, RemoteFailure.unknownRemote where isOfKeychain {
+            let name = remote.path.isEmpty ? "NAME" : shellWord(remote.path)
+            throw UsageProblem(
+                "\(quoted(remote.text)) is no archive, and the names of keychains have no prefix",
+                hint: "'kcbackup item list \(OptionName.keychain.spelling) \(name)' lists the items of a keychain",
+                "'kcbackup create \(OptionName.keychain.spelling) \(name)' backs it up")
         }
     }
 
