@@ -128,7 +128,7 @@ package final class RestorableKeychain: RestorableStore {
         let known: [KeptStates.State]
         var damage: (any Error)?
         do {
-            known = try KeptStates(of: access.open(), in: setting.folder).list()
+            known = try KeptStates(of: access.open(), in: setting.folder).listEverywhere()
         } catch let error as KeychainStoreError where error.isOfTheFile {
             known = try statesAtPath()
             if known.isEmpty { throw error }
@@ -145,7 +145,9 @@ package final class RestorableKeychain: RestorableStore {
         let keychain = try access.open()
         let states = KeptStates(of: keychain, in: setting.folder)
         let known = try states.list()
-        for candidate in known where name == nil || name?.exact == candidate.name.exact {
+        // Those from before it was moved are no longer its last changes once it was changed at its new place.
+        let candidates = try name == nil && !known.isEmpty ? known : states.listEverywhere()
+        for candidate in candidates where name == nil || name?.exact == candidate.name.exact {
             let state = KeptState(candidate)
             let copy = try state.reading { try states.open(candidate) }
             guard keychain.hasKeys(of: copy) else { throw StateFailure.otherPasscode(path: candidate.path) }
@@ -157,8 +159,8 @@ package final class RestorableKeychain: RestorableStore {
                 continue
             }
             return UndoPlan(
-                state: state, isOlder: name != nil && candidate != known.first, effect: .changes(difference.changes),
-                itemsAfter: difference.itemsAfter,
+                state: state, isOlder: name != nil && candidate != candidates.first,
+                effect: .changes(difference.changes), itemsAfter: difference.itemsAfter,
                 check: { [local, setting] keepsState in
                     try states.requireLockable()
                     try local.requireChangeable()
@@ -179,7 +181,7 @@ package final class RestorableKeychain: RestorableStore {
                 return nil
             }
         }
-        guard let newest = known.first else { throw StateFailure.none(named: nil) }
+        guard let newest = candidates.first else { throw StateFailure.none(named: nil) }
         throw name == nil ? StateFailure.present(name: newest.name) : .none(named: name)
     }
 

@@ -47,6 +47,7 @@ package struct KeptStates {
 
     private let keychain: Keychain
     private let folder: StateFolder
+    private let data: DataFolder
 
     /// A kept state.
     package struct State: Hashable, Sendable {
@@ -68,6 +69,7 @@ package struct KeptStates {
     /// states.
     package init(of keychain: Keychain, in folder: DataFolder) {
         self.keychain = keychain
+        data = folder
         self.folder = StateFolder(of: keychain.storeID, at: keychain.path, in: folder)
     }
 
@@ -83,7 +85,7 @@ package struct KeptStates {
     package func keep(
         before change: Change, now: Timestamp, onNothing: @escaping () -> Void = {}
     ) throws -> State {
-        try Path.makeFolder(folder.path)
+        try folder.make(at: keychain.path)
         let copy = try UnnamedFile(inFolder: folder.path)
         try keychain.copyFile(to: copy.file)
         let code = try StateFolder.code(of: copy.file, keychain.deviceKey)
@@ -139,6 +141,16 @@ package struct KeptStates {
     /// All states, the newest first.
     package func list() throws(FileFailure) -> [State] { try folder.list() }
 
+    /// The states that `removeAll` removes, the newest first: all, and those that were kept at places from which the
+    /// keychain was moved away.
+    ///
+    /// - Throws: also if it cannot be known whether a copy of the keychain is at such a place.
+    package func listEverywhere() throws(FileFailure) -> [State] {
+        var states = try list()
+        for folder in try folder.leftBehind(by: keychain, in: data) { states += try folder.list() }
+        return states.sorted { $0.date > $1.date }
+    }
+
     /// Opens a state; no passcode is needed.
     ///
     /// - Throws: `KeychainStoreError` (`damaged` also if the copy has changed since it was kept), `FileFailure`,
@@ -171,8 +183,14 @@ package struct KeptStates {
     /// Removes a state.
     package func remove(_ state: State) throws(FileFailure) { try StateFolder.remove(state) }
 
-    /// Removes all states.
+    /// Removes all states, also those that were kept at places from which the keychain was moved away: the keys that
+    /// open the one open the others.
     ///
     /// - Returns: the number of states removed.
-    package func removeAll() throws(FileFailure) -> Int { try folder.removeAll() }
+    package func removeAll() throws(FileFailure) -> Int {
+        // Its own first, whatever is at the other places.
+        var count = try folder.removeAll()
+        for folder in try folder.leftBehind(by: keychain, in: data) { count += try folder.removeAll() }
+        return count
+    }
 }

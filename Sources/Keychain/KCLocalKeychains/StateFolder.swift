@@ -10,13 +10,16 @@ package struct StateFolder: Hashable, Sendable {
 
     private static let ending = ".keychain"
     private static let recordEnding = ".written"
+    private static let placeName = "/.place"
     // Bytes of the MAC: half of HMAC-SHA256, the minimum that RFC 2104 (section 5) recommends.
     private static let codeLength = 16
 
     /// The folder of a keychain, determined by the ID of its file and its path.
     init(of storeID: [UInt8], at path: String, in folder: DataFolder) {
-        self.path = "\(folder.keptStates)/\(Hexadecimal.encode(storeID))-\(Self.word(for: path))"
+        self.path = "\(folder.keptStates)/\(Self.start(of: storeID))\(Self.word(for: path))"
     }
+
+    private static func start(of storeID: [UInt8]) -> String { Hexadecimal.encode(storeID) + "-" }
 
     private init(path: String) {
         self.path = path
@@ -34,6 +37,63 @@ package struct StateFolder: Hashable, Sendable {
             $0.exact < $1.exact
         }.map {
             StateFolder(path: "\(folder.keptStates)/\($0)")
+        }
+    }
+
+    /// Makes the folder, and notes the location of the keychain in it, which its name alone does not tell.
+    func make(at keychainPath: String) throws(FileFailure) {
+        try Path.makeFolder(path)
+        let note = path + Self.placeName
+        if try Path.exists(note) { return }
+        do throws(FileFailure) {
+            try PrivateFile.create(note, Array(LocalKeychain.place(of: keychainPath).utf8).span)
+        } catch {
+            // Another process has noted the same.
+            guard error.problem == .exists else { throw error }
+        }
+    }
+
+    /// The location of the keychain whose states these are; nil if it was not noted.
+    private func place() throws(FileFailure) -> String? {
+        do throws(FileFailure) {
+            let note = try PrivateFile.read(path + Self.placeName)
+            return note.withBytes { span in String(validating: span.indices.map { span[$0] }, as: UTF8.self) }
+        } catch {
+            guard error.problem == .notFound else { throw error }
+            return nil
+        }
+    }
+
+    /// The folders of the same keychain for places where it is no longer, since its file or its home was moved.
+    ///
+    /// A copy of the file that is at such a place has its states there. So has a file that does not open, since it may be
+    /// such a copy.
+    func leftBehind(by keychain: Keychain, in folder: DataFolder) throws(FileFailure) -> [StateFolder] {
+        try PrivateFolder.require(folder.keptStates, mayBeMissing: true)
+        var found: [StateFolder] = []
+        for name in try Path.names(in: folder.keptStates).sorted(by: { $0.exact < $1.exact }) {
+            let other = StateFolder(path: "\(folder.keptStates)/\(name)")
+            guard name.exact.hasPrefix(Self.start(of: keychain.storeID)), other != self else { continue }
+            guard let place = try other.place() else {
+                found.append(other)
+                continue
+            }
+            if try !Self.hasCopy(of: keychain, at: place) { found.append(other) }
+        }
+        return found
+    }
+
+    /// True if a copy of the keychain is at a place, or a file of which that cannot be known.
+    private static func hasCopy(of keychain: Keychain, at place: String) throws(FileFailure) -> Bool {
+        guard let file = try FileIdentity(of: place) else { return false }
+        // The place may lead to the keychain itself, by another path.
+        if try FileIdentity(of: keychain.path) == file { return false }
+        do throws(KeychainStoreError) {
+            let found = try Keychain.open(
+                at: place, deviceKey: keychain.deviceKey, minimumCost: keychain.minimumCost)
+            return found.storeID == keychain.storeID
+        } catch {
+            return true
         }
     }
 

@@ -55,7 +55,7 @@ enum StateKeeper {
     static func confirmRemoval(of keychain: Keychain, isGiven: Bool, in session: Session) throws {
         let states: [KeptStates.State]
         do throws(FileFailure) {
-            states = try KeptStates(of: keychain, in: session.world.dataFolder).list()
+            states = try KeptStates(of: keychain, in: session.world.dataFolder).listEverywhere()
                 .filter { $0.before?.onlyAdds != true }
         } catch {
             // They cannot be removed either, of which `removeAll` warns.
