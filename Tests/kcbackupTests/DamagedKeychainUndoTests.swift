@@ -107,6 +107,32 @@ struct DamagedKeychainUndoTests {
         try expectBroughtBack()
     }
 
+    @Test("The states of a keychain that was there before a new one do not replace the new one, unless one is named")
+    func statesOfEarlierKeychain() throws {
+        try FileManager.default.removeItem(atPath: home.folder.path(file))
+        #expect(home.run("keychain create login --passcode file:passcode").status == .ok)
+        try damage()
+        let damaged = try home.folder.read(file)
+        let outcome = home.run("undo --keychain login --yes")
+        #expect(outcome.status == .refused && outcome.messages.contains("may be of another one"), "\(outcome.messages)")
+        #expect(try home.folder.read(file) == damaged && names(".damaged-").isEmpty)
+        let listed = home.run("undo --keychain login --list --json")
+        let name = try #require(listed.text.firstMatch(of: /"name":"([0-9TZ.]+)"/)?.output.1)
+        #expect(home.run("undo \(name) --keychain login --yes").status == .ok)
+        try expectBroughtBack()
+    }
+
+    @Test("The states of a keychain that was moved do not make a second one of it, unless one is named")
+    func statesOfMovedKeychain() throws {
+        let moved = file.replacingOccurrences(of: "login", with: "work")
+        try FileManager.default.moveItem(atPath: home.folder.path(file), toPath: home.folder.path(moved))
+        let outcome = home.run("undo --keychain login --yes")
+        #expect(outcome.status == .refused && outcome.messages.contains("work.keychain"), "\(outcome.messages)")
+        #expect(try names("login.keychain").allSatisfy { $0.contains("/undo/") || $0.hasSuffix(".lock") })
+        // The keychain itself finds them.
+        #expect(home.run("undo --keychain work --yes").status == .ok)
+    }
+
     @Test("Undo of a keychain without states reports what is wrong with the keychain")
     func noState() throws {
         #expect(home.run("keychain delete login --confirm login").status == .ok)

@@ -51,6 +51,8 @@ package enum StateFailure: Error {
     case present(name: String)
     /// It is damaged, or cannot be read.
     case unreadable(KeptState, any Error)
+    /// The states at the place of a keychain that does not open are of another one; `nowAt` is where that one is, if known.
+    case otherKeychain(nowAt: String?)
     /// The passcode has been changed since it was kept.
     case otherPasscode(path: String)
     /// The present state cannot be kept; nothing was changed.

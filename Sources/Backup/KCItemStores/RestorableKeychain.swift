@@ -130,7 +130,7 @@ package final class RestorableKeychain: RestorableStore {
         do {
             known = try KeptStates(of: access.open(), in: setting.folder).listEverywhere()
         } catch let error as KeychainStoreError where error.isOfTheFile {
-            known = try statesAtPath()
+            known = try statesAtPath().map(\.state)
             if known.isEmpty { throw error }
             damage = error
         }
@@ -188,16 +188,16 @@ package final class RestorableKeychain: RestorableStore {
     package func planRepair(after error: any Error, to name: String?) throws -> UndoPlan? {
         guard let error = error as? KeychainStoreError, error.isOfTheFile else { return nil }
         let known = try statesAtPath()
-        guard let newest = known.first else { return nil }
-        guard let chosen = name.map({ name in known.first { $0.name.exact == name.exact } }) ?? newest else {
-            throw StateFailure.none(named: name)
-        }
+        if known.isEmpty { return nil }
+        let (folder, chosen) = try choose(name, from: known)
         let state = KeptState(chosen)
         let items = try state.reading { try read(chosen).itemCount() }
         return UndoPlan(
-            state: state, isOlder: chosen != newest, effect: .repair(of: error), itemsAfter: items,
+            state: state, isOlder: name != nil && chosen != known.first?.state, effect: .repair(of: error),
+            itemsAfter: items,
             check: { [local] _ in try local.requireReplaceable(makesFolder: true) }
         ) { [local, file, setting] _ in
+            try folder.claim(local, in: setting.folder)
             let old = try local.replaceFile(
                 by: chosen, insteadOf: file, deviceKey: setting.device.key(), now: setting.now)
             setting.removing { try StateFolder.remove(chosen) }
@@ -205,11 +205,41 @@ package final class RestorableKeychain: RestorableStore {
         }
     }
 
+    /// A state and the folder that has it.
+    private typealias FoundState = (folder: StateFolder, state: KeptStates.State)
+
     /// The states of all keychains that were at the path, the newest first.
-    private func statesAtPath() throws(FileFailure) -> [KeptStates.State] {
-        var known: [KeptStates.State] = []
-        for folder in try StateFolder.all(at: local, in: setting.folder) { known += try folder.list() }
-        return known.sorted { $0.name > $1.name }
+    private func statesAtPath() throws(FileFailure) -> [FoundState] {
+        var known: [FoundState] = []
+        for folder in try StateFolder.all(at: local, in: setting.folder) {
+            for state in try folder.list() { known.append((folder, state)) }
+        }
+        return known.sorted { $0.state.name > $1.state.name }
+    }
+
+    /// The state that the user named, or else the newest one of the keychain that was last at the path.
+    ///
+    /// - Throws: `StateFailure.none`; without a name, `StateFailure.otherKeychain` if the states are of a keychain that was
+    ///   there before, or that was moved: what would come back is not what the user lost.
+    private func choose(_ name: String?, from known: [FoundState]) throws -> FoundState {
+        if let name {
+            guard let named = known.first(where: { $0.state.name.exact == name.exact }) else {
+                throw StateFailure.none(named: name)
+            }
+            return named
+        }
+        var newest: FoundState?
+        for found in known where try !found.folder.isFollowed() {
+            if let newest, newest.folder != found.folder { throw StateFailure.otherKeychain(nowAt: nil) }
+            if newest == nil { newest = found }
+        }
+        guard let newest else { throw StateFailure.otherKeychain(nowAt: nil) }
+        // Beside a damaged file, one with the same ID is a copy of it.
+        if file != nil { return newest }
+        let place = try newest.folder.otherPlace(
+            than: local, in: setting.folder, deviceKey: setting.device.key(), minimumCost: minimumCost)
+        if let place { throw StateFailure.otherKeychain(nowAt: place) }
+        return newest
     }
 
     private func read(_ state: KeptStates.State) throws -> Keychain {

@@ -85,7 +85,7 @@ package struct KeptStates {
     package func keep(
         before change: Change, now: Timestamp, onNothing: @escaping () -> Void = {}
     ) throws -> State {
-        try folder.make(at: keychain.path)
+        try folder.claim(keychain.path, in: data)
         let copy = try UnnamedFile(inFolder: folder.path)
         try keychain.copyFile(to: copy.file)
         let code = try StateFolder.code(of: copy.file, keychain.deviceKey)
@@ -165,6 +165,8 @@ package struct KeptStates {
     /// - Throws: `KeychainStoreError.busy` if the states have changed since: another process has restored or kept one.
     ///   `FileFailure`, and what `body` throws.
     package func exclusively<Result>(knowing known: [State], _ body: () throws -> Result) throws -> Result {
+        // It is missing if all states are from before the keychain was moved.
+        try folder.make(at: keychain.path)
         let lock = try FileLock.ofFolder(folder.path)
         defer { withExtendedLifetime(lock) {} }
         guard try list() == known else { throw KeychainStoreError.busy }

@@ -54,6 +54,7 @@ package struct NewKeychain {
     /// - Throws: `KeychainStoreError`, `DeviceKeyFailure`, `LocalKeychainFailure` (`deviceKeyMissing`), `FileFailure`.
     package func make(passcode: borrowing SecretBytes?, countedBy counter: PasscodeCounter = .file) throws -> Made {
         let (key, isNew) = try prepare()
+        try StateFolder.follow(at: local, in: folder)
         try Keychain.make(
             at: local.path, deviceKey: key, passcode: passcode, countedBy: counter, cost: cost, now: now)
         return list(key, isNew)
@@ -70,6 +71,7 @@ package struct NewKeychain {
         let place = try Place(local)
         let result = try fill(
             Keychain.create(at: place.path, deviceKey: key, passcode: passcode, cost: cost, now: now))
+        try StateFolder.follow(at: local, in: folder)
         try place.publish()
         return (result, list(key, isNew))
     }
@@ -87,6 +89,7 @@ package struct NewKeychain {
         let place = try Place(local)
         let result = try fill(
             Keychain.create(at: place.path, adopting: keybag, deviceKey: key, now: now, minimumCost: minimumCost))
+        try StateFolder.follow(at: local, in: folder)
         try place.publish()
         return (result, list(key, isNew))
     }

@@ -11,6 +11,7 @@ package struct StateFolder: Hashable, Sendable {
     private static let ending = ".keychain"
     private static let recordEnding = ".written"
     private static let placeName = "/.place"
+    private static let followedName = "/.followed"
     // Bytes of the MAC: half of HMAC-SHA256, the minimum that RFC 2104 (section 5) recommends.
     private static let codeLength = 16
 
@@ -31,8 +32,12 @@ package struct StateFolder: Hashable, Sendable {
 
     /// The folders of all keychains that were ever at the path of `local`, which need not be opened.
     package static func all(at local: LocalKeychain, in folder: DataFolder) throws(FileFailure) -> [StateFolder] {
+        try all(at: local.path, in: folder)
+    }
+
+    private static func all(at path: String, in folder: DataFolder) throws(FileFailure) -> [StateFolder] {
         try PrivateFolder.require(folder.keptStates, mayBeMissing: true)
-        let ending = "-" + word(for: local.path)
+        let ending = "-" + word(for: path)
         return try Path.names(in: folder.keptStates).filter { $0.exact.hasSuffix(ending) }.sorted {
             $0.exact < $1.exact
         }.map {
@@ -51,6 +56,65 @@ package struct StateFolder: Hashable, Sendable {
             // Another process has noted the same.
             guard error.problem == .exists else { throw error }
         }
+    }
+
+    /// Makes the folder, and notes that its keychain is the one at the path, and no other one is there any more.
+    func claim(_ keychainPath: String, in folder: DataFolder) throws(FileFailure) {
+        try make(at: keychainPath)
+        // A kill in between leaves none that is there for certain, of which undo takes none unasked.
+        for other in try Self.all(at: keychainPath, in: folder) where other != self { try other.setFollowed() }
+        try Path.remove(path + Self.followedName)
+    }
+
+    /// Notes that another keychain came to the place of this one, if there are states of this one.
+    private func setFollowed() throws(FileFailure) {
+        if try isFollowed() || list().isEmpty { return }
+        do throws(FileFailure) {
+            try PrivateFile.create(path + Self.followedName, [UInt8]().span)
+        } catch {
+            // Another process has noted the same.
+            guard error.problem == .exists else { throw error }
+        }
+    }
+
+    /// True if another keychain came to the place of this one after it.
+    package func isFollowed() throws(FileFailure) -> Bool { try Path.exists(path + Self.followedName) }
+
+    /// Notes that a new keychain comes to a place, so that the states of others there are not taken for its own.
+    static func follow(at local: LocalKeychain, in folder: DataFolder) throws(FileFailure) {
+        for states in try all(at: local, in: folder) { try states.setFollowed() }
+    }
+
+    /// Claims the place of a keychain that is brought back from one of these states.
+    package func claim(_ local: LocalKeychain, in folder: DataFolder) throws(FileFailure) {
+        try claim(local.path, in: folder)
+    }
+
+    /// Where the keychain of these states is now, if it is known at another place than `local`.
+    ///
+    /// It is looked for under the names in the data folder, and where states of it were kept.
+    package func otherPlace(
+        than local: LocalKeychain, in folder: DataFolder, deviceKey: DeviceKey, minimumCost: ScryptCost?
+    ) throws(FileFailure) -> String? {
+        guard let start = Path.split(path).name.exact.split(separator: "-").first else { return nil }
+        var places: [String] = []
+        for name in try LocalKeychain.names(in: folder) {
+            places.append("\(folder.keychains)/\(name)\(LocalKeychain.ending)")
+        }
+        for name in try Path.names(in: folder.keptStates) where name.exact.hasPrefix(start + "-") {
+            if let place = try StateFolder(path: "\(folder.keptStates)/\(name)").place() { places.append(place) }
+        }
+        for place in places where LocalKeychain.place(of: place).exact != local.place.exact {
+            guard try Path.exists(place) else { continue }
+            do throws(KeychainStoreError) {
+                let found = try Keychain.open(at: place, deviceKey: deviceKey, minimumCost: minimumCost)
+                if Hexadecimal.encode(found.storeID).exact == start.exact { return place }
+            } catch {
+                // What does not open would not be a second keychain of that ID that is in use.
+                continue
+            }
+        }
+        return nil
     }
 
     /// The location of the keychain whose states these are; nil if it was not noted.

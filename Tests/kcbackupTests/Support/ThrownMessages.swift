@@ -63,6 +63,7 @@ struct ThrownMessages {
         "Failures/StateExplanations.swift": [
             "storeWords(store)": "keychain 'login'", "storeOption(store)": " --keychain login",
             "displayed(name, limit: 100)": "20261121T030000.000000Z", "shellWord(path)": "undo/state.keychain",
+            "quoted(place)": "'~/.local/share/kcbackup/keychains/work.keychain'",
             "quoted(label)": "'Bank'",
         ],
         "Local/ProtectionPlan.swift": ["quoted(file.path)": "'diary.txt'"],

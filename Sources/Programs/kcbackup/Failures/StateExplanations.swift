@@ -33,6 +33,22 @@ extension Failure {
                             + "kept"))
             case .unreadable(let state, let cause):
                 .ofState(Failure(cause, Subjects(path: state.path)), state: state.name, of: store)
+            case .otherKeychain(nil):
+                .refused(
+                    Refusal(
+                        .refused,
+                        "\(storeWords(store)) does not open, and the states that are kept may be of another one that was "
+                            + "there before it",
+                        hint: "'kcbackup undo \(OptionName.list.spelling)\(storeOption(store))' shows them, and "
+                            + "'kcbackup undo STATE\(storeOption(store))' puts one of them there"))
+            case .otherKeychain(.some(let place)):
+                .refused(
+                    Refusal(
+                        .refused,
+                        "\(storeWords(store)) does not open, and the states that are kept are of the one that is now "
+                            + "\(quoted(place))",
+                        hint: "'kcbackup undo \(OptionName.list.spelling)\(storeOption(store))' shows them, and "
+                            + "'kcbackup undo STATE\(storeOption(store))' puts one of them there"))
             case .otherPasscode(let path):
                 .refused(
                     Refusal(
