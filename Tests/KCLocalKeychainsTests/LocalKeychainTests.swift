@@ -26,6 +26,17 @@ struct LocalKeychainTests {
                 == "/home/mia/.local/share/kcbackup")
     }
 
+    @Test("Homes that share a data folder have states of their own; those in the data folder of a home move with it")
+    func statesOfHomes() throws {
+        for name in ["ann", "ben"] { try Path.makeFolder(temporary.path(name)) }
+        let (ann, ben) = (temporary.path("ann"), temporary.path("ben"))
+        let shared = Set([ann, ben].map { folder.keptStates(of: "home-files", below: $0) })
+        #expect(shared.count == 2 && !shared.contains(folder.keptStates + "/home-files"))
+        let own = DataFolder(environment: [:], home: ann)
+        #expect(own.keptStates(of: "home-files", below: ann) == own.keptStates + "/home-files")
+        #expect(own.keptStates(of: "home-files", below: ben) != own.keptStates + "/home-files")
+    }
+
     @Test("A name is looked up in the data folder; a path is used unchanged")
     func namesAndPaths() throws {
         #expect(try LocalKeychain(nil, in: folder).path == folder.keychains + "/login.keychain")

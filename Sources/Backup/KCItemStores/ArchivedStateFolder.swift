@@ -13,9 +13,12 @@ struct ArchivedStateFolder {
     let path: String
     let setting: StateSetting
 
-    /// - Parameter kind: the kind of source that the archives have.
-    init(_ setting: StateSetting, of kind: String) {
-        path = "\(setting.folder.keptStates)/\(kind)"
+    /// - Parameters:
+    ///   - kind: the kind of source that the archives have.
+    ///   - root: what the files of the store are below; nil for a store that is no files.
+    init(_ setting: StateSetting, of kind: String, below root: String? = nil) {
+        path =
+            root.map { setting.folder.keptStates(of: kind, below: $0) } ?? "\(setting.folder.keptStates)/\(kind)"
         self.setting = setting
     }
 

@@ -16,10 +16,11 @@ struct HomeStates {
     private let root: HomeRoot
     private let setting: StateSetting
 
-    init(_ root: HomeRoot, _ setting: StateSetting) {
+    /// - Parameter path: the path of the home, or of the system's root.
+    init(_ root: HomeRoot, _ path: String, _ setting: StateSetting) {
         self.root = root
         self.setting = setting
-        folder = ArchivedStateFolder(setting, of: root.sourceKind)
+        folder = ArchivedStateFolder(setting, of: root.sourceKind, below: path)
     }
 
     /// Makes codes of files, which differ if their bytes or their permissions do.

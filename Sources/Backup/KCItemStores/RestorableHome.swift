@@ -18,7 +18,7 @@ package final class RestorableHome: RestorableStore {
         self.root = root
         home = path
         self.setting = setting
-        kept = HomeStates(root, setting)
+        kept = HomeStates(root, path, setting)
     }
 
     /// Nil: a home is there.

@@ -26,8 +26,10 @@ package struct StateFolder: Hashable, Sendable {
         self.path = path
     }
 
-    private static func word(for path: String) -> String {
-        String(SHA256.hash(Array(LocalKeychain.place(of: path).utf8).span).hex.prefix(16))
+    private static func word(for path: String) -> String { word(of: LocalKeychain.place(of: path)) }
+
+    fileprivate static func word(of place: String) -> String {
+        String(SHA256.hash(Array(place.utf8).span).hex.prefix(16))
     }
 
     /// The folders of all keychains that were ever at the path of `local`, which need not be opened.
@@ -225,5 +227,19 @@ package struct StateFolder: Hashable, Sendable {
         guard let date = Timestamp(compact: parts[0]) else { return nil }
         let found = state(date, String(parts[1]), before: change)
         return found.path.exact == "\(path)/\(fileName)".exact ? found : nil
+    }
+}
+
+extension DataFolder {
+    /// The folder of the kept states of files that are below a root, such as a home.
+    ///
+    /// Homes that share a data folder do not share it: the state of one would write its secrets into the other. A home whose
+    /// own data folder this is has the plain name, so that it finds its states after it was moved.
+    package func keptStates(of kind: String, below root: String) -> String {
+        let plain = "\(keptStates)/\(kind)"
+        let own = DataFolder(environment: [:], home: root).path
+        if own.exact == path.exact { return plain }
+        if let own = Path.real(own), let present = Path.real(path), own.exact == present.exact { return plain }
+        return plain + "-" + StateFolder.word(of: Path.real(root) ?? root)
     }
 }
