@@ -59,6 +59,19 @@ struct DeviceImportTests {
         #expect(keychain.messages.contains("whose key was replaced"))
     }
 
+    @Test("The states that a move removes are named before the question and without one, if anything is in them")
+    func statesOfMovedKeychains() throws {
+        let asked = home.run(
+            ["device", "import", "other.age", "--passphrase", "file:passphrase", "--passcode", "file:passcode"],
+            terminal: ScriptedTerminal(answers: ["n"]))
+        #expect(asked.status == .refused, "\(asked.messages)")
+        let outcome = try expect(importOther)
+        for name in ["login", "more"] {
+            let words = "of keychain '\(name)' will be removed; 'undo' cannot bring them back then"
+            #expect(asked.messages.contains(words) && outcome.messages.contains(words), "\(outcome.messages)")
+        }
+    }
+
     @Test("A TPM that does not answer now is waited for, before anything changes")
     func silentChip() throws {
         for failure in [ChipFailure.noAnswer, .noAccess(path: "/dev/tpmrm0")] {

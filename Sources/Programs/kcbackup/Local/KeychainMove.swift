@@ -64,14 +64,15 @@ struct KeychainMove {
         self.passcode = passcode
     }
 
-    /// Says which keychains will be moved, and which cannot be.
+    /// Says which keychains will be moved, without their states, and which cannot be.
     func announce(_ session: Session) {
         for name in lost {
             session.warn(
                 "keychain \(quoted(name)) stays with the present key, since no TPM here opens it")
         }
-        for (local, _) in keychains {
+        for (local, keychain) in keychains {
             session.warn("keychain \(quoted(local.name)), made with the present key, will be moved to the new one")
+            StateKeeper.warnOfRemoval(of: keychain, named: local.name, in: session)
         }
     }
 
@@ -92,7 +93,7 @@ struct KeychainMove {
         for ((local, keychain), passcode) in zip(keychains, passcodes) {
             session.subjects.keychain = local.name
             try keychain.move(to: key, passcode: passcode.copy(), now: session.now)
-            StateKeeper.removeAll(of: keychain, because: "they belong to the key of before", in: session)
+            StateKeeper.removeAll(of: keychain, after: .deviceKey, in: session)
             session.note("keychain \(quoted(local.name)) belongs to device \(key.id) now")
         }
     }
