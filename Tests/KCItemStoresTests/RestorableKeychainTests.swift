@@ -32,7 +32,7 @@ struct RestorableKeychainTests {
         self.keychain = keychain
         let told = told
         setting = StateSetting(
-            folder: data, device: device, now: moment(9), tool: "test", didKeep: { told.kept += 1 },
+            folder: data, home: folder.path, device: device, now: moment(9), tool: "test", didKeep: { told.kept += 1 },
             warn: { Issue.record("\($0)") })
         let path = local.path
         store = try RestorableKeychain(

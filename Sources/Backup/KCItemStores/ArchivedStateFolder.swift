@@ -15,10 +15,9 @@ struct ArchivedStateFolder {
 
     /// - Parameters:
     ///   - kind: the kind of source that the archives have.
-    ///   - root: what the files of the store are below; nil for a store that is no files.
-    init(_ setting: StateSetting, of kind: String, below root: String? = nil) {
-        path =
-            root.map { setting.folder.keptStates(of: kind, below: $0) } ?? "\(setting.folder.keptStates)/\(kind)"
+    ///   - root: what the files of the store are below; the home for the keyring of its user.
+    init(_ setting: StateSetting, of kind: String, below root: String) {
+        path = setting.folder.keptStates(of: kind, below: root)
         self.setting = setting
     }
 

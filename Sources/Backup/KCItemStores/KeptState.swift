@@ -64,6 +64,8 @@ package enum StateFailure: Error {
 /// Where a store keeps its states, and what it tells about them.
 package struct StateSetting {
     package let folder: DataFolder
+    /// The home of the user, which distinguishes a desktop keyring from that of another home with the same data folder.
+    package let home: String
     package let device: LocalDevice
     package let now: Timestamp
     /// The program's name and version, for states that are archives.
@@ -73,10 +75,11 @@ package struct StateSetting {
     package let warn: (StateWarning) -> Void
 
     package init(
-        folder: DataFolder, device: LocalDevice, now: Timestamp, tool: String, didKeep: @escaping () -> Void,
-        warn: @escaping (StateWarning) -> Void
+        folder: DataFolder, home: String, device: LocalDevice, now: Timestamp, tool: String,
+        didKeep: @escaping () -> Void, warn: @escaping (StateWarning) -> Void
     ) {
         self.folder = folder
+        self.home = home
         self.device = device
         self.now = now
         self.tool = tool

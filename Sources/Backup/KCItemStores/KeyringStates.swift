@@ -19,7 +19,7 @@ package struct KeyringStates: StateKeeping {
     package init(_ client: SecretServiceClient, _ setting: StateSetting) {
         self.client = client
         self.setting = setting
-        folder = ArchivedStateFolder(setting, of: ArchiveSource.desktopKeyring)
+        folder = ArchivedStateFolder(setting, of: ArchiveSource.desktopKeyring, below: setting.home)
     }
 
     /// Changes items, one run at a time, after keeping the state.

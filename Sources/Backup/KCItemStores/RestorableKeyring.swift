@@ -26,7 +26,7 @@ package final class RestorableKeyring: RestorableStore {
         self.making = making
         self.setting = setting
         self.connect = connect
-        folder = ArchivedStateFolder(setting, of: ArchiveSource.desktopKeyring)
+        folder = ArchivedStateFolder(setting, of: ArchiveSource.desktopKeyring, below: setting.home)
     }
 
     private func client() throws -> SecretServiceClient {

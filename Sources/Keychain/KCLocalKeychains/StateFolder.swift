@@ -65,7 +65,7 @@ package struct StateFolder: Hashable, Sendable {
         try make(at: keychainPath)
         // A kill in between leaves none that is there for certain, of which undo takes none unasked.
         for other in try Self.all(at: keychainPath, in: folder) where other != self { try other.setFollowed() }
-        try Path.remove(path + Self.followedName)
+        if try isFollowed() { try Path.remove(path + Self.followedName) }
     }
 
     /// Notes that another keychain came to the place of this one, if there are states of this one.
@@ -231,7 +231,7 @@ package struct StateFolder: Hashable, Sendable {
 }
 
 extension DataFolder {
-    /// The folder of the kept states of files that are below a root, such as a home.
+    /// The folder of the kept states of what is no keychain: the files below a root, such as a home, or the desktop keyring.
     ///
     /// Homes that share a data folder do not share it: the state of one would write its secrets into the other. A home whose
     /// own data folder this is has the plain name, so that it finds its states after it was moved.
