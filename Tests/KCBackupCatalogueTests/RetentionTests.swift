@@ -73,7 +73,9 @@ struct RetentionTests {
         #expect(TimeSpan(text)?.description == text)
     }
 
-    @Test("An invalid time span is refused", arguments: ["", "5", "d", "7d1y", "-1d", "0d", "1w", "99999999d"])
+    @Test(
+        "An invalid time span is refused",
+        arguments: ["", "5", "d", "7d1y", "-1d", "0d", "1w", "99999999d", "٣٠d", "٣٠d1h", "３０d1h"])
     func noSpans(text: String) {
         #expect(TimeSpan(text) == nil)
     }

@@ -98,9 +98,9 @@ package struct TimeSpan: Hashable, Sendable {
 
     /// Parses a span; nil if the text is malformed or the span is zero.
     package init?(_ text: String) {
-        guard let match = text.wholeMatch(of: /(?:(\d{1,4})y)?(?:(\d{1,4})m)?(?:(\d{1,5})d)?(?:(\d{1,6})h)?/) else {
-            return nil
-        }
+        // Other digits are none to Int.
+        let form = /(?:(\d{1,4})y)?(?:(\d{1,4})m)?(?:(\d{1,5})d)?(?:(\d{1,6})h)?/.asciiOnlyDigits()
+        guard let match = text.wholeMatch(of: form) else { return nil }
         years = match.1.flatMap { Int($0) } ?? 0
         months = match.2.flatMap { Int($0) } ?? 0
         days = match.3.flatMap { Int($0) } ?? 0

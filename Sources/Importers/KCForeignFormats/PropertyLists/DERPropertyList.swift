@@ -76,7 +76,7 @@ struct DERPropertyList {
 
     /// Parses `YYYYMMDDhhmmss[.fraction]Z`, or the same with an offset from UTC; short dates have a two-digit year.
     static func date(_ text: String, isShort: Bool) -> Timestamp? {
-        let form = /(\d{14})(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d)(\d\d))/
+        let form = /(\d{14})(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d)(\d\d))/.asciiOnlyDigits()
         let century = isShort ? (text.prefix(2) < "50" ? "20" : "19") : ""
         guard text.utf8.count <= 40, let parts = (century + text).wholeMatch(of: form)?.output else { return nil }
         let digits = String(parts.1)
