@@ -239,6 +239,30 @@ struct CatalogueTests {
         #expect(all.difference(from: pin) == .oneOfAll)
     }
 
+    @Test("A keychain that is elsewhere is a copy, unless it was moved")
+    func copies() {
+        let id = String(repeating: "0a", count: 16)
+        let place = KeychainSubject(id: id, place: "/old:place/k.keychain")
+        #expect(KeychainSubject(place.text) == place)
+        #expect(KeychainSubject(id) == KeychainSubject(id: id, place: nil))
+        for text in ["", "/" + id, id + "0", String(repeating: "0A", count: 16), "secret-service:"] {
+            #expect(KeychainSubject(text) == nil, "\(text)")
+        }
+        let pin = BackupPin(isOfAll: false, mode: .encrypted, keys: ["a"], subjects: ["k": place.text])
+        var run = pin
+        #expect(pin.difference(from: run) == nil)
+        for subject in [id, id + ":/new/k.keychain"] {
+            run.subjects = ["k": subject]
+            run.moved = []
+            #expect(pin.difference(from: run) == .copied(series: "k", place: "/old:place/k.keychain"))
+            run.moved = ["k"]
+            #expect(pin.difference(from: run) == nil)
+        }
+        run.moved = []
+        run.subjects = ["k": String(repeating: "0b", count: 16)]
+        #expect(pin.difference(from: run) == .replaced(series: "k"))
+    }
+
     @Test("A series of which only the names of archives tell is no other keychain's")
     func unknownSubject() {
         let rebuilt = BackupPin(

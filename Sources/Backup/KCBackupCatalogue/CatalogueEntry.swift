@@ -129,7 +129,9 @@ package struct BackupPin: Hashable, Sendable {
     package var keys: [String]
     /// Those that come and go without a switch, since the device itself keeps the list of them; known for a run alone.
     package var kits: Set<ExactText> = []
-    /// The subject of each series: the ID of a keychain file, in hexadecimal, the path of a file of items, or
+    /// The series whose keychain is not where it was, and not there anymore, so that it was moved; known for a run alone.
+    package var moved: Set<ExactText> = []
+    /// The subject of each series: that of a keychain as `KeychainSubject.text`, the path of a file of items, or
     /// `unknownSubject`.
     package var subjects: [ExactText: String]
 
@@ -138,13 +140,15 @@ package struct BackupPin: Hashable, Sendable {
 
     /// Creates the pin for a run.
     package init(
-        isOfAll: Bool, mode: ArchiveMode, keys: [String], kits: Set<ExactText> = [], subjects: [ExactText: String]
+        isOfAll: Bool, mode: ArchiveMode, keys: [String], kits: Set<ExactText> = [], subjects: [ExactText: String],
+        moved: Set<ExactText> = []
     ) {
         self.isOfAll = isOfAll
         self.mode = mode
         self.keys = keys.sorted()
         self.kits = kits
         self.subjects = subjects
+        self.moved = moved
     }
 
     /// Returns the first difference between what the folder is used for and what a run would do; nil if there is none.
@@ -160,11 +164,28 @@ package struct BackupPin: Hashable, Sendable {
         // In a run over all keychains, a replaced keychain fails on its own, not the whole run.
         if isOfAll, run.isOfAll { return nil }
         for (series, subject) in run.subjects.sorted(by: { $0.key < $1.key }) {
-            if Self.differs(subject, from: subjects[series]) { return .replaced(series: series.string) }
+            if !run.moved.contains(series),
+                let difference = Self.difference(of: subject, in: series, from: subjects[series])
+            {
+                return difference
+            }
             if subjects[series] == nil, !isOfAll { return .otherKeychain(was: subjects.keys.sorted().map(\.string)) }
         }
         if isOfAll, !run.isOfAll { return .oneOfAll }
         return nil
+    }
+
+    /// How the subject of a series, which was not moved, differs from the known one; nil if it does not.
+    ///
+    /// - Parameter known: its subject so far; nil for none.
+    package static func difference(of subject: String, in series: ExactText, from known: String?) -> Difference? {
+        guard differs(subject, from: known) else { return nil }
+        if let now = KeychainSubject(subject), let was = known.flatMap({ KeychainSubject($0) }),
+            now.isElsewhere(than: was)
+        {
+            return .copied(series: series.string, place: was.place)
+        }
+        return .replaced(series: series.string)
     }
 
     /// True if a series is known to have been of another subject.
@@ -183,6 +204,10 @@ package struct BackupPin: Hashable, Sendable {
         case otherKeychain(was: [String])
         /// A keychain with the same name as the previous one, but another ID.
         case replaced(series: String)
+        /// A keychain with the same ID as the previous one, which is still at its place: one is a copy of the other.
+        ///
+        /// The place is nil in the data folder.
+        case copied(series: String, place: String?)
         /// One keychain, in a folder used for all of them.
         case oneOfAll
     }

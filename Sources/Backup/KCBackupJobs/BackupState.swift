@@ -136,11 +136,13 @@ package struct BackupState {
     ///
     /// - Parameters:
     ///   - storeID: returns the ID of a keychain file; nil if the keychain cannot be opened.
+    ///   - isAt: true if the keychain with an ID is at a place outside of the data folder, or may be.
     ///   - desktopHasItems: true if a desktop keyring is running and has items; asked only where there is nothing else.
     /// - Throws: `CatalogueFailure`, `FileFailure`, `LocalKeychainFailure`, the errors of `LocalDevice.keyIfAny`, and
     ///   what `desktopHasItems` throws.
     package init(
-        of store: Jobs, at now: Timestamp, storeID: (LocalKeychain) -> String?, desktopHasItems: () throws -> Bool
+        of store: Jobs, at now: Timestamp, storeID: (LocalKeychain) -> String?,
+        isAt: (_ place: String, _ id: String) -> Bool, desktopHasItems: () throws -> Bool
     ) throws {
         self.now = now
         dataFolder = store.dataFolder.path
@@ -154,20 +156,25 @@ package struct BackupState {
         // Where a link has replaced a folder, the files there are those of another catalogue.
         lost = try Self.lost(in: catalogues.filter { CatalogueFile.place(of: $0.folder).exact == $0.folder.exact })
         var stores: [StoreState] = []
-        for name in try LocalKeychain.names(in: store.dataFolder) {
+        let keychains = try LocalKeychain.names(in: store.dataFolder).map { name in
             let local = try LocalKeychain(name, in: store.dataFolder)
+            return (local: local, series: ArchiveName.series(of: name), id: storeID(local))
+        }
+        let holders = KeychainHolders(
+            keychains.compactMap { keychain in keychain.id.map { (series: keychain.series, id: $0) } })
+        for (local, own, id) in keychains {
             var entries: [CatalogueEntry] = []
-            if let storeID = storeID(local) {
+            if let id {
                 for catalogue in catalogues {
-                    let series = catalogue.pin?.subjects.filter { $0.value.exact == storeID.exact }.keys
-                    entries += catalogue.complete.filter {
-                        series?.contains($0.series.exact) == true && $0.isComplete != false
-                    }
+                    let series = holders.series(
+                        of: KeychainSubject(id: id, place: nil), named: own, in: catalogue, isAt: isAt)
+                    entries += catalogue.complete.filter { series.contains($0.series.exact) && $0.isComplete != false }
                 }
             }
             stores.append(
                 StoreState(
-                    name: name, entries: entries, jobs: jobs.filter { $0.job.covers(local) }.map(\.job.name), at: now))
+                    name: local.name, entries: entries, jobs: jobs.filter { $0.job.covers(local) }.map(\.job.name),
+                    at: now))
         }
         var shows = false
         if jobs.isEmpty {

@@ -225,7 +225,8 @@ enum FailureExamples {
         .folderMissing(folder: "backups"),
         .switches(folder: "backups", .mode(was: .encrypted)), .switches(folder: "backups", .keys(lost: 1, added: 1)),
         .switches(folder: "backups", .otherKeychain(was: ["login"])),
-        .switches(folder: "backups", .replaced(series: "login")), .switches(folder: "backups", .oneOfAll),
+        .switches(folder: "backups", .replaced(series: "login")),
+        .switches(folder: "backups", .copied(series: "login", place: nil)), .switches(folder: "backups", .oneOfAll),
         .shrunk(
             Shrinkage(
                 series: "login", before: 85, now: 12, goneClasses: [.internetPassword],

@@ -37,6 +37,8 @@ struct FolderBackup {
     struct Part {
         let subject: any NamedStore
         let series: String
+        /// What is recorded as the subject of the series.
+        let identity: String
         let source: any ReadableStore
 
         /// The items that could not be read, as far as they have names.
@@ -149,7 +151,8 @@ struct FolderBackup {
             isOfAll: rules.isOfSeveral, mode: options.unencrypted ? .unencrypted : .encrypted,
             keys: given.map { options.keys.names($0) } ?? [],
             kits: given?.knownKits ?? [],
-            subjects: Dictionary(uniqueKeysWithValues: parts.map { ($0.series.exact, $0.source.identity) }))
+            subjects: parts.subjects,
+            moved: try session.moved(parts.subjects, since: folder.catalogue.pin?.subjects))
         try folder.use(for: pin, maySwitch: rules.change)
         var maker: ArchiveKeyMaker?
         var unread: [String] = []
@@ -219,9 +222,11 @@ struct FolderBackup {
     }
 
     private func part(_ subject: any NamedStore, _ named: CreateOptions) throws -> Part {
-        Part(
+        let items = try subject.open(named.store(unlocking), in: session).items
+        let keychain = (subject as? LocalKeychain)?.subject(items.identity, in: session.world)
+        return Part(
             subject: subject, series: ArchiveName.series(of: subject.stem),
-            source: try subject.open(named.store(unlocking), in: session).items)
+            identity: keychain?.text ?? items.identity, source: items)
     }
 
     private func back(
@@ -264,7 +269,7 @@ struct FolderBackup {
 
     private func warnOfLoss(of part: Part) {
         guard options.unencrypted, part.subject.kind == .keychain else { return }
-        session.warnOfLoss(of: part.subject.name, part.source.identity)
+        session.warnOfLoss(of: part.subject, part.source.identity)
     }
 
     private func tell(_ summary: Summary) throws {

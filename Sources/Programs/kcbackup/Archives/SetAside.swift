@@ -20,7 +20,7 @@ extension FolderBackup {
                 continue
             }
             var (stays, goes) = (staying[index], part)
-            if known[part.series.exact]?.exact == part.source.identity.exact { swap(&stays, &goes) }
+            if known[part.series.exact]?.exact == part.identity.exact { swap(&stays, &goes) }
             staying[index] = stays
             // The others cannot have another name.
             let keychain = (goes.subject.kind == .keychain ? goes : stays).subject.name
@@ -44,11 +44,14 @@ extension FolderBackup {
         let subjects = known.filter { backedUp.contains($0.key) }
         var found = Set(
             try results.map { ArchiveName.series(of: try StoreChoice.prefixed($0.name)?.stem ?? $0.name).exact })
+        let moved = try session.moved(parts.subjects, since: subjects)
         var staying: [Part] = []
         for part in parts {
-            found.insert(part.series.exact)
-            if BackupPin.differs(part.source.identity, from: subjects[part.series.exact]), !rules.change {
-                let failure = CatalogueFailure.switches(folder: folder.name, .replaced(series: part.series))
+            let series = part.series.exact
+            found.insert(series)
+            let difference = BackupPin.difference(of: part.identity, in: series, from: subjects[series])
+            if let difference, !moved.contains(series), !rules.change {
+                let failure = CatalogueFailure.switches(folder: folder.name, difference)
                 results.append((part.subject.name, .failed(.catalogue(failure, job: session.job))))
             } else {
                 staying.append(part)
@@ -64,4 +67,9 @@ extension FolderBackup {
             }
         }
     }
+}
+
+extension [FolderBackup.Part] {
+    /// The subject of each series, of which each has one.
+    var subjects: [ExactText: String] { Dictionary(uniqueKeysWithValues: map { ($0.series.exact, $0.identity) }) }
 }

@@ -113,7 +113,7 @@ struct CreateCommand: Verb {
         let told = try open.items.unread.count
         options.warn(of: report, told: told, session)
         if options.unencrypted, subject.kind == .keychain {
-            session.warnOfLoss(of: subject.name, open.items.identity)
+            session.warnOfLoss(of: subject, open.items.identity)
         }
         let total = report.contents.counts.total
         if total == 0, report.damaged.isEmpty, !style.json {

@@ -132,6 +132,8 @@ private func explainSwitch(_ difference: BackupPin.Difference) -> String {
             + "and this one would be of another"
     case .replaced(let series):
         "are of another keychain \(quoted(series)), which was deleted or replaced since"
+    case .copied(let series, let place):
+        "are of keychain \(quoted(place ?? series)), which is still there, and one of the two is a copy of the other"
     case .oneOfAll: "are of all keychains, and this one would be of one alone"
     }
 }

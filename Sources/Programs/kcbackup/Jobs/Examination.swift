@@ -57,7 +57,7 @@ struct Examination {
         job = nil
         session.job = nil
         openKeychains()
-        lookAtChip()
+        lookAtKeychains()
         lookAtKits()
         lookAtKeyringFiles()
         lookAtHome()
@@ -172,11 +172,11 @@ struct Examination {
             ))
     }
 
-    /// Warns of keychains that would be lost with the chip of this device.
-    private mutating func lookAtChip() {
-        var lacking: [String] = []
-        check { session in if try session.isHeldByChip { lacking = try EncryptedArchives.lacking(in: session) } }
-        for name in lacking { warnings.append((nil, EncryptedArchives.warning(name))) }
+    /// Warns of keychains that are copies of one file, and of those that would be lost with the chip of this device.
+    private mutating func lookAtKeychains() {
+        var found: [String] = []
+        check { session in found = try session.copiedKeychains() + EncryptedArchives.warnings(in: session) }
+        warnings += found.map { (nil, $0) }
     }
 
     /// Warns of keyrings that have two versions, and of those of apps that nothing opens.

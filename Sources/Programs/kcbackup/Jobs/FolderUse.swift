@@ -24,13 +24,17 @@ extension CreateOptions {
     func requireSameUse(of folder: String, in session: Session) throws {
         guard let known = try session.catalogueIfAny(of: folder) else { return }
         let subjects = try subjects(in: session)
-        if let difference = try known.pin?.difference(from: self.pin(of: subjects, in: session)) {
+        let moved = try session.moved(subjects, since: known.pin?.subjects)
+        var run = try pin(of: subjects, in: session)
+        run.moved = moved
+        if let difference = known.pin?.difference(from: run) {
             throw CatalogueFailure.switches(folder: folder, difference)
         }
         guard self.folder.isOfSeveral, let expected = known.subjectsOfAll else { return }
-        for (series, subject) in subjects.sorted(by: { $0.key < $1.key })
-        where BackupPin.differs(subject, from: expected[series]) {
-            throw CatalogueFailure.switches(folder: folder, .replaced(series: series.string))
+        for (series, subject) in subjects.sorted(by: { $0.key < $1.key }) where !moved.contains(series) {
+            if let difference = BackupPin.difference(of: subject, in: series, from: expected[series]) {
+                throw CatalogueFailure.switches(folder: folder, difference)
+            }
         }
         // With the keychains of a home, there are other things, which may come and go.
         guard self.folder.all else { return }
@@ -58,7 +62,7 @@ extension CreateOptions {
             subjects: subjects)
     }
 
-    /// The IDs of the keychains that a run backs up, by series, without those that do not open.
+    /// The keychains that a run backs up, as subjects of their series, without those that do not open.
     private func subjects(in session: Session) throws -> [ExactText: String] {
         let names: [String?] =
             folder.isOfSeveral ? try LocalKeychain.names(in: session.world.dataFolder) : [keychain.keychain]
@@ -66,8 +70,8 @@ extension CreateOptions {
         for name in names {
             guard let local = try StoreChoice.named(name, in: session.world) as? LocalKeychain else { continue }
             do {
-                let id = try local.open(in: session).storeID
-                subjects[ArchiveName.series(of: local.stem).exact] = Hexadecimal.encode(id)
+                let id = Hexadecimal.encode(try local.open(in: session).storeID)
+                subjects[ArchiveName.series(of: local.stem).exact] = local.subject(id, in: session.world).text
             } catch {
                 // The check of the keychains reports it.
             }

@@ -12,7 +12,7 @@ typealias UnreadableJob = BackupState.UnreadableJob
 extension BackupState {
     /// Collects the state; changes nothing.
     ///
-    /// - Throws: as `init(of:at:storeID:desktopHasItems:)`.
+    /// - Throws: as `init(of:at:storeID:isAt:desktopHasItems:)`.
     init(in session: Session) throws {
         try self.init(of: Jobs(session.world), at: session.now) { local in
             do {
@@ -21,6 +21,8 @@ extension BackupState {
                 session.warn(Failure(error, session.subjects).explanation.message)
                 return nil
             }
+        } isAt: { place, id in
+            session.mayHaveKeychain(id, at: place)
         } desktopHasItems: {
             try session.world.desktopKeyringHasItems() == true
         }

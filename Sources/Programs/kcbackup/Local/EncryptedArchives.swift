@@ -13,21 +13,28 @@ struct EncryptedArchives {
     static let days: Int64 = 30
 
     private let catalogues: [Catalogue]
+    private let holders: KeychainHolders
+    private let session: Session
 
     /// Reads the records.
     init(in session: Session) throws {
+        self.session = session
+        holders = KeychainHolders(try session.openingKeychains().map { (series: $0.series, id: $0.id) })
         catalogues = try CatalogueFile.all(in: session.world.catalogues, device: LocalDevice(session.world).key()).found
     }
 
     /// When a keychain was last backed up to one that is still in its place; nil if there is none, or only in the future.
     ///
     /// - Parameter identity: the ID of its file, in hexadecimal.
-    func newest(of identity: String, at now: Timestamp) throws -> Timestamp? {
+    private func newest(of keychain: LocalKeychain, _ identity: String, at now: Timestamp) throws -> Timestamp? {
+        let subject = keychain.subject(identity, in: session.world)
         var newest: Timestamp?
         for catalogue in catalogues {
-            let series = catalogue.pin?.subjects.filter { $0.value.exact == identity.exact }.keys
+            let series = holders.series(
+                of: subject, named: ArchiveName.series(of: keychain.stem), in: catalogue,
+                isAt: { session.mayHaveKeychain($1, at: $0) })
             for entry in catalogue.complete where entry.mode == .encrypted && entry.isComplete != false {
-                guard series?.contains(entry.series.exact) == true, let good = entry.lastGood(at: now),
+                guard series.contains(entry.series.exact), let good = entry.lastGood(at: now),
                     newest.map({ good > $0 }) ?? true,
                     try entry.fileState(at: "\(catalogue.folder)/\(entry.name)") == .recorded
                 else { continue }
@@ -38,8 +45,8 @@ struct EncryptedArchives {
     }
 
     /// True if one of a keychain is young enough.
-    func isRecent(of identity: String, at now: Timestamp) throws -> Bool {
-        guard let newest = try newest(of: identity, at: now) else { return false }
+    func isRecent(of keychain: LocalKeychain, _ identity: String, at now: Timestamp) throws -> Bool {
+        guard let newest = try newest(of: keychain, identity, at: now) else { return false }
         return now.seconds - newest.seconds <= Self.days * 86_400
     }
 
@@ -48,8 +55,9 @@ struct EncryptedArchives {
         let archives = try EncryptedArchives(in: session)
         return try LocalKeychain.names(in: session.world.dataFolder).filter { name in
             do {
-                let keychain = try LocalKeychain(name, in: session.world).open(in: session)
-                return try !archives.isRecent(of: Hexadecimal.encode(keychain.storeID), at: session.now)
+                let local = try LocalKeychain(name, in: session.world)
+                let id = Hexadecimal.encode(try local.open(in: session).storeID)
+                return try !archives.isRecent(of: local, id, at: session.now)
             } catch KeychainStoreError.otherDevice {
                 // It is no keychain of this device.
                 return false
@@ -57,8 +65,13 @@ struct EncryptedArchives {
         }
     }
 
+    /// What to warn of if the key of this device is in its chip.
+    static func warnings(in session: Session) throws -> [String] {
+        try session.isHeldByChip ? lacking(in: session).map(warning) : []
+    }
+
     /// What a keychain without one risks.
-    static func warning(_ keychain: String) -> String {
+    fileprivate static func warning(_ keychain: String) -> String {
         "the key of this device is in its TPM, and no encrypted archive of keychain \(quoted(keychain)) that is younger "
             + "than \(days) days is known here: if the TPM is lost, so is the keychain; 'kcbackup create "
             + "\(OptionName.to.spelling) FOLDER' makes one"
@@ -81,10 +94,12 @@ extension Session {
     /// Warns if a keychain could be lost with the chip of this device.
     ///
     /// - Parameter identity: the ID of its file, in hexadecimal.
-    func warnOfLoss(of keychain: String, _ identity: String) {
+    func warnOfLoss(of store: any NamedStore, _ identity: String) {
+        guard let keychain = store as? LocalKeychain else { return }
         do {
-            guard try isHeldByChip, try !EncryptedArchives(in: self).isRecent(of: identity, at: now) else { return }
-            warn(EncryptedArchives.warning(keychain))
+            guard try isHeldByChip, try !EncryptedArchives(in: self).isRecent(of: keychain, identity, at: now)
+            else { return }
+            warn(EncryptedArchives.warning(keychain.name))
         } catch {
             // The backup is done.
             warn(Failure(error, subjects).explanation.message)

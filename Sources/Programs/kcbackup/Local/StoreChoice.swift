@@ -57,8 +57,8 @@ enum StoreChoice {
         -> any NamedStore
     {
         if given == nil, !folder.change, let pin = try session.catalogueIfAny(of: path)?.pin, !pin.isOfAll,
-            pin.subjects.count == 1, let identity = pin.subjects.values.first,
-            let subject = try subject(identity, in: session)
+            pin.subjects.count == 1, let (series, identity) = pin.subjects.first,
+            let subject = try subject(identity, of: series, in: session)
         {
             return subject
         }
@@ -66,13 +66,23 @@ enum StoreChoice {
     }
 
     /// Finds the keychain or keyring that a folder is used for; nil if it is not one of the user's.
-    private static func subject(_ identity: String, in session: Session) throws -> (any NamedStore)? {
+    private static func subject(
+        _ identity: String, of series: ExactText, in session: Session
+    ) throws -> (any NamedStore)? {
         if let keyring = DesktopKeyring(identity) { return keyring }
+        guard let known = KeychainSubject(identity) else { return nil }
         let standard = try LocalKeychain(nil, in: session.world)
         let names = try LocalKeychain.names(in: session.world.dataFolder)
-        for local in try [standard] + names.map({ try LocalKeychain($0, in: session.world) }) {
+        var keychains = try [standard] + names.map { try LocalKeychain($0, in: session.world) }
+        // A copy of the file has the same ID: the one at its place comes first.
+        if let place = known.place {
+            keychains.insert(try LocalKeychain(place, in: session.world), at: 0)
+        } else if let index = keychains.firstIndex(where: { ArchiveName.series(of: $0.stem).exact == series }) {
+            keychains.insert(keychains[index], at: 0)
+        }
+        for local in keychains {
             do {
-                if try Hexadecimal.encode(local.open(in: session).storeID) == identity { return local }
+                if try Hexadecimal.encode(local.open(in: session).storeID).exact == known.id.exact { return local }
             } catch is KeychainStoreError {
                 // A keychain that is missing or damaged; if it is meant, opening it again says why.
             }
