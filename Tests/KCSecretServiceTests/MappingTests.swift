@@ -127,7 +127,7 @@ struct MappingTests {
                 ["xdg:schema": "chrome_libsecret_os_crypt_password_v2", "application": "chrome"],
                 ["svce": "Title", "acct": "chrome"]
             ),
-            (["xdg:schema": "org.example.App", "b": "2", "a": "1"], ["svce": "org.example.App", "acct": "a=1 b=2"]),
+            (["xdg:schema": "org.example.App", "b": "2", "a": "1"], ["svce": "org.example.App"]),
         ] as [([String: String], [String: String])])
     func names(_ given: [String: String], _ expected: [String: String]) throws {
         let item = try item(
@@ -136,6 +136,28 @@ struct MappingTests {
             let code = try #require(AttributeCode(code: code))
             #expect(item.attributes.text(code) ?? item.attributes.number(code).map { String($0) } == value)
         }
+    }
+
+    @Test(
+        "Attributes that name no user do not become an account",
+        arguments: [
+            [("application", "chrome")],
+            [("service", "bank"), ("source.format", "csv"), ("source.part", "password")],
+            [("xdg:schema", "org.example.App"), ("a", "1")], [],
+        ] as [[(String, String)]])
+    func noAccount(_ given: [(String, String)]) throws {
+        let service = ServiceItem(
+            label: "Title", attributes: given.map { ServiceAttribute(name: $0.0, value: $0.1) })
+        #expect(try item(service).attributes[.acct] == nil)
+    }
+
+    @Test("An empty account is not reported as lost")
+    func emptyAccount() throws {
+        var draft = ItemDraft(itemClass: .genericPassword)
+        draft.attributes[.svce] = .text("bank")
+        draft.attributes[.acct] = .text("")
+        let item = try draft.completed(now: .reference, secretSize: 1)
+        #expect(!ServiceMapping.unmappedAttributes(item).contains(.acct))
     }
 
     @Test(

@@ -116,8 +116,8 @@ struct DesktopMergeTests {
             text == """
                 11
                 11
-                changed  generic password 'bank', account 'name=bank': secret rotated
-                changed  generic password 'mail', account 'name=mail': secret rotated
+                changed  generic password 'bank': secret rotated
+                changed  generic password 'mail': secret rotated
                 11 added, 11 removed, 2 changed, 1 the same
                 11 added, 11 removed, 2 changed, 1 the same
                 14 the same

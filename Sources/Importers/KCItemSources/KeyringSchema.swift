@@ -17,8 +17,6 @@ package struct KeyringSchema: Hashable, Sendable {
 
     /// Apple's code for a secure note, `note` as a number.
     private static let noteType: Int64 = 1_852_798_053
-    /// The maximum length of an account that is made from attributes, in characters.
-    private static let accountLength = 200
 
     /// Derives the attributes.
     ///
@@ -97,12 +95,8 @@ package struct KeyringSchema: Hashable, Sendable {
         }
         let own = schema == KeyringIdentity.genericSchema ? nil : schema
         set(.svce, item["service"] ?? item["application"] ?? own ?? label)
-        let others = item.attributes.filter { attribute in
-            attribute.name.exact != KeyringIdentity.schema.exact && attribute.name != "service"
-                && attribute.name.exact != KeyringExtra.accessible.exact
-        }.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-        let text = others.map { "\($0.name)=\($0.value)" }.joined(separator: " ")
-        set(.acct, item["username"] ?? item["user"] ?? item["account"] ?? String(text.prefix(Self.accountLength)))
+        // Nothing is made up for an item without a user name: an export would pass it on as one.
+        set(.acct, item["username"] ?? item["user"] ?? item["account"])
     }
 
     private mutating func set(_ code: AttributeCode, _ text: String?) {

@@ -157,6 +157,8 @@ package enum ServiceMapping {
             case .sync: entry.value != .number(0)
             case .agrp: entry.value != .text(ItemDraft.defaultAccessGroup)
             case .pdmn: false
+            // Without an account, a service has no attribute for it.
+            case .acct where entry.value == .text(""): false
             case .musr: place(of: item) == nil
             default: back[entry.code] != entry.value
             }

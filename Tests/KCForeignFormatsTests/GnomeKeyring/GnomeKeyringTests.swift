@@ -18,8 +18,8 @@ struct GnomeKeyringTests {
         let contents = try read(KeyringWriter().file())
         #expect(
             try contents.listing == [
-                "genp svce= acct=: ",
-                "genp svce=org.gnome.keyring.Note acct=topic=none desc=secure note: dear diary",
+                "genp svce=: ",
+                "genp svce=org.gnome.keyring.Note desc=secure note: dear diary",
                 "genp svce=web acct=ada: pass\nword\0\u{e9}",
                 "inet srvr=files.example.com acct=ada sdmn=WORK: \u{fffd}\0\u{fffd}",
             ])
