@@ -97,6 +97,17 @@ struct UndoOfNothingTests {
         #expect(home.run("item list").status == .incomplete)
     }
 
+    @Test("The warning before a new passcode counts all states that it removes")
+    func countedStates() throws {
+        try prepare("")
+        #expect(home.run("item update --service oak --set icmt=mine").status == .ok)
+        #expect(home.run("item add --service elm --secret file:pw").status == .ok)
+        let messages = home.run("keychain set-passcode --new-passcode file:pw -v").messages
+        let warned = try #require(messages.firstMatch(of: /warning: (\d+) earlier states, the newest/))
+        let removed = try #require(messages.firstMatch(of: /(\d+) earlier states removed/))
+        #expect(warned.1 == removed.1, "\(messages)")
+    }
+
     @Test("A new passcode seals all items anew: undo goes to no state from before, and to those from after")
     func newPasscode() throws {
         try prepare("")

@@ -92,19 +92,18 @@ enum StateKeeper {
 
     /// The number of states that are lost with a removal, and words for them; nil if there are none.
     ///
-    /// States that have nothing else than the keychain has are not worth a question.
+    /// States that have nothing else than the keychain has are not worth a question, but are counted in one.
     private static func lostStates(
         of keychain: Keychain, _ ending: String, in session: Session
     ) -> (count: Int, words: String)? {
         let states: [KeptStates.State]
         do throws(FileFailure) {
             states = try KeptStates(of: keychain, in: session.world.dataFolder).listEverywhere()
-                .filter { $0.before?.onlyAdds != true }
         } catch {
             // They cannot be removed either, of which `removeAll` warns.
             return nil
         }
-        guard let newest = states.first else { return nil }
+        guard let newest = states.first, !states.allSatisfy({ $0.before?.onlyAdds == true }) else { return nil }
         let time = session.calendar.moment(newest.date)
         let words =
             states.count == 1
