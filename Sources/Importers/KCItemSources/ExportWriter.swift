@@ -115,9 +115,11 @@ package final class ItemExport: ItemVisitor {
     /// The number of these that have a constraint.
     package private(set) var asking = 0
     /// The number of these that were imported as parts of one record with another exported item.
-    package private(set) var separated = 0
+    package var separated: Int { separatedByID + unidentified.separated }
+    private var separatedByID = 0
     /// The format and the ID of the records of which exported items are.
     private var records: Set<[String]> = []
+    private var unidentified = UnidentifiedRecords()
     /// Exported items whose unique key the file does not hold completely, with the missing attributes.
     package private(set) var altered: [(item: Item, lost: [AttributeCode])] = []
     /// Items that may not be exported.
@@ -180,12 +182,19 @@ package final class ItemExport: ItemVisitor {
         } else {
             exported[item.itemClass] += 1
             if item.constraint != nil { asking += 1 }
-            let names = ["source.format", "source.id"].compactMap { name in
-                item.extra.first { $0.name.exact == name.exact }?.value
-            }
-            if names.count == 2, !records.insert(names).inserted { separated += 1 }
+            addToRecord(item)
             let lost = writer.lost(of: item)
             if !lost.isEmpty { altered.append((item, lost)) }
+        }
+    }
+
+    private func addToRecord(_ item: Item) {
+        func source(_ name: String) -> String? { item.extra.first { $0.name.exact == name.exact }?.value }
+        guard let format = source("source.format") else { return }
+        if let id = source("source.id") {
+            if !records.insert([format, id]).inserted { separatedByID += 1 }
+        } else if let part = source("source.part"), let title = item.attributes.text(.labl) {
+            unidentified.add(part, format: format, title: title)
         }
     }
 
@@ -203,5 +212,20 @@ package final class ItemExport: ItemVisitor {
         // An unreadable item may be one that was asked for.
         damaged.append(item)
         if let item { writer.passOver(item) }
+    }
+}
+
+/// The parts of records that have no ID, as those of a table.
+private struct UnidentifiedRecords {
+    /// The number of items of each part, by format and title.
+    private var counts: [[String]: [String: Int]] = [:]
+
+    mutating func add(_ part: String, format: String, title: String) {
+        counts[[format, title], default: [:]][part, default: 0] += 1
+    }
+
+    /// The number of items beside the first one of their record; those with the same part are of several records.
+    var separated: Int {
+        counts.values.reduce(0) { sum, parts in sum + parts.values.reduce(0, +) - (parts.values.max() ?? 0) }
     }
 }
