@@ -206,6 +206,24 @@ struct DesktopSamenessTests {
                 """)
     }
 
+    @Test("An item without a secret is named, since it gets an empty one")
+    func noSecret() throws {
+        let text = try shell.run(
+            """
+            keyring
+            printf '%s\\n' '{"class":"genp","attributes":{"svce":"none"}}' '{"class":"genp","attributes":{"svce":"empty"},"secret":""}' >n.jsonl
+            chmod 600 n.jsonl
+            $KCBACKUP merge n.jsonl --into secret-service: --dry-run 2>&1 | grep -o 'not stored.*'
+            $KCBACKUP merge n.jsonl --into secret-service: --json | jq -c '[.unmapped[].secretMade]'
+            """)
+        #expect(
+            text == """
+                not stored by the Secret Service: generic password 'none': that it has no secret
+                [null,true]
+
+                """)
+    }
+
     @Test("An item with hashes as attributes is never written")
     func hashes() throws {
         let text = try shell.run(

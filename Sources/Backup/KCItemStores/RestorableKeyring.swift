@@ -53,7 +53,8 @@ package final class RestorableKeyring: RestorableStore {
 
     package func loss(of item: Item) -> ItemLoss? {
         ItemLoss(
-            attributes: ServiceMapping.unmappedAttributes(item), extra: ServiceMapping.unmappedExtra(item))
+            attributes: ServiceMapping.unmappedAttributes(item), extra: ServiceMapping.unmappedExtra(item),
+            hasSecretMade: item.secretSize == nil)
     }
 
     /// Lists the states that have items of the scope; the service is asked only for the label of a collection.

@@ -58,4 +58,6 @@ package struct ItemLoss: Hashable, Sendable {
     package let attributes: [AttributeCode]
     /// Names of attributes that have no code.
     package let extra: [String]
+    /// True if the item has no secret, and the store gives it an empty one.
+    package let hasSecretMade: Bool
 }

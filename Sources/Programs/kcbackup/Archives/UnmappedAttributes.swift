@@ -13,8 +13,9 @@ struct UnmappedAttributes {
 
     /// The items that lose more than their dates.
     private var others: [(item: Item, words: [String])] {
-        items.map { item, loss in
-            (item, loss.attributes.filter { !Self.dates.contains($0) }.map(\.word) + loss.extra.map { quoted($0) })
+        items.map { item, loss -> (item: Item, words: [String]) in
+            let names = loss.attributes.filter { !Self.dates.contains($0) }.map(\.word) + loss.extra.map { quoted($0) }
+            return (item, names + (loss.hasSecretMade ? ["that it has no secret"] : []))
         }.filter { !$0.words.isEmpty }
     }
 
@@ -36,6 +37,7 @@ struct UnmappedAttributes {
                 JSONValue.item(item).adding([
                     ("notSet", .list(loss.attributes.map { .text($0.code) })),
                     ("notSetExtra", .list(loss.extra.map { .text($0) })),
+                    ("secretMade", loss.hasSecretMade ? true : nil),
                 ])
             })
     }
