@@ -151,6 +151,24 @@ struct MappingTests {
         #expect(try item(service).attributes[.acct] == nil)
     }
 
+    @Test(
+        "What an import wrote of the kind of an item comes back",
+        arguments: [
+            ("note", "secure note"), ("totp", "one-time password"), ("passkey example.org", "passkey"),
+            ("wifi Home", "AirPort network password"), ("password", nil), ("field totp", nil),
+        ] as [(String, String?)])
+    func importedKind(part: String, description: String?) throws {
+        let marks = [("service", "x"), ("source.format", "csv"), ("source.part", part)]
+        let service = ServiceItem(
+            label: "Title", attributes: marks.map { ServiceAttribute(name: $0.0, value: $0.1) })
+        let item = try item(service)
+        #expect(item.attributes.text(.desc) == description)
+        #expect((item.attributes.number(.type) != nil) == (part == "note"))
+        #expect(ServiceMapping.serviceItem(of: item) == service)
+        let own = ServiceItem(label: "Title", attributes: [ServiceAttribute(name: "source.part", value: part)])
+        #expect(try self.item(own).attributes[.desc] == nil)
+    }
+
     @Test("An empty account is not reported as lost")
     func emptyAccount() throws {
         var draft = ItemDraft(itemClass: .genericPassword)

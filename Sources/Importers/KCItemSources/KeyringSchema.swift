@@ -55,10 +55,7 @@ package struct KeyringSchema: Hashable, Sendable {
             set(.acct, item["username_value"] ?? item["application"])
         default:
             itemClass = .genericPassword
-            if schema == Self.note {
-                attributes[.desc] = .text("secure note")
-                attributes[.type] = .number(Self.noteType)
-            }
+            if let kind = schema == Self.note ? "secure note" : Self.kind(ofImported: item) { describe(kind) }
             readGeneric(item, schema, label)
         }
     }
@@ -69,6 +66,25 @@ package struct KeyringSchema: Hashable, Sendable {
 
         // `==` would also accept another Unicode form.
         subscript(name: String) -> String? { attributes.first { $0.name.utf8.elementsEqual(name.utf8) }?.value }
+    }
+
+    /// What an import has written of the kind of an item; nil for a password, or if no import wrote it.
+    ///
+    /// A service has no description, without which a note would be exported as a password.
+    private static func kind(ofImported item: Given) -> String? {
+        guard item["source.format"] != nil, let part = item["source.part"] else { return nil }
+        return switch part.exact {
+        case "note": "secure note"
+        case "totp": "one-time password"
+        case let part where part.hasPrefix("passkey "): "passkey"
+        case let part where part.hasPrefix("wifi "): "AirPort network password"
+        default: nil
+        }
+    }
+
+    private mutating func describe(_ kind: String) {
+        attributes[.desc] = .text(kind)
+        if kind == "secure note" { attributes[.type] = .number(Self.noteType) }
     }
 
     private mutating func readNetwork(_ item: Given) {
