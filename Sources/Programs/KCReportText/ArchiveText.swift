@@ -217,8 +217,6 @@ extension Item {
     /// The value of an attribute, quoted unless it is a number; a number that is four characters is shown as these.
     private func value(of code: AttributeCode) -> String? {
         guard case .number(let number) = attributes[code] else { return attributes.shown(code).map(quoted) }
-        let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
-        let isText = code.isFourCharacters && bytes.allSatisfy { (0x20..<0x7f).contains($0) }
-        return isText ? quoted(String(decoding: bytes, as: UTF8.self)) : String(number)
+        return attributes.fourCharacters(code).map(quoted) ?? String(number)
     }
 }

@@ -19,4 +19,11 @@ extension Attributes {
         case .date(let date): calendar.moment(date)
         }
     }
+
+    /// The four characters that a number stands for, as in `htps`; nil if it is none of these.
+    package func fourCharacters(_ code: AttributeCode) -> String? {
+        guard code.isFourCharacters, case .number(let number) = self[code] else { return nil }
+        let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+        return bytes.allSatisfy { (0x20..<0x7f).contains($0) } ? String(decoding: bytes, as: UTF8.self) : nil
+    }
 }

@@ -206,10 +206,19 @@ private func detail(_ title: String, _ value: String) -> String {
 private func details(of item: Item, _ calendar: LocalCalendar) -> [String] {
     var lines = [detail("item", item.itemClass.name), detail("uuid", item.uuid.description)]
     for entry in item.attributes.entries {
-        let value = entry.code == .pdmn ? item.accessibility.name : nil
+        let value = entry.code == .pdmn ? item.accessibility.name : characters(of: entry.code, in: item.attributes)
         lines.append(detail(entry.code.word, value ?? item.attributes.shown(entry.code, calendar) ?? ""))
     }
     for attribute in item.extra { lines.append(detail("extra", "\(attribute.name) = \(attribute.value)")) }
     lines.append(detail("secret size", item.secretSize.map { byteCount(UInt64($0)) } ?? "no secret"))
     return lines
+}
+
+/// The four characters of a number, as options take them, with the usual name of a protocol; nil if it has none.
+private func characters(of code: AttributeCode, in attributes: Attributes) -> String? {
+    guard let characters = attributes.fourCharacters(code) else { return nil }
+    guard code == .ptcl, let number = attributes.number(code), let scheme = WebAddress.scheme(ofProtocolCode: number),
+        !characters.exact.hasPrefix(scheme)
+    else { return characters }
+    return "\(characters) (\(scheme))"
 }
