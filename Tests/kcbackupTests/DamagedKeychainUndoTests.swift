@@ -71,6 +71,30 @@ struct DamagedKeychainUndoTests {
         #expect(try names("-journal").allSatisfy { $0.contains(".damaged-") })
     }
 
+    @Test("A keychain that lost its file is told by status and doctor, and what brings it back comes first")
+    func lostFile() throws {
+        #expect(home.run("create --unencrypted --to b").status == .ok)
+        #expect(home.run("status --max-age 26h").status == .ok)
+        try FileManager.default.removeItem(atPath: home.folder.path(file))
+        for line in ["status", "status --max-age 26h --quiet", "doctor"] {
+            let outcome = home.run(line)
+            let all = outcome.text + outcome.messages
+            #expect(outcome.status == .notFound, "\(line): \(all)")
+            #expect(all.contains("keychain 'login' has lost its file"), "\(line): \(all)")
+        }
+        let list = home.run("item list")
+        let hints = list.messages.split(separator: "\n").filter { $0.contains("hint: ") }
+        #expect(list.status == .notFound && hints.count == 3, "\(list.messages)")
+        #expect(hints.first?.contains("'kcbackup undo --keychain login'") == true, "\(list.messages)")
+        #expect(hints.dropFirst().first?.contains("'kcbackup restore ARCHIVE --keychain login'") == true)
+        #expect(home.run("undo --yes").status == .ok)
+        #expect(home.run("restore a.kcb --on-conflict overwrite --passcode file:passcode").status == .ok)
+        #expect(home.run("keychain delete login --confirm login").status == .ok)
+        let status = home.run("status")
+        #expect(status.status == .ok, "\(status.messages)")
+        #expect(status.messages.contains("keychain 'login' is no longer here"), "\(status.messages)")
+    }
+
     @Test("A state that is damaged too replaces nothing")
     func damagedState() throws {
         try damage()

@@ -133,6 +133,8 @@ struct FolderBackup {
             ? nil : StoreChoice.chosen(options.keychain.keychain, for: rules, at: path, in: session)
         let names = try rules.isOfSeveral ? names(rules) : []
         if rules.all, names.isEmpty {
+            let standard = try LocalKeychain(nil, in: session.world)
+            if let gone = GoneKeychain.left(of: standard, in: session) { throw Refusal.noKeychain(gone) }
             throw Refusal.noKeychains(isDesktopRunning: try session.world.desktopKeyring() == .running)
         }
         let folder = try session.backupFolder(path, waitingAtMost: wait, mayBeNew: makesFolder, maySwitch: rules.change)

@@ -16,8 +16,8 @@ struct StatusCommand: Verb {
         abstract: "Show the last good backup of each job and keychain.",
         discussion: """
             With '--max-age', the run ends with 17 if the last good backup of a job or keychain is older, if a job \
-            never succeeded, or if there is no job and no newer backup. If the newest backup of a keychain is missing \
-            from its folder, the run ends with 10, and with 13 if another file has its name, or if the catalogue of a \
+            never succeeded, or if there is no job and no newer backup. If a keychain has lost its file without \
+            'keychain delete', or the newest backup of one is missing from its folder, the run ends with 10, and with 13 if another file has its name, or if the catalogue of a \
             folder was altered. The same limit applies to the copies of a job on its remotes. Recovery kits are shown \
             with their last checks. '--prometheus' prints the text format that a node exporter collects.
 
@@ -51,10 +51,11 @@ struct StatusCommand: Verb {
         let page = try form.page(replacing: StatusPage.mark, in: session)
         let state = try BackupState(in: session)
         let kits = StatusKits(in: session)
+        let gone = GoneKeychain.failures(in: state, of: session)
         let stale = limit.map { state.stale(since: $0, at: session.now) } ?? []
         if let page {
             try page.make { write in
-                let report = StatusReport(state, kits, stale: stale, at: session.now, session.calendar)
+                let report = StatusReport(state, kits, gone, stale: stale, at: session.now, session.calendar)
                 try write(StatusPage(report).html)
             }
         } else if form.prometheus {
@@ -63,6 +64,7 @@ struct StatusCommand: Verb {
             try session.result(state.json(kits, at: session.now), [])
         } else if !style.quiet {
             try session.result([:], lines(state, kits, in: session))
+            try session.noteGone(state)
             if state.stores.contains(where: { $0.good == nil }) {
                 session.note(
                     "only archives in folders of backups are on record here: 'kcbackup create \(OptionName.to.spelling) "
@@ -75,6 +77,7 @@ struct StatusCommand: Verb {
         }
         var problems = state.unreadable.map(\.failure) + state.jobs.compactMap(\.recordFailure)
         problems += state.failures.map { .catalogue($0, job: nil) } + state.lost.map(\.failure)
+        problems += gone
         if let failure = kits.failure { problems.append(failure) }
         if let maxAge, !stale.isEmpty { problems.append(.refused(Self.refusal(of: stale, maxAge))) }
         guard let first = problems.first else { return .ok }

@@ -18,7 +18,7 @@ struct Refusal: Error, Hashable, Sendable {
         explanation = Explanation(status, message, hints: hints)
     }
 
-    private init(_ explanation: Explanation) {
+    init(_ explanation: Explanation) {
         self.explanation = explanation
     }
 }

@@ -63,6 +63,7 @@ struct Examination {
         lookAtHome()
         guard let state else { return }
         if !state.jobs.isEmpty { lookForDesktop(state) }
+        for failure in GoneKeychain.failures(in: state, of: session) { report(failure.explanation) }
         for keychain in state.stores {
             count += 1
             // A job that cannot be read may be that of the keychain; of the desktop keyring, there is a warning.
@@ -313,20 +314,13 @@ struct Examination {
             }
         }
         if let source = options.keys.passphrase {
-            check { session in try Self.checkSource(source, .passphrase, session) }
+            check { session in try session.checkSource(source, .passphrase) }
         }
         check { session in
             try state.job.checkServices(in: session.surroundings)
             try state.job.checkPrograms(in: session.surroundings) { JobStarter.crontab(in: session) }
         }
         if !state.job.isOfDesktop { check { session in try state.job.checkLinger(in: session.surroundings) } }
-    }
-
-    private static func checkSource(_ source: SecretSource, _ option: OptionName, _ session: Session) throws {
-        // Credentials are available only in the unit that runs the job.
-        if case .credential = source, session.world.environment["CREDENTIALS_DIRECTORY"] == nil { return }
-        _ = try session.secrets.existing(
-            WantedSecret(what: "passphrase of the archive", flag: option, source: source))
     }
 
     private mutating func check(_ body: (Session) throws -> Void) {

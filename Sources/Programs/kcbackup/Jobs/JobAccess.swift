@@ -170,3 +170,12 @@ extension JobStarter {
         }
     }
 }
+
+extension Session {
+    /// Checks that the secret of a job can be read from where it comes from.
+    func checkSource(_ source: SecretSource, _ option: OptionName) throws {
+        // Credentials are available only in the unit that runs the job.
+        if case .credential = source, world.environment["CREDENTIALS_DIRECTORY"] == nil { return }
+        _ = try secrets.existing(WantedSecret(what: "passphrase of the archive", flag: option, source: source))
+    }
+}

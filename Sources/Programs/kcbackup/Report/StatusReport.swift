@@ -7,13 +7,16 @@ internal import KCReportText
 extension StatusReport {
     /// Says what there is, and what is wrong.
     ///
-    /// - Parameter stale: what has had no successful backup since the requested limit.
+    /// - Parameters:
+    ///   - gone: the keychains that have lost their files.
+    ///   - stale: what has had no successful backup since the requested limit.
     init(
-        _ state: BackupState, _ kits: StatusKits, stale: [BackupState.Stale], at now: Timestamp,
+        _ state: BackupState, _ kits: StatusKits, _ gone: [Failure], stale: [BackupState.Stale], at now: Timestamp,
         _ calendar: LocalCalendar
     ) {
         self.init(
-            problems: Self.problems(of: state, stale, now, calendar) + kits.problems(at: now),
+            problems: gone.map { Problem($0.explanation) } + Self.problems(of: state, stale, now, calendar)
+                + kits.problems(at: now),
             stores: state.stores.map { Store($0, in: state, at: now) },
             jobs: state.jobs.map { Job($0, calendar) },
             copies: state.jobs.flatMap { job in job.copies.map { Copies($0, of: job.job.name) } },
