@@ -85,6 +85,7 @@ struct CatalogueTests {
         second.trashed = second.created
         second.drilled = second.created
         second.confirmed = second.created
+        second.foundDamaged = second.created
         var catalogue = Catalogue(
             folder: file.folder,
             pin: BackupPin(isOfAll: true, mode: .encrypted, keys: ["b", "a"], subjects: ["login": "00ff"]),

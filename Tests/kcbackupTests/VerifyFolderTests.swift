@@ -87,8 +87,27 @@ struct VerifyFolderTests {
         try home.write("b/" + names[0], bytes)
         #expect(home.run("verify b").status == .damaged)
         let after = try times("verified")
-        #expect(after[0] == before[0])
+        #expect(after[0] == nil)
         #expect(after[1] != before[1] && after[1] != nil)
+    }
+
+    @Test("Damage that verify found is told by list and status, until verify finds the archive intact")
+    func foundDamage() throws {
+        let newest = try #require(try names().last)
+        let whole = try home.folder.read("work/b/" + newest)
+        var bytes = whole
+        bytes[bytes.count / 2] ^= 1
+        try home.write("b/" + newest, bytes)
+        #expect(home.run("status --max-age 26h").status == .ok)
+        #expect(home.run("verify b").status == .damaged)
+        #expect(try times("state") == ["ok", "damaged"])
+        let status = home.run("status --max-age 26h")
+        #expect(status.status == .damaged && status.messages.contains(newest), "\(status.messages)")
+        try home.write("b/" + newest, whole)
+        #expect(try times("state") == ["ok", "damaged"])
+        #expect(home.run("verify b").status == .ok)
+        #expect(try times("state") == ["ok", "ok"])
+        #expect(home.run("status --max-age 26h").status == .ok)
     }
 
     @Test("Files that are not archives are errors, and a pipe is not waited for")

@@ -153,6 +153,16 @@ package final class BackupFolder {
         }
     }
 
+    /// Records which archives were read and found damaged.
+    package func note(damaged: [CatalogueEntry.ID], now: Timestamp) throws(CatalogueFailure) {
+        let damaged = Set(damaged)
+        try change { catalogue in
+            for index in catalogue.entries.indices where damaged.contains(catalogue.entries[index].id) {
+                catalogue.entries[index].foundDamaged = now
+            }
+        }
+    }
+
     /// Replaces an archive with a rekeyed version.
     ///
     /// - Parameters:
@@ -277,7 +287,7 @@ package final class BackupFolder {
 
     /// True if the file at a path is the recorded archive of an entry, as far as that shows without reading its streams.
     func holds(_ entry: CatalogueEntry, at path: String) throws -> Bool {
-        try entry.fileState(at: path) == .recorded
+        try entry.outerState(at: path) == .recorded
     }
 
     private func holds(_ entry: CatalogueEntry) throws -> Bool { try holds(entry, at: path(of: entry)) }

@@ -37,13 +37,17 @@ package struct CatalogueEntry: Hashable, Sendable {
     package internal(set) var content: Content?
     package var state: State
     /// When the archive was last read to its last byte and found intact.
-    package var verified: Timestamp
+    package var verified: Timestamp { didSet { foundDamaged = nil } }
     /// When the archive last passed a trial restore.
     package var drilled: Timestamp?
     /// When a backup last found nothing changed since this archive.
     package var confirmed: Timestamp?
     /// When the archive was moved to the trash.
     package var trashed: Timestamp?
+    /// When the archive was read and found damaged; nil once it has been found intact again.
+    ///
+    /// Damage within a file of the right size shows only to one who reads all of it.
+    package internal(set) var foundDamaged: Timestamp?
 
     /// The file of an archive, which a rekey replaces by another one.
     package struct File: Hashable, Sendable {
@@ -107,6 +111,9 @@ package struct CatalogueEntry: Hashable, Sendable {
 
     /// False if some items could not be read when the archive was made; nil if that is unknown.
     package var isComplete: Bool? { content.map { $0.damaged == 0 } }
+
+    /// True if nothing is known to be missing from it, or damaged in it.
+    package var isGood: Bool { isComplete != false && foundDamaged == nil }
 
     /// The last time that a successful backup created or confirmed this archive.
     package var lastGood: Timestamp { max(created, confirmed ?? created) }

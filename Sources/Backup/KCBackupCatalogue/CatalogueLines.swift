@@ -99,7 +99,9 @@ extension CatalogueEntry {
             }
         }
         CanonicalJSON.literal(",\"state\":\"\(state.rawValue)\",\"verified\":\"\(verified)\"", into: &text)
-        for (name, time) in [("drilled", drilled), ("confirmed", confirmed), ("trashed", trashed)] {
+        for (name, time) in [
+            ("drilled", drilled), ("confirmed", confirmed), ("trashed", trashed), ("foundDamaged", foundDamaged),
+        ] {
             if let time { CanonicalJSON.literal(",\"\(name)\":\"\(time)\"", into: &text) }
         }
         CanonicalJSON.literal("}", into: &text)
@@ -146,6 +148,7 @@ extension CatalogueEntry {
         if scanner.skip(",\"drilled\":", in: bytes) { drilled = try scanner.time(in: bytes) }
         if scanner.skip(",\"confirmed\":", in: bytes) { confirmed = try scanner.time(in: bytes) }
         if scanner.skip(",\"trashed\":", in: bytes) { trashed = try scanner.time(in: bytes) }
+        if scanner.skip(",\"foundDamaged\":", in: bytes) { foundDamaged = try scanner.time(in: bytes) }
         try scanner.literal("}", in: bytes)
     }
 }

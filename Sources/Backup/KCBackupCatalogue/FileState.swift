@@ -8,7 +8,7 @@ extension CatalogueEntry {
         /// The file that was recorded.
         case recorded
         case missing
-        /// It is no archive, or not as long as the recorded one.
+        /// It is no archive, or not as long as the recorded one, or it was found damaged when it was last read.
         case damaged
         /// It is another archive than the recorded one.
         case replaced(Difference)
@@ -31,13 +31,20 @@ extension CatalogueEntry {
         var rekeyed = self
         rekeyed.file = nextFile
         rekeyed.nextFile = nil
-        return try rekeyed.fileState(at: path) == .recorded ? rekeyed : self
+        return try rekeyed.outerState(at: path) == .recorded ? rekeyed : self
     }
 
-    /// Compares the file at a path with the recorded one; reads a few kilobytes of it, however large it is.
+    /// Compares the file at a path with the recorded one; reads a few kilobytes of it, however large it is, and knows
+    /// what was found when all of it was last read.
     ///
     /// - Throws: `ArchiveFailure` (`file`, `stream`) if the file cannot be read.
     package func fileState(at path: String) throws -> FileState {
+        let state = try outerState(at: path)
+        return state == .recorded && foundDamaged != nil ? .damaged : state
+    }
+
+    /// The same, without what was found before.
+    func outerState(at path: String) throws -> FileState {
         do throws(ArchiveFailure) {
             return state(of: try ArchiveOutline(ArchiveFile(path: path)))
         } catch {

@@ -45,6 +45,7 @@ package struct ListedArchive {
             let (outline, failure) = look("\(path)/\(entry.name)")
             let state: State =
                 switch outline.map(entry.state) {
+                case .recorded where entry.foundDamaged != nil: .damaged
                 case .recorded: entry.isComplete == false ? .incomplete : .ok
                 case .replaced: .replaced
                 case .damaged, .missing: .damaged
@@ -63,7 +64,7 @@ package struct ListedArchive {
     /// True if the next run will find that an archive in the trash was taken back.
     private static func isTakenBack(_ entry: CatalogueEntry, in path: String) throws -> Bool {
         try Path.kind(of: "\(path)/\(BackupFolder.trashName)/\(entry.name)") != .file
-            && entry.fileState(at: "\(path)/\(entry.name)") == .recorded
+            && entry.outerState(at: "\(path)/\(entry.name)") == .recorded
     }
 
     /// Reads the outline of a file; without one, `failure` is why, or nil if it is no archive.

@@ -180,7 +180,9 @@ extension BackupFolder {
     package func verifyOutside(_ entry: CatalogueEntry, now: Timestamp) throws {
         switch try examine(entry, at: path(of: entry)) {
         case .genuine: break
-        case .excluded(let reason): throw failure(of: entry, reason) ?? CatalogueFailure.notWhole(name: entry.name)
+        case .excluded(let reason):
+            if reason == .damaged { try note(damaged: [entry.id], now: now) }
+            throw failure(of: entry, reason) ?? CatalogueFailure.notWhole(name: entry.name)
         }
         try change(entry) { $0.verified = now }
     }

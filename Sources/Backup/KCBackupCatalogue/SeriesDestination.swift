@@ -83,6 +83,8 @@ package final class SeriesDestination: ArchiveDestination {
         let state = isChecked ? currentState() : nil
         try folder.change(last) {
             $0.confirmed = now
+            // It was just read to its last byte.
+            $0.foundDamaged = nil
             $0.content?.state = state
         }
         try folder.change { $0.pin = folder.pin }

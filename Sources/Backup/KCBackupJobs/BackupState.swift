@@ -168,7 +168,7 @@ package struct BackupState {
                 for catalogue in catalogues {
                     let series = holders.series(
                         of: KeychainSubject(id: id, place: nil), named: own, in: catalogue, isAt: isAt)
-                    entries += catalogue.complete.filter { series.contains($0.series.exact) && $0.isComplete != false }
+                    entries += catalogue.complete.filter { series.contains($0.series.exact) && $0.isGood }
                 }
             }
             stores.append(
@@ -245,7 +245,7 @@ package struct BackupState {
         for catalogue in catalogues {
             for (series, name) in catalogue.pin?.subjects ?? [:] where DesktopKeyring(name) != nil {
                 entries[name.exact, default: []] += catalogue.complete.filter {
-                    $0.series.exact == series && $0.isComplete != false
+                    $0.series.exact == series && $0.isGood
                 }
             }
         }
@@ -307,7 +307,7 @@ package struct BackupState {
     private func hasBackup(since limit: Timestamp, at now: Timestamp) -> Bool {
         catalogues.contains { catalogue in
             catalogue.complete.contains { entry in
-                guard entry.isComplete != false, let good = entry.lastGood(at: now) else { return false }
+                guard entry.isGood, let good = entry.lastGood(at: now) else { return false }
                 return good >= limit
             }
         }

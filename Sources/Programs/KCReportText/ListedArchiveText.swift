@@ -11,10 +11,13 @@ extension ListedArchive {
         [
             name, created.map { calendar.minute($0) } ?? "", entry?.series ?? "",
             items.map(String.init) ?? "?", size.map(byteCount) ?? "", mode?.rawValue ?? "",
-            entry == nil ? "not checked" : "this device", entry.map { calendar.day($0.verified) } ?? "never",
+            entry == nil ? "not checked" : "this device", verified.map(calendar.day) ?? "never",
             entry?.drilled.map(calendar.day) ?? "never", state.rawValue,
         ]
     }
+
+    /// When it was last found intact; nil if damage was found since.
+    private var verified: Timestamp? { entry.flatMap { $0.foundDamaged == nil ? $0.verified : nil } }
 
     /// The JSON object "backup".
     package var json: JSONValue {
@@ -27,7 +30,7 @@ extension ListedArchive {
             ("device", outline.map { .text($0.header.device.description) }),
             ("counts", entry?.content.map { content in .counts { content.counts[$0] } }),
             ("complete", entry?.isComplete.map { .flag($0) }),
-            ("verified", entry.map { .text($0.verified.description) }),
+            ("verified", verified.map { .text($0.description) }),
             ("drilled", entry?.drilled.map { .text($0.description) }),
             ("confirmed", entry?.confirmed.map { .text($0.description) }),
             ("trashed", entry?.trashed.map { .text($0.description) }),

@@ -191,24 +191,38 @@ private final class KnownCatalogues {
 /// Results to record in catalogues at the end of a run, so that no lock is held while archives are read.
 final class CheckedFolders {
     private var archives: [ExactText: [CheckedArchive]] = [:]
+    private var damaged: [ExactText: [CatalogueEntry.ID]] = [:]
 
     /// Adds an archive that matches its entry in the catalogue.
     func append(_ archive: CheckedArchive, in folder: String) {
         archives[folder.exact, default: []].append(archive)
     }
 
-    /// Records all results; failing to record them is only a warning, since the archives are intact anyway.
+    /// Runs `body`, which reads an archive, and remembers if it is damaged.
+    func noting<Result>(_ subject: VerifySubject, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let failure as ArchiveFailure {
+            if let known = subject.known, explainArchive(failure, subject.path).status == .damaged {
+                damaged[known.folder.exact, default: []].append(known.entry.id)
+            }
+            throw failure
+        }
+    }
+
+    /// Records all results; failing to record them is only a warning, since the archives are what they are anyway.
     func note(in session: Session) {
         // After a signal, do not wait for another run.
         if Interruption.isRequested { return }
         let path = session.subjects.path
-        for (folder, archives) in archives.sorted(by: { $0.key < $1.key }) {
+        for folder in Set(archives.keys).union(damaged.keys).sorted() {
             do {
-                try session.backupFolder(folder.string, waitingAtMost: FileLock.defaultWait)
-                    .note(archives, now: session.now)
+                let opened = try session.backupFolder(folder.string, waitingAtMost: FileLock.defaultWait)
+                try opened.note(archives[folder] ?? [], now: session.now)
+                try opened.note(damaged: damaged[folder] ?? [], now: session.now)
             } catch {
                 session.warn(
-                    "that archives were verified is not noted: "
+                    "what was found is not noted: "
                         + Failure(error, session.subjects).explanation.message)
             }
         }

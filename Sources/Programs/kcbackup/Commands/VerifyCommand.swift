@@ -95,12 +95,12 @@ struct VerifyCommand: Verb {
         let subjects = try subjects(sample, in: session)
         let tally = Tally()
         let status = try archives.forEach(subjects, named: \.path, in: session) { subject, opener in
-            guard let file = try subject.open(archives.opening, in: session) else {
+            guard let file = try checked.noting(subject, { try subject.open(archives.opening, in: session) }) else {
                 tally.gone += 1
                 return .ok
             }
             let look = Look(command: self, subject: subject, file: file, session: session)
-            let (status, archive) = try look.verify(opener, passcode)
+            let (status, archive) = try checked.noting(subject) { try look.verify(opener, passcode) }
             if let archive, let known = subject.known { checked.append(archive, in: known.folder) }
             if status == .ok { tally.whole += 1 } else { tally.partial += 1 }
             return status

@@ -116,7 +116,8 @@ struct JobRun {
         let folder = try session.backupFolder(job.folder, waitingAtMost: job.options().folder.lock.wait())
         let limit = session.now.advanced(byMicroseconds: -Self.verifyAfter * 86_400_000_000)
         // A clock that was fast must not put it off.
-        for entry in folder.catalogue.complete where !(limit...session.now).contains(entry.verified) {
+        for entry in folder.catalogue.complete
+        where entry.foundDamaged != nil || !(limit...session.now).contains(entry.verified) {
             guard try folder.isPresent(entry) else { continue }
             try folder.verifyOutside(entry, now: session.now)
             report.verified += 1
