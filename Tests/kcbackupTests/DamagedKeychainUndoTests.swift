@@ -71,6 +71,18 @@ struct DamagedKeychainUndoTests {
         #expect(try names("-journal").allSatisfy { $0.contains(".damaged-") })
     }
 
+    @Test("A keychain that damage makes unrecognizable is told what brings it back", arguments: [0, 16])
+    func unrecognizable(kept: Int) throws {
+        var bytes = try home.folder.read(file)
+        if kept == 0 { bytes = [] } else { for position in 0..<kept { bytes[position] = 0 } }
+        try home.folder.write(file, bytes, mode: 0o600)
+        let outcome = home.run("item list")
+        #expect(outcome.status == .damaged)
+        #expect(outcome.messages.contains("'kcbackup undo' brings back its state"), "\(outcome.messages)")
+        #expect(home.run("undo --yes").status == .ok)
+        try expectBroughtBack()
+    }
+
     @Test("A keychain that lost its file is told by status and doctor, and what brings it back comes first")
     func lostFile() throws {
         #expect(home.run("create --unencrypted --to b").status == .ok)

@@ -90,6 +90,11 @@ package struct CatalogueFile {
     /// Includes the device ID: a renewed device starts new catalogues.
     private static func ending(_ device: DeviceKey) -> String { "-\(ArchiveName.short(device.id)).catalogue" }
 
+    /// True if a path is that of a catalogue, as in a failure of one whose folder is not known.
+    package static func isName(ofPath path: String) -> Bool {
+        Path.split(path).name.wholeMatch(of: /[0-9a-f]{16}-KC-[A-Z2-7]{8}\.catalogue/) != nil
+    }
+
     /// Locates the file for the folder that was at a path before links led elsewhere; nil if no link is in the path.
     init?(beforeLinksIn path: String, in catalogues: String, device: DeviceKey) {
         let literal = path.exact.removingSuffix("/") ?? path

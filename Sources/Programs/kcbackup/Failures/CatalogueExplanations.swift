@@ -11,11 +11,10 @@ func explainCatalogue(_ failure: CatalogueFailure, job: String?) -> Explanation 
     switch failure {
     case .altered(let folder):
         Explanation(
-            .damaged, "the catalogue of the backups in \(quoted(folder)) was changed since this device wrote it",
-            hint: rebuilding(folder))
+            .damaged, "\(catalogueWords(folder)) was changed since this device wrote it", hint: rebuilding(folder))
     case .otherFormat(let folder):
         Explanation(
-            .limit, "another version of kcbackup wrote the catalogue of the backups in \(quoted(folder))",
+            .limit, "another version of kcbackup wrote \(catalogueWords(folder))",
             hint: "use that version, or rebuild the catalogue: " + rebuilding(folder))
     case .folderGone(let folder, let archives):
         Explanation(
@@ -64,7 +63,9 @@ func explainCatalogue(_ failure: CatalogueFailure, job: String?) -> Explanation 
     case .notWhole(let name):
         Explanation(
             .damaged, "\(quoted(name)) was intact when it was made, and is damaged now",
-            hint: "'kcbackup verify' says what is wrong with it", "take it from a copy, or make a new backup now")
+            hint:
+                "'kcbackup verify \(name.exact.contains("/") ? shellWord(name) : "FOLDER")' says what is wrong with it",
+            "take it from a copy, or make a new backup now")
     case .missing(let name):
         Explanation(
             .notFound, "\(quoted(name)) is in the catalogue, and its file is gone",
@@ -118,8 +119,16 @@ private func words(_ difference: CatalogueEntry.Difference) -> String {
     }
 }
 
+/// The catalogue of a folder in a sentence; where the folder is not known, only the file of the catalogue is.
+private func catalogueWords(_ folder: String) -> String {
+    CatalogueFile.isName(ofPath: folder)
+        ? "the catalogue \(quoted(folder))" : "the catalogue of the backups in \(quoted(folder))"
+}
+
 private func rebuilding(_ folder: String) -> String {
-    "'kcbackup list \(OptionName.rebuild.spelling) \(shellWord(folder))' rebuilds it from the archives that are there"
+    CatalogueFile.isName(ofPath: folder)
+        ? "'kcbackup list \(OptionName.rebuild.spelling) FOLDER' rebuilds it, where FOLDER has its backups"
+        : "'kcbackup list \(OptionName.rebuild.spelling) \(shellWord(folder))' rebuilds it from the archives that are there"
 }
 
 private func explainSwitch(_ difference: BackupPin.Difference) -> String {
@@ -172,7 +181,7 @@ private func explainShrinkage(_ loss: Shrinkage, job: String?) -> Explanation {
     let words =
         "\(quoted(loss.series)) has \(counted(loss.now, "item")) to back up, and the last backup had "
         + "\(loss.before)\(goneWords(loss))"
-    let old = "if something was lost, that backup still has it: see 'kcbackup list'"
+    let old = "if something was lost, that backup still has it: see 'kcbackup list FOLDER'"
     if loss.unread == 0 {
         return Explanation(
             .shrunk, words, hint: old,

@@ -29,14 +29,18 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
     case .notFound:
         let explanation = Explanation(
             .notFound, "there is no \(name == nil ? "such keychain" : keychain)",
-            hint: "'kcbackup keychain list' shows the keychains, 'kcbackup keychain create' makes one")
+            hint: "'kcbackup keychain list' shows the keychains, "
+                + "'kcbackup keychain create\(unquotedOperand(name ?? ""))' makes one")
         guard let root = name.flatMap({ HomeRoot(storeName: $0 + ":") }) else { return explanation }
         return explanation.adding(["did you mean '\(OptionName.keychain.spelling) \(root.storeName)'?"])
     case .exists:
         return Explanation(
             .exists, "\(keychain) exists already", hint: "give the new one another name")
     case .notAKeychain(let mismatch):
-        return Explanation(.damaged, "\(keychain) is not a kcbackup keychain: \(mismatch.rawValue)")
+        let explanation = Explanation(.damaged, "\(keychain) is not a kcbackup keychain: \(mismatch.rawValue)")
+        // A path can lead to any file; in the data folder there are keychains alone, which damage can make unrecognizable.
+        guard let name, !name.exact.contains("/") else { return explanation }
+        return explanation.adding([keptState, anotherName, freeName])
     case .severalNames(let path):
         return Explanation(
             .damaged,

@@ -230,7 +230,8 @@ extension Refusal {
     /// The file of the newest backup is missing.
     static func newestGone(keychain: String, path: String) -> Refusal {
         Refusal(
-            .notFound, "the newest backup of \(storeWords(keychain)) is gone: \(quoted(path))",
+            .notFound,
+            "the newest backup of \(storeWords(keychain)) in \(quoted(Path.split(path).folder)) is gone: \(quoted(path))",
             hint: "is the disk mounted, and is it the right one?",
             "if it was removed on purpose, 'kcbackup list \(OptionName.rebuild.spelling) "
                 + "\(shellWord(Path.split(path).folder))' forgets it")

@@ -83,7 +83,9 @@ struct KeychainImport {
             policy: policy, isDryRun: isDryRun, requiresAll: reading.format is ItemLinesFormat,
             namesLimit: ChangeList.limit(isDryRun: isDryRun, in: session))
         guard try Path.exists(local.path) else {
-            session.warn("there is no keychain \(quoted(local.name)) yet; 'kcbackup keychain create' makes it")
+            session.warn(
+                "there is no keychain \(quoted(local.name)) yet; "
+                    + "'kcbackup keychain create\(unquotedOperand(local.name))' makes it")
             if try session.world.desktopKeyring() == .running, !session.style.isQuiet {
                 session.message("kcbackup: hint: \(KeyringHint.merged.words)\n")
             }
