@@ -81,6 +81,15 @@ package struct RecoveryKit: Hashable, Sendable {
         return (first...last).contains(checked) ? .recent : .old
     }
 
+    /// True if nobody has tried it for a year, nor made it since; a time in the future does not count.
+    package func isOverdue(at now: Timestamp) -> Bool {
+        switch rehearsal(at: now) {
+        case .recent: false
+        case .old: true
+        case .never: made < now.advanced(byMicroseconds: -Self.year) || made > now.advanced(byMicroseconds: Self.hour)
+        }
+    }
+
     // A year and a day, in microseconds, so that a check on the same day each year is in time.
     private static let year: Int64 = 366 * 86_400_000_000
     // In microseconds; a clock may be slightly fast.

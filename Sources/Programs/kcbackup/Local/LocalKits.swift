@@ -64,11 +64,14 @@ extension Session {
 
     /// Says which recovery kits open a new archive, and which of them nobody has tried lately.
     ///
+    /// A nightly run says it of a kit only once that has gone without a try for a year.
+    ///
     /// - Throws: as `recoveryKits`.
     func noteKits() throws {
+        let isWatched = !style.isQuiet && (world.terminal.showsMessages || style.isVerbose)
         for kit in try recoveryKits() where kit.retired == nil {
             note("recovery kit \(kit.fingerprint) opens it too")
-            if let doubt = kit.doubt(at: now) { warn(doubt) }
+            if let doubt = kit.doubt(at: now), isWatched || kit.isOverdue(at: now) { warn(doubt) }
         }
     }
 }
