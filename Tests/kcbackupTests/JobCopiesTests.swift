@@ -43,6 +43,17 @@ struct JobCopiesTests {
         }
     }
 
+    @Test("Where the remote cannot be reached, copy says so once, and tries no further archive")
+    func unreachable() throws {
+        for _ in 0..<2 { #expect(run("run x").status == .ok) }
+        try cut(true)
+        let outcome = run("copy b --to nas:y --metadata-readable")
+        #expect(outcome.status != .ok)
+        #expect(outcome.messages.components(separatedBy: "error: ").count == 2, "\(outcome.messages)")
+        try cut(false)
+        #expect(run("copy b --to nas:y --metadata-readable").status == .ok)
+    }
+
     @Test("Each run copies its archive, and status says so")
     func copies() throws {
         #expect(run("status").text.contains("never ran"))

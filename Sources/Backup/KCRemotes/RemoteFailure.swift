@@ -54,6 +54,17 @@ extension RemoteFailure {
     /// True if a name is taken.
     var isOfName: Bool { if case .exists = self { true } else { false } }
 
+    /// True if every other file would fail in the same way, after another wait for the same host.
+    package var isOfConnection: Bool {
+        switch self {
+        case .notInstalled, .noSftp, .notStarted, .unreadableConfiguration, .unknownRemote, .unpinnedHost, .unknownHost,
+            .unreachable:
+            true
+        case .leaving(_, let cause): cause.isOfConnection
+        default: false
+        }
+    }
+
     /// True if a file that was written is not there, or not as it was written.
     var isOfAbsence: Bool {
         switch self {

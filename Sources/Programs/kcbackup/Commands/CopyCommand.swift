@@ -60,17 +60,24 @@ struct CopyCommand: Verb {
             folder: session.world.remoteFolder(location), copiesReadable: metadataReadable, session: session)
         let paths = try archives.flatMap { try self.paths($0, session) }
         var copied = 0
-        let status = try session.forEach(paths, named: \.path) { path, problem in
+        var isUnreachable = false
+        let status = try session.forEach(paths, named: \.path, endsAll: { isUnreachable }) { path, problem in
             if let problem { throw problem }
-            let outcome = try copier.copy(path).outcome
-            if outcome == .copied {
+            let copy: RemoteFolder.Copy
+            do {
+                copy = try copier.copy(path)
+            } catch let failure as RemoteFailure {
+                isUnreachable = failure.isOfConnection
+                throw failure
+            }
+            if copy.outcome == .copied {
                 copied += 1
                 session.done = "\(counted(copied, "archive")) copied"
             }
             let target = location.appending(Path.split(path).name).text
             try session.result(
-                ["path": .text(path), "copy": .text(target), "copied": .flag(outcome == .copied)],
-                ["\(outcome == .copied ? "copied" : "there already")  \(displayed(target))\n"])
+                ["path": .text(path), "copy": .text(target), "copied": .flag(copy.outcome == .copied)],
+                ["\(copy.outcome == .copied ? "copied" : "there already")  \(displayed(target))\n"])
             // It is said with what follows it only if the line itself cannot be written.
             session.done = nil
             return .ok
