@@ -93,7 +93,9 @@ struct CreateCommand: Verb {
         }
         try tell(report, open, subject, target, given, session)
         if let folder = target.folder, try session.catalogueIfAny(of: folder) != nil {
-            session.note("'\(OptionName.to.spelling) \(shellWord(folder))' would add it to the backups kept there")
+            session.warn(
+                "\(quoted(folder)) is a folder of backups, whose catalogue does not know this archive: 'kcbackup create … "
+                    + "\(OptionName.to.spelling) \(shellWord(folder))' makes one that it knows")
         }
         return report.damaged.isEmpty ? .ok : .incomplete
     }
