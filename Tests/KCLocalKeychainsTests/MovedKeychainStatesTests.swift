@@ -34,7 +34,7 @@ struct MovedKeychainStatesTests {
             at: keychain.path, deviceKey: keychain.deviceKey, passcode: nil, cost: ScryptCost(logN: 1), now: moment(2))
         let moved = try Keychain.open(at: path, deviceKey: keychain.deviceKey, minimumCost: ScryptCost(logN: 1))
         let states = KeptStates(of: moved, in: data)
-        let after = try moved.write { _ in try states.keep(before: .import, now: moment(3)) }
+        let after = try states.keep(before: .import, now: moment(3))
         #expect(try states.list() == [after])
         #expect(try states.listEverywhere() == [after, before])
         #expect(try states.removeAll() == 2)

@@ -70,7 +70,8 @@ package struct StateFolder: Hashable, Sendable {
 
     /// Notes that another keychain came to the place of this one, if there are states of this one.
     private func setFollowed() throws(FileFailure) {
-        if try isFollowed() || list().isEmpty { return }
+        if try isFollowed() { return }
+        if try list().isEmpty { return }
         do throws(FileFailure) {
             try PrivateFile.create(path + Self.followedName, [UInt8]().span)
         } catch {
