@@ -94,10 +94,12 @@ struct ScheduleEditCommand: Verb {
                 use: "an option of 'kcbackup schedule add', or '\(OptionName.remove.spelling) OPTION'")
         }
         var words = try JobWords(of: old)
+        let names = words.names
         for name in remove {
-            let names = words.names
             guard words.remove(name) else {
-                throw UsageProblem.malformed(.remove, form: "an option of the job: \(names.joined(separator: ", "))")
+                throw UsageProblem(
+                    "\(quoted(name)) is not an option of the job that '\(OptionName.remove.spelling)' can remove; they are: "
+                        + names.joined(separator: ", "))
             }
         }
         words.replace(with: others)
