@@ -16,6 +16,7 @@ struct BinaryTests {
             """
             "$KCBACKUP" keychain create $'caf\\xe9' --no-passcode 2>&1
             echo $?
+            "$KCBACKUP" create -r age1 -o $'b\\xff.kcb' 2>&1 | head -1
             "$KCBACKUP" keychain create $'caf\\xe9' --no-passcode --json 2>/dev/null | grep -o '"code":64'
             ls .local 2>/dev/null
             """)
@@ -24,6 +25,7 @@ struct BinaryTests {
                 kcbackup: error: argument 3 is not UTF-8
                 kcbackup: hint: see 'kcbackup --help'
                 64
+                kcbackup: error: argument 5, after '-o', is not UTF-8
                 "code":64
 
                 """, "\(outcome.errorText)")

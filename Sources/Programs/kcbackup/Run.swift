@@ -89,10 +89,18 @@ func refuse(
 ) -> ExitStatus {
     let session = Session(world, OutputStyle(before: arguments.prefix { $0 != "--" }))
     switch objection {
-    case .notUTF8: return session.report(.commandLine(.other(objection.reason), command: CommandPath([]).words))
+    case .notUTF8(let position):
+        // The argument itself may be a secret that was typed in the wrong place.
+        let option = arguments.prefix(upTo: min(position, arguments.endIndex)).last.flatMap { isOption($0) ? $0 : nil }
+        let place = option.map { ", after \(quoted($0))," } ?? ""
+        let reason = "argument \(position)\(place) is not UTF-8"
+        return session.report(.commandLine(.other(reason), command: CommandPath([]).words))
     case .missing: return session.report(.argumentsMissing)
     }
 }
+
+/// True for an option without its value.
+private func isOption(_ word: String) -> Bool { word.exact.hasPrefix("-") && !word.utf8.contains(UInt8(ascii: "=")) }
 
 extension OutputStyle {
     /// Determines the output style of a command line that could not be parsed.
