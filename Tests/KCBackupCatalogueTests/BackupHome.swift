@@ -98,6 +98,16 @@ final class BackupHome {
         return plan
     }
 
+    /// Lets days pass, on each of which a run empties the trash; returns the number of archives that were deleted.
+    func runDaily(days: Int) throws -> Int {
+        var deleted = 0
+        for _ in 0..<days {
+            pass(days: 1)
+            deleted += try open().emptyTrash(now: now)
+        }
+        return deleted
+    }
+
     /// Loses the catalogue and rebuilds it from the folder.
     @discardableResult
     func loseCatalogue() throws -> BackupFolder.Rebuilt {

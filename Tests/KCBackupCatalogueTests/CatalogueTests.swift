@@ -82,7 +82,7 @@ struct CatalogueTests {
         var second = try entry(2, nil)
         second.nextFile = try file(of: 3)
         second.state = .trashed
-        second.trashed = second.created
+        second.trashed = CatalogueEntry.Removal(date: second.created, readings: [second.verified, second.created])
         second.drilled = second.created
         second.confirmed = second.created
         second.foundDamaged = second.created

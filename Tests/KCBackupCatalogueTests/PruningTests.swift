@@ -142,8 +142,7 @@ struct PruningTests {
         var other = try home.folder.read(trash + entries[1].name)
         if !isArchive { other[600] ^= 1 }
         try home.folder.write(trash + entries[0].name, other)
-        home.pass(days: 31)
-        #expect(try home.open().emptyTrash(now: home.now) == 1)
+        #expect(try home.runDaily(days: 32) == 1)
         #expect(try home.folder.read(trash + entries[0].name) == other)
         #expect(try !Path.exists(home.folder.path(trash + entries[1].name)))
         #expect(try home.open().catalogue.entries.contains { $0.id == entries[0].id })
@@ -153,10 +152,9 @@ struct PruningTests {
     func timeInTrash() throws {
         _ = try (0..<2).map { _ in try home.backUp() }
         _ = try home.prune(last: 1)
-        home.pass(days: 30)
-        #expect(try home.open().emptyTrash(now: home.now) == 0)
-        home.pass(days: 1)
-        #expect(try home.open().emptyTrash(now: home.now) == 1)
+        // The first day and the last do not count.
+        #expect(try home.runDaily(days: 31) == 0)
+        #expect(try home.runDaily(days: 1) == 1)
     }
 
     @Test("A run that was killed before it moved an archive does not move another file of that name")
@@ -164,7 +162,7 @@ struct PruningTests {
         let entries = try (0..<2).map { _ in try home.backUp() }
         try home.open().change { catalogue in
             catalogue.entries[0].state = .trashed
-            catalogue.entries[0].trashed = home.now
+            catalogue.entries[0].trashed = CatalogueEntry.Removal(date: home.now, now: home.now)
         }
         let other = try home.read(entries[1].name)
         try home.write(entries[0].name, other)
@@ -184,8 +182,7 @@ struct PruningTests {
         #expect(try home.names() == [entries[0].name])
         #expect(known.first { $0.id == entries[0].id }?.state == .complete)
         #expect(try home.prune(last: 5).removed == [])
-        home.pass(days: 31)
-        #expect(try home.open().emptyTrash(now: home.now) == 0)
+        #expect(try home.runDaily(days: 32) == 0)
         #expect(try home.names() == [entries[0].name])
     }
 

@@ -25,7 +25,8 @@ struct TrashTests {
     func mountPointAfterALongTime() throws {
         let entries = try (0..<2).map { _ in try home.backUp() }
         _ = try home.prune(last: 1)
-        home.pass(days: 31)
+        #expect(try home.runDaily(days: 31) == 0)
+        home.pass(days: 1)
         let before = try #require(try home.catalogueFile.load())
         try home.unmounted {
             try home.write("x.kcb", [1])
@@ -37,6 +38,52 @@ struct TrashTests {
         #expect(try home.catalogueFile.load() == before)
         #expect(try home.open().emptyTrash(now: home.now) == 1)
         #expect(try !isInTrash(entries[0]))
+    }
+
+    @Test(
+        "One run with a wrong clock, at the removal or later, deletes nothing before its 30 days and puts nothing off",
+        arguments: [-40, 40, 4_000] as [Int64], [0, 1, 10, 31])
+    func wrongClock(error: Int64, day: Int) throws {
+        _ = try (0..<2).map { _ in try home.backUp() }
+        if day == 0 { home.pass(days: error) }
+        _ = try home.prune(last: 1)
+        if day == 0 { home.pass(days: -error) }
+        for today in 1...30 {
+            home.pass(days: 1)
+            if today == day { home.pass(days: error) }
+            // Two parts of one run, and another soon after it.
+            for _ in 0..<3 { #expect(try home.open().emptyTrash(now: home.now) == 0) }
+            if today == day { home.pass(days: -error) }
+        }
+        if day == 31 {
+            home.pass(days: error)
+            #expect(try home.open().emptyTrash(now: home.now) == 0)
+            home.pass(days: -error)
+        }
+        #expect(try home.runDaily(days: 3) == 1)
+    }
+
+    @Test("Runs that are rare empty the trash too")
+    func rareRuns() throws {
+        _ = try (0..<2).map { _ in try home.backUp() }
+        _ = try home.prune(last: 1)
+        var deleted: [Int] = []
+        for _ in 0..<3 {
+            home.pass(days: 30)
+            deleted.append(try home.open().emptyTrash(now: home.now))
+        }
+        #expect(deleted == [0, 0, 1])
+    }
+
+    @Test("Undo brings back what was removed last, even if the clock was set back since the removal before")
+    func undoAfterClock() throws {
+        let entries = try (0..<4).map { _ in try home.backUp() }
+        home.pass(days: 2)
+        _ = try home.prune(last: 3)
+        home.pass(days: -2)
+        _ = try home.prune(last: 1)
+        #expect(try home.open().bringBack().entries.map(\.name) == entries[1...2].map(\.name))
+        #expect(try home.open().bringBack().entries.map(\.name) == [entries[0].name])
     }
 
     @Test("An archive that was copied back from the trash and entered again is pruned again")

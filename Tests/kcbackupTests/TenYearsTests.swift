@@ -118,7 +118,7 @@ struct TenYearsTests {
             // Killed before a file was moved into the trash: the next run moves it, and then it is brought back.
             try folder.change(entry) {
                 $0.state = .trashed
-                $0.trashed = Timestamp(microseconds: Timestamp.latest)
+                $0.trashed = Timestamp(microseconds: Timestamp.latest).map { CatalogueEntry.Removal(date: $0, now: $0) }
             }
         }
     }

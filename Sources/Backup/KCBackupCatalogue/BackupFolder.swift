@@ -266,7 +266,7 @@ package final class BackupFolder {
                     // The move did not happen, or a user took it back. Only `discard` removes archives, which first looks
                     // at what else is there.
                     guard try holds(entry, at: path(of: entry)) else { continue }
-                    returned[entry.id] = entry.trashed
+                    returned[entry.id] = entry.trashed?.date
                     entry.state = .complete
                     entry.trashed = nil
                 }

@@ -43,7 +43,7 @@ package struct CatalogueEntry: Hashable, Sendable {
     /// When a backup last found nothing changed since this archive.
     package var confirmed: Timestamp?
     /// When the archive was moved to the trash.
-    package var trashed: Timestamp?
+    package var trashed: Removal?
     /// When the archive was read and found damaged; nil once it has been found intact again.
     ///
     /// Damage within a file of the right size shows only to one who reads all of it.

@@ -100,9 +100,13 @@ extension CatalogueEntry {
         }
         CanonicalJSON.literal(",\"state\":\"\(state.rawValue)\",\"verified\":\"\(verified)\"", into: &text)
         for (name, time) in [
-            ("drilled", drilled), ("confirmed", confirmed), ("trashed", trashed), ("foundDamaged", foundDamaged),
+            ("drilled", drilled), ("confirmed", confirmed), ("foundDamaged", foundDamaged), ("trashed", trashed?.date),
         ] {
             if let time { CanonicalJSON.literal(",\"\(name)\":\"\(time)\"", into: &text) }
+        }
+        if let trashed {
+            CanonicalJSON.literal(",\"readings\":", into: &text)
+            encodeList(trashed.readings.map(\.description), into: &text)
         }
         CanonicalJSON.literal("}", into: &text)
     }
@@ -147,9 +151,30 @@ extension CatalogueEntry {
         self.nextFile = nextFile
         if scanner.skip(",\"drilled\":", in: bytes) { drilled = try scanner.time(in: bytes) }
         if scanner.skip(",\"confirmed\":", in: bytes) { confirmed = try scanner.time(in: bytes) }
-        if scanner.skip(",\"trashed\":", in: bytes) { trashed = try scanner.time(in: bytes) }
         if scanner.skip(",\"foundDamaged\":", in: bytes) { foundDamaged = try scanner.time(in: bytes) }
+        if scanner.skip(",\"trashed\":", in: bytes) { trashed = try Removal(&scanner, in: bytes) }
         try scanner.literal("}", in: bytes)
+    }
+}
+
+extension CatalogueEntry.Removal {
+    fileprivate init(_ scanner: inout CanonicalScanner, in bytes: borrowing Span<UInt8>) throws(MalformedLine) {
+        let date = try scanner.time(in: bytes)
+        var readings = [date]
+        // Without them, an earlier version wrote it.
+        if scanner.skip(",\"readings\":", in: bytes) {
+            readings = []
+            for text in try scanner.list(in: bytes) {
+                guard let time = Timestamp(text) else {
+                    throw MalformedLine("the date is not canonical", at: scanner.position)
+                }
+                readings.append(time)
+            }
+        }
+        guard let removal = Self(date: date, readings: readings) else {
+            throw MalformedLine("the number of readings is out of range", at: scanner.position)
+        }
+        self = removal
     }
 }
 

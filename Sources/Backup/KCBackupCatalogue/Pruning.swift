@@ -2,7 +2,7 @@ internal import KCByteStreams
 package import KCKeychainModel
 
 extension BackupFolder {
-    /// How long removed archives are kept in the trash, in days.
+    /// How long removed archives are kept in the trash at least, in days.
     package static let trashDays = 30
 
     /// The decision about an archive.
@@ -94,10 +94,12 @@ extension BackupFolder {
         if entries.isEmpty { return 0 }
         let going = Set(entries.map(\.id))
         try Path.makeFolder("\(path)/\(Self.trashName)")
+        // The clock may have been set back since the last removal, and undo begins with the last one.
+        let date = lastRemoval.map { max(now, $0.advanced(byMicroseconds: 1)) } ?? now
         try change { catalogue in
             for index in catalogue.entries.indices where going.contains(catalogue.entries[index].id) {
                 catalogue.entries[index].state = .trashed
-                catalogue.entries[index].trashed = now
+                catalogue.entries[index].trashed = CatalogueEntry.Removal(date: date, now: now)
             }
         }
         for (position, entry) in entries.enumerated() {
@@ -145,9 +147,8 @@ extension BackupFolder {
     /// - Throws: `CatalogueFailure` (`nothingInTrash`; `folderGone`; if every archive stays, the reason of the first,
     ///   `notWhole` or `file` with `exists`), `FileFailure`.
     package func bringBack() throws -> BroughtBack {
-        let times = catalogue.entries.compactMap { $0.trashed ?? returned[$0.id] }
-        guard let last = times.max() else { throw CatalogueFailure.nothingInTrash(folder: name) }
-        let all = catalogue.entries.filter { ($0.trashed ?? returned[$0.id]) == last }
+        guard let last = lastRemoval else { throw CatalogueFailure.nothingInTrash(folder: name) }
+        let all = catalogue.entries.filter { removal(of: $0) == last }
         if isGone { throw CatalogueFailure.folderGone(folder: name, archives: all.count) }
         var back: [CatalogueEntry] = []
         var stays: [(entry: CatalogueEntry, reason: CatalogueFailure)] = []
@@ -165,6 +166,11 @@ extension BackupFolder {
         return BroughtBack(entries: back, stays: stays)
     }
 
+    /// When an archive was removed; nil if it was not, or is back.
+    private func removal(of entry: CatalogueEntry) -> Timestamp? { entry.trashed?.date ?? returned[entry.id] }
+
+    private var lastRemoval: Timestamp? { catalogue.entries.compactMap { removal(of: $0) }.max() }
+
     private func bringBack(_ entry: CatalogueEntry) throws {
         guard try holds(entry, at: trashPath(of: entry)) else { throw CatalogueFailure.notWhole(name: entry.name) }
         // Move the file first: if the run is killed here, the next run enters it as complete.
@@ -181,14 +187,24 @@ extension BackupFolder {
         }
     }
 
-    /// Deletes archives that have been in the trash for more than `trashDays`.
+    /// Deletes archives that have been in the trash for `trashDays`, and notes that this run saw the others there.
+    ///
+    /// The time is counted so that one run with a wrong clock, or several within 20 hours, deletes nothing too early, and puts
+    /// off nothing for ever.
     ///
     /// - Returns: the number of deleted archives.
     /// - Throws: `CatalogueFailure`, `FileFailure`.
     package func emptyTrash(now: Timestamp) throws -> Int {
         if isGone { return 0 }
-        let limit = now.advanced(byMicroseconds: -Int64(Self.trashDays) * 86_400_000_000)
-        let old = catalogue.entries.filter { $0.state == .trashed && ($0.trashed ?? now) < limit }
+        try change { catalogue in
+            for index in catalogue.entries.indices where catalogue.entries[index].state == .trashed {
+                catalogue.entries[index].trashed?.read(now)
+            }
+        }
+        let limit = Int64(Self.trashDays) * 86_400_000_000
+        let old = catalogue.entries.filter { entry in
+            entry.state == .trashed && entry.trashed.map { $0.timeInMicroseconds >= limit } == true
+        }
         var gone: Set<CatalogueEntry.ID> = []
         for entry in old {
             let path = trashPath(of: entry)

@@ -33,7 +33,7 @@ extension ListedArchive {
             ("verified", verified.map { .text($0.description) }),
             ("drilled", entry?.drilled.map { .text($0.description) }),
             ("confirmed", entry?.confirmed.map { .text($0.description) }),
-            ("trashed", entry?.trashed.map { .text($0.description) }),
+            ("trashed", entry?.trashed.map { .text($0.date.description) }),
         ])
     }
 }

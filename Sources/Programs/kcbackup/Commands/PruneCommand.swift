@@ -17,8 +17,8 @@ struct PruneCommand: Verb {
 
             Each archive is read to its last byte first. Only intact ones that 'create --to' made on this device are \
             counted and removed; copies, renamed and damaged ones are named and stay, and the newest of a keychain is \
-            never removed. Removed archives stay in the folder '.trash' for 30 days, from which '--undo' brings \
-            back what the last run removed.
+            never removed. Removed archives stay in the folder '.trash' for at least 30 days, from which '--undo' \
+            brings back what the last run removed.
 
             EXAMPLES:
               kcbackup prune ~/backups --keep-daily 7 --keep-weekly 5 --dry-run
