@@ -46,6 +46,22 @@ struct JobFileTests {
         #expect(home.run("run x").status == .ok)
     }
 
+    @Test(
+        "An option without a value is refused by name in schedule edit as in schedule add, and the job stays as it was",
+        arguments: ["--at", "--hook-timeout", "--keep-last", "--keep-within", "--on-failure", "--on-success", "--to"])
+    func emptyValue(option: String) throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        #expect(home.run("schedule add x --unencrypted --to b").status == .ok)
+        let before = try home.folder.read("home/.local/share/kcbackup/jobs/x.job")
+        let to = option == "--to" ? [] : ["--to", "c"]
+        for words in [["edit", "x"], ["add", "y", "--unencrypted"] + to] {
+            let outcome = home.run(["schedule"] + words + [option, ""])
+            #expect(outcome.status == .usage && outcome.messages.contains("'\(option)"), "\(outcome.messages)")
+        }
+        #expect(try home.folder.read("home/.local/share/kcbackup/jobs/x.job") == before)
+    }
+
     @Test("A job of another device is named as such")
     func otherDevice() throws {
         let home = try TestHome()

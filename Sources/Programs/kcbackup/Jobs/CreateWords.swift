@@ -145,8 +145,9 @@ extension CreateOptions {
 }
 
 extension Session {
-    /// Returns a path that does not depend on the working folder.
+    /// Returns a path that does not depend on the working folder; an empty one, which names nothing, stays empty.
     func absolute(_ path: String) -> String {
+        if path.isEmpty { return path }
         let resolved = world.resolve(path)
         if resolved.exact.hasPrefix("/") { return resolved }
         return (ProcessEnvironment.workingFolder ?? "") + "/" + resolved

@@ -51,8 +51,11 @@ struct JobWords {
 
     /// The options as the parser reads them.
     var words: [String] {
-        // A value that begins with a dash is none otherwise.
-        entries.map { entry in entry.value.map { "\(entry.option.spelling)=\($0)" } ?? entry.option.spelling }
+        entries.flatMap { entry -> [String] in
+            guard let value = entry.value else { return [entry.option.spelling] }
+            // For the parser, a word that begins with a dash is no value, and neither is nothing after "=".
+            return value.isEmpty ? [entry.option.spelling, value] : ["\(entry.option.spelling)=\(value)"]
+        }
     }
 
     /// Removes an option; false if there is none with this name.
