@@ -220,6 +220,13 @@ struct CatalogueTests {
         #expect(ArchiveName.series(of: String(repeating: "ü", count: 300)).utf8.count <= 180)
     }
 
+    @Test("The ending of a file is taken off its name by bytes, also after a character that joins the dot")
+    func stems() {
+        #expect(ArchiveName.stem(ofFile: "stx\u{600}.jsonl").exact == "stx\u{600}".exact)
+        #expect(ArchiveName.stem(ofFile: "stx.jsonl") == "stx")
+        for name in [".jsonl", "stx", ""] { #expect(ArchiveName.stem(ofFile: name) == name) }
+    }
+
     @Test("A run with another mode, other keys or another keychain is distinguished from one that continues")
     func pins() {
         let pin = BackupPin(isOfAll: false, mode: .encrypted, keys: ["a"], subjects: ["login": "1"])

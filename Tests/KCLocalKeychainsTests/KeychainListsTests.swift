@@ -184,6 +184,7 @@ struct KeychainListsTests {
             #expect(try found(word).name == "work", "\(word)")
             #expect(try found(word).isNamed, "\(word)")
         }
+        #expect(try found("a\u{d4e}.keychain").name.exact == "a\u{d4e}".exact)
         #expect(try found("./x.keychain").path == temporary.path("work/x.keychain"))
         #expect(try found("/srv//./x").path == "/srv/x")
         #expect(throws: LocalKeychainFailure.emptyName) { try found("") }

@@ -42,6 +42,7 @@ struct SourceRuleTests {
         ),
         (.textIsBytes, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "if path.hasPrefix(\"/\") {}")),
         (.textIsBytes, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "a.exact.b(c).hasSuffix(\"/\")")),
+        (.textIsBytes, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "let a = String(name.dropLast(b))")),
         (
             .textIsBytes,
             SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "let a = b.split(separator: \"/\")")

@@ -59,6 +59,12 @@ enum TextRule {
         let calls = methods.flatMap { code.places(of: $0) }.filter { place in
             !["exact", "utf8"].contains { code.has("." + $0, before: place) }
         }
+        // They would take off a character, which can be more than what was searched for.
+        let ends = [".dropFirst(", ".dropLast("].flatMap { code.places(of: $0) }.filter { place in
+            var start = place
+            while code.isInWord(start - 1) { start -= 1 }
+            return start < place && code.has("String(", before: start)
+        }
         // The contents of literals are not in the code. A method of ours with this name searches bytes.
         let ours = Set(["\".exact)", "\", in: "].flatMap { code.places(of: ".contains(" + $0) })
         let keys = code.places(of: "[String: ").filter { !code.has("Any]", at: $0 + 9) }
@@ -70,7 +76,8 @@ enum TextRule {
             }
         }
         return file.lines(
-            of: calls.filter { !ours.contains($0) } + keys + types.filter { !code.isInWord($0 - 1) } + comparisons)
+            of: calls.filter { !ours.contains($0) } + keys + types.filter { !code.isInWord($0 - 1) } + comparisons
+                + ends)
     }
 
     /// True if what is compared at `place` may be text: neither nil, a literal, a constant nor a case.

@@ -91,10 +91,10 @@ package struct ArchiveName: Hashable, Sendable {
 
     /// Returns the name of a file without the ending that says what is in it.
     package static func stem(ofFile name: String) -> String {
-        let ending = [
+        let endings = [
             ".keychain", ".jsonl", ".csv", ".json", ".kdbx", ".keychain-db", ".keyring", ".kwl", ".1pux", ".zip",
-        ].first { name.exact.hasSuffix($0) && name.exact != $0.exact }
-        return String(name.dropLast(ending?.count ?? 0))
+        ]
+        return endings.lazy.compactMap { name.exact.removingSuffix($0) }.first { !$0.isEmpty } ?? name
     }
 
     /// Returns the start of a device ID as used in file names: `KC-` and eight characters.

@@ -21,11 +21,13 @@ package enum JobStarter: Hashable, Sendable {
         ]
         var isInstalled = false
         for folder in folders {
-            for name in Self.names(in: folder) where name.exact.hasSuffix(".service") {
-                guard let text = Self.text("\(folder)/\(name)"), Self.starts(job.name, text) else { continue }
+            for name in Self.names(in: folder) {
+                guard let stem = name.exact.removingSuffix(".service"), let text = Self.text("\(folder)/\(name)"),
+                    Self.starts(job.name, text)
+                else { continue }
                 let isOfSystem = folder.exact == (system + "/systemd/system").exact
                 if isOfSystem, !surroundings.isUser(Self.user(ofUnit: text)) { continue }
-                let timer = "timers.target.wants/\(name.dropLast(".service".count)).timer"
+                let timer = "timers.target.wants/\(stem).timer"
                 if folders.contains(where: { Self.isThere("\($0)/\(timer)") }) {
                     self = .found
                     return

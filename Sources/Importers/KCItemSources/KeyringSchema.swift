@@ -101,9 +101,9 @@ package struct KeyringSchema: Hashable, Sendable {
     }
 
     private mutating func readGeneric(_ item: Given, _ schema: String?, _ label: String?) {
-        if let path = item["unique"], path.exact.hasPrefix("ssh-store:") {
+        if let path = item["unique"]?.exact.removingPrefix("ssh-store:") {
             set(.svce, "ssh")
-            return set(.acct, String(path.dropFirst("ssh-store:".count)))
+            return set(.acct, path)
         }
         if KeyringEntry.isEntry(item.attributes.map(\.name)) {
             set(.svce, item["service"] ?? item["URL"].flatMap { $0.isEmpty ? nil : $0 } ?? label)

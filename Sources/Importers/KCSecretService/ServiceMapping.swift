@@ -112,8 +112,8 @@ package enum ServiceMapping {
         var properties: [ExactText: String] = [:]
         for extra in item.extra {
             var name = extra.name
-            if isOfService, name.exact.hasPrefix(KeyringExtra.escape) {
-                name = String(name.dropFirst(KeyringExtra.escape.count))
+            if isOfService, let escaped = name.exact.removingPrefix(KeyringExtra.escape) {
+                name = escaped
             } else if isOfService, name.exact.hasPrefix(KeyringExtra.prefix) {
                 // A service has no numbers.
                 let isKept = name != KeyringExtra.numbers

@@ -146,9 +146,7 @@ package struct ServiceItem: Hashable, Sendable {
 
     /// The label that KWallet reports for an entry with this one; it numbers entries of the same name with a suffix.
     private static func walletLabel(_ label: String) -> String {
-        var name =
-            label.exact.hasPrefix(walletFolder) && label != walletFolder
-            ? label.dropFirst(walletFolder.count) : label[...]
+        var name = (label.exact.removingPrefix(walletFolder).flatMap { $0.isEmpty ? nil : $0 } ?? label)[...]
         if name.exact.hasSuffix("_") {
             let stem = name.dropLast().reversed().drop { $0.isASCII && $0.isNumber }.reversed()
             if stem.count < name.count - 1, stem.suffix(2) == ["_", "_"] { name = name.prefix(stem.count - 2) }

@@ -34,17 +34,14 @@ extension LocalKeychain {
 
     /// The name without its ending; nil if it has neither ending.
     private static func withoutEnding(_ name: String) -> String? {
-        for ending in [macEnding, ending] where name.exact.hasSuffix(ending) && name.utf8.count > ending.utf8.count {
-            return String(name.dropLast(ending.count))
-        }
-        return nil
+        [macEnding, ending].lazy.compactMap { name.exact.removingSuffix($0) }.first { !$0.isEmpty }
     }
 
     /// The path with or without `-db`, whichever was not given, if a file exists there.
     private static func twin(of path: String) throws(LocalKeychainFailure) -> String? {
         let other: String
-        if path.exact.hasSuffix(macEnding) {
-            other = String(path.dropLast(3))
+        if path.exact.hasSuffix(macEnding), let shorter = path.exact.removingSuffix("-db") {
+            other = shorter
         } else if path.exact.hasSuffix(ending) {
             other = path + "-db"
         } else {

@@ -165,8 +165,8 @@ enum OptionName: String, CaseIterable, Sendable {
 
     /// Finds the option that an argument names, with or without `=value`; nil if it names none.
     init?(argument: String) {
-        if argument.exact.hasPrefix("--") {
-            self.init(rawValue: String(argument.dropFirst(2).prefix { $0 != "=" }))
+        if let word = argument.exact.removingPrefix("--") {
+            self.init(rawValue: String(word.prefix { $0 != "=" }))
         } else if argument.count == 2, argument.first == "-", let letter = argument.last,
             let flag = OptionName.allCases.first(where: { $0.letter == letter })
         {

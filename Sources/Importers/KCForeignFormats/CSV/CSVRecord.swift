@@ -61,8 +61,8 @@ final class CSVRecord {
 
     private func userName(_ bytes: borrowing Span<UInt8>) -> String? {
         guard let name = text(.username, bytes) else { return nil }
-        return product?.hasApostrophes == true && Self.hasApostrophe(name.utf8.span)
-            ? String(name.dropFirst()) : name
+        guard product?.hasApostrophes == true, Self.hasApostrophe(name.utf8.span) else { return name }
+        return name.exact.removingPrefix("'") ?? name
     }
 
     /// True for text that RoboForm writes with an apostrophe before it, so that no spreadsheet takes it for a formula.
@@ -193,7 +193,7 @@ final class CSVRecord {
         switch name {
         case "TOTP KEY$": try record.addOneTimePassword(value)
         case "-no-name-": try record.addField("", value)
-        default: try record.addField(String(name.dropLast()), value)
+        default: try record.addField(name.exact.removingSuffix("$") ?? name, value)
         }
     }
 

@@ -232,7 +232,7 @@ struct KychReader: ~Copyable {
         draft.attributes[.pdmn] = .text(accessibility.rawValue)
         if case .text(let name)? = record.text("PrintName", bytes) {
             // Some labels have a NUL at the end.
-            draft.attributes[.labl] = .text(name.exact.hasSuffix("\0") ? String(name.dropLast()) : name)
+            draft.attributes[.labl] = .text(name.exact.removingSuffix("\0") ?? name)
         }
         if let label = record.bytes("Label", bytes), !label.isEmpty { draft.attributes[.klbl] = .data(label) }
         if let tag = record.text("ApplicationTag", bytes), record.bytes("ApplicationTag", bytes) != [] {

@@ -90,7 +90,7 @@ final class ArchiveOutput {
     /// The folder that the user named, in which the archive gets a dated name; nil for anything else.
     var folder: String? {
         guard case .dated(let folder, _) = place, !folder.isEmpty else { return nil }
-        return folder.count > 1 ? String(folder.dropLast()) : folder
+        return folder.exact.removingSuffix("/").flatMap { $0.isEmpty ? nil : $0 } ?? folder
     }
 
     /// The destination as shown in messages.

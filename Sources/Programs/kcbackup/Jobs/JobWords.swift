@@ -53,8 +53,10 @@ struct JobWords {
     var words: [String] {
         entries.flatMap { entry -> [String] in
             guard let value = entry.value else { return [entry.option.spelling] }
-            // For the parser, a word that begins with a dash is no value, and neither is nothing after "=".
-            return value.isEmpty ? [entry.option.spelling, value] : ["\(entry.option.spelling)=\(value)"]
+            // For the parser, a word that begins with a dash is no value, and neither is nothing after "=", which is not
+            // even a "=" before a combining character.
+            return value.exact.hasPrefix("-")
+                ? ["\(entry.option.spelling)=\(value)"] : [entry.option.spelling, value]
         }
     }
 
