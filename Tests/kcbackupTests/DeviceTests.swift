@@ -115,6 +115,16 @@ struct DeviceTests {
         #expect(restored.status == .ok, "\(restored.messages)")
     }
 
+    @Test("The folder of a new key file is looked for before a secret is asked for")
+    func noFolderForKeyFile() throws {
+        for command in ["device export", "keychain escrow enable", "protect identity --class complete"] {
+            for (place, text) in [("items.jsonl/x", "'items.jsonl' is not a folder"), ("no/x", "'no' does not exist")] {
+                let messages = home.run("\(command) -o \(place)").messages
+                #expect(messages.contains("error: \(text)"), "\(command): \(messages)")
+            }
+        }
+    }
+
     @Test("For a copy of the device key that only public keys open, no passphrase is asked, and the option is named")
     func copyForPublicKeys() throws {
         #expect(home.run("keygen -o key.txt").status == .ok)

@@ -54,6 +54,7 @@ struct DeviceExportCommand: Verb {
         let id = status.device
         let path = session.world.resolve(output)
         if try Path.exists(path) { throw FileFailure(output, .exists) }
+        try session.requireFolder(ofKeyFile: output)
         switch status.holding {
         case .chip:
             try consent.require(for: id, to: "copy its key from the TPM", in: session)

@@ -57,6 +57,7 @@ struct KeychainEscrowEnableCommand: Verb {
         let keychain = try local.open(in: session)
         guard keychain.hasPasscode else { throw KeychainStoreError.escrow(.noPasscode) }
         if keychain.keybag.escrow != nil { throw KeychainStoreError.escrow(.exists) }
+        if output != "-" { try session.requireFolder(ofKeyFile: output) }
         let unlocked = session.world.unlocked
         let wanted = WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: passcodeOption.passcode)
         let secret = try session.trying(wanted, of: keychain) { secret in

@@ -43,6 +43,7 @@ struct ProtectIdentityCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let output = try newFile.path()
+        if let output { try session.requireFolder(ofKeyFile: output) }
         let place = try `class`.place(keychain, in: session)
         let identity = try place.identity(keychain.passcodeOption, in: session)
         let holder = place.keychain.map { "class \(`class`) of keychain \(quoted($0.name))" } ?? "this device"
