@@ -126,6 +126,20 @@ struct PathTests {
         #expect(throws: FileFailure(path, .notFolder)) { try Path.makeFolder(path + "/below") }
     }
 
+    @Test("A link that leads nowhere is missing, not a file in the place of a folder")
+    func noFolder() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("f", [1])
+        for (name, target) in [("nowhere", "missing"), ("to", "f"), ("loop", "loop"), ("here", ".")] {
+            try FileManager.default.createSymbolicLink(atPath: folder.path(name), withDestinationPath: target)
+        }
+        for path in [file, folder.path("to")] { #expect(try Path.isNoFolder(path)) }
+        for path in [folder.path("nowhere"), folder.path("missing"), file + "/x", folder.path("here")] {
+            #expect(try !Path.isNoFolder(path), "\(path)")
+        }
+        #expect(throws: FileFailure.self) { try Path.isNoFolder(folder.path("loop")) }
+    }
+
     @Test("A file in the place of a folder is named, wherever in the path it is")
     func namesFileInTheWay() throws {
         let folder = try TemporaryFolder()

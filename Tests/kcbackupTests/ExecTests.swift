@@ -114,6 +114,12 @@ struct ExecTests {
         #expect(text == "lily\nclosed\nsix\nlily\nrest\n")
     }
 
+    @Test("Standard input that was closed is empty for the command, and not a file to write")
+    func closedInput() throws {
+        let text = try output(of: "run sh -c 'cat || echo failed; echo $T; echo x >&0 || echo not' <&- 2>/dev/null\n")
+        #expect(text == "tulip\nnot\n")
+    }
+
     @Test("A command that cannot be run ends with 126 or 127, and says why")
     func notRun() throws {
         let outcome = try shell(

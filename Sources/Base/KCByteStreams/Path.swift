@@ -144,6 +144,17 @@ package enum Path {
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
+    /// True if there is something else than a folder at `path`, following symbolic links; a dangling one leads to nothing.
+    ///
+    /// - Throws: `FileFailure` (`system`) if this cannot be determined.
+    package static func isNoFolder(_ path: String) throws(FileFailure) -> Bool {
+        var status = stat()
+        if unsafe stat(path, &status) == 0 { return status.st_mode & S_IFMT != S_IFDIR }
+        let code = errno
+        if code == ENOENT || code == ENOTDIR { return false }
+        throw FileFailure(path, .system(code, doing: "examining"))
+    }
+
     /// True if there is a regular file at `path`, following symbolic links; false if that cannot be determined.
     ///
     /// Unlike opening, this consumes nothing from a pipe.

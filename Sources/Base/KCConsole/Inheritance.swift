@@ -12,6 +12,8 @@ enum Inheritance {
         /// Where the kernel has put the variables, which nothing overwrites.
         var variables: [UnsafeMutablePointer<CChar>]
         var blocked: sigset_t
+        /// True if standard input was closed.
+        var isInputClosed: Bool
         /// The signals that `ProcessSetup` changes, and whether each was ignored.
         var signals: [(number: Int32, isIgnored: Bool)]
     }
@@ -25,7 +27,8 @@ enum Inheritance {
         var blocked = sigset_t()
         unsafe pthread_sigmask(SIG_BLOCK, nil, &blocked)
         let recorded = unsafe State(
-            mask: mask, variables: current(), blocked: blocked, signals: signals.map { ($0, isIgnored($0)) })
+            mask: mask, variables: current(), blocked: blocked,
+            isInputClosed: fcntl(0, F_GETFD) == -1, signals: signals.map { ($0, isIgnored($0)) })
         state.withLock { $0 = recorded }
     }
 
@@ -45,10 +48,20 @@ enum Inheritance {
     }
 
     /// Restores the signals and the mask that were noted; nothing if nothing was.
+    ///
+    /// Standard input that was closed is empty, where `ProcessSetup` opened something that nobody can read. Output stays as it
+    /// is: what the command writes to a closed stream must not be lost in silence.
     static func restore() {
         guard var state = state.withLock({ $0 }) else { return }
         for (number, isIgnored) in state.signals { _ = signal(number, isIgnored ? SIG_IGN : SIG_DFL) }
         umask(state.mask)
+        if state.isInputClosed {
+            let nothing = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+            if nothing >= 0 {
+                dup2(nothing, 0)
+                close(nothing)
+            }
+        }
         unsafe pthread_sigmask(SIG_SETMASK, &state.blocked, nil)
     }
 

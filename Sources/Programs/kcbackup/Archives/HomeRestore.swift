@@ -91,7 +91,7 @@ private struct ArchivePlace {
         }
         let resolved = session.world.resolve(folder)
         guard Path.isFolder(resolved) else {
-            if try Path.exists(resolved) { throw UsageProblem.fileForFolder(folder) }
+            if try Path.isNoFolder(resolved) { throw UsageProblem.fileForFolder(folder) }
             throw FileFailure(folder, .notFound)
         }
         names = try Path.names(in: resolved).compactMap { ArchiveName($0) }

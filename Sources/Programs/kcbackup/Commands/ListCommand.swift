@@ -85,7 +85,7 @@ struct ListCommand: Verb {
         }
         let isThere = Path.isFolder(path)
         if !isThere {
-            if try Path.exists(path) { throw UsageProblem.fileForFolder(folder) }
+            if try Path.isNoFolder(path) { throw UsageProblem.fileForFolder(folder) }
             guard rebuild, try forgetFolder(in: session) else { throw FileFailure(folder, .notFound) }
         }
         let found = rebuild && isThere ? try rebuild(in: session) : nil

@@ -43,7 +43,7 @@ extension Session {
     ///   the errors of `LocalDevice.key`.
     func knownCatalogue(of path: String) throws -> Catalogue {
         let place = world.resolve(path)
-        if try Path.exists(place), !Path.isFolder(place) { throw UsageProblem.fileForFolder(path) }
+        if try Path.isNoFolder(place) { throw UsageProblem.fileForFolder(path) }
         if let known = try catalogue(of: path) { return known }
         guard Path.isFolder(place) else { throw FileFailure(path, .notFound) }
         throw CatalogueFailure.unknownFolder(path)
