@@ -134,6 +134,10 @@ struct DesktopTests {
             env -i HOME="$HOME" "XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR" "$KCBACKUP" create --keychain secret-service: \
               -r "$key" </dev/null 2>messages || status=$?
             echo $status; head -1 messages | cut -c1-79
+            status=0
+            env -i HOME="$HOME" "XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR" "$KCBACKUP" restore "$(ls *.kcb | head -1)" \
+              -i key.txt </dev/null 2>messages || status=$?
+            echo $status; grep 'restores into a keychain' messages
             """)
         #expect(
             text == """
@@ -143,6 +147,8 @@ struct DesktopTests {
                 all of it restores on any device that has the key
                 14
                 kcbackup: error: there is no session bus: no user is logged in to a desktop (lo
+                14
+                kcbackup: hint: '--keychain NAME' restores into a keychain of kcbackup
 
                 """)
     }

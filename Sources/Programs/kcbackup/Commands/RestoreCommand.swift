@@ -8,6 +8,7 @@ internal import KCDeviceIdentity
 internal import KCItemStores
 internal import KCKeychainModel
 internal import KCReportText
+internal import KCSecretService
 
 /// `kcbackup restore`: restores an archive into a keychain.
 struct RestoreCommand: Verb {
@@ -183,7 +184,11 @@ struct RestoreCommand: Verb {
             throw UsageProblem.passcodeOfOne(of: asking, for: .restore)
         }
         options.conflictPolicy = onConflict ?? target.kind.conflictPolicy
-        return try restore(proven, at: found.path, options, outline, into: target, session, result)
+        do {
+            return try restore(proven, at: found.path, options, outline, into: target, session, result)
+        } catch let failure as SecretServiceFailure where keychainName == nil && !home {
+            throw Refusal.ofOrigin(failure)
+        }
     }
 
     private func restore(

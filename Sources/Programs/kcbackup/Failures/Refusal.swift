@@ -6,6 +6,7 @@ internal import KCKeychainModel
 internal import KCKeychainStore
 internal import KCRemotes
 internal import KCReportText
+internal import KCSecretService
 
 /// A rule of this program, or an answer from the user, that ends a run.
 ///
@@ -24,6 +25,18 @@ struct Refusal: Error, Hashable, Sendable {
 }
 
 extension Refusal {
+    /// The archive is of a desktop keyring, and was restored without naming a place; where no keyring runs, a keychain is one.
+    static func ofOrigin(_ failure: SecretServiceFailure) -> any Error {
+        switch failure {
+        case .libraryMissing, .noBus, .noService, .serviceDoesNotStart:
+            Refusal(
+                explainSecretService(failure).adding([
+                    "'\(OptionName.keychain.spelling) NAME' restores into a keychain of kcbackup"
+                ]))
+        default: failure
+        }
+    }
+
     /// The question needs an answer, but there is no terminal; the option answers it.
     static func unattended(question: String, _ option: OptionName) -> Refusal {
         Refusal(
