@@ -87,7 +87,9 @@ struct UnprotectionPlan {
     init(_ paths: [String], _ keychain: String?, in session: Session) throws {
         let places = try FileKeyPlaces(keychain, in: session)
         files = try paths.map { path in
-            let file = try FileToProtect(session.world.resolve(file: path))
+            let path = try session.world.resolve(file: path)
+            try Self.requireName(path)
+            let file = try FileToProtect(path)
             session.subjects.path = file.path
             guard let stanzas = file.stanzas else { throw ProtectionProblem.notEncrypted(file.path) }
             guard ProtectionMark.isMarked(stanzas), file.hasEnding else {
@@ -101,6 +103,14 @@ struct UnprotectionPlan {
             return (file, place)
         }
         try requireOnce(files.map(\.file))
+    }
+
+    /// Refuses the name that a protected file had before, by which it is often called.
+    private static func requireName(_ path: String) throws {
+        let name = path + FileToProtect.ending
+        if try Path.exists(path) || !Path.exists(name) { return }
+        throw Refusal(
+            .notFound, "\(quoted(path)) does not exist", hint: "did you mean 'kcbackup unprotect \(shellWord(name))'?")
     }
 
     /// Decrypts the files, one after the other.
