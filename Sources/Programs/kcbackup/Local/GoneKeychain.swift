@@ -139,6 +139,6 @@ extension Refusal {
 /// Returns a name as an operand of a command within a hint; empty if it needs quotes of the shell, which would end those
 /// around the hint.
 func unquotedOperand(_ name: String) -> String {
-    let word = shellWord(name)
+    let word: String = shellWord(name)
     return name.isEmpty || word.exact.contains("'") ? "" : " \(word)"
 }

@@ -1,5 +1,6 @@
 internal import KCBackupJobs
 internal import KCByteStreams
+internal import KCConsole
 internal import KCDeviceIdentity
 internal import KCKeychainModel
 internal import KCLocalKeychains
