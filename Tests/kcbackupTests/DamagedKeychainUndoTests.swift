@@ -102,7 +102,7 @@ struct DamagedKeychainUndoTests {
         #expect(home.run("undo --yes").status == .ok)
         #expect(home.run("restore a.kcb --on-conflict overwrite --passcode file:passcode").status == .ok)
         #expect(home.run("keychain delete login --confirm login").status == .ok)
-        let status = home.run("status")
+        let status = home.run("status --verbose")
         #expect(status.status == .ok, "\(status.messages)")
         #expect(status.messages.contains("keychain 'login' is no longer here"), "\(status.messages)")
     }

@@ -173,11 +173,11 @@ struct DesktopUndoTests {
                 10 error: no earlier state of the desktop keyring is kept
                 kcbackup: hint: one is kept before each command that changes items
                 kcbackup restore ARCHIVE --keychain secret-service:
-                would be removed: generic password 'A', account 'd=1'
+                would be removed: generic password 'A'
                 would take back 'restore' of MOMENT in the desktop keyring: 1 removed
                 4
                 error: there is no terminal to ask on: Take back 'restore' of MOMENT, and remove 1 item?
-                removed: generic password 'A', account 'd=1'
+                removed: generic password 'A'
                 [2,1,0]
                 2
                 2

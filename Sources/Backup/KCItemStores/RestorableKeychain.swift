@@ -230,7 +230,9 @@ package final class RestorableKeychain: RestorableStore {
         }
         var newest: FoundState?
         for found in known where try !found.folder.isFollowed() {
-            if let newest, newest.folder != found.folder { throw StateFailure.otherKeychain(nowAt: nil) }
+            if let newest, newest.folder.path.exact != found.folder.path.exact {
+                throw StateFailure.otherKeychain(nowAt: nil)
+            }
             if newest == nil { newest = found }
         }
         guard let newest else { throw StateFailure.otherKeychain(nowAt: nil) }

@@ -218,10 +218,10 @@ package final class ItemExport: ItemVisitor {
 /// The parts of records that have no ID, as those of a table.
 private struct UnidentifiedRecords {
     /// The number of items of each part, by format and title.
-    private var counts: [[String]: [String: Int]] = [:]
+    private var counts: [[ExactText]: [ExactText: Int]] = [:]
 
     mutating func add(_ part: String, format: String, title: String) {
-        counts[[format, title], default: [:]][part, default: 0] += 1
+        counts[[format.exact, title.exact], default: [:]][part.exact, default: 0] += 1
     }
 
     /// The number of items beside the first one of their record; those with the same part are of several records.

@@ -73,13 +73,10 @@ package struct KeyringSchema: Hashable, Sendable {
     /// A service has no description, without which a note would be exported as a password.
     private static func kind(ofImported item: Given) -> String? {
         guard item["source.format"] != nil, let part = item["source.part"] else { return nil }
-        return switch part.exact {
-        case "note": "secure note"
-        case "totp": "one-time password"
-        case let part where part.hasPrefix("passkey "): "passkey"
-        case let part where part.hasPrefix("wifi "): "AirPort network password"
-        default: nil
-        }
+        if part.exact == "note" { return "secure note" }
+        if part.exact == "totp" { return "one-time password" }
+        if part.exact.hasPrefix("passkey ") { return "passkey" }
+        return part.exact.hasPrefix("wifi ") ? "AirPort network password" : nil
     }
 
     private mutating func describe(_ kind: String) {

@@ -60,6 +60,14 @@ package enum SecretServiceFailure: Error, Hashable, Sendable {
     case malformed(Request)
     case interrupted
 
+    /// True if this machine has no keyring that can be reached, or lacks what it takes.
+    package var isOfConnection: Bool {
+        switch self {
+        case .libraryMissing, .noBus, .noService, .serviceDoesNotStart: true
+        default: false
+        }
+    }
+
     /// The request that was sent to the service.
     package enum Request: String, CaseIterable, Hashable, Sendable {
         case connecting = "opening a session"

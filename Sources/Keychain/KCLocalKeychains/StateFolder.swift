@@ -6,7 +6,7 @@ package import KCKeychainStore
 
 /// The folder of the kept states of one keychain, which can be found even if the keychain itself does not open.
 package struct StateFolder: Hashable, Sendable {
-    let path: String
+    package let path: String
 
     private static let ending = ".keychain"
     private static let recordEnding = ".written"

@@ -310,7 +310,7 @@ enum FailureExamples {
         .receiptNumberLost(path: "/home/ada/.local/share/kcbackup/receipt-sequence-KC-ABCD-EFGH-IJKL-MNOP-QRST"),
         .newestGone(keychain: "login", path: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb"),
         .noKeychain(GoneKeychain(name: "login", states: 3, folders: ["backups"])),
-        .keychainGone(GoneKeychain(name: "login", states: 3, folders: ["backups"])),
+        .keychainGone(GoneKeychain(name: "login", states: 3, folders: ["backups"])), .noKeyringForArchive(.noService),
         .unattended(question: "Delete 2 items?", .yes), .unattended(question: "Type the name:", .confirm), .declined,
         .otherName(keychain: "login"), .noKeychainNamed("login", needsPasscode: true),
         .noKeychainNamed("login", needsPasscode: false), .nothingLeaves(2, archiveCarries: true),

@@ -55,6 +55,9 @@ struct ThrownMessages {
             "refusal.reason": "this process may not use the kernel's key service, as in many containers"
         ],
         "Commands/MergeCommand.swift": ["quoted(file)": "'keyrings'"],
+        "Commands/ScheduleEditCommand.swift": [
+            "quoted(name)": "'copy-to'", "list": "recipient, to",
+        ],
         "Commands/StatusCommand.swift": [
             "displayed(maxAge)": "26h", #"stale.joined(separator: ", ")"#: "job 'nightly'",
             "quoted(dataFolder)": "'/home/ada/.local/share/kcbackup'",
@@ -66,7 +69,9 @@ struct ThrownMessages {
             "quoted(place)": "'~/.local/share/kcbackup/keychains/work.keychain'",
             "quoted(label)": "'Bank'",
         ],
-        "Local/ProtectionPlan.swift": ["quoted(file.path)": "'diary.txt'"],
+        "Local/ProtectionPlan.swift": [
+            "quoted(file.path)": "'diary.txt'", "quoted(path)": "'diary.txt'", "shellWord(name)": "diary.txt.age",
+        ],
         "Local/BackupFolders.swift": ["quoted(path)": "'~/.local/share/kcbackup'"],
         "Local/Inputs.swift": ["quoted(remote.text)": "'keychain:work'", "name": "work"],
         "Local/KeychainMove.swift": [#"stuck.count == 1 ? "keychain" : "keychains""#: "keychain", "names": "'login'"],

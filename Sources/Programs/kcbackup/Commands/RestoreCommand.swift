@@ -186,8 +186,8 @@ struct RestoreCommand: Verb {
         options.conflictPolicy = onConflict ?? target.kind.conflictPolicy
         do {
             return try restore(proven, at: found.path, options, outline, into: target, session, result)
-        } catch let failure as SecretServiceFailure where keychainName == nil && !home {
-            throw Refusal.ofOrigin(failure)
+        } catch let failure as SecretServiceFailure where keychainName == nil && !home && failure.isOfConnection {
+            throw Refusal.noKeyringForArchive(failure)
         }
     }
 

@@ -97,9 +97,10 @@ struct ScheduleEditCommand: Verb {
         let names = words.names
         for name in remove {
             guard words.remove(name) else {
+                let list = names.joined(separator: ", ")
                 throw UsageProblem(
-                    "\(quoted(name)) is not an option of the job that '\(OptionName.remove.spelling)' can remove; they are: "
-                        + names.joined(separator: ", "))
+                    "\(quoted(name)) is not an option that '\(OptionName.remove.spelling)' can remove; these are: \(list)"
+                )
             }
         }
         words.replace(with: others)

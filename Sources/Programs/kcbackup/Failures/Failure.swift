@@ -90,6 +90,8 @@ enum Failure: Error, Hashable, Sendable {
         var retiredArchiveKey: String?
         /// What to say about the desktop keyring where a keychain is missing.
         var keyringHint: KeyringHint?
+        /// What is left of a keychain that is missing.
+        var gone: GoneKeychain?
         /// The trash of the backup folder, if it is not empty.
         var trash: String?
         /// The job that the run is for.
@@ -116,8 +118,12 @@ enum Failure: Error, Hashable, Sendable {
             case KeychainStoreError.otherDevice(let device) where subjects.retiredKey != nil:
                 .refused(
                     .retiredKey(keychain: subjects.keychain ?? "", device: device, path: subjects.retiredKey ?? ""))
-            case KeychainStoreError.notFound where subjects.keyringHint != nil:
-                .noKeychain(name: subjects.keychain, subjects.keyringHint ?? .misspelled)
+            case KeychainStoreError.notFound where subjects.gone != nil || subjects.keyringHint != nil:
+                if let gone = subjects.gone {
+                    .refused(.noKeychain(gone))
+                } else {
+                    .noKeychain(name: subjects.keychain, subjects.keyringHint ?? .misspelled)
+                }
             case let error as KeychainStoreError: .keychain(error, name: subjects.keychain)
             case let problem as ItemProblem: .item(problem)
             case let failure as ItemLines.Failure: .importLine(failure.line, failure.problem)

@@ -25,16 +25,34 @@ struct Refusal: Error, Hashable, Sendable {
 }
 
 extension Refusal {
-    /// The archive is of a desktop keyring, and was restored without naming a place; where no keyring runs, a keychain is one.
-    static func ofOrigin(_ failure: SecretServiceFailure) -> any Error {
-        switch failure {
-        case .libraryMissing, .noBus, .noService, .serviceDoesNotStart:
-            Refusal(
-                explainSecretService(failure).adding([
-                    "'\(OptionName.keychain.spelling) NAME' restores into a keychain of kcbackup"
-                ]))
-        default: failure
-        }
+    /// The archive is of a desktop keyring, was restored without naming a place, and no keyring can be reached.
+    static func noKeyringForArchive(_ failure: SecretServiceFailure) -> Refusal {
+        Refusal(
+            explainSecretService(failure).adding([
+                "'\(OptionName.keychain.spelling) NAME' restores into a keychain of kcbackup"
+            ]))
+    }
+
+    /// The keychain is missing, and something is left that brings it back.
+    static func noKeychain(_ gone: GoneKeychain) -> Refusal {
+        Refusal(
+            Explanation(.notFound, "there is no \(storeWords(gone.name))", hints: gone.ways).adding([
+                "'kcbackup keychain create\(unquotedOperand(gone.name))' makes a new one, without its items"
+            ]))
+    }
+
+    /// The file of a keychain went without a `keychain delete`.
+    static func keychainGone(_ gone: GoneKeychain) -> Refusal {
+        Refusal(
+            Explanation(
+                .notFound,
+                "\(storeWords(gone.name)) has lost its file; \(counted(gone.states, "state")) of it from before changes "
+                    + (gone.states == 1 ? "is kept" : "are kept"),
+                hints: gone.ways
+            ).adding([
+                "if it was removed on purpose, bring it back, and remove it with 'kcbackup keychain delete"
+                    + "\(unquotedOperand(gone.name))'"
+            ]))
     }
 
     /// The question needs an answer, but there is no terminal; the option answers it.

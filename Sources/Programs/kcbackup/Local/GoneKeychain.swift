@@ -26,8 +26,17 @@ struct GoneKeychain: Hashable, Sendable {
     /// - Parameter catalogues: what is known of folders of backups.
     init(_ keychain: LocalKeychain, in catalogues: [Catalogue], of session: Session) throws {
         name = keychain.name
-        states = try StateFolder.all(at: keychain, in: session.world.dataFolder).map { try $0.list().count }.reduce(
-            0, +)
+        var states = 0
+        if let key = try LocalDevice(session.world).keyIfAny() {
+            for folder in try StateFolder.all(at: keychain, in: session.world.dataFolder) {
+                // Those of a keychain that was moved belong to it.
+                let place = try folder.otherPlace(
+                    than: keychain, in: session.world.dataFolder, deviceKey: key,
+                    minimumCost: session.world.costs.lowestPasscode)
+                if place == nil { states += try folder.list().count }
+            }
+        }
+        self.states = states
         let series = ArchiveName.series(of: keychain.stem).exact
         // The name of a file elsewhere does not tell keychains apart.
         let known = keychain.isNamed ? catalogues : []
@@ -109,30 +118,6 @@ extension Session {
         for gone in try GoneKeychain.all(in: state.catalogues, of: self) where !gone.isLost {
             note("\(storeWords(gone.name)) is no longer here: \(gone.ways.joined(separator: "; "))")
         }
-    }
-}
-
-extension Refusal {
-    /// The keychain is missing, and something is left that brings it back.
-    static func noKeychain(_ gone: GoneKeychain) -> Refusal {
-        Refusal(
-            Explanation(.notFound, "there is no \(storeWords(gone.name))", hints: gone.ways).adding([
-                "'kcbackup keychain create\(unquotedOperand(gone.name))' makes a new one, without its items"
-            ]))
-    }
-
-    /// The file of a keychain went without a `keychain delete`.
-    static func keychainGone(_ gone: GoneKeychain) -> Refusal {
-        Refusal(
-            Explanation(
-                .notFound,
-                "\(storeWords(gone.name)) has lost its file; \(counted(gone.states, "state")) of it from before changes "
-                    + (gone.states == 1 ? "is kept" : "are kept"),
-                hints: gone.ways
-            ).adding([
-                "if it was removed on purpose, bring it back, and remove it with 'kcbackup keychain delete"
-                    + "\(unquotedOperand(gone.name))'"
-            ]))
     }
 }
 

@@ -24,7 +24,7 @@ extension LocalKeychain {
 
     /// Opens the file; only keys that need no passcode are available.
     ///
-    /// - Throws: as `open(on:minimumCost:)`; `Refusal.noKeychain` for a missing one of which something is left.
+    /// - Throws: as `open(on:minimumCost:)`.
     func open(in session: Session) throws -> Keychain {
         session.subjects.keychain = name
         do {
@@ -42,7 +42,7 @@ extension LocalKeychain {
             session.subjects.retiredKey = try session.world.retiredKey(of: device)
             throw KeychainStoreError.otherDevice(device)
         } catch KeychainStoreError.notFound(let path) {
-            if let gone = GoneKeychain.left(of: self, in: session) { throw Refusal.noKeychain(gone) }
+            session.subjects.gone = GoneKeychain.left(of: self, in: session)
             session.subjects.keyringHint = try keyringHint(in: session)
             throw KeychainStoreError.notFound(path)
         }

@@ -75,8 +75,6 @@ extension RestorePlace {
 
 extension LocalKeychain {
     /// Checks that a keychain that is named by its path is in a folder; other keychains have one of kcbackup's own.
-    ///
-    /// - Throws: `FileFailure` (`notFound`, `notFolder`, `system`).
     func requireFolder() throws(FileFailure) {
         if isNamed { return }
         try Path.requireFolder(Path.split(path).folder, named: Path.split(name).folder)
