@@ -46,7 +46,7 @@ package struct CatalogueEntry: Hashable, Sendable {
     package var trashed: Removal?
     /// When the archive was read and found damaged; nil once it has been found intact again.
     ///
-    /// Damage within a file of the right size shows only to one who reads all of it.
+    /// If the size is unchanged, only reading the whole file reveals damage.
     package internal(set) var foundDamaged: Timestamp?
 
     /// The file of an archive, which a rekey replaces by another one.
@@ -136,7 +136,7 @@ package struct BackupPin: Hashable, Sendable {
     package var keys: [String]
     /// Those that come and go without a switch, since the device itself keeps the list of them; known for a run alone.
     package var kits: Set<ExactText> = []
-    /// The series whose keychain is not where it was, and not there anymore, so that it was moved; known for a run alone.
+    /// The series whose keychain was moved, with no copy left at the recorded place; not stored.
     package var moved: Set<ExactText> = []
     /// The subject of each series: that of a keychain as `KeychainSubject.text`, the path of a file of items, or
     /// `unknownSubject`.

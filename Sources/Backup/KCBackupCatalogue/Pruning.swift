@@ -189,8 +189,8 @@ extension BackupFolder {
 
     /// Deletes archives that have been in the trash for `trashDays`, and notes that this run saw the others there.
     ///
-    /// The time is counted so that one run with a wrong clock, or several within 20 hours, deletes nothing too early, and puts
-    /// off nothing for ever.
+    /// One run with a wrong clock, or several within 20 hours, neither deletes an archive early nor keeps it forever; see
+    /// `Removal`.
     ///
     /// - Returns: the number of deleted archives.
     /// - Throws: `CatalogueFailure`, `FileFailure`.

@@ -81,7 +81,7 @@ package struct RecoveryKit: Hashable, Sendable {
         return (first...last).contains(checked) ? .recent : .old
     }
 
-    /// True if nobody has tried it for a year, nor made it since; a time in the future does not count.
+    /// True if the last trial, or the making of a kit without one, was over a year ago or is dated in the future.
     package func isOverdue(at now: Timestamp) -> Bool {
         switch rehearsal(at: now) {
         case .recent: false

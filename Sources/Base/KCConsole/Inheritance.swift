@@ -49,8 +49,8 @@ enum Inheritance {
 
     /// Restores the signals and the mask that were noted; nothing if nothing was.
     ///
-    /// Standard input that was closed is empty, where `ProcessSetup` opened something that nobody can read. Output stays as it
-    /// is: what the command writes to a closed stream must not be lost in silence.
+    /// If standard input was closed, the command gets an empty one: what `ProcessSetup` opened in its place cannot be read.
+    /// Closed outputs stay as they are, so that writing to them still fails.
     static func restore() {
         guard var state = state.withLock({ $0 }) else { return }
         for (number, isIgnored) in state.signals { _ = signal(number, isIgnored ? SIG_IGN : SIG_DFL) }

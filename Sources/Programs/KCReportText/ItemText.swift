@@ -20,7 +20,7 @@ extension Attributes {
         }
     }
 
-    /// The four characters that a number stands for, as in `htps`; nil if it is none of these.
+    /// The value of an attribute as a four-character code, such as `htps`; nil if it has no such value.
     package func fourCharacters(_ code: AttributeCode) -> String? {
         guard code.isFourCharacters, case .number(let number) = self[code] else { return nil }
         let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }

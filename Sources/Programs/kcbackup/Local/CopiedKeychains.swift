@@ -61,7 +61,7 @@ extension Session {
                 let id = Hexadecimal.encode(try local.open(in: self).storeID)
                 return (name: name, series: ArchiveName.series(of: name), id: id)
             } catch {
-                // Whoever needs it says why it does not open.
+                // A command that uses this keychain reports why it does not open.
                 return nil
             }
         }

@@ -79,7 +79,7 @@ struct GoneKeychain: Hashable, Sendable {
         return found
     }
 
-    /// The reasons why keychains that nobody deleted are missing, or why that cannot be told.
+    /// One failure for each keychain whose file was lost, or the error that kept this from being checked.
     static func failures(in state: BackupState, of session: Session) -> [Failure] {
         do {
             return try all(in: state.catalogues, of: session).filter(\.isLost).map { .refused(.keychainGone($0)) }
@@ -93,7 +93,7 @@ struct GoneKeychain: Hashable, Sendable {
         !subject.isEmpty && subject.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
     }
 
-    /// True if nobody deleted it with `keychain delete`, which removes the kept states too.
+    /// True if the file was lost: `keychain delete` would have removed the kept states as well.
     var isLost: Bool { states > 0 }
 
     /// What brings it back.
