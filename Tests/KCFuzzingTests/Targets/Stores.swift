@@ -32,8 +32,11 @@ private struct OnePassword: ForeignSecrets {
 }
 
 extension FuzzTarget {
-    /// Where a path is needed.
-    private static let folder = Result { try TemporaryFolder.untilExit(inMemory: true) }
+    /// Calls `use` with the path of a file of its own that holds `bytes`: tests of one target run at the same time.
+    private static func withFile(_ name: String, _ bytes: [UInt8], _ use: (_ path: String) throws -> Void) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        try withExtendedLifetime(folder) { try use(folder.write(name, bytes)) }
+    }
 
     /// The files that kcbackup keeps.
     static let stores = [
@@ -41,15 +44,16 @@ extension FuzzTarget {
             "keychain-file", bytes: [file("KCKeychainStoreTests/Keychains/v1-none.keychain")],
             refusing: { $0 is KeychainStoreError }
         ) { bytes in
-            let path = try folder.get().write("login.keychain", bytes)
-            let device = try DeviceKey(secret: SecretBytes(copying: (0..<32).map { UInt8($0) }))
-            let keychain = try Keychain.open(at: path, deviceKey: device, lockWait: .zero)
-            var visitor = Everything()
-            try keychain.visitItems(&visitor)
-            try keychain.checkIntegrity()
+            try withFile("login.keychain", bytes) { path in
+                let device = try DeviceKey(secret: SecretBytes(copying: (0..<32).map { UInt8($0) }))
+                let keychain = try Keychain.open(at: path, deviceKey: device, lockWait: .zero)
+                var visitor = Everything()
+                try keychain.visitItems(&visitor)
+                try keychain.checkIntegrity()
+            }
         },
         FuzzTarget("journal", [String(repeating: "\0", count: 600)], refusing: { $0 is KeychainStoreError }) { bytes in
-            _ = try JournalCheck.isHarmless(folder.get().write("journal", bytes))
+            try withFile("journal", bytes) { _ = try JournalCheck.isHarmless($0) }
         },
         FuzzTarget("catalogue", [catalogue], refusing: { $0 is MalformedLine }) { bytes in
             let read = try Catalogue(parsing: bytes.span)
