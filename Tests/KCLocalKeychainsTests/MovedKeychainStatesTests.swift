@@ -37,18 +37,22 @@ struct MovedKeychainStatesTests {
         let after = try states.keep(before: .import, now: moment(3))
         #expect(try states.list() == [after])
         #expect(try states.listEverywhere() == [after, before])
-        #expect(try states.removeAll() == 2)
+        let removed = try states.removeAll()
+        #expect(removed.count == 2 && removed.kept.isEmpty)
         #expect(try states.listEverywhere().isEmpty && !Path.exists(before.path))
     }
 
-    @Test("The states of a file that does not open, in the place where a keychain was, stay")
+    @Test("The states of a file that does not open, in the place where a keychain was, stay, which is told")
     func damagedCopy() throws {
         let state = try KeptStates(of: keychain, in: data).keep(before: .restore, now: moment(1))
         let path = folder.path("moved.keychain")
         try FileManager.default.copyItem(atPath: keychain.path, toPath: path)
         try folder.write("login.keychain", Array("damaged".utf8), mode: 0o600)
         let copy = try Keychain.open(at: path, deviceKey: keychain.deviceKey, minimumCost: ScryptCost(logN: 1))
-        #expect(try KeptStates(of: copy, in: data).removeAll() == 0)
+        let removed = try KeptStates(of: copy, in: data).removeAll()
+        #expect(removed.count == 0)
+        #expect(removed.kept.map { [$0.place, "\($0.count)"] } == [[keychain.path, "1"]])
+        #expect(removed.kept.allSatisfy { state.path.hasPrefix($0.folder + "/") })
         #expect(try Path.exists(state.path))
     }
 }

@@ -107,6 +107,40 @@ struct DamagedKeychainUndoTests {
         #expect(status.messages.contains("keychain 'login' is no longer here"), "\(status.messages)")
     }
 
+    @Test("The states of a lost keychain are named in the list of one that was made in its place")
+    func replacedKeychain() throws {
+        let moved = home.folder.path("moved.keychain")
+        try FileManager.default.moveItem(atPath: home.folder.path(file), toPath: moved)
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        let words = "1 state of another keychain that was in this place before"
+        let change = ["item", "update", "--keychain", moved, "--service", "Bank", "--set", "icmt=new"]
+        #expect(home.run(change + ["--passcode", "file:passcode"]).status == .ok)
+        #expect(!home.run("undo --list --verbose").messages.contains(words))
+        try FileManager.default.removeItem(atPath: moved)
+        let listed = home.run("undo --list --verbose")
+        #expect(listed.status == .ok && listed.messages.contains(words), "\(listed.messages)")
+        // What the note says to do.
+        try FileManager.default.moveItem(atPath: home.folder.path(file), toPath: home.folder.path("new.keychain"))
+        let states = try names("/undo/").filter { $0.hasSuffix(".keychain") }
+        let dates = states.compactMap { $0.split(separator: "/").last?.split(separator: "-").first }
+        let name = try #require(dates.min())
+        #expect(home.run("undo --list").text.contains(name))
+        #expect(home.run("undo \(name) --yes").status == .ok)
+        try expectBroughtBack()
+    }
+
+    @Test("Deleting a moved keychain says which states stay, since the file in its old place may be a copy")
+    func movedAndDeleted() throws {
+        let moved = home.folder.path("moved.keychain")
+        try FileManager.default.moveItem(atPath: home.folder.path(file), toPath: moved)
+        try home.folder.write(file, Array("no keychain".utf8), mode: 0o600)
+        let outcome = home.run(["keychain", "delete", moved, "--confirm", moved])
+        #expect(outcome.status == .ok)
+        let words = "1 earlier state may be of a copy of the keychain, and stayed in"
+        #expect(outcome.messages.contains(words) && outcome.messages.contains("login.keychain"), "\(outcome.messages)")
+        #expect(try names("/undo/").contains { $0.hasSuffix(".keychain") })
+    }
+
     @Test("A state that is damaged too replaces nothing")
     func damagedState() throws {
         try damage()

@@ -34,6 +34,8 @@ package struct StateList {
     package let states: [(state: KeptState, contents: Result<StateContents, StateFailure>)]
     /// Why the store itself does not open; nil if it does, or if that was not tried.
     package var damage: (any Error)?
+    /// How many states there are of other keychains that were at the place of this one, and are nowhere now.
+    package var ofOthers = 0
 }
 
 /// How much a state holds.
@@ -100,6 +102,8 @@ package struct StateSetting {
 package enum StateWarning {
     /// A state that is not needed any longer could not be removed.
     case notRemoved(any Error)
+    /// States that were to be removed stayed, since they may be those of a copy.
+    case kept(KeptStates.Doubtful)
     /// The record of a restore that was broken off is not as this device wrote it, and is not used.
     case lostRecord(path: String)
 }

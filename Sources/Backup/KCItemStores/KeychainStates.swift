@@ -74,7 +74,11 @@ package struct KeychainStates: StateKeeping {
 
     package func removeAll() -> Int {
         var count = 0
-        setting.removing { count = try states.removeAll() }
+        setting.removing {
+            let removed = try states.removeAll()
+            count = removed.count
+            for states in removed.kept { setting.warn(.kept(states)) }
+        }
         return count
     }
 

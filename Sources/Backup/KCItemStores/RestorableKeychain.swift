@@ -138,7 +138,18 @@ package final class RestorableKeychain: RestorableStore {
             let state = KeptState(found)
             return (state, try state.contents { try read(found).itemCount() })
         }
-        return StateList(states: listed, damage: damage)
+        return StateList(states: listed, damage: damage, ofOthers: damage == nil ? try statesOfOthers() : 0)
+    }
+
+    /// Counts the states of keychains that were lost, and others made in their place.
+    private func statesOfOthers() throws -> Int {
+        var count = 0
+        for folder in try StateFolder.all(at: local, in: setting.folder) where try folder.isFollowed() {
+            let place = try folder.otherPlace(
+                than: local, in: setting.folder, deviceKey: setting.device.key(), minimumCost: minimumCost)
+            if place == nil { count += try folder.list().count }
+        }
+        return count
     }
 
     package func planUndo(to name: String?) throws -> UndoPlan {

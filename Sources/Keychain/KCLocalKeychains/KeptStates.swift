@@ -147,7 +147,7 @@ package struct KeptStates {
     /// - Throws: also if it cannot be known whether a copy of the keychain is at such a place.
     package func listEverywhere() throws(FileFailure) -> [State] {
         var states = try list()
-        for folder in try folder.leftBehind(by: keychain, in: data) { states += try folder.list() }
+        for folder in try folder.leftBehind(by: keychain, in: data).own { states += try folder.list() }
         return states.sorted { $0.date > $1.date }
     }
 
@@ -185,14 +185,24 @@ package struct KeptStates {
     /// Removes a state.
     package func remove(_ state: State) throws(FileFailure) { try StateFolder.remove(state) }
 
+    /// States that may be those of a copy of the keychain: they were kept where a file is now that does not open.
+    package struct Doubtful: Hashable, Sendable {
+        package let count: Int
+        /// The folder with the states.
+        package let folder: String
+        /// The path of the file.
+        package let place: String
+    }
+
     /// Removes all states, also those that were kept at places from which the keychain was moved away: the keys that
     /// open the one open the others.
     ///
-    /// - Returns: the number of states removed.
-    package func removeAll() throws(FileFailure) -> Int {
+    /// - Returns: the number of states removed, and those that were kept, since they may not be states of this keychain.
+    package func removeAll() throws(FileFailure) -> (count: Int, kept: [Doubtful]) {
         // Its own first, whatever is at the other places.
         var count = try folder.removeAll()
-        for folder in try folder.leftBehind(by: keychain, in: data) { count += try folder.removeAll() }
-        return count
+        let others = try folder.leftBehind(by: keychain, in: data)
+        for folder in others.own { count += try folder.removeAll() }
+        return (count, others.doubtful)
     }
 }

@@ -10,6 +10,8 @@ extension LocalKeychain {
         case kernelKeys
         /// A file could not be removed: its lock, its journal, or an earlier state.
         case file(FileFailure)
+        /// States of before it was moved, or of a copy of it.
+        case states(KeptStates.Doubtful)
         /// The keychain lists still contain it.
         case lists(LocalKeychainFailure)
     }
@@ -32,7 +34,7 @@ extension LocalKeychain {
         if let keychain {
             remains = try delete(open: keychain, endingIn: session, now: now)
             do throws(FileFailure) {
-                _ = try KeptStates(of: keychain, in: folder).removeAll()
+                remains += try KeptStates(of: keychain, in: folder).removeAll().kept.map { .states($0) }
             } catch {
                 remains.append(.file(error))
             }

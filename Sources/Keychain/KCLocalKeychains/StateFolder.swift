@@ -108,16 +108,36 @@ package struct StateFolder: Hashable, Sendable {
             if let place = try StateFolder(path: "\(folder.keptStates)/\(name)").place() { places.append(place) }
         }
         for place in places where LocalKeychain.place(of: place).exact != local.place.exact {
-            guard try Path.exists(place) else { continue }
-            do throws(KeychainStoreError) {
-                let found = try Keychain.open(at: place, deviceKey: deviceKey, minimumCost: minimumCost)
-                if Hexadecimal.encode(found.storeID).exact == start.exact { return place }
-            } catch {
-                // What does not open would not be a second keychain of that ID that is in use.
-                continue
-            }
+            // What does not open would not be a second keychain of that ID that is in use.
+            if try Occupant(of: place, for: String(start), deviceKey, minimumCost) == .keychain { return place }
         }
         return nil
+    }
+
+    /// What is at a place where a keychain was.
+    private enum Occupant {
+        /// The keychain, or a copy of it: a keychain with its ID.
+        case keychain
+        /// Nothing, or another keychain.
+        case none
+        /// A file that does not open, and may be a copy.
+        case unknown
+
+        /// - Parameter id: the ID of the keychain, in hexadecimal.
+        init(
+            of place: String, for id: String, _ deviceKey: DeviceKey, _ minimumCost: ScryptCost?
+        ) throws(FileFailure) {
+            guard try Path.exists(place) else {
+                self = .none
+                return
+            }
+            do throws(KeychainStoreError) {
+                let found = try Keychain.open(at: place, deviceKey: deviceKey, minimumCost: minimumCost)
+                self = Hexadecimal.encode(found.storeID).exact == id.exact ? .keychain : .none
+            } catch {
+                self = .unknown
+            }
+        }
     }
 
     /// The location of the keychain whose states these are; nil if it was not noted.
@@ -131,37 +151,36 @@ package struct StateFolder: Hashable, Sendable {
         }
     }
 
-    /// The folders of the same keychain for places where it is no longer, since its file or its home was moved.
-    ///
-    /// A copy of the file that is at such a place has its states there. So has a file that does not open, since it may be
-    /// such a copy.
-    func leftBehind(by keychain: Keychain, in folder: DataFolder) throws(FileFailure) -> [StateFolder] {
+    /// Folders of a keychain for places where it is no longer, since its file or its home was moved.
+    struct LeftBehind {
+        /// Those for places where no copy of the keychain is: they belong to it.
+        var own: [StateFolder] = []
+        /// States for places with a file that does not open, which may be a copy of the keychain.
+        var doubtful: [KeptStates.Doubtful] = []
+    }
+
+    /// The folders of the same keychain for other places, without those of copies of its file that are at such places.
+    func leftBehind(by keychain: Keychain, in folder: DataFolder) throws(FileFailure) -> LeftBehind {
         try PrivateFolder.require(folder.keptStates, mayBeMissing: true)
-        var found: [StateFolder] = []
+        let id = Hexadecimal.encode(keychain.storeID)
+        var found = LeftBehind()
         for name in try Path.names(in: folder.keptStates).sorted(by: { $0.exact < $1.exact }) {
             let other = StateFolder(path: "\(folder.keptStates)/\(name)")
             guard name.exact.hasPrefix(Self.start(of: keychain.storeID)), other != self else { continue }
-            guard let place = try other.place() else {
-                found.append(other)
+            // The place may lead to the keychain itself, by another path.
+            guard let place = try other.place(), try FileIdentity(of: place) != FileIdentity(of: keychain.path) else {
+                found.own.append(other)
                 continue
             }
-            if try !Self.hasCopy(of: keychain, at: place) { found.append(other) }
+            switch try Occupant(of: place, for: id, keychain.deviceKey, keychain.minimumCost) {
+            case .keychain: continue
+            case .none: found.own.append(other)
+            case .unknown:
+                let states = KeptStates.Doubtful(count: try other.list().count, folder: other.path, place: place)
+                if states.count > 0 { found.doubtful.append(states) }
+            }
         }
         return found
-    }
-
-    /// True if a copy of the keychain is at a place, or a file of which that cannot be known.
-    private static func hasCopy(of keychain: Keychain, at place: String) throws(FileFailure) -> Bool {
-        guard let file = try FileIdentity(of: place) else { return false }
-        // The place may lead to the keychain itself, by another path.
-        if try FileIdentity(of: keychain.path) == file { return false }
-        do throws(KeychainStoreError) {
-            let found = try Keychain.open(
-                at: place, deviceKey: keychain.deviceKey, minimumCost: keychain.minimumCost)
-            return found.storeID == keychain.storeID
-        } catch {
-            return true
-        }
     }
 
     /// All states, the newest first.

@@ -102,10 +102,17 @@ extension Session {
                 note(
                     "deleted, but a file beside it could not be removed: \(shownInMessages(failure.path))",
                     evenIfQuiet: true)
+            case .states(let states):
+                note("deleted, but \(wordsOfKept(states))", evenIfQuiet: true)
             case .lists(let failure):
                 note("deleted, but still on the lists: \(cause(failure).status.message)", evenIfQuiet: true)
             }
         }
+    }
+
+    /// Which states were not removed, and where they are.
+    func wordsOfKept(_ kept: KeptStates.Doubtful) -> String {
+        "\(kept.count) of its earlier states may be of a copy, and stayed in \(shownInMessages(kept.folder))"
     }
 
     /// Opens the keychain; returns nil if it can never be opened here, since it must still be possible to delete it.

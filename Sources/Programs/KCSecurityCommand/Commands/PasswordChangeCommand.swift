@@ -46,7 +46,8 @@ extension Session {
         let change = try world.keychainSession.setPasscode(
             keychain, current: current, new: new, cost: world.cost, now: now)
         do {
-            let count = try KeptStates(of: keychain, in: world.dataFolder).removeAll()
+            let (count, kept) = try KeptStates(of: keychain, in: world.dataFolder).removeAll()
+            for states in kept { note(wordsOfKept(states), evenIfQuiet: true) }
             if count > 0 {
                 note(
                     "\(count) earlier \(count == 1 ? "state" : "states") of 'kcbackup undo' removed: "

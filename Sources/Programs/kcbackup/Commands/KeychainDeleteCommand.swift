@@ -91,6 +91,7 @@ struct KeychainDeleteCommand: Verb {
             case .kernelKeys: session.warn("its keys may stay in the memory of the kernel until they expire")
             case .file(let failure):
                 session.warn("deleted, but a file beside it could not be removed: \(explainFile(failure).message)")
+            case .states(let states): session.warn("deleted, but \(states.words)")
             case .lists(let failure):
                 session.warn("deleted, but still on the lists: \(explainLocalKeychain(failure).message)")
             }

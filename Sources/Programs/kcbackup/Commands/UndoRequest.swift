@@ -126,6 +126,11 @@ struct UndoRequest {
         try session.result(
             ["keychain": .text(store.name), "undo": .list(listed)],
             table.isEmpty ? [] : table.lines(width: session.tableWidth))
+        if states.ofOthers > 0 {
+            session.note(
+                "\(counted(states.ofOthers, "state")) of another keychain that was in this place before: to bring one back, "
+                    + "move this keychain away, and run 'kcbackup undo --list' again")
+        }
         return status
     }
 }

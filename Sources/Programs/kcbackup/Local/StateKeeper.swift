@@ -20,6 +20,7 @@ extension Session {
         switch warning {
         case .notRemoved(let error):
             warn("a kept state could not be removed: \(Failure(error, Failure.Subjects()).explanation.message)")
+        case .kept(let states): warn("a state that holds the secret without its passcode is left: \(states.words)")
         case .lostRecord(let path):
             warn(
                 "the record of a restore that was broken off is not as this device wrote it, and is not used: "
@@ -116,12 +117,21 @@ enum StateKeeper {
     /// The new keys are already in place, so a failure is only a warning.
     static func removeAll(of keychain: Keychain, after removal: Removal = .passcode, in session: Session) {
         do throws(FileFailure) {
-            let count = try KeptStates(of: keychain, in: session.world.dataFolder).removeAll()
+            let (count, kept) = try KeptStates(of: keychain, in: session.world.dataFolder).removeAll()
             if count > 0 {
                 session.note("\(counted(count, "earlier state")) removed: \(removal.reason)")
             }
+            for states in kept { session.warn("\(removal.whatIsLeft): \(states.words)") }
         } catch {
             session.warn("\(removal.whatIsLeft): \(explainFile(error).message)")
         }
+    }
+}
+
+extension KeptStates.Doubtful {
+    /// Why they were not removed, and where they are.
+    var words: String {
+        "\(counted(count, "earlier state")) may be of a copy of the keychain, and stayed in \(quoted(folder)): the file "
+            + "where it was does not open: \(quoted(place))"
     }
 }
