@@ -224,13 +224,30 @@ struct TextTests {
         let columns = [Table.Column(title: "NAME"), Table.Column(title: "SIZE", alignment: .right)]
         let cells = ["", "a", "A", "ab", "a b", "B", "z~", "0", "12", "+12", "012", "1.0 KiB", "10 B", "none", "-0"]
         var random = SeededRandom(seed: 3)
-        let rows = (0..<400).map { _ in
-            TableRow((0..<2).map { _ in cells.randomElement(using: &random) ?? "" })
-        }
+        var rows = HeldRows(columns: 2)
+        for _ in 0..<400 { rows.append(TableRow((0..<2).map { _ in cells.randomElement(using: &random) ?? "" })) }
         for (chosen, putsNamelessLast) in [([0], true), ([1, 0], false), ([0, 1], true)] {
             let order = TableOrder(columns: chosen, putsNamelessLast: putsNamelessLast)
             #expect(order.sorted(rows, columns) == order.sortedByText(rows, columns))
         }
+    }
+
+    @Test("Rows are held to be sorted up to a size, and without a limit if an order is requested")
+    func heldRows() {
+        let rows = [["b", ""], ["ä", "two words"], ["", "x"], ["a", "1"]]
+        func lines(order: [String], heldLimit: Int) -> [String] {
+            let table = StreamedTable(
+                [Table.Column(title: "NAME"), Table.Column(title: "TEXT")], width: nil, order: order,
+                usualOrder: ["name"], heldLimit: heldLimit)
+            for row in rows { table.survey(TableRow(row)) }
+            #expect(table.isTooLongToSort == !table.isSorted)
+            var output: [UInt8] = []
+            table.forEachSortedRow { output.append($0) }
+            return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
+        }
+        #expect(lines(order: [], heldLimit: 1_000) == ["a     1", "b", "ä     two words", "      x"])
+        #expect(lines(order: ["text"], heldLimit: 1) == ["a     1", "b", "ä     two words", "      x"])
+        #expect(lines(order: [], heldLimit: 60) == [])
     }
 
     @Test("Requested columns come in the requested order, and none of them is left out")

@@ -15,7 +15,10 @@ package final class StreamedTable {
     /// The positions of the columns to sort by if no order was requested; rows in which all of them are empty come
     /// last.
     private let usualOrder: [Int]
-    private var held: [TableRow] = []
+    private var held: HeldRows
+    private let heldLimit: Int
+    /// True if the rows were more than are held without a requested order.
+    private var isTooLong = false
     /// The columns of a line, from left to right; complete once the table is fitted.
     private var shownColumns: [Int] = []
     private var widths: [Int]
@@ -38,12 +41,15 @@ package final class StreamedTable {
     ///   - isWide: true to show the columns for wide tables too.
     ///   - chosen: the names of the columns to show, in this order, which are then never left out; nil for all.
     ///   - order: the names of the columns to sort by; all rows must then be in memory.
-    ///   - usualOrder: the names of the columns to sort by without `order`, if there are at most `usualLimit` rows.
+    ///   - usualOrder: the names of the columns to sort by without `order`, if the rows take at most `heldLimit` bytes.
+    ///   - heldLimit: the size of the rows that are held for that, in bytes.
     package init(
         _ columns: [Table.Column], width: Int?, isWide: Bool = false, chosen: [String]? = nil, order: [String] = [],
-        usualOrder: [String] = []
+        usualOrder: [String] = [], heldLimit: Int = 24 << 20
     ) {
         self.columns = columns
+        self.heldLimit = heldLimit
+        held = HeldRows(columns: columns.count)
         func positions(_ names: [String]) -> [Int] {
             names.compactMap { name in columns.firstIndex { $0.name == name } }
         }
@@ -66,21 +72,23 @@ package final class StreamedTable {
         named = repeating
     }
 
-    /// The maximum number of rows that are sorted by default; each takes about 1 KiB of memory.
-    package static let usualLimit = 20_000
-
     /// True if rows must be held for sorting; valid only after all rows have been measured.
-    package var isSorted: Bool { !order.isEmpty || !usualOrder.isEmpty && measured <= Self.usualLimit }
+    package var isSorted: Bool { !order.isEmpty || !usualOrder.isEmpty && !isTooLong }
 
     /// True if there are too many rows to sort by default.
     package var isTooLongToSort: Bool { !isSorted && !usualOrder.isEmpty }
 
     /// Measures a row, and holds it as long as the rows may have to be sorted.
     ///
-    /// If `isSorted` after the last row, `appendSortedRows` has them all.
+    /// If `isSorted` after the last row, `forEachSortedRow` has them all.
     package func survey(_ row: TableRow) {
         measure(row)
-        if isSorted { held.append(row) } else { held = [] }
+        guard isSorted else { return }
+        held.append(row)
+        if order.isEmpty, held.size > heldLimit {
+            isTooLong = true
+            held = HeldRows(columns: columns.count)
+        }
     }
 
     /// Returns the lines of rows that were measured, in the requested order.
@@ -92,27 +100,27 @@ package final class StreamedTable {
             fit()
             return rows.map { line($0) }
         }
-        held = rows
+        held = HeldRows(columns: columns.count)
+        for row in rows { held.append(row) }
         var lines: [String] = []
         forEachSortedRow { line in lines.append(String(decoding: [UInt8](copying: line), as: UTF8.self)) }
         return lines
     }
 
-    /// Appends the lines of the held rows to `output`, sorted.
-    package func appendSortedRows(to output: inout [UInt8]) {
-        forEachSortedRow { line in output.append(line) }
-    }
-
     /// Calls `body` with the lines of the held rows, sorted; the sort is stable.
-    private func forEachSortedRow(_ body: (borrowing Span<UInt8>) -> Void) {
-        defer { held = [] }
+    package func forEachSortedRow<Failure: Error>(
+        _ body: (borrowing Span<UInt8>) throws(Failure) -> Void
+    ) throws(Failure) {
+        defer { held = HeldRows(columns: columns.count) }
         let sorted = TableOrder(columns: order.isEmpty ? usualOrder : order, putsNamelessLast: order.isEmpty)
             .sorted(held, columns)
+        var row = TableRow()
         var line: [UInt8] = []
         for index in sorted {
+            held.read(index, into: &row)
             line.removeAll(keepingCapacity: true)
-            append(held[index], to: &line)
-            body(line.span)
+            append(row, to: &line)
+            try body(line.span)
         }
     }
 

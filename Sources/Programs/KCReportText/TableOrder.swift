@@ -19,17 +19,27 @@ struct TableOrder {
     let putsNamelessLast: Bool
 
     /// Returns the indices of `rows` in order.
-    func sorted(_ rows: [TableRow], _ all: [Table.Column]) -> [Int] {
+    func sorted(_ rows: HeldRows, _ all: [Table.Column]) -> [Int] {
         var keys = PlainKeys()
-        for row in rows where !keys.append(row, by: self, all) { return sortedByText(rows, all) }
+        var row = TableRow()
+        for index in 0..<rows.count {
+            rows.read(index, into: &row)
+            if !keys.append(row, by: self, all) { return sortedByText(rows, all) }
+        }
         return keys.sorted()
     }
 
     /// Returns the same as `sorted`, for any text.
-    func sortedByText(_ rows: [TableRow], _ all: [Table.Column]) -> [Int] {
-        let keys = rows.map { row in columns.map { SortKey(row.text($0), of: all[$0]) } }
-        let nameless = rows.map { isNameless($0) }
-        return rows.indices.sorted { left, right in
+    func sortedByText(_ rows: HeldRows, _ all: [Table.Column]) -> [Int] {
+        var keys: [[SortKey]] = []
+        var nameless: [Bool] = []
+        var row = TableRow()
+        for index in 0..<rows.count {
+            rows.read(index, into: &row)
+            keys.append(columns.map { SortKey(row.text($0), of: all[$0]) })
+            nameless.append(isNameless(row))
+        }
+        return keys.indices.sorted { left, right in
             if nameless[left] != nameless[right] { return nameless[right] }
             for (one, other) in zip(keys[left], keys[right]) where one != other { return one < other }
             return left < right

@@ -9,9 +9,9 @@ package import KCKeychainModel
 /// row.append("")
 /// ```
 package struct TableRow: Sendable {
-    private var bytes: [UInt8] = []
+    fileprivate var bytes: [UInt8] = []
     /// Where each cell ends.
-    private var ends: [Int] = []
+    fileprivate var ends: [Int] = []
 
     /// Creates a row without cells.
     package init() {}
@@ -78,4 +78,50 @@ package struct TableRow: Sendable {
     }
 
     private func range(_ index: Int) -> Range<Int> { (index == 0 ? 0 : ends[index - 1])..<ends[index] }
+}
+
+/// Rows that wait to be sorted, in one piece of memory: as single values, each would take several times its size.
+struct HeldRows {
+    private var bytes: [UInt8] = []
+    /// The lengths of all cells, row after row.
+    private var lengths: [UInt32] = []
+    /// Where the bytes of each row begin.
+    private var starts: [Int] = []
+    private let columns: Int
+
+    /// - Parameter columns: the number of cells of each row, at least 1.
+    init(columns: Int) {
+        self.columns = columns
+    }
+
+    /// The number of rows.
+    var count: Int { starts.count }
+
+    /// The size in bytes.
+    var size: Int {
+        bytes.count + lengths.count * MemoryLayout<UInt32>.size + starts.count * MemoryLayout<Int>.size
+    }
+
+    /// Adds a row.
+    mutating func append(_ row: TableRow) {
+        precondition(row.count == columns, "a row has one cell a column")
+        starts.append(bytes.count)
+        bytes.append(row.bytes.span)
+        var start = 0
+        for end in row.ends {
+            lengths.append(UInt32(end - start))
+            start = end
+        }
+    }
+
+    /// Replaces `row` with the cells of a row.
+    func read(_ index: Int, into row: inout TableRow) {
+        row.removeAll()
+        var end = 0
+        for length in lengths[index * columns..<(index + 1) * columns] {
+            end += Int(length)
+            row.ends.append(end)
+        }
+        row.bytes.append(bytes.span.extracting(starts[index]..<starts[index] + end))
+    }
 }

@@ -119,7 +119,7 @@ final class InspectListing {
             output.bytes.append(held.bytes.span)
             output.bytes.append(utf8: "]}\n")
         } else {
-            table.appendSortedRows(to: &output.bytes)
+            try output.append(sortedRowsOf: table)
             var lines = summary.lines
             if summary.total > 0, !table.leftOut.isEmpty { lines.append(ItemColumns.left(out: table) + "\n") }
             if table.isTooLongToSort { lines.append(ItemColumns.notSorted + "\n") }

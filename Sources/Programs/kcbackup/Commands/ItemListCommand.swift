@@ -13,10 +13,10 @@ struct ItemListCommand: Verb {
         commandName: "list",
         abstract: "List items in a table, without secrets.",
         discussion: """
-            Rows are sorted by service or server, then account, or by --sort. More than 20,000 are listed in archive \
-            order. TRAVELS says where an item restores: anywhere, on this device, or nowhere. Columns that do not fit \
-            the terminal are left out; --wide shows them, and 'kcbackup item find' shows all attributes. With \
-            --keychain file:PATH, the items of a file are listed.
+            Rows are sorted by service or server, then account, or by --sort. A list of more than 24 MiB, \
+            some 100,000 rows, is in archive order. TRAVELS says where an item restores: anywhere, on this device, or \
+            nowhere. Columns that do not fit the terminal are left out; --wide shows them, and 'kcbackup item find' \
+            shows all attributes. With --keychain file:PATH, the items of a file are listed.
 
             EXAMPLES:
               kcbackup item list

@@ -50,7 +50,7 @@ struct ChangeList {
     }
 
     /// The number of items of one kind that a dry run names without `--verbose`; each takes about 1 KiB of memory.
-    static let limit = StreamedTable.usualLimit
+    static let limit = 20_000
 
     /// The number of items of one kind that are needed to name as many as a run will.
     static func limit(isDryRun: Bool, in session: Session) -> Int {

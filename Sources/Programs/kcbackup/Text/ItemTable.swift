@@ -73,7 +73,7 @@ final class ItemListing {
             count = measured
             if count > 0 { begin() }
             output.bytes.append(held.bytes.span)
-            table.appendSortedRows(to: &output.bytes)
+            try output.append(sortedRowsOf: table)
         }
         if session.style.isJSON { output.bytes.append(utf8: (count == 0 ? "{\"items\":[]}\n" : "]}\n")) }
         try output.flush()

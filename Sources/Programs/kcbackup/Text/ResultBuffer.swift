@@ -16,6 +16,14 @@ struct ResultBuffer {
         self.session = session
     }
 
+    /// Adds the rows that a table holds, and writes them in pieces.
+    mutating func append(sortedRowsOf table: StreamedTable) throws(Failure) {
+        try table.forEachSortedRow { line throws(Failure) in
+            bytes.append(line)
+            try flushIfLarge()
+        }
+    }
+
     /// Writes the buffer if it is large; must be called between two JSON values.
     mutating func flushIfLarge() throws(Failure) {
         if bytes.count >= Self.size { try flush() }
