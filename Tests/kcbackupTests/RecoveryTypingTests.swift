@@ -87,7 +87,7 @@ struct RecoveryTypingTests {
             "$KCBACKUP" keychain create --no-passcode
             "$KCBACKUP" recovery make --qr --shares 2of2 -o kit.pdf
             pdftoppm -r 150 -png kit.pdf page
-            zbarimg --quiet --raw page*.png > words
+            zbarimg --quiet --raw -Sdisable -Sqrcode.enable page*.png > words
             """)
         let shares = String(decoding: try folder.read("words"), as: UTF8.self).split(separator: "\n")
             .map { $0.split(separator: " ").map(String.init) }
