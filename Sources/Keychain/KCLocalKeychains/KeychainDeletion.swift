@@ -10,7 +10,7 @@ extension LocalKeychain {
         case kernelKeys
         /// A file could not be removed: its lock, its journal, or an earlier state.
         case file(FileFailure)
-        /// States of before it was moved, or of a copy of it.
+        /// States that were kept before the keychain was moved, or of a copy of it; they were not removed.
         case states(KeptStates.Doubtful)
         /// The keychain lists still contain it.
         case lists(LocalKeychainFailure)
