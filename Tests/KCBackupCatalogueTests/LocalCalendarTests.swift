@@ -28,6 +28,20 @@ struct LocalCalendarTests {
         ("<-11>11", "2026-01-01T05:00", "1m", "2025-12-02T05:00"),
     ]
 
+    @Test("The hour that the clock shows twice when summer time ends is two")
+    func twice() async {
+        await #expect(processExitsWith: .success) {
+            _ = unsafe setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1)
+            tzset()
+            let times = try ["00:30", "01:30", "02:30"].map { try #require(Timestamp("2026-10-25T\($0):00.000000Z")) }
+            var retention = Retention()
+            retention.hourly = 3
+            let now = try #require(Timestamp("2026-10-25T12:00:00.000000Z"))
+            let kept = retention.decide(times, now: now, calendar: LocalCalendar()).filter { !$0.reasons.isEmpty }
+            #expect(kept.count == 3)
+        }
+    }
+
     @Test("A span goes back by the calendar: over the new year, to month ends, and in the time zone of the user")
     func spans() async {
         // In a process of its own, since a time zone is one of the process.

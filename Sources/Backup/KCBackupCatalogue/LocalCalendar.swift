@@ -67,7 +67,9 @@ package struct LocalCalendar: Sendable {
         let parts = parts(time)
         switch rule {
         case .last: return time.description
-        case .hourly: return "\(parts.year)-\(parts.month)-\(parts.day)-\(parts.hour)"
+        case .hourly:
+            // An hour that the clock shows twice, as when summer time ends, is two.
+            return "\(parts.year)-\(parts.month)-\(parts.day)-\(parts.hour) \(offset(at: time.seconds))"
         case .daily: return "\(parts.year)-\(parts.month)-\(parts.day)"
         case .weekly: return Self.week(parts)
         case .monthly: return "\(parts.year)-\(parts.month)"
