@@ -182,11 +182,26 @@ struct CopyPlanTests {
         #expect(later.due == [entries[1]] && later.gone == [entries[0].name])
     }
 
+    @Test("A folder with none of the copies that it held is refused; one of them, or none before, is enough")
+    func lost() throws {
+        let entries = try [entry("a", 1), entry("a", 2), entry("b", 1)]
+        let known = try record([entries[1]], after: [entries[0]], verified: 2)
+        let other = Set([entries[2].name.exact])
+        for files in [[], other] {
+            #expect(throws: JobFailure.copiesGone(job: "x", to: "nas:x", copies: 2)) {
+                try known.requireCopies(among: files, of: "x")
+            }
+        }
+        try known.requireCopies(among: [entries[0].name.exact], of: "x")
+        try CopyRecord(to: "nas:x", tried: time(1)).requireCopies(among: [], of: "x")
+    }
+
     @Test("Records are read as they were written, and others are not")
     func lines() throws {
         var first = try record([entry("a", 1), entry("b", 2)], passed: [entry("a", 0)], verified: 3)
         first.good = time(3)
         first.gone = ["one", "two"]
+        first.lost = 2
         first.doubtful = Array(try record([entry("c", 1)], verified: 3).newest.values)
         var second = CopyRecord(to: "nas:y", tried: time(4))
         second.failed = CopyRecord.Failed(RunOutcome(code: 74), message: "no such host", hints: ["one", "two"])

@@ -31,6 +31,23 @@ struct RemoteFolderTests {
         #expect(remote.files == ["backups/a.kcb": archive])
     }
 
+    @Test("A folder of this machine gets whole files under free names, and is not made where its disk may be away")
+    func folderHere() throws {
+        let disk = local.path + "/disk"
+        let location = try #require(RemoteLocation(destination: disk + "/"))
+        #expect(location.text == disk && location.isHere && location.folder?.text == local.path)
+        let absent = try RemoteFolder(location, FolderMover(makesFolder: false))
+        #expect(throws: RemoteFailure.missing(location)) { try absent.put(OpenFile.reading(path)) }
+        let folder = try RemoteFolder(location, FolderMover(makesFolder: true))
+        #expect(try folder.put(OpenFile.reading(path)) == .copied)
+        #expect(try absent.put(OpenFile.reading(path)) == .present)
+        #expect(try local.read("disk/a.kcb") == archive)
+        #expect(try folder.files() == [RemoteEntry(name: "a.kcb", size: UInt64(archive.count))])
+        _ = try local.write("disk/a.kcb", [1])
+        #expect(throws: RemoteFailure.exists(location.appending("a.kcb"))) { try folder.put(OpenFile.reading(path)) }
+        #expect(try local.read("disk/a.kcb") == [1])
+    }
+
     @Test("A file that is there is never replaced, also if it has the same size", arguments: ["webdav", "s3"])
     func taken(kind: String) throws {
         for other in [[1, 2, 3], archive.dropLast() + [archive.last! ^ 1]] {

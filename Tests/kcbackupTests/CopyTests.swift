@@ -169,7 +169,7 @@ struct CopyTests {
         #expect(run("copy backups a.kcb --to nas:x").status == .ok)
         let refused: [(String, kcbackup.ExitStatus)] = [
             ("copy open.kcb --to nas:x", .refused), ("copy a.kcb --to far:x", .notFound),
-            ("copy a.kcb --to /tmp", .usage),
+            ("copy a.kcb --to tmp", .usage),
             ("copy a.kcb --to nas:../x", .usage), ("copy none.kcb --to nas:x", .notFound),
             ("copy key --to nas:x", .damaged),
             ("inspect nas:x/none.kcb", .notFound), ("inspect nas:none", .notFound), ("inspect nas:x", .usage),
@@ -183,9 +183,22 @@ struct CopyTests {
         #expect(run("copy open.kcb --to nas:x --metadata-readable").status == .ok)
         let missing = run("copy a.kcb --to nas:x", environment: ["PATH": "/none"])
         #expect(missing.status == .notFound && missing.messages.contains("rclone is not installed"))
-        // A file here with such a name is meant.
-        try home.write("nas:a.kcb", home.folder.read("work/a.kcb"))
-        #expect(run("inspect nas:a.kcb -i key", environment: ["PATH": "/none"]).status == .ok)
+    }
+
+    @Test(
+        "What has the name of a remote here never takes its place in silence, and the other way round",
+        arguments: ["inspect", "verify", "restore", "list", "copy --to ./here"])
+    func ambiguous(verb: String) throws {
+        try FileManager.default.createDirectory(atPath: home.path("nas:"), withIntermediateDirectories: true)
+        try home.write("nas:/a.kcb", home.folder.read("work/a.kcb"))
+        for given in verb == "list" ? ["nas:"] : ["nas:/a.kcb"] {
+            let refused = run("\(verb) \(given)")
+            #expect(
+                refused.status == .usage
+                    && refused.messages.contains("is a file or folder here, and may be one of a remote"),
+                "\(refused.messages)")
+        }
+        #expect(run("verify ./nas:/a.kcb -i key").status == .ok)
     }
 
     @Test("A backup can go to a remote alone: it is read back there, and nothing of it stays here")

@@ -111,9 +111,12 @@ struct JobCopiesTests {
 
     @Test("A newest copy that somebody deleted is made again; one that somebody changed is left, and reported")
     func tampering() throws {
-        #expect(run("schedule edit x --if-changed").status == .ok)
         #expect(run("run x").status == .ok)
-        let name = try #require(names("remote/x").first)
+        let older = try #require(names("remote/x").first)
+        #expect(run("schedule edit x --if-changed").status == .ok)
+        #expect(run("item add --service b --account b --generate").status == .ok)
+        #expect(run("run x").status == .ok)
+        let name = try #require(names("remote/x").subtracting([older]).first)
         try FileManager.default.removeItem(atPath: home.path("remote/x/\(name)"))
         let again = run("run x")
         #expect(
@@ -125,7 +128,7 @@ struct JobCopiesTests {
             "\(again.messages)")
         #expect(run("status").text.contains("had been there, and was gone"))
         #expect(run("run x").messages.isEmpty)
-        #expect(try names("remote/x") == [name])
+        #expect(try names("remote/x") == [older, name])
         try home.write("remote/x/\(name)", "other")
         try FileManager.default.removeItem(atPath: home.home + "/.local/share/kcbackup/jobs/x.copies")
         #expect(run("run x").status == .notCopied)
@@ -153,16 +156,116 @@ struct JobCopiesTests {
             found.status == .notCopied && found.messages.contains("exists and is another file"), "\(found.messages)")
     }
 
-    @Test("If a remote was emptied, the newest archive is copied again, and the number of older copies is told once")
-    func emptied() throws {
+    @Test(
+        "A place that has lost all its copies gets none, and each run, status and doctor ask if its disk is mounted, until '--change'",
+        arguments: ["nas:x", "/x"], [false, true])
+    func emptied(place: String, isOther: Bool) throws {
+        let folder = place == "/x" ? home.path("remote/x") : place
+        try FileManager.default.createDirectory(atPath: home.path("remote"), withIntermediateDirectories: true)
+        #expect(run("schedule edit x --copy-to \(folder)").status == .ok)
         for _ in 0..<3 { #expect(run("run x").status == .ok) }
-        try FileManager.default.removeItem(atPath: home.path("remote"))
-        let found = run("run x --json")
-        #expect(found.messages.contains("was gone from there, as are 2 older archives"), "\(found.messages)")
-        #expect(found.text.contains(#""gone":["login-"#) && found.text.contains(#""goneBefore":["login-"#))
-        #expect(try names("remote/x").count == 2 && names("b").count == 4, "the newest of then and of now")
+        let (mounted, away) = (home.path("remote/x"), home.path("away"))
+        try FileManager.default.moveItem(atPath: mounted, toPath: away)
+        if isOther { try home.write("remote/x/other.kcb", "other") }
+        let question = "'\(folder)' has lost all 3 copies that it held: is the disk mounted?"
+        for _ in 0..<2 {
+            let found = run("run x")
+            #expect(found.status == .notCopied && found.messages.contains(question), "\(found.messages)")
+            #expect(try names("remote/x") == (isOther ? ["other.kcb"] : []))
+            let status = run("status")
+            #expect(status.status == .notCopied && status.text.contains("is the disk mounted?"), "\(status.text)")
+            #expect(run("status --max-age 26h").status == .stale)
+            #expect(run("status --prometheus").text.contains(/kcbackup_copies_last_good_timestamp_seconds\{.*\} 0\n/))
+            let doctor = run("doctor")
+            #expect(doctor.status == .notCopied && doctor.text.contains(question), "\(doctor.text)")
+        }
+        if isOther {
+            let started = run("run x --change --json")
+            #expect(started.messages.contains("was gone from there, as are 2 older archives"), "\(started.messages)")
+            #expect(started.text.contains(#""gone":["login-"#) && started.text.contains(#""goneBefore":["login-"#))
+            // The newest of then, and what was made since.
+            #expect(try names("remote/x").count == 5 && names("b").count == 6)
+        } else {
+            if Path.isFolder(mounted) { try FileManager.default.removeItem(atPath: mounted) }
+            try FileManager.default.moveItem(atPath: away, toPath: mounted)
+            #expect(run("run x").status == .ok)
+            #expect(try names("remote/x") == names("b") && names("b").count == 6)
+        }
+        #expect(run("status --max-age 26h").status == .ok)
         let next = run("run x --json")
-        #expect(next.messages.isEmpty && !next.text.contains("gone"))
+        #expect(next.status == .ok && next.messages.isEmpty && !next.text.contains("gone"), "\(next.messages)")
+    }
+
+    @Test("While the place of the copies is away, no rule removes the archives that were made since")
+    func notPrunedWhileAway() throws {
+        #expect(run("schedule edit x --keep-last 1").status == .ok)
+        for _ in 0..<2 { #expect(run("run x").status == .ok) }
+        try FileManager.default.moveItem(atPath: home.path("remote/x"), toPath: home.path("away"))
+        for _ in 0..<2 { #expect(run("run x").status == .notCopied) }
+        #expect(run("run x").status == .notCopied)
+        #expect(try names("b").count == 3)
+    }
+
+    @Test("A folder of this machine gets copies, is made when the job is added, and never by a run")
+    func folderHere() throws {
+        let usb = home.path("usb")
+        #expect(run("schedule add y --unencrypted --metadata-readable --to c --copy-to ./usb/kc").status == .notFound)
+        try FileManager.default.createDirectory(atPath: usb, withIntermediateDirectories: true)
+        #expect(run("schedule add y --unencrypted --metadata-readable --to c --copy-to ./usb/kc").status == .ok)
+        #expect(run("schedule show y").text.contains("RestrictAddressFamilies=none"), "it starts no program")
+        try FileManager.default.moveItem(atPath: usb, toPath: home.path("away"))
+        let absent = run("run y -v")
+        #expect(
+            absent.status == .notCopied && absent.messages.contains("usb/kc' does not exist")
+                && absent.messages.contains("is the disk mounted?"), "\(absent.messages)")
+        #expect(run("doctor").text.contains("usb/kc' does not exist"))
+        #expect(try !Path.exists(usb))
+        try FileManager.default.moveItem(atPath: home.path("away"), toPath: usb)
+        #expect(run("run y").status == .ok)
+        #expect(try names("usb/kc") == names("c") && names("c").count == 2)
+        #expect(run("copy c --to ./usb/other --metadata-readable").status == .ok)
+        #expect(try names("usb/other") == names("c"))
+        #expect(run("copy c --to ./usb/other --metadata-readable").text.contains("there already"))
+        #expect(run("verify usb/other").status == .ok)
+        for line in ["copy c --to usb --metadata-readable", "schedule edit y --copy-to ./c"] {
+            #expect(run(line).status == .usage, "\(line)")
+        }
+        #expect(run("copy c --to ./none/usb --metadata-readable").status == .notFound)
+    }
+
+    @Test(
+        "What was left of a copy that was broken off is named by doctor, and removed by the next run; that of others stays"
+    )
+    func leftParts() throws {
+        #expect(run("run x").status == .ok)
+        let own = "\(try #require(names("b").first)).0123abcd.0123456789abcdef.part"
+        let others = ["login-KC-AAAAAAAA-20260101T000000Z.kcb.0123abcd.0123456789abcdef.part", "notes.part"]
+        for name in [own] + others { try home.write("remote/x/\(name)", "half") }
+        let doctor = run("doctor")
+        #expect(doctor.messages.contains("'nas:x/\(own)' is left of a copy that was broken off"), "\(doctor.messages)")
+        #expect(others.allSatisfy { !doctor.messages.contains($0) })
+        #expect(run("run x").status == .ok)
+        #expect(try !Path.exists(home.path("remote/x/\(own)")))
+        for name in others { #expect(try Path.exists(home.path("remote/x/\(name)"))) }
+        #expect(!run("doctor").messages.contains("broken off"))
+    }
+
+    @Test("A run that removes nothing since another job cannot be read says so, and ends with 3")
+    func pruningLeftOut() throws {
+        #expect(run("schedule edit x --keep-last 1 --remove copy-to --remove metadata-readable").status == .ok)
+        #expect(run("schedule add y --unencrypted --to c").status == .ok)
+        #expect(run("run x").status == .ok)
+        let job = home.home + "/.local/share/kcbackup/jobs/y.job"
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: job)
+        let found = run("run x")
+        #expect(
+            found.status == .incomplete && found.messages.contains("nothing is removed in")
+                && found.messages.contains("job 'y' cannot be read"), "\(found.messages)")
+        #expect(try names("b").count == 2)
+        #expect(run("status --prometheus").text.contains(#"kcbackup_last_exit_code{job="x"} 3"#))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: job)
+        #expect(run("run x").status == .ok)
+        #expect(try names("b").count == 1)
     }
 
     @Test("What is not copied yet is not removed here, whatever the rules")
@@ -210,7 +313,8 @@ struct JobCopiesTests {
 
         try Data("x".utf8).write(to: URL(fileURLWithPath: home.home + "/.local/share/kcbackup/jobs/y.job"))
         let refused = run("prune b --keep-last 1")
-        #expect(refused.status == .ok && refused.messages.contains("job 'y' cannot be read"), "\(refused.messages)")
+        #expect(
+            refused.status == .incomplete && refused.messages.contains("job 'y' cannot be read"), "\(refused.messages)")
         #expect(try names("b").count == 5)
         #expect(run("schedule remove y").status == .ok)
         let last = run("prune b --keep-last 1")
@@ -271,8 +375,7 @@ struct JobCopiesTests {
         #expect(try !names("b").contains(name))
         let (mounted, away) = (home.path("remote/x"), home.path("away"))
         try FileManager.default.moveItem(atPath: mounted, toPath: away)
-        for _ in 0..<2 { #expect(run("run x").status == .ok) }
-        try FileManager.default.removeItem(atPath: mounted)
+        for _ in 0..<2 { #expect(run("run x").status == .notCopied) }
         try FileManager.default.moveItem(atPath: away, toPath: mounted)
         let found = run("run x")
         #expect(found.status == .notCopied && found.messages.contains(name), "\(found.messages)")
@@ -385,7 +488,7 @@ struct JobCopiesTests {
             ("schedule add y --unencrypted --to c --copy-to nas:x", kcbackup.ExitStatus.refused),
             ("schedule add y --unencrypted --metadata-readable --to c", .usage),
             ("schedule add y --unencrypted --metadata-readable --to c --copy-to far:x", .notFound),
-            ("schedule add y --unencrypted --metadata-readable --to c --copy-to /tmp", .usage),
+            ("schedule add y --unencrypted --metadata-readable --to c --copy-to disk", .usage),
             ("schedule add y --unencrypted --metadata-readable --to c --copy-to nas:x --copy-to nas:x", .usage),
             ("schedule add y --unencrypted --metadata-readable --to c --copy-to nas:x --copy-to nas:x/", .usage),
             ("schedule add y --unencrypted --to nas:x", .usage), ("schedule edit x --to nas:x", .usage),

@@ -34,6 +34,38 @@ struct StatusTests {
         withExtendedLifetime(lock) {}
     }
 
+    @Test("After a run that failed, status ends as its table shows; with a limit, the age decides")
+    func failedRun() throws {
+        let home = try TestHome()
+        for line in [
+            "keychain create --no-passcode", "item add --service a --generate",
+            "schedule add x --unencrypted --to b --keep-last 9", "run x", "status",
+        ] { #expect(home.run(line).status == .ok, "\(line)") }
+        let name = try #require(try Path.names(in: home.path("b")).first { $0.hasSuffix(".kcb") })
+        try home.write("b/\(name)", "other")
+        home.pass(hours: 24 * 8)
+        #expect(home.run("run x").status == .damaged)
+        let status = home.run("status")
+        #expect(status.status == .damaged && status.text.contains("damaged: "), "\(status.messages)")
+        #expect(home.run("status --prometheus").text.contains(#"kcbackup_last_exit_code{job="x"} 13"#))
+    }
+
+    @Test("A backup without items is warned of, and a job that never had one is not well in status")
+    func neverAnItem() throws {
+        let home = try TestHome()
+        for line in ["keychain create --no-passcode", "schedule add x --unencrypted --to b"] {
+            #expect(home.run(line).status == .ok, "\(line)")
+        }
+        let created = home.run("create --unencrypted --to c")
+        #expect(created.status == .ok && created.messages.contains("login: there are no items"), "\(created.messages)")
+        let ran = home.run("run x")
+        #expect(ran.status == .ok && ran.messages.contains("job 'x': there was no item to back up"), "\(ran.messages)")
+        #expect(home.run("status").text.contains(/x +2026-.* no items so far/))
+        #expect(home.run("item add --service a --generate").status == .ok)
+        #expect(home.run("run x").messages.isEmpty)
+        #expect(home.run("status").text.contains(/x +2026-.* ok/))
+    }
+
     @Test("Where neither a job nor a new enough backup is on record, the age is too high, and not kept")
     func nothingOnRecord() throws {
         let home = try TestHome()

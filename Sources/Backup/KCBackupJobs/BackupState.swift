@@ -20,6 +20,8 @@ package struct BackupState {
         package let copies: [CopyState]
         /// Its receipts in the fleet; nil if it is in none.
         package let receipts: ReceiptState?
+        /// True if it has run well, and no archive in its folder has an item.
+        package fileprivate(set) var isAlwaysEmpty = false
 
         /// When the last successful run ended.
         package var good: Timestamp? { record?.good }
@@ -47,8 +49,8 @@ package struct BackupState {
         /// Why the records cannot be read.
         package let unreadable: (any Error)?
 
-        /// When all archives that were due were last there.
-        package var good: Timestamp? { record?.good }
+        /// When all archives that were due were last there; nil if none of the copies is there anymore.
+        package var good: Timestamp? { record.flatMap { $0.lost == 0 ? $0.good : nil } }
     }
 
     /// The receipts of a job in the folder of its fleet.
@@ -119,7 +121,7 @@ package struct BackupState {
         case everything(dataFolder: String)
     }
 
-    package let jobs: [JobState]
+    package private(set) var jobs: [JobState]
     /// The jobs whose files are damaged, or cannot be read.
     package let unreadable: [UnreadableJob]
     package let stores: [StoreState]
@@ -153,6 +155,11 @@ package struct BackupState {
         }
         catalogues = known?.found ?? []
         failures = known?.failures ?? []
+        for index in jobs.indices where jobs[index].good != nil && jobs[index].record?.items == 0 {
+            let place = CatalogueFile.place(of: jobs[index].job.folder)
+            let entries = catalogues.first { $0.folder.exact == place.exact }?.complete ?? []
+            jobs[index].isAlwaysEmpty = entries.allSatisfy { $0.content?.counts.total == 0 }
+        }
         // Where a link has replaced a folder, the files there are those of another catalogue.
         lost = try Self.lost(in: catalogues.filter { CatalogueFile.place(of: $0.folder).exact == $0.folder.exact })
         var stores: [StoreState] = []

@@ -74,7 +74,7 @@ package struct CopyRecord: Hashable, Sendable {
         }
     }
 
-    /// The folder, as `REMOTE:PATH`.
+    /// The folder, as `REMOTE:PATH` or an absolute path.
     package let to: String
     /// When a run last tried to copy.
     package var tried: Timestamp
@@ -94,6 +94,8 @@ package struct CopyRecord: Hashable, Sendable {
     package var passed: Set<ExactText> = []
     /// The newest copies that the last run found to be gone.
     package var gone: [String] = []
+    /// The number of copies that there were, if the last run found none of them; 0 otherwise.
+    package var lost = 0
 
     /// Creates the record of a first try.
     ///
@@ -108,6 +110,18 @@ package struct CopyRecord: Hashable, Sendable {
 
     /// When the newest copies were last read back and compared: the oldest of these times.
     package var verified: Timestamp? { newest.values.map(\.verified).min() }
+
+    /// Refuses a folder that has none of the copies that it held: its disk may not be mounted, or another one may be.
+    ///
+    /// Nothing is noted of a folder that is refused, so that it is refused until a copy is there again.
+    ///
+    /// - Parameter files: the names of the files in the folder.
+    /// - Throws: `JobFailure.copiesGone` if there were some, and none of them is among the files.
+    package func requireCopies(among files: Set<ExactText>, of job: String) throws(JobFailure) {
+        let known = copied.union(newest.values.map(\.name.fileName.exact))
+        if known.isEmpty || !known.isDisjoint(with: files) { return }
+        throw .copiesGone(job: job, to: to, copies: known.count)
+    }
 
     /// True if an archive is still to be copied: no run has copied it, or its copy turned out to be another file.
     package func misses(_ entry: CatalogueEntry) -> Bool {
@@ -141,6 +155,7 @@ extension CopyRecord {
             }
             fields.add("good", record.good?.description)
             fields.add("gone", record.gone.map(RunRecord.oneLine))
+            if record.lost > 0 { fields.add("lost", String(record.lost)) }
             fields.add("passed", record.passed.sorted().map(\.string))
             fields.add("copied", record.copied.sorted().map(\.string))
             for (_, newest) in record.newest.sorted(by: { $0.key < $1.key }) {
@@ -187,6 +202,7 @@ extension CopyRecord {
         self.init(to: to, tried: tried)
         good = values("good").first.flatMap(Timestamp.init)
         gone = values("gone")
+        lost = values("lost").first.flatMap { Int($0) } ?? 0
         passed = Set(values("passed").map(\.exact))
         copied = Set(values("copied").map(\.exact))
         if let failed = values("failed").first {

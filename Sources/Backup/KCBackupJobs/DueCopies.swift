@@ -5,15 +5,14 @@ internal import KCLocalKeychains
 
 /// The archives of a folder that jobs have still to copy, and that must not be removed before.
 package struct DueCopies {
-    /// The jobs that cannot be read: any archive may be one that they have to copy.
+    /// The jobs that cannot be read, or of which it is not known what they have copied: any archive may be one that they have
+    /// to copy.
     package fileprivate(set) var unreadable: [String] = []
-    /// True if what a job has copied is not known; its next run finds out.
-    fileprivate var isUnknown = false
     fileprivate var records: [CopyRecord] = []
 
     /// True if a job has still to copy the archive, or may have to.
     package func contains(_ entry: CatalogueEntry) -> Bool {
-        isUnknown || !unreadable.isEmpty || records.contains { $0.misses(entry) }
+        !unreadable.isEmpty || records.contains { $0.misses(entry) }
     }
 }
 
@@ -33,8 +32,6 @@ extension Jobs {
                 if remotes.isEmpty { continue }
                 // The record of a remote that the job does not copy to anymore stays until its next run.
                 due.records += try copies(name).filter { record in remotes.contains { $0.exact == record.to.exact } }
-            } catch JobFailure.recordDamaged {
-                due.isUnknown = true
             } catch JobFailure.notFound, JobFailure.otherDevice {
                 // It was removed meanwhile, or never runs here: the archives of another device are in another catalogue.
             } catch {

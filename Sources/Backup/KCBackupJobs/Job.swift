@@ -15,7 +15,7 @@ package struct Job: Hashable, Sendable {
     package var place: String
     /// The retention options for `prune`; empty to keep everything.
     package var keep: [String] = []
-    /// The folders of remotes that new archives are copied to, as `REMOTE:PATH`.
+    /// The folders that new archives are copied to, as `REMOTE:PATH`, or by absolute paths on this machine.
     package var copyTo: [String] = []
     /// The folder of the fleet that the machine is in, as `REMOTE:PATH`, which gets copies and receipts; nil for none.
     package var fleet: String?

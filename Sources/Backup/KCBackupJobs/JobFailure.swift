@@ -18,6 +18,8 @@ package enum JobFailure: Error, Hashable, Sendable {
     case folderElsewhere(job: String, folder: String, was: String, now: String)
     /// The job had good runs, and no backup is known in its folder.
     case noBackups(job: String, folder: String)
+    /// A folder that the job copies to has none of the copies that it held.
+    case copiesGone(job: String, to: String, copies: Int)
     /// An argument contains a line feed.
     case severalLines
     /// No line of a crontab can have the time of the job.

@@ -38,7 +38,7 @@ extension Job {
     /// True if remotes may have unencrypted archives.
     package var copiesReadable: Bool { create.contains { $0.exact == Option.metadataReadable.exact } }
 
-    /// The folders of remotes that it copies to, among them that of the device in the fleet.
+    /// The folders that it copies to, among them that of the device in the fleet.
     package func copyFolders(of device: DeviceID) -> [String] {
         guard let own = fleetArchives(of: device), !copyTo.contains(where: { $0.exact == own.exact }) else {
             return copyTo
@@ -53,15 +53,16 @@ extension Job {
 
     /// The folders outside the data folder that the job writes to, without links and `..`; they may not exist yet.
     var writtenFolders: [String] {
-        guard let keychain, keychain.exact.hasPrefix("/") else { return [place] }
+        let places = [place] + copyTo.filter { $0.exact.hasPrefix("/") }.map(CatalogueFile.place)
+        guard let keychain, keychain.exact.hasPrefix("/") else { return places }
         // SQLite makes files next to that of a keychain.
-        return [place, CatalogueFile.place(of: Path.split(keychain).folder)]
+        return places + [CatalogueFile.place(of: Path.split(keychain).folder)]
     }
 
     /// True if the job starts other programs: the commands that it was given, rclone, plugins of age, and gpg for a store of
     /// pass.
     package var startsPrograms: Bool {
-        if !copyTo.isEmpty || fleet != nil || hasPluginKey { return true }
+        if copyTo.contains(where: { RemoteLocation($0) != nil }) || fleet != nil || hasPluginKey { return true }
         if onSuccess != nil || onFailure != nil || create.contains(where: { $0.exact.hasPrefix("cmd:") }) {
             return true
         }

@@ -8,6 +8,8 @@ internal import KCCryptography
 struct PartName: Hashable, Comparable {
     /// The name.
     let text: String
+    /// The name of the file that is copied.
+    let name: String
     /// The part of it that stands for the content.
     private let content: String
 
@@ -16,20 +18,27 @@ struct PartName: Hashable, Comparable {
 
     /// Creates a name for a new copy of a file.
     init(of name: String, _ digest: SHA256Digest) throws(CryptographyFailure) {
+        self.name = name
         content = Self.content(digest)
         let random = Hexadecimal.encode(try RandomBytes.bytes(count: Self.randomLength / 2))
         text = "\(name).\(random).\(content).part"
     }
 
-    /// Parses the name of a copy of a file with this name; nil for anything else.
-    init?(_ text: String, of name: String) {
-        let parts = text.exact.removingPrefix(name + ".")?.exact.removingSuffix(".part")?.exact.split(
-            separator: ".", omittingEmptySubsequences: false)
-        guard let parts, parts.count == 2, Self.isHexadecimal(parts[0], Self.randomLength),
-            Self.isHexadecimal(parts[1], Self.hashLength)
+    /// Parses the name of a copy of any file; nil for anything else.
+    init?(_ text: String) {
+        let parts = text.exact.removingSuffix(".part")?.exact.split(separator: ".", omittingEmptySubsequences: false)
+        guard let parts, parts.count > 2, case let (random, content) = (parts[parts.count - 2], parts[parts.count - 1]),
+            Self.isHexadecimal(random, Self.randomLength), Self.isHexadecimal(content, Self.hashLength)
         else { return nil }
         self.text = text
-        content = parts[1]
+        self.content = content
+        name = parts.dropLast(2).joined(separator: ".")
+    }
+
+    /// Parses the name of a copy of a file with this name; nil for anything else.
+    init?(_ text: String, of name: String) {
+        self.init(text)
+        if self.name.exact != name.exact { return nil }
     }
 
     /// True if this is a copy of a file with this SHA-256.

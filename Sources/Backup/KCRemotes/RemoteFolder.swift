@@ -86,6 +86,23 @@ package struct RemoteFolder {
         try mover.read(location.appending(file.name), size: file.size, receive)
     }
 
+    /// The files among these that runs which were broken off have left of copies.
+    ///
+    /// - Parameter isOwn: true for the name of a file that this machine copies. Other machines may be writing theirs.
+    package static func parts(in files: [RemoteEntry], of isOwn: (String) -> Bool) -> [RemoteEntry] {
+        files.filter { file in PartName(file.name).map { isOwn($0.name) } ?? false }
+    }
+
+    /// Deletes a file that `parts` has found, unless it is gone.
+    ///
+    /// A run that is writing it finds that it is gone, and writes it again.
+    ///
+    /// - Throws: `RemoteFailure`, and as the runner.
+    package func discard(part: RemoteEntry) throws {
+        guard let part = PartName(part.name) else { preconditionFailure("no part of a copy") }
+        try discard(part)
+    }
+
     /// Reads a copy back.
     ///
     /// - Throws: `RemoteFailure.exists` if it is another file, and as `read`.
@@ -111,7 +128,7 @@ package struct RemoteFolder {
         let wanted = try wanted(file)
         let target = location.appending(wanted.name)
         // One name with a line break would make every later listing of the folder unclear.
-        guard RemoteLocation(target.text) == target else { throw RemoteFailure.unusableName(wanted.name) }
+        guard RemoteLocation(destination: target.text) == target else { throw RemoteFailure.unusableName(wanted.name) }
         var trouble = RemoteFailure.busy(target)
         for _ in 0..<Self.attemptLimit {
             switch try attempt(wanted, from: file) {

@@ -1,6 +1,7 @@
 internal import KCByteStreams
 
-/// A file or folder on another machine: `REMOTE:PATH`, which rclone reaches, or `sftp:HOST:PATH`, for OpenSSH's sftp.
+/// A file or folder where copies are: `REMOTE:PATH`, which rclone reaches, `sftp:HOST:PATH`, for OpenSSH's sftp, or a folder
+/// of this machine, as of a disk that is not always there.
 ///
 /// `REMOTE` is the name of a remote in rclone's configuration. Connection strings (`:sftp,ssh=…:`), which can run a
 /// command, are not names. `HOST` is one that ssh knows, as `nas`, `ada@nas` or `[::1]`.
@@ -10,7 +11,7 @@ internal import KCByteStreams
 /// print(folder?.appending("login.kcb").text)  // "nas:backups/laptop/login.kcb"
 /// ```
 package struct RemoteLocation: Hashable, Sendable {
-    /// The name of the remote; "sftp" for a host.
+    /// The name of the remote; "sftp" for a host, and empty for this machine.
     package let remote: String
     /// The host that sftp reaches; nil for a remote of rclone.
     package let host: String?
@@ -27,6 +28,21 @@ package struct RemoteLocation: Hashable, Sendable {
         self.host = host
         self.path = path
     }
+
+    /// Parses what copies are written to: `REMOTE:PATH`, `sftp:HOST:PATH`, or the absolute path of a folder of this machine.
+    package init?(destination text: String) {
+        guard text.exact.hasPrefix("/") else {
+            self.init(text)
+            return
+        }
+        guard text.utf8.count <= Self.limit, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return nil }
+        let parts = text.exact.split(separator: "/")
+        guard !parts.contains(where: { [".", ".."].contains($0.exact) }) else { return nil }
+        self.init(remote: "", host: nil, path: "/" + parts.joined(separator: "/"))
+    }
+
+    /// True for a folder of this machine.
+    package var isHere: Bool { remote.isEmpty }
 
     /// Parses `REMOTE:PATH` or `sftp:HOST:PATH`; nil for anything else, such as the path of a local file.
     package init?(_ text: String) {
@@ -77,8 +93,10 @@ package struct RemoteLocation: Hashable, Sendable {
         return colon
     }
 
-    /// As `REMOTE:PATH` or `sftp:HOST:PATH`.
-    package var text: String { host.map { "\(remote):\($0):\(path)" } ?? "\(remote):\(path)" }
+    /// As `REMOTE:PATH`, `sftp:HOST:PATH` or a path.
+    package var text: String {
+        isHere ? path : host.map { "\(remote):\($0):\(path)" } ?? "\(remote):\(path)"
+    }
 
     /// The last part of the path; empty for all of a remote.
     package var name: String { parts.last ?? "" }

@@ -186,7 +186,8 @@ enum FailureExamples {
         .recordDamaged(job: "nightly", path: "jobs/nightly.last"), .otherDevice(job: "nightly", device),
         .otherFormat(job: "nightly"), .severalLines,
         .folderElsewhere(job: "nightly", folder: "backups", was: "disk/backups", now: "stick/backups"),
-        .noBackups(job: "nightly", folder: "backups"), .notOfCron(time: "Mon..Fri"),
+        .noBackups(job: "nightly", folder: "backups"), .copiesGone(job: "nightly", to: "nas:backups", copies: 3),
+        .copiesGone(job: "nightly", to: "/media/usb", copies: 1), .notOfCron(time: "Mon..Fri"),
         .needsUnit(job: "nightly", credential: "passcode"),
         .unsafeVariable(
             "RCLONE_CONFIG", path: "/srv/rclone/rclone.conf", FileFailure("/srv/rclone", .sharedFolder(mode: 0o777))),
@@ -249,14 +250,15 @@ enum FailureExamples {
     ]
 
     private static let remotes: [RemoteFailure] = {
-        guard let file = RemoteLocation("nas:backups/laptop.kcb"), let host = RemoteLocation("sftp:nas:backups")
+        guard let file = RemoteLocation("nas:backups/laptop.kcb"), let host = RemoteLocation("sftp:nas:backups"),
+            let disk = RemoteLocation(destination: "/media/usb")
         else { return [] }
         return [
             .notInstalled, .noSftp, .unusableTemporaryFolder("/tmp/[a]"), .notStarted(13), .needsRclone(host),
             .unknownHost(host), .denied(host, message: "Permission denied (publickey)"), .unclear(host),
             .unquotable("sftp:nas:backups/[a].kcb"), .unknownRemote("nas"),
             .unreadableConfiguration("unable to decrypt configuration"), .unusableName("a\nb.kcb"),
-            .unpinnedHost(remote: "nas"), .denied(file, message: "AccessDenied"),
+            .unpinnedHost(remote: "nas"), .missing(disk), .denied(file, message: "AccessDenied"),
             .unreachable(file, message: "dial tcp: connection refused"), .missing(file), .unclearNewest(file),
             .exists(file), .busy(file), .leaving(file, after: .failed(file, message: "no space left on device")),
             .differs(file),

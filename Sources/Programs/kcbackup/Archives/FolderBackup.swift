@@ -299,6 +299,9 @@ struct FolderBackup {
     private func tell(
         _ outcome: SeriesDestination.Outcome, _ report: CreateReport, of name: String, _ keys: GivenRecipients?
     ) {
+        if report.contents.counts.total == 0, report.damaged.isEmpty {
+            session.warn("\(label(name)) there are no items, and none is in the backup")
+        }
         switch outcome {
         case .saved(let entry):
             session.note(

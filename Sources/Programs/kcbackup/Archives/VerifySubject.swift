@@ -28,8 +28,8 @@ struct VerifySubject {
         let catalogues = KnownCatalogues(session)
         return arguments.flatMap { argument in
             if InputFile.descriptor(argument) != nil { return [VerifySubject(path: argument)] }
-            if Path.isFolder(session.world.resolve(argument)) { return ofFolder(argument, catalogues, session) }
             if let location = RemoteLocation(argument) { return ofRemote(argument, location, session) }
+            if Path.isFolder(session.world.resolve(argument)) { return ofFolder(argument, catalogues, session) }
             return [ofFile(argument, catalogues, session)]
         }
     }
@@ -61,7 +61,7 @@ struct VerifySubject {
         _ argument: String, _ location: RemoteLocation, _ session: Session
     ) -> [VerifySubject] {
         do {
-            guard try session.world.remote(argument) != nil else { return [VerifySubject(path: argument)] }
+            _ = try session.world.remote(argument)
             let archives = try session.world.doubtingKeychain(location) {
                 try RemoteArchives(location, session.world.mover(of: location))
             }

@@ -14,7 +14,8 @@ struct CopyCommand: Verb {
         abstract: "Copy archives to another machine or a cloud, or back.",
         discussion: """
             rclone does the copying; 'rclone config' defines a REMOTE, such as a disk in the network or a bucket. \
-            'sftp:HOST:PATH' is a folder that OpenSSH reaches, without rclone. Each archive is checked first, as far \
+            'sftp:HOST:PATH' is a folder that OpenSSH reaches, without rclone. A folder of this machine, such as that of a \
+            USB disk, is named by a path with a slash. Each archive is checked first, as far \
             as that needs no key, and read back from the remote afterwards. An existing file is never replaced, and an \
             identical one is not copied again, so you can repeat an interrupted run.
 
@@ -26,6 +27,7 @@ struct CopyCommand: Verb {
               kcbackup copy laptop.kcb --to nas:backups
               kcbackup copy ~/backups --to nas:backups
               kcbackup copy ~/backups --to sftp:ada@nas:backups
+              kcbackup copy ~/backups --to /media/usb/backups
               kcbackup restore nas:backups/laptop.kcb --dry-run
               kcbackup copy nas:backups --to ~/backups
             """)
@@ -37,7 +39,7 @@ struct CopyCommand: Verb {
 
     @Option(
         name: OptionName.to.name,
-        help: ArgumentHelp("The folder to copy them to; one of the two sides is on a remote.", valueName: "remote:path")
+        help: ArgumentHelp("The folder to copy them to: on a remote, or a path.", valueName: "remote:path")
     )
     var to: String
 
@@ -53,11 +55,13 @@ struct CopyCommand: Verb {
         if archives.contains(where: \.isEmpty) { throw UsageProblem.emptyArchive }
         let sources = try archives.map { try session.world.remote($0) }
         if let remotes = sources as? [RemoteLocation] { return try copyBack(remotes, in: session) }
-        guard let location = RemoteLocation(to), !sources.contains(where: { $0 != nil }) else {
-            throw UsageProblem.malformed(.to, form: RemoteLocation.form)
-        }
+        guard let location = try RemoteLocation(to) ?? session.world.folderOfCopies(to),
+            !sources.contains(where: { $0 != nil })
+        else { throw UsageProblem.malformed(.to, form: RemoteLocation.destinationForm) }
+        if location.isHere { try session.requireOutsideOfData(location.path) }
         let copier = try ArchiveCopier(
-            folder: session.world.remoteFolder(location), copiesReadable: metadataReadable, session: session)
+            folder: session.world.remoteFolder(location, makesFolder: true), copiesReadable: metadataReadable,
+            session: session)
         let paths = try archives.flatMap { try self.paths($0, session) }
         var copied = 0
         var isUnreachable = false

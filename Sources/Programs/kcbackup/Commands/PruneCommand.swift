@@ -58,7 +58,7 @@ struct PruneCommand: Verb {
         if undo {
             return try bringBack(in: backups, session)
         }
-        let plan = try session.keepingUncopied(
+        let (plan, leftOut) = try session.keepingUncopied(
             backups.plan(retention, now: session.now, calendar: session.calendar), in: folder)
         var emptied = 0
         if !dryRun {
@@ -66,8 +66,9 @@ struct PruneCommand: Verb {
             session.done = "\(counted(plan.fates.count(where: \.isRemoval), "backup")) removed"
             emptied = try backups.emptyTrash(now: session.now)
         }
+        if let leftOut { session.message(leftOut.lines) }
         try tell(plan.fates, emptied, in: session)
-        return .ok
+        return leftOut?.status ?? .ok
     }
 
     private func bringBack(in backups: BackupFolder, _ session: Session) throws -> ExitStatus {

@@ -17,7 +17,8 @@ struct RunCommand: Verb {
             For cron and systemd. Nothing is asked; success is silent, and a failure is one line, with hints on a \
             terminal. Archives that have not been read for a week are read again. Old ones are removed only after a \
             good backup. Then new archives are copied to the remotes of the job ('--copy-to'); if the backup is good and \
-            a copy failed, the run ends with 19, and the next one copies what is missing. A job of a fleet ('--fleet') \
+            a copy failed, the run ends with 19, and the next one copies what is missing. A folder that has lost all its \
+            copies gets none, as when its disk is not mounted, and each run ends with 19, until '--change' is given. A job of a fleet ('--fleet') \
             ends by writing a signed receipt of its result there, whatever the result is.
 
             The commands of the job get KCBACKUP_JOB, KCBACKUP_RESULT (the name of the exit code), KCBACKUP_CODE, \
@@ -41,7 +42,7 @@ struct RunCommand: Verb {
 
     @Flag(
         name: OptionName.change.name,
-        help: "For this run, accept a different keychain, keys or mode, or an emptied folder.")
+        help: "For this run, accept a different keychain, keys or mode, or emptied folders of backups or copies.")
     var change = false
 
     @Option(
@@ -179,7 +180,7 @@ struct RunCommand: Verb {
 
     private func tellText(_ report: JobRun.Report, of job: Job, _ session: Session) {
         // Whoever emptied a remote must not have it copied again in silence.
-        for warning in report.copies.warnings { session.warn("job \(quoted(job.name)): \(warning)") }
+        for warning in report.copies.warnings + report.warnings { session.warn("job \(quoted(job.name)): \(warning)") }
         if let explanation = report.explanation {
             let told = explanation.about(job: job.name)
             let showsHints = style.verbose || session.world.terminal.showsMessages

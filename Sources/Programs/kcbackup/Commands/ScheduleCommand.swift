@@ -55,6 +55,7 @@ struct ScheduleAddCommand: Verb {
         let jobs = Jobs(session.world)
         let checked = try options.checked(as: self.job, in: session) { try jobs.requireFree(self.job) }
         let job = try checked.placed(in: session)
+        try job.makeFoldersOfCopies()
         try jobs.add(job)
         session.did(
             "job \(quoted(job.name)) added, which backs up \(checked.subject); "

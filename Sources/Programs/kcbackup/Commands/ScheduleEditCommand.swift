@@ -60,6 +60,7 @@ struct ScheduleEditCommand: Verb {
         } else {
             new = try checked.placed(in: session)
         }
+        try new.makeFoldersOfCopies(beyond: old.copyTo)
         let outdated = try keep(new, insteadOf: old, jobs, session)
         // In a folder without backups, the job begins anew; otherwise a run would miss those that it had elsewhere.
         if new.place.exact != old.place.exact,

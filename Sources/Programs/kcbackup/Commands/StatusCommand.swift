@@ -15,7 +15,7 @@ struct StatusCommand: Verb {
         commandName: "status",
         abstract: "Show the last good backup of each job and keychain.",
         discussion: """
-            With '--max-age', the run ends with 17 if the last good backup of a job or keychain is older, if a job \
+            If the last run of a job failed, this ends as that did. With '--max-age', it ends with 17 instead if the last good backup of a job or keychain is older, if a job \
             never succeeded, or if there is no job and no newer backup. If a keychain has lost its file without \
             'keychain delete', or the newest backup of one is missing from its folder, the run ends with 10, and with 13 if another file has its name, or if the catalogue of a \
             folder was altered. The same limit applies to the copies of a job on its remotes. Recovery kits are shown \
@@ -79,6 +79,8 @@ struct StatusCommand: Verb {
         problems += state.failures.map { .catalogue($0, job: nil) } + state.lost.map(\.failure)
         problems += gone
         if let failure = kits.failure { problems.append(failure) }
+        // With a limit, its age decides; what collects figures gets the exit code as one of them.
+        if maxAge == nil, !form.prometheus { problems += state.jobs.compactMap { $0.lastFailure(session.calendar) } }
         if let maxAge, !stale.isEmpty { problems.append(.refused(Self.refusal(of: stale, maxAge))) }
         guard let first = problems.first else { return .ok }
         for other in problems.dropFirst() { session.warn(other.explanation.message) }
@@ -248,7 +250,22 @@ extension BackupState.JobState {
             let began = calendar.moment(record.began)
             return isRunning ? "runs since \(began)" : "began \(began), and was killed"
         }
-        return record.status == .ok ? "ok" : "\(record.status.name): \(record.message)"
+        if record.status == .ok { return isAlwaysEmpty ? "no items so far" : "ok" }
+        return "\(record.status.name): \(record.message)"
+    }
+
+    /// Why the last run did not end well; nil if it did, or if it is not known or not over.
+    fileprivate func lastFailure(_ calendar: LocalCalendar) -> Failure? {
+        guard let record, !isRunning else { return nil }
+        if record.ended == nil {
+            return .refused(
+                Refusal(
+                    .io, "the last run of job \(quoted(job.name)), of \(calendar.moment(record.began)), was killed",
+                    hint: "'kcbackup run \(job.name) -v' finishes what it left"))
+        }
+        if record.status == .ok { return nil }
+        let last = Explanation(record.status, "\(record.failureWords): \(record.message)").adding(record.hints)
+        return .refused(Refusal(last.about(job: job.name)))
     }
 
     /// The name of the last run's result in JSON.

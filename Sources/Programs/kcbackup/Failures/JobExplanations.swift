@@ -45,6 +45,13 @@ func explainJob(_ problem: JobFailure) -> Explanation {
             "if they are there, 'kcbackup list \(OptionName.rebuild.spelling) \(shellWord(folder))' enters them",
             "if they were removed on purpose, 'kcbackup run \(shellWord(job)) \(OptionName.change.spelling)' starts over"
         )
+    case .copiesGone(let job, let to, let copies):
+        Explanation(
+            .notCopied,
+            "\(quoted(to)) has lost \(copies == 1 ? "the copy" : "all \(copies) copies") that it held: is the disk mounted?",
+            hint:
+                "if they were removed on purpose, 'kcbackup run \(shellWord(job)) \(OptionName.change.spelling)' starts "
+                + "over there")
     case .otherFormat(let job):
         Explanation(
             .limit, "another version of kcbackup added job \(quoted(job))",

@@ -1,3 +1,4 @@
+internal import KCBackupCatalogue
 internal import KCByteStreams
 internal import KCKeychainModel
 internal import KCRemotes
@@ -51,6 +52,7 @@ func explainRemote(_ failure: RemoteFailure) -> Explanation {
                 ?? "'rclone config show \(shellWord(location.remote))' shows how this machine signs in")
     case .unreachable(let location, let message):
         Explanation(.io, "\(quoted(location.text)) cannot be reached: \(displayed(message, limit: 300))")
+    case .missing(let folder) where folder.isHere: explainCatalogue(.folderMissing(folder: folder.text), job: nil)
     case .missing(let location):
         Explanation(
             .notFound, "there is no archive or folder \(quoted(location.text))",

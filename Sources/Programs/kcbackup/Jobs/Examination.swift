@@ -293,7 +293,13 @@ struct Examination {
             guard options.folder.isOfSeveral || state.good == nil else { return }
             try state.job.checkContents(session.catalogueIfAny(of: state.job.folder))
         }
-        for copies in state.copies { check { session in try state.job.look(at: copies.to, in: session) } }
+        for copies in state.copies {
+            var found: String?
+            check { session in
+                found = try state.job.look(at: copies, isRunning: state.isRunning, in: session)
+            }
+            warnings += [found].compactMap { $0.map { (state.job.name, $0) } }
+        }
         if state.job.fleet != nil {
             check { session in
                 let key = try LocalDevice(session.world).key()

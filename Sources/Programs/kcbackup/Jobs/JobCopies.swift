@@ -14,6 +14,8 @@ struct JobCopies {
     let job: Job
     let jobs: Jobs
     let session: Session
+    /// True if a folder may have lost the copies that it held; the run then starts over there.
+    let acceptsLoss: Bool
 
     /// What became of the copies in one folder of a remote.
     struct Outcome {
@@ -100,11 +102,32 @@ struct JobCopies {
         }
     }
 
+    /// The sizes of the files in a folder, from which what runs that were broken off have left of copies is removed.
+    ///
+    /// - Throws: `JobFailure.copiesGone`, which is noted, and as `RemoteFolder.files`.
+    private func sizes(in folder: RemoteFolder, _ record: inout CopyRecord) throws -> [ExactText: UInt64] {
+        let files = try folder.filesIfAny()
+        do throws(JobFailure) {
+            if !acceptsLoss { try record.requireCopies(among: Set(files.map(\.name.exact)), of: job.name) }
+        } catch {
+            if case .copiesGone(_, _, let copies) = error { record.noteLoss(of: copies) }
+            throw error
+        }
+        for part in try session.parts(in: files) {
+            do {
+                try folder.discard(part: part)
+            } catch is RemoteFailure {
+                // What stays is named by doctor.
+            }
+        }
+        return Dictionary(files.map { ($0.name.exact, $0.size) }) { first, _ in first }
+    }
+
     private func copy(_ catalogue: Catalogue, _ record: inout CopyRecord) -> Outcome {
         var outcome = Outcome(to: record.to)
         do {
-            let folder = try job.remote(record.to, in: session)
-            let sizes = try Dictionary(folder.filesIfAny().map { ($0.name.exact, $0.size) }) { first, _ in first }
+            let folder = try job.remote(record.to, makesFolder: acceptsLoss, in: session)
+            let sizes = try sizes(in: folder, &record)
             let plan = CopyPlan(catalogue.complete, onRemote: sizes, record, now: session.now)
             (outcome.gone, outcome.goneBefore) = (plan.gone, plan.goneBefore)
             // One that an earlier run found damaged is so until it is read back, which this run may not come to.
@@ -162,82 +185,6 @@ struct JobCopies {
     }
 }
 
-extension CopyRecord {
-    /// Takes over what a look at the remote has shown.
-    fileprivate mutating func note(_ plan: CopyPlan) {
-        gone = plan.gone
-        doubtful = plan.doubtful + plan.unseen
-        copied.subtract((plan.gone + plan.goneBefore).map(\.exact))
-        passed.formUnion(plan.goneBefore.map(\.exact))
-    }
-
-    /// Notes why a copy was not made or read back; if another file has its name, the archive stays here until it is copied.
-    fileprivate mutating func note(_ error: any Error, of name: ExactText) {
-        switch error as? RemoteFailure {
-        case .exists, .changed: copied.remove(name)
-        default: break
-        }
-    }
-
-    /// Notes that a newest copy was read back.
-    fileprivate mutating func note(_ copy: Newest, now: Timestamp) {
-        let series = copy.name.series.exact
-        if newest[series]?.archiveID == copy.archiveID { newest[series]?.verified = now }
-        noteWhole(copy.name.fileName.exact)
-    }
-
-    /// Notes that a copy is what it should be.
-    private mutating func noteWhole(_ name: ExactText) {
-        copied.insert(name)
-        doubtful.removeAll { $0.name.fileName.exact == name }
-    }
-
-    /// Notes that an archive was copied, or was compared with its copy.
-    fileprivate mutating func note(
-        _ entry: CatalogueEntry, _ copy: RemoteFolder.Copy, in catalogue: Catalogue, now: Timestamp
-    ) {
-        guard let name = ArchiveName(entry.name) else { return }
-        noteWhole(entry.name.exact)
-        passed.remove(entry.name.exact)
-        let series = entry.series.exact
-        func position(_ name: String) -> Int? { catalogue.entries.firstIndex { $0.name.exact == name.exact } }
-        // One that was made earlier, and could not be copied then, does not take the place of a later one.
-        if let known = newest[series].flatMap({ position($0.name.fileName) }), known > position(entry.name) ?? 0 {
-            return
-        }
-        newest[series] = Newest(entry, named: name, size: copy.size, digest: copy.digest, verified: now)
-    }
-
-    /// Forgets the archives that are not in the folder anymore.
-    fileprivate mutating func keepOnly(_ catalogue: Catalogue) {
-        let known = Set(catalogue.entries.map(\.name.exact))
-        copied.formIntersection(known)
-        passed.formIntersection(known)
-        for name in gone where !known.contains(name.exact) {
-            // It is told once; the next run looks for the newest that is there.
-            newest = newest.filter { $0.value.name.fileName.exact != name.exact }
-        }
-    }
-
-    /// Why the copies are no good backup, although nothing has failed: as for backups here, the newest archive of each
-    /// keychain must be there, and lack nothing.
-    fileprivate func shortfall(of catalogue: Catalogue) -> Explanation? {
-        let series = Set(catalogue.complete.map(\.series.exact)).sorted()
-        for series in series where catalogue.pin.map({ $0.subjects[series] != nil }) ?? true {
-            guard let last = catalogue.newest(of: series.string) else { continue }
-            if !copied.contains(last.name.exact) {
-                return Explanation(.notCopied, "\(quoted(last.name)) is not there yet")
-            }
-            if last.isComplete == false {
-                return Explanation(
-                    .incomplete,
-                    "\(quoted(last.name)) is there, and lacks what was left out, or not readable, when it was made")
-            }
-        }
-        return nil
-    }
-}
-
 extension RemoteFolder {
     /// Reads a copy back, unless its size tells that it is another file.
     fileprivate func readBack(_ copy: CopyRecord.Newest, size: UInt64?) throws {
@@ -291,15 +238,31 @@ extension [JobCopies.Outcome] {
 }
 
 extension Session {
-    /// Leaves in a plan what a job of a folder has still to copy from there, and says if that may be anything.
-    func keepingUncopied(_ plan: BackupFolder.PrunePlan, in folder: String) throws -> BackupFolder.PrunePlan {
+    /// Leaves in a plan what a job of a folder has still to copy from there.
+    ///
+    /// - Returns: the plan, and why it removes nothing although it should; nil if it does what it should.
+    func keepingUncopied(
+        _ plan: BackupFolder.PrunePlan, in folder: String
+    ) throws -> (plan: BackupFolder.PrunePlan, leftOut: Explanation?) {
         let due = try Jobs(world).dueCopies(from: world.resolve(folder))
-        for name in due.unreadable {
-            warn(
-                "job \(quoted(name)) cannot be read, and may have to copy what is in \(quoted(folder)): nothing is removed "
-                    + "there; 'kcbackup doctor' says what is wrong with it")
-        }
-        return plan.keeping(.uncopied, where: due.contains)
+        let kept = plan.keeping(.uncopied, where: due.contains)
+        guard !due.unreadable.isEmpty, plan.fates.contains(where: \.isRemoval) else { return (kept, nil) }
+        let isOne = due.unreadable.count == 1
+        let names = due.unreadable.map { quoted($0) }.joined(separator: ", ")
+        return (
+            kept,
+            Explanation(
+                .incomplete,
+                "nothing is removed in \(quoted(folder)): \(isOne ? "job" : "jobs") \(names) cannot be read, and may have to "
+                    + "copy what is there",
+                hint: "'kcbackup doctor' says what is wrong with \(isOne ? "it" : "them")")
+        )
+    }
+
+    /// The files among these that runs of this machine which were broken off have left of copies.
+    func parts(in files: [RemoteEntry]) throws -> [RemoteEntry] {
+        let device = ArchiveName.short(try LocalDevice(world).key().id)
+        return RemoteFolder.parts(in: files) { ArchiveName($0)?.device.exact == device.exact }
     }
 }
 
@@ -316,18 +279,30 @@ extension CopyRecord.Failed {
 }
 
 extension Job {
-    /// A folder that archives are copied to, as `REMOTE:PATH`.
+    /// A folder that archives are copied to, as `REMOTE:PATH` or an absolute path.
     ///
     /// - Throws: `JobFailure.damaged` for another text, and as `RemoteFolder.init`.
-    fileprivate func remote(_ to: String, in session: Session) throws -> RemoteFolder {
-        guard let location = RemoteLocation(to) else { throw JobFailure.damaged(job: name, path: nil) }
-        return try session.world.remoteFolder(location)
+    fileprivate func remote(_ to: String, makesFolder: Bool = false, in session: Session) throws -> RemoteFolder {
+        guard let location = RemoteLocation(destination: to) else { throw JobFailure.damaged(job: name, path: nil) }
+        return try session.world.remoteFolder(location, makesFolder: makesFolder)
     }
 
-    /// Looks at a folder that archives are copied to; the first copy makes it.
+    /// Looks at a folder that archives are copied to; the first copy makes it on a remote.
     ///
+    /// - Returns: a warning of what a run that was broken off has left there; nil if there is nothing.
     /// - Throws: as a copy to it.
-    func look(at to: String, in session: Session) throws { _ = try remote(to, in: session).filesIfAny() }
+    func look(at copies: BackupState.CopyState, isRunning: Bool, in session: Session) throws -> String? {
+        if let unreadable = copies.unreadable { throw unreadable }
+        let folder = try remote(copies.to, in: session)
+        let files = try folder.location.isHere ? folder.files() : folder.filesIfAny()
+        try copies.record?.requireCopies(among: Set(files.map(\.name.exact)), of: name)
+        let parts = isRunning ? [] : try session.parts(in: files)
+        guard let first = parts.first else { return nil }
+        let others = parts.count == 1 ? "" : " and \(parts.count - 1) more"
+        return
+            "\(quoted(folder.location.appending(first.name).text))\(others) is left of a copy that was broken off; the next "
+            + "run removes it"
+    }
 }
 
 extension RunRecord {

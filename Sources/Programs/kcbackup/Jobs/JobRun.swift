@@ -33,6 +33,10 @@ struct JobRun {
         var verified = 0
         var removed = 0
         var copies: [JobCopies.Outcome] = []
+        /// Why old archives were not removed although rules would remove them; nil if they were.
+        var leftOut: Explanation?
+        /// What went wrong besides `explanation`.
+        var warnings: [String] = []
         /// What became of the receipt in the fleet; nil if the job is in none.
         var receipt: JobReceipts.Outcome?
     }
@@ -46,6 +50,16 @@ struct JobRun {
         let backup = report.status
         report.isGood = backup == .ok
         if isCopied, report.explanation?.isOfSignal != true { copy(after: &report) }
+        if let leftOut = report.leftOut {
+            if report.status == .ok {
+                (report.explanation, report.status) = (leftOut, leftOut.status)
+            } else {
+                report.warnings.append(leftOut.message)
+            }
+        }
+        if report.isGood, report.isBackedUp, report.items == 0 {
+            report.warnings.append("there was no item to back up")
+        }
         report.receipt = JobReceipts(job: job, jobs: Jobs(session.world), session: session)
             .run(backup: backup, status: report.status, copies: report.copies)
         if report.status == .ok, let refusal = report.receipt?.interruption ?? report.receipt?.refusal {
@@ -60,17 +74,19 @@ struct JobRun {
             let jobs = Jobs(session.world)
             // A folder that may be another one is not copied.
             if !mayChange { try jobs.requireFolder(of: job, hadBackups: hadBackups || report.isBackedUp) }
-            report.copies = try JobCopies(job: job, jobs: jobs, session: session).run()
+            report.copies = try JobCopies(job: job, jobs: jobs, session: session, acceptsLoss: mayChange).run()
             for note in report.copies.notes { session.note(note) }
-            let isFirst = report.isGood || report.copies.interruption != nil
-            guard isFirst, let explanation = report.copies.explanation else { return }
-            report.explanation = explanation
-            report.status = explanation.status
+            guard let explanation = report.copies.explanation else { return }
+            if report.isGood || report.copies.interruption != nil {
+                (report.explanation, report.status) = (explanation, explanation.status)
+            } else {
+                report.warnings.append(explanation.message)
+            }
         } catch  where report.status == .ok {
             report.explanation = Failure(error, session.subjects).explanation.prefixed("the backup is done, but ")
             report.status = report.explanation?.status ?? .internal
         } catch {
-            session.warn(Failure(error, session.subjects).explanation.message)
+            report.warnings.append(Failure(error, session.subjects).explanation.message)
         }
     }
 
@@ -132,7 +148,7 @@ struct JobRun {
             session.warn("\(quoted(fate.entry.name)) is not counted, and stays: \(reason.words)")
         }
         let isComplete = report.status == .ok
-        plan = try session.keepingUncopied(plan, in: job.folder)
+        (plan, report.leftOut) = try session.keepingUncopied(plan, in: job.folder)
         if !isComplete { plan = plan.keeping(.incompleteRun) { $0.isComplete != false } }
         report.removed = try folder.discard(plan, now: session.now)
         _ = try folder.emptyTrash(now: session.now)

@@ -94,7 +94,7 @@ struct JobOptions: ParsableArguments {
         job.onFailure = onFailure
         job.hookTimeout = hookTimeout
         try requireHooks()
-        (job.copyTo, job.fleet) = try remotes(in: session)
+        (job.copyTo, job.fleet) = try remotes(besides: folder, in: session)
         try job.requireTime(in: session)
         try create.requireSources(in: session)
         let everything = create.folder.home ? "everything in the home" : "every keychain"
@@ -102,10 +102,11 @@ struct JobOptions: ParsableArguments {
         return CheckedJob(job: job, create: create, subject: subject ?? everything, switches: switches != nil)
     }
 
-    /// The folders of remotes, and that of the fleet, each in one spelling.
+    /// The folders that archives are copied to, and that of the fleet, each in one spelling.
     ///
+    /// - Parameter folder: that of the backups.
     /// - Throws: `UsageProblem` (`malformed`, `needs`), `Refusal.readableRemote`, and as `RemoteFolder.init`.
-    private func remotes(in session: Session) throws -> (copyTo: [String], fleet: String?) {
+    private func remotes(besides folder: String, in session: Session) throws -> (copyTo: [String], fleet: String?) {
         if copyTo.isEmpty, fleet == nil {
             if create.folder.metadataReadable { throw UsageProblem.needs(.metadataReadable, .copyTo) }
             return ([], nil)
@@ -113,14 +114,24 @@ struct JobOptions: ParsableArguments {
         if create.unencrypted, !create.folder.metadataReadable { throw Refusal.readableRemote }
         func location(_ to: String, of option: OptionName) throws -> RemoteLocation {
             guard let location = RemoteLocation(to) else {
-                throw UsageProblem.malformed(option, form: RemoteLocation.form)
+                throw UsageProblem.malformed(
+                    option, form: option == .fleet ? RemoteLocation.form : RemoteLocation.destinationForm)
             }
             // Receipts are listed by the times of the server, which sftp does not tell.
             let mover: any RemoteMover =
                 try option == .fleet ? session.world.rclone() : session.world.mover(of: location)
             return try RemoteFolder(location, mover).location
         }
-        let folders = try copyTo.map { try location($0, of: .copyTo).text }
+        let folders = try copyTo.map { to in
+            guard RemoteLocation(to) == nil, let here = try session.world.folderOfCopies(to) else {
+                return try location(to, of: .copyTo).text
+            }
+            try session.requireOutsideOfData(here.path)
+            if CatalogueFile.place(of: here.path).exact == CatalogueFile.place(of: folder).exact {
+                throw UsageProblem("'\(OptionName.copyTo.spelling)' names the folder that the backups are in")
+            }
+            return here.text
+        }
         if Set(folders.map(\.exact)).count < folders.count {
             throw UsageProblem("'\(OptionName.copyTo.spelling)' names a folder twice")
         }
@@ -162,6 +173,21 @@ struct CheckedJob {
 }
 
 extension Job {
+    /// Makes the folders of this machine that the job copies to, and those with these names did not.
+    ///
+    /// - Throws: `CatalogueFailure.folderMissing`, `FileFailure`.
+    func makeFoldersOfCopies(beyond known: [String] = []) throws {
+        for to in copyTo where !known.contains(where: { $0.exact == to.exact }) {
+            guard let folder = RemoteLocation(destination: to), folder.isHere, !Path.isFolder(folder.path) else {
+                continue
+            }
+            // A disk that is not mounted must not be replaced by new folders.
+            let parent = Path.split(folder.path).folder
+            guard Path.isFolder(parent) else { throw CatalogueFailure.folderMissing(folder: parent) }
+            try Path.makeFolder(folder.path)
+        }
+    }
+
     /// Refuses a time that systemd does not know, and warns of one that never comes; without systemd, refuses one that it
     /// cannot know.
     ///

@@ -3,19 +3,42 @@ internal import KCByteStreams
 internal import KCConsole
 internal import KCKeychainModel
 internal import KCRemotes
+internal import KCReportText
 
 extension World {
-    /// What `REMOTE:PATH` names, unless a file here has this name.
-    func remote(_ given: String) throws(FileFailure) -> RemoteLocation? {
-        guard let location = RemoteLocation(given), try !Path.exists(resolve(given)) else { return nil }
+    /// What `REMOTE:PATH` names; nil for what can only be a file here.
+    ///
+    /// - Throws: `UsageProblem` if a file here has this name: neither takes the place of the other in silence.
+    func remote(_ given: String) throws -> RemoteLocation? {
+        guard let location = RemoteLocation(given) else { return nil }
+        if try Path.exists(resolve(given)) {
+            throw UsageProblem(
+                "\(quoted(given)) is a file or folder here, and may be one of a remote",
+                hint: "what is here is \(shellWord("./" + given))", "for the remote, run it in another folder")
+        }
         return location
     }
 
-    /// A folder on another machine, by the program that reaches it.
+    /// The folder here that a path names as the place of copies, by its absolute path; nil for what does not look like a path.
     ///
+    /// - Throws: `CatalogueFailure.folderMissing` if the folder that it is in does not exist.
+    func folderOfCopies(_ given: String) throws(CatalogueFailure) -> RemoteLocation? {
+        guard ["/", "./", "../", "~/"].contains(where: given.exact.hasPrefix) else { return nil }
+        if let location = RemoteLocation(destination: given), location.isHere { return location }
+        let path = resolve(given)
+        let (parent, name) = Path.split(path.exact.removingSuffix("/") ?? path)
+        let real = Path.real(path) ?? Path.real(parent).map { $0 == "/" ? "/" + name : "\($0)/\(name)" }
+        guard let real else { throw .folderMissing(folder: parent) }
+        return RemoteLocation(destination: real)
+    }
+
+    /// A folder of copies, by the program that reaches it.
+    ///
+    /// - Parameter makesFolder: true to make a folder of this machine that is missing.
     /// - Throws: `RemoteFailure`, `FileFailure`.
-    func remoteFolder(_ location: RemoteLocation) throws -> RemoteFolder {
-        try RemoteFolder(location, mover(of: location)) { try Interruption.pause(milliseconds: 500) }
+    func remoteFolder(_ location: RemoteLocation, makesFolder: Bool = false) throws -> RemoteFolder {
+        let mover = try location.isHere ? FolderMover(makesFolder: makesFolder) : mover(of: location)
+        return try RemoteFolder(location, mover) { try Interruption.pause(milliseconds: 500) }
     }
 
     /// The program that reads and writes a remote.
@@ -138,6 +161,9 @@ extension World {
 extension RemoteLocation {
     /// What an option takes.
     static let form = "a folder of a remote, as in 'nas:backups' or 'sftp:nas:backups'"
+
+    /// What an option takes that says where copies go.
+    static let destinationForm = form + ", or a folder here, as in '/media/usb' or './usb'"
 }
 
 /// The archives that `REMOTE:PATH` names: one, or those in a folder.

@@ -78,6 +78,11 @@ extension StatusReport {
             return Problem(
                 "job \(name) failed: \(displayed(record.message))", record.hints.map { displayed($0) } + [run])
         }
+        if state.isAlwaysEmpty {
+            return Problem(
+                "job \(name) has had no item to back up so far",
+                hint: "'kcbackup item list \(OptionName.keychain.spelling) NAME' shows what a keychain has")
+        }
         guard state.isLate(at: now), let good = state.good else { return nil }
         if good > now {
             return Problem(
@@ -101,7 +106,7 @@ extension StatusReport.Job {
         self.init(
             name: state.job.name, time: state.job.time, good: state.good,
             items: state.good == nil ? nil : state.record?.items, lastRun: state.lastRun(calendar),
-            isGood: state.isGood, folder: state.job.folder)
+            isGood: state.isGood && !state.isAlwaysEmpty, folder: state.job.folder)
     }
 }
 
