@@ -75,6 +75,9 @@ struct ThrownMessages {
         "Local/BackupFolders.swift": ["quoted(path)": "'~/.local/share/kcbackup'"],
         "Local/Inputs.swift": ["quoted(remote.text)": "'keychain:work'", "name": "work"],
         "Local/KeychainMove.swift": [#"stuck.count == 1 ? "keychain" : "keychains""#: "keychain", "names": "'login'"],
+        "Remotes/RemoteAccess.swift": [
+            "quoted(given)": "'nas:backups'", #"shellWord("./" + given)"#: "./nas:backups",
+        ],
         "Remotes/RemoteExamination.swift": [
             "quoted(remote)": "'/tmp'",
             "RemoteLocation.form": "a folder of a remote, as in 'nas:backups' or 'sftp:nas:backups'",
