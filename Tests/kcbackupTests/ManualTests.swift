@@ -93,7 +93,8 @@ struct ManualTests {
             }
             if let gone = step.gone {
                 let folder = home.home.path(gone)
-                for name in try Path.names(in: folder) { try Path.remove("\(folder)/\(name)") }
+                let names = try Path.names(in: folder).sorted()
+                for name in names.dropFirst(step.keepsOldest ? 1 : 0) { try Path.remove("\(folder)/\(name)") }
             }
             let outcome = home.home.run(
                 home.words(of: step) + ["--json"],

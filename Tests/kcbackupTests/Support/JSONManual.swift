@@ -109,6 +109,8 @@ struct JSONHome {
         var damagedJob: String?
         /// A backup folder whose archives are removed before the step.
         var gone: String?
+        /// True to leave the oldest of those archives there.
+        var keepsOldest = false
         /// True to run the step where rclone is not installed.
         var lacksRclone = false
     }
@@ -311,20 +313,21 @@ struct JSONHome {
             step("status", "status"),
             step("run of a job that copies", "run far"),
             step("run of a job that copies", "run far"),
-            Step(row: "run of a job that copies", line: ["run", "far"], gone: "remote/far"),
+            step("run of a job that copies", "run far"),
+            Step(row: "run of a job that copies", line: ["run", "far"], gone: "remote/far", keepsOldest: true),
             Step(row: "run whose copies failed", line: ["run", "far"], status: 19, lacksRclone: true),
-            step("status", "status"),
+            step("status", "status", 19),
             step("schedule remove", "schedule remove far"),
             step("schedule add", "schedule add many --unencrypted --metadata-readable --to many --fleet nas:many"),
             step("run of a job of a fleet", "run many"),
             Step(row: "run without a receipt", line: ["run", "many"], status: 19, lacksRclone: true),
-            step("status", "status"),
+            step("status", "status", 19),
             step("schedule remove", "schedule remove many"),
             step("doctor REMOTE:PATH", "doctor nas:backups"),
             step("doctor REMOTE:PATH of a bucket", "doctor bucket:backups"),
             step("schedule add", "schedule add locked --to locked \(passphrase)"),
             step("run that failed", "run locked", 14),
-            step("status", "status"),
+            step("status", "status", 14),
             step("doctor", "doctor", 14),
             Step(row: "schedule list", line: ["schedule", "list"], status: 13, damagedJob: "locked"),
             step("schedule remove", "schedule remove locked"),
