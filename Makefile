@@ -167,6 +167,7 @@ judges: packages-judges
 BENCH ?= 15000 100000 1000000
 bench: packages-bench $(addprefix $(STAGE)/,$(BINARIES))
 	python3 -B Benchmarks/bench/bench.py $(BENCH)
+	Benchmarks/measure-instructions.sh $(STAGE)/$(PROGRAM)
 
 # Copies on servers that are started for it, by the rclone of the system and a new one, and raced RACES= times.
 REMOTES := .build/remotes

@@ -422,7 +422,7 @@ let package = Package(
                 "KCReportText", "KCReportPages", "KCQRCodes", "KCSecurityTokens", "KCFileProtection",
                 argumentParser,
             ],
-            exclude: ["Canaries", "Compatibility", "Desktop", "Help", "Instructions", "Screens", "Stories"]),
+            exclude: ["Canaries", "Compatibility", "Desktop", "Help", "Screens", "Stories"]),
         tests(
             "KCSecurityCommand",
             [

@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../Sources/Fences/CKCMLKEM"
 
 clang=${1:-$(dirname "$(realpath "$(command -v swiftc)")")/clang}
-command -v valgrind >/dev/null || { echo 'measure-mlkem.sh: valgrind is missing: .ci/install-packages test' >&2; exit 69; }
+command -v valgrind >/dev/null || { echo 'measure-mlkem.sh: valgrind is missing: .ci/install-packages bench' >&2; exit 69; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
