@@ -40,6 +40,21 @@ struct CertificateTests {
         try hand(name)
     }
 
+    @Test("Deleting an identity keeps the private key that a renewed certificate uses")
+    func deleteRenewed() throws {
+        try makeIdentity()
+        #expect(home.run("import web.p12 -P x").status == 0)
+        try openssl("req -new -x509 -key web.key.pem -subj /CN=renewed -days 1 -out renewed.pem")
+        try hand("renewed.pem")
+        #expect(home.run("import renewed.pem").status == 0)
+        let outcome = home.run("delete-identity -c www.example.com")
+        #expect(outcome.status == 0)
+        #expect(outcome.messages == "security: note: the private key stays: another certificate uses it\n")
+        #expect(home.run("find-identity").text.contains("1 identities found"))
+        #expect(home.run("delete-identity -c renewed").status == 0)
+        #expect(home.run("find-key -t private").status == 44)
+    }
+
     @Test("kc-28: a PKCS#12 file is imported as one key and its certificates, which form an identity")
     func kc28PKCS12() throws {
         try makeIdentity()

@@ -96,8 +96,7 @@ struct IdentityTests {
         #expect(program.add(item) == errSecDuplicateItem)
         #expect(program.count(keys) == 1 && program.count(certificates) == 1)
         let found = program.find(identities.merging([kSecReturnRef: true]) { $1 }).1
-        var certificate: SecCertificate?
-        _ = SecIdentityCopyCertificate(try #require(found as? SecIdentity), &certificate)
+        let certificate = try certificate(of: #require(found as? SecIdentity))
         #expect(certificate == (try SampleCertificates.object(name)))
         let attributes = try #require(program.attributes(identities))
         #expect(attributes[kSecAttrLabel] as? String == "both")
@@ -108,14 +107,128 @@ struct IdentityTests {
         #expect(program.status([kSecValueRef: identity]) == errSecSuccess)
     }
 
-    @Test("If the certificate of an identity already exists, nothing is added")
-    func addHalf() throws {
-        #expect(program.add([kSecValueRef: try SampleCertificates.object("mail")]) == errSecSuccess)
+    /// The identity of a renewed certificate, which has another serial number and the same key.
+    private func renewed(_ name: String, nextTo identity: SecIdentity) throws -> SecIdentity {
+        let certificate = try SampleCertificates.object(name)
+        guard case .data(let serial) = certificate.draft.attributes[.slnr] else { throw CallFailure(errSecParam) }
+        var bytes = [UInt8](try SampleCertificates.der(name))
+        let position = try #require(bytes.firstRange(of: serial)).upperBound - 1
+        bytes[position] ^= 1
+        let other = try #require(SecCertificateCreateWithData(kCFAllocatorDefault, Data(bytes) as CFData))
+        return try #require(SecIdentityCreate(kCFAllocatorDefault, other, try key(of: identity)))
+    }
+
+    private func certificate(of identity: SecIdentity) throws -> SecCertificate {
+        var certificate: SecCertificate?
+        _ = SecIdentityCopyCertificate(identity, &certificate)
+        return try #require(certificate)
+    }
+
+    private func key(of identity: SecIdentity) throws -> SecKey {
+        var key: SecKey?
+        _ = SecIdentityCopyPrivateKey(identity, &key)
+        return try #require(key)
+    }
+
+    @Test("Of an identity the missing half is added, and the other one stays as it is", arguments: [true, false])
+    func addHalf(hasCertificate: Bool) throws {
+        let identity = try identity("mail")
+        let half: AnyObject = hasCertificate ? try certificate(of: identity) : try key(of: identity)
+        #expect(program.add([kSecValueRef: half, kSecAttrLabel: "first"]) == errSecSuccess)
         #expect(program.status(identities) == errSecItemNotFound)
-        #expect(program.add([kSecValueRef: try identity("mail")]) == errSecDuplicateItem)
-        #expect(program.count(keys) == 0)
+        let both: [CFString: Any] = [
+            kSecValueRef: identity, kSecAttrLabel: "second", kSecReturnPersistentRef: true,
+        ]
+        let reference = try #require(program.adding(both).1 as? Data)
+        #expect(program.status([kSecValuePersistentRef: reference]) == errSecSuccess)
+        #expect(program.attributes(hasCertificate ? certificates : keys)?[kSecAttrLabel] as? String == "first")
+        #expect(program.attributes(hasCertificate ? keys : certificates)?[kSecAttrLabel] as? String == "second")
+        #expect(program.adding(both).0 == errSecDuplicateItem)
+        #expect(program.count(keys) == 1 && program.count(certificates) == 1)
         #expect(program.add([kSecClass: kSecClassIdentity]) == errSecParam)
         #expect(program.add([kSecClass: kSecClassIdentity, kSecValueData: Data([1])]) == errSecParam)
+    }
+
+    @Test("A renewed certificate joins the key that is there; a forged one with the same number adds nothing")
+    func addRenewed() throws {
+        let old = try identity("mail")
+        #expect(program.add([kSecValueRef: old]) == errSecSuccess)
+        #expect(program.add([kSecValueRef: try renewed("mail", nextTo: old)]) == errSecSuccess)
+        #expect(program.count(identities) == 2 && program.count(keys) == 1)
+        #expect(program.delete(keys) == errSecSuccess)
+        var forged = [UInt8](try SampleCertificates.der("mail"))
+        forged[forged.count - 1] ^= 1
+        let other = try #require(SecCertificateCreateWithData(kCFAllocatorDefault, Data(forged) as CFData))
+        let identity = try #require(SecIdentityCreate(kCFAllocatorDefault, other, try key(of: old)))
+        #expect(program.add([kSecValueRef: identity]) == errSecDuplicateItem)
+        #expect(program.count(keys) == 0 && program.count(certificates) == 2)
+    }
+
+    @Test(
+        "Deleting one identity keeps a key that another certificate uses, and the last one takes it along",
+        arguments: ["object", "reference", "query"], [false, true])
+    func deleteShared(way: String, isOtherSynchronizable: Bool) throws {
+        let old = try identity("mail")
+        let new = try renewed("mail", nextTo: old)
+        var reference: [SecIdentity: Data] = [:]
+        for identity in [old, new] {
+            let isOther = identity == new && isOtherSynchronizable
+            let half: AnyObject = isOther ? try certificate(of: new) : identity
+            let item: [CFString: Any] = [
+                kSecValueRef: half, kSecAttrLabel: identity == old ? "old" : "new", kSecReturnPersistentRef: true,
+                kSecAttrSynchronizable: isOther,
+            ]
+            let (status, added) = program.adding(item)
+            #expect(status == errSecSuccess)
+            reference[identity] = added as? Data
+        }
+        func delete(_ identity: SecIdentity, _ label: String) throws -> OSStatus {
+            switch way {
+            case "object": program.delete([kSecValueRef: identity])
+            case "reference": program.delete([kSecValuePersistentRef: try #require(reference[identity])])
+            default: program.delete(identities.merging([kSecAttrLabel: label]) { $1 })
+            }
+        }
+        #expect(try delete(old, "old") == errSecSuccess)
+        #expect(program.count(keys) == 1)
+        let all = certificates.merging([kSecAttrSynchronizable: kSecAttrSynchronizableAny]) { $1 }
+        #expect(program.count(all) == 1)
+        #expect(try delete(old, "old") == errSecItemNotFound)
+        #expect(program.count(keys) == 1)
+        if isOtherSynchronizable { return }
+        #expect(try delete(new, "new") == errSecSuccess)
+        #expect(program.count(keys) == 0 && program.count(all) == 0)
+    }
+
+    @Test("Deleting all identities deletes a key that they share")
+    func deleteAllShared() throws {
+        let old = try identity("mail")
+        for identity in [old, try renewed("mail", nextTo: old)] {
+            #expect(program.add([kSecValueRef: identity]) == errSecSuccess)
+        }
+        #expect(program.delete(identities) == errSecSuccess)
+        #expect(program.count(keys) == 0 && program.count(certificates) == 0)
+    }
+
+    @Test("A certificate in a group that the program may not use keeps no key of its own from deletion")
+    func otherGroup() throws {
+        let mail = try identity("mail")
+        #expect(program.add([kSecValueRef: mail]) == errSecSuccess)
+        let stranger = try TestClient(groups: ["other"], sharing: program)
+        let renewed = try certificate(of: renewed("mail", nextTo: mail))
+        #expect(stranger.add([kSecValueRef: renewed]) == errSecSuccess)
+        #expect(program.delete([kSecValueRef: mail]) == errSecSuccess)
+        #expect(program.count(keys) == 0 && stranger.count(certificates) == 1)
+    }
+
+    @Test("Deleting an identity of which one half is there deletes that half", arguments: [true, false])
+    func deleteHalf(hasCertificate: Bool) throws {
+        let identity = try identity("mail")
+        let half: AnyObject = hasCertificate ? try certificate(of: identity) : try key(of: identity)
+        #expect(program.add([kSecValueRef: half]) == errSecSuccess)
+        #expect(program.delete([kSecValueRef: identity]) == errSecSuccess)
+        #expect(program.delete([kSecValueRef: identity]) == errSecItemNotFound)
+        #expect(program.count(keys) == 0 && program.count(certificates) == 0)
     }
 
     @Test("An identity exists while both halves do, and deleting it deletes both")
@@ -181,9 +294,7 @@ struct IdentityTests {
         "A private key can be added as an object, found by it, and is returned unchanged",
         arguments: ["web", "mail"])
     func keyObject(name: String) throws {
-        var key: SecKey?
-        _ = SecIdentityCopyPrivateKey(try identity(name), &key)
-        let object = try #require(key)
+        let object = try key(of: identity(name))
         #expect(program.add([kSecValueRef: object, kSecAttrApplicationTag: "tag"]) == errSecSuccess)
         #expect(program.add([kSecValueRef: object, kSecAttrApplicationTag: "tag"]) == errSecDuplicateItem)
         let found = program.find([kSecValueRef: object, kSecReturnRef: true]).1
@@ -198,9 +309,7 @@ struct IdentityTests {
 
     @Test("A key is created from its external representation, and bytes that do not match are refused")
     func keyFromData() throws {
-        var key: SecKey?
-        _ = SecIdentityCopyPrivateKey(try identity("mail"), &key)
-        let object = try #require(key)
+        let object = try key(of: identity("mail"))
         let data = try #require(SecKeyCopyExternalRepresentation(object, nil))
         func make(_ data: Data, _ keyClass: String, _ error: inout Unmanaged<CFError>?) -> SecKey? {
             let attributes: [CFString: Any] = [kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeyClass: keyClass]

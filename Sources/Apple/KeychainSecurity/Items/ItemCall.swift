@@ -11,7 +11,7 @@ struct ItemCall {
 
     // MARK: Adding
 
-    /// Adds one item, or two for an identity.
+    /// Adds one item, or for an identity the halves that are not there.
     ///
     /// - Returns: the requested result, or nil.
     func add(_ request: ItemRequest, with writer: KeychainWriter) throws -> Any? {
@@ -21,9 +21,7 @@ struct ItemCall {
         }
         switch (subject, request.object) {
         case (.identities, .identity(let identity)):
-            let certificate = try add(.certificate(identity.certificate), request, with: writer)
-            let key = try add(.key(identity.key), request, with: writer)
-            return try result(FoundIdentity(certificate: certificate, key: key), request.returns)
+            return try result(add(identity, request, with: writer), request.returns)
         case (.identities, _): throw CallFailure(errSecParam)
         case (.items(let itemClass), nil):
             let draft = try complete(ItemDraft(itemClass: itemClass), request)
@@ -46,13 +44,24 @@ struct ItemCall {
     {
         switch object {
         case .certificate(let certificate):
-            return try add(
-                complete(certificate.draft, request), certificate.data, with: writer)
-        case .key(let key):
-            return try add(
-                complete(ItemDraft(itemClass: .key, attributes: key.attributes), request), key.data, with: writer)
+            return try add(complete(certificate.draft, request), certificate.data, with: writer)
+        case .key(let key): return try add(complete(key.draft, request), key.data, with: writer)
         case .identity: throw CallFailure(errSecParam)
         }
+    }
+
+    private func add(
+        _ identity: SecIdentity, _ request: ItemRequest, with writer: KeychainWriter
+    ) throws -> FoundIdentity {
+        let (certificate, key) = (identity.certificate, identity.key)
+        let certificateData: SecretBytes? = SecretBytes(copying: certificate.data)
+        let keyData: SecretBytes? = key.material.copy()
+        let stored = try writer.addIdentity(
+            certificate: complete(certificate.draft, request), certificateData, key: complete(key.draft, request),
+            keyData, now: now)
+        return FoundIdentity(
+            certificate: FoundItem(item: stored.certificate, data: certificate.data),
+            key: FoundItem(item: stored.key, data: key.data))
     }
 
     private func add(_ draft: ItemDraft, _ data: Data?, with writer: KeychainWriter) throws -> FoundItem {
@@ -138,7 +147,8 @@ struct ItemCall {
         }
     }
 
-    /// Deletes every item that matches the request; for an identity, both halves.
+    /// Deletes every item that matches the request; for an identity, its certificate, and its key unless another
+    /// certificate that the program may use belongs to it.
     ///
     /// - Returns: false if no item was found. Matching rows that are not valid items are deleted too, but do not count.
     func delete(_ request: ItemRequest, with writer: KeychainWriter) throws -> Bool {
@@ -150,16 +160,11 @@ struct ItemCall {
             let deleted = try writer.delete(matching: query, now: now, leavingTombstones: request.leavesTombstones)
             return !deleted.items.isEmpty
         case .identities:
-            let identities = try finder.allIdentities()
-            // Two certificates may share one key.
-            var items: [Item] = []
-            for item in identities.flatMap({ [$0.certificate.item, $0.key.item] }) where !items.contains(item) {
-                items.append(item)
-            }
-            for item in items {
-                try writer.delete(matching: ItemQuery(item), now: now, leavingTombstones: request.leavesTombstones)
-            }
-            return !items.isEmpty
+            let (certificates, keys) = try finder.allHalves()
+            let kept = try writer.deleteIdentities(
+                certificates: certificates, keys: keys, keepingKeysOf: groups.searched, now: now,
+                leavingTombstones: request.leavesTombstones)
+            return certificates.count + keys.count > kept.count
         }
     }
 }

@@ -61,16 +61,35 @@ struct ItemFinder {
     /// Returns the matching identities, up to the limit.
     func identities() throws -> [FoundIdentity] { try identities(limit: limit) }
 
-    /// Returns all matching identities, regardless of the limit.
-    func allIdentities() throws -> [FoundIdentity] { try identities(limit: nil) }
+    /// Returns the halves of all matching identities, regardless of the limit, without their secrets; of a referenced
+    /// identity, also one whose other half is missing.
+    func allHalves() throws -> (certificates: [Item], keys: [Item]) {
+        guard case .identity(let identity) = request.object else {
+            let identities = try identities(limit: nil)
+            return (identities.map(\.certificate.item), identities.map(\.key.item))
+        }
+        let (ofCertificate, ofKey) = conditionsOfHalves
+        let keys = ReferencedObject.key(identity.key).conditions.merging(ofKey) { $1 }
+        return (
+            try found(.certificate, attributes: ofCertificate, limit: nil).map(\.item),
+            try found(.key, attributes: keys, limit: nil).map(\.item)
+        )
+    }
 
-    private func identities(limit: Int?) throws -> [FoundIdentity] {
+    private var conditionsOfHalves: (certificate: [AttributeCode: AttributeValue], key: [AttributeCode: AttributeValue])
+    {
         var ofKey: [AttributeCode: AttributeValue] = [:]
         var ofCertificate: [AttributeCode: AttributeValue] = [:]
         for (code, value) in conditions {
             if ItemClass.certificate.has(code) { ofCertificate[code] = value } else { ofKey[code] = value }
         }
         ofKey[.kcls] = .number(1)
+        return (ofCertificate, ofKey)
+    }
+
+    private func identities(limit: Int?) throws -> [FoundIdentity] {
+        let (ofCertificate, given) = conditionsOfHalves
+        var ofKey = given
         var identities: [FoundIdentity] = []
         try visit(.certificate, attributes: ofCertificate) { certificate in
             guard let hash = certificate.item.attributes[.pkhh] else { return true }

@@ -47,6 +47,11 @@ extension SecCertificate {
     }
 }
 
+extension SecKey {
+    /// A draft of the item for the key.
+    var draft: ItemDraft { ItemDraft(itemClass: .key, attributes: attributes) }
+}
+
 extension Attributes {
     /// Returns those of the given attributes that exist.
     fileprivate func entries(among codes: [AttributeCode]) -> [AttributeCode: AttributeValue] {

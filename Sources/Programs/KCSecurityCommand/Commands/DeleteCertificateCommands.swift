@@ -58,11 +58,11 @@ extension Session {
             throw Failure(saying: "\"\(word)\" is ambiguous, matches more than one \(what)")
         }
         let keychain = certificate.found.keychain
-        // In one transaction, so that both or neither are deleted.
-        try keychain.write { writer in
-            try writer.delete(matching: ItemQuery(certificate.found.item), now: now)
-            if let key { try writer.delete(matching: ItemQuery(key.item), now: now) }
+        let kept = try keychain.write { writer in
+            try writer.deleteIdentities(
+                certificates: [certificate.found.item], keys: key.map { [$0.item] } ?? [], now: now)
         }
+        if !kept.isEmpty { note("the private key stays: another certificate uses it") }
         return status
     }
 }
