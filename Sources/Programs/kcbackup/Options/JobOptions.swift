@@ -23,7 +23,7 @@ struct JobOptions: ParsableArguments {
     @Option(
         name: OptionName.copyTo.name,
         help: ArgumentHelp(
-            "After each run, copy new archives to this folder, as 'kcbackup copy' does; may be repeated.",
+            "After each run, copy new archives there, or to a folder of this machine ('/media/usb/kc'); may be repeated.",
             valueName: "remote:path"))
     var copyTo: [String] = []
 
