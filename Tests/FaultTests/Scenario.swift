@@ -20,6 +20,7 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case undo
     case importLines = "import"
     case importForeign = "import-foreign"
+    case importRemove = "import-remove"
     case export
     case setPasscode = "set-passcode"
     case keychainCreate = "keychain-create"
@@ -115,7 +116,8 @@ struct FaultBench {
         var found = violations(trial, couldNotRemove: couldNotRemove)
         if try !wasInjected(action, trial) { found.append("the fault did not happen") }
         // What is left of the file that was replaced is the clear text, or opens with the old keys, so that is told.
-        let isUnsure = call.synchronizes || couldNotRemove && [.protect, .unprotect, .rekeyFile].contains(scenario)
+        let tells: [Scenario] = [.protect, .unprotect, .rekeyFile, .importRemove]
+        let isUnsure = call.synchronizes || couldNotRemove && tells.contains(scenario)
         if case .error = action { found += statusViolations(trial, isUnsure: isUnsure, expected: [74]) }
         return found.map { "\(scenario.rawValue), \(expression)\n  \(call)\n  \($0)" }
     }

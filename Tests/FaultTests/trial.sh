@@ -79,6 +79,7 @@ command() {
     restore-new) set -- restore here.kcb --keychain fresh ;;
     undo) set -- undo --yes ;;
     import) set -- import more.jsonl ;;
+    import-remove) set -- import .netrc --remove-from-file ;;
     import-foreign) set -- import logins.csv --on-conflict overwrite ;;
     export) set -- export --to csv --plaintext -o out.csv ;;
     item-add) set -- item add --service added --secret file:new ;;
@@ -151,6 +152,10 @@ probe() {
         kc protect status clear.txt.age --json | grep -o '"state":"[a-z]*"'
       fi
       keychain login ;;
+    import-remove)
+      ! grep -q rose .netrc || ! keychain login | grep -q rose || echo "half done"
+      cat .netrc
+      keychain login | sed -E 's/"(id|uuid)":"[^"]*"//g' ;;
     # The UUID of a new item is random.
     item-add | merge) keychain login | sed -E 's/"(id|uuid)":"[^"]*"//g' ;;
     schedule-add) kc schedule list 2>&1 ;;
@@ -172,6 +177,8 @@ settle() {
 # How many archives a job has made depends on how often it ran.
 also=
 [ "$scenario" != run ] || also='/^backups\/.*\.kcb/d;'
+# How many states of the file are kept, too.
+[ "$scenario" != import-remove ] || also='/undo/d;'
 leftovers() { find . -mindepth 1 -printf '%P %y %m\n' | grep -v '^messages ' | sed 's/retired-[^ ]*/retired/;
   '"$also"'
   s#-KC-[^ ]*\.kcb#-ARCHIVE.kcb#; s#/[0-9a-f]*-KC-[A-Z2-7]*\.catalogue#/FOLDER.catalogue#;
@@ -199,11 +206,14 @@ base() {
 }
 
 prepare() {
-  case $scenario in restore-existing | restore-replace | undo | import*)
+  case $scenario in restore-existing | restore-replace | undo | import | import-foreign)
     kc item delete --service archived --yes -q
     kc import kept.jsonl -q 2> /dev/null ;;
   esac
   case $scenario in
+  import-remove)
+    printf '%s\n' '# mine' 'machine a.example login ada password rose' > .netrc
+    chmod 644 .netrc ;;
   import-foreign) kc import logins.csv -q 2> /dev/null; sed -i s/one/changed/ logins.csv ;;
   create-to | prune | prune-undo | run)
     kc create --unencrypted --to backups -q
@@ -278,8 +288,8 @@ if [ "$state" = "$before" ] || [[ $state = "half done"* ]] ||
 else
   echo "STATE changed"
 fi
-# Any verb, such as those of the probe, removes what a killed one left in the data folder.
-left=$(find "$data" -name '.restoring-*' -o -name '.kcbackup-*.tmp' -o -name 'unfinished-*')
+# Any verb, such as those of the probe, removes what a killed one left, in the data folder and where it was at work.
+left=$(find . -name '.restoring-*' -o -name '.kcbackup-*.tmp' -o -name 'unfinished-*' -o -name 'unswept-*')
 [ -z "$left" ] || fault "the next verb leaves $left"
 [ "$scenario" != prune-undo ] || kc verify backups > messages 2>&1 || fault "$(cat messages)"
 settle || fault "a later run failed: $(kc keychain create settled --no-passcode 2>&1 | tail -2)"

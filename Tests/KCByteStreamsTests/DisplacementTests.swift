@@ -1,5 +1,6 @@
 import Foundation
 import KCTestSupport
+import Synchronization
 import Testing
 
 @testable import KCByteStreams
@@ -28,8 +29,14 @@ struct DisplacementTests {
     private func replace(_ body: @escaping () -> Void = {}) throws -> Bool {
         var displacement = try displacement()
         displacement.meanwhile = body
-        try folder.write("passing", Array("new".utf8))
-        return try displacement.replace(by: OpenFile.reading(folder.path("passing")), named: "passing")
+        return try replace(displacement)
+    }
+
+    private func replace(_ displacement: Displacement) throws -> Bool {
+        let place = try PassingFolder(in: file)
+        let path = "\(place.name)/\(PassingFolder.fileName)"
+        try folder.write(path, Array("new".utf8))
+        return try displacement.replace(by: OpenFile.reading(folder.path(path)), in: place)
     }
 
     /// Puts a newer version in the place of the file, as editors do.
@@ -96,8 +103,7 @@ struct DisplacementTests {
     func unwanted() throws {
         var displacement = try displacement()
         displacement.isWanted = { false }
-        try folder.write("passing", Array("new".utf8))
-        let isReplaced = try displacement.replace(by: OpenFile.reading(folder.path("passing")), named: "passing")
+        let isReplaced = try replace(displacement)
         #expect(!isReplaced)
         #expect(try text("a") == "read" && folder.list() == ["a"])
     }
@@ -106,8 +112,7 @@ struct DisplacementTests {
     func changedBefore() throws {
         let displacement = try displacement()
         rename()
-        try folder.write("passing", Array("new".utf8))
-        let isReplaced = try displacement.replace(by: OpenFile.reading(folder.path("passing")), named: "passing")
+        let isReplaced = try replace(displacement)
         #expect(!isReplaced)
         #expect(try !displacement.remove())
         #expect(try text("a") == "newer" && folder.list() == ["a"])
@@ -144,9 +149,7 @@ struct DisplacementTests {
         displacement.meanwhile = { put("second") }
         var versions = ["third"]
         displacement.whilePuttingBack = { if let next = versions.popLast() { put(next) } }
-        try folder.write("passing", Array("new".utf8))
-        let new = try OpenFile.reading(folder.path("passing"))
-        let failure = #expect(throws: FileFailure.self) { try displacement.replace(by: new, named: "passing") }
+        let failure = #expect(throws: FileFailure.self) { try replace(displacement) }
         guard case .displaced(let other) = failure?.problem else {
             Issue.record("\(String(describing: failure))")
             return
@@ -176,27 +179,73 @@ struct DisplacementTests {
         displacement.meanwhile = { put("second") }
         let path = folder.path("a")
         displacement.whilePuttingBack = { _ = unsafe unlink(path) }
-        try folder.write("passing", Array("new".utf8))
-        let new = try OpenFile.reading(folder.path("passing"))
-        let isReplaced = try displacement.replace(by: new, named: "passing")
+        let isReplaced = try replace(displacement)
         #expect(!isReplaced)
         #expect(try contents() == ["a": "second"])
     }
 
-    @Test("While it has a passing name, nobody takes the file for what a killed process left")
-    func swept() throws {
+    @Test(
+        "While it is out of its place, nobody takes the file for what a killed process left", arguments: [0o700, 0o777])
+    func swept(mode: mode_t) throws {
+        #expect(unsafe chmod(folder.path, mode) == 0)
         var displacement = try displacement()
-        let path = folder.path
-        let name = try UnnamedFile.temporaryName(in: path)
         displacement.isWanted = {
-            do throws(FileFailure) { try StaleFiles.remove(in: path) } catch { Issue.record("\(error)") }
+            #expect(UnnamedFile.sweep(file))
             return false
         }
-        try folder.write(name, Array("new".utf8))
-        let new = try OpenFile.reading(folder.path(name))
-        #expect(new.lockAsInUse())
-        let isReplaced = try displacement.replace(by: new, named: name)
+        let isReplaced = try replace(displacement)
         #expect(!isReplaced)
         #expect(try text("a") == "read" && folder.list() == ["a"])
+    }
+
+    /// The mode of each folder on the way to what was displaced, and of the file, at the moment when a process may be killed.
+    private func modes(while change: (Displacement) throws -> Bool) throws -> [Int] {
+        let modes = Mutex<[Int]>([])
+        var displacement = try displacement()
+        let folder = folder
+        displacement.isWanted = {
+            do {
+                for path in try folder.list() where path.hasSuffix(PassingFolder.fileName) {
+                    for name in [Path.split(path).folder, path] {
+                        var status = stat()
+                        #expect(unsafe lstat(folder.path(name), &status) == 0)
+                        modes.withLock { $0.append(Int(status.st_mode & 0o777)) }
+                    }
+                }
+            } catch {
+                Issue.record("\(error)")
+            }
+            return true
+        }
+        let isDone = try change(displacement)
+        #expect(isDone)
+        return modes.withLock { $0 }
+    }
+
+    @Test("What was displaced cannot be reached by others, whatever its mode, and a file that goes back keeps that")
+    func hidden() throws {
+        #expect(unsafe chmod(folder.path, 0o755) == 0)
+        #expect(unsafe chmod(folder.path("a"), 0o644) == 0)
+        #expect(try modes(while: replace) == [0o700, 0o644])
+        #expect(unsafe chmod(folder.path("a"), 0o644) == 0)
+        #expect(try modes { try $0.remove() } == [0o700, 0o644])
+        #expect(try folder.list() == [])
+    }
+
+    @Test(
+        "What a killed process displaced is swept, in a folder that others can write to as well",
+        arguments: [0o700, 0o777])
+    func sweptLater(mode: mode_t) throws {
+        let left = ".restoring-old0000000000"
+        for name in [left, ".restoring-mine000000000"] {
+            try FileManager.default.createDirectory(atPath: folder.path(name), withIntermediateDirectories: false)
+        }
+        try folder.write(left + "/" + PassingFolder.fileName, Array("secret".utf8))
+        // Others who may rename what is in the folder must not have this user's files removed.
+        let kept = ".restoring-mine000000000/diary"
+        if mode == 0o777 { try folder.write(kept, Array("mine".utf8)) }
+        #expect(unsafe chmod(folder.path, mode) == 0)
+        #expect(UnnamedFile.sweep(file))
+        #expect(try folder.list() == (mode == 0o777 ? [Path.split(kept).folder, kept, "a"] : ["a"]))
     }
 }

@@ -130,4 +130,19 @@ struct StaleDataTests {
         DataFolder(path: folder.path("missing")).removeStaleFiles()
         #expect(try !Path.exists(folder.path("missing")))
     }
+
+    @Test("Each start sweeps the folders of the user in which a killed run was at work, and 'doctor' knows the others")
+    func foldersOfTheUser() throws {
+        let folder = try TemporaryFolder()
+        for name in ["data", "work"] { try Path.makeFolder(folder.path(name)) }
+        let data = DataFolder(path: folder.path("data"))
+        let list = try folder.write("data/unswept-1abc000000000", Array("\(folder.path("work"))\0".utf8))
+        try folder.write("work/.kcbackup-1a00000000000.tmp", [1])
+        data.removeStaleFiles()
+        #expect(try folder.list() == ["data", "work"])
+        try folder.write("data/unswept-1abc000000000", Array("\(folder.path("disk"))\0".utf8))
+        data.removeStaleFiles()
+        let left = try data.unsweptFolders()
+        #expect(left.map(\.folder) == [folder.path("disk")] && left.map(\.list) == [list])
+    }
 }

@@ -106,6 +106,26 @@ struct FileRemovalTests {
         #expect(text(".git-credentials.lock") == nil)
     }
 
+    @Test("A repeated import says that the records were taken out, and frees the lock that a killed run left")
+    func repeated() throws {
+        try file(".git-credentials", "https://ada:rose@a.example\n")
+        try file(".netrc", "# mine\nmachine a.example login ada password rose\n")
+        for (name, status) in [(".git-credentials", ExitStatus.notFound), (".netrc", .damaged)] {
+            #expect(home.run("import ~/\(name) --remove-from-file").status == .ok)
+            try file(name + ".lock", "kcbackup\n")
+            let outcome = home.run("import ~/\(name) --remove-from-file")
+            #expect(outcome.status == status)
+            #expect(
+                outcome.messages.hasSuffix(
+                    "kcbackup: hint: an earlier run took the records out of the file, and nothing is left to do; "
+                        + "'kcbackup undo --keychain home:' puts them back\n"), "\(outcome.messages)")
+            #expect(text(name + ".lock") == nil)
+        }
+        // Another file of that name is not what the run left.
+        try file(".netrc", "# other\n")
+        #expect(!home.run("import ~/.netrc --remove-from-file").messages.contains("an earlier run"))
+    }
+
     @Test("A lock for git that another run of the program has is not taken, whatever data folder that one uses")
     func lockOfOtherRun() throws {
         let line = "https://ada:rose@a.example\n"

@@ -48,6 +48,29 @@ extension RestorableHome {
         try LockByName.requireFree(lock(ending, of: path, in: home), mark: lockMark)
     }
 
+    /// True if an import took the records out of a file, and the file is as that left it.
+    ///
+    /// What a killed run has left to keep others from the file is removed then.
+    ///
+    /// - Parameter ending: as for `rewrite`.
+    /// - Throws: `StateFailure`, `FileFailure`, `StreamFailure`.
+    package func hasRewritten(_ path: HomePath, lockedBy ending: String?) throws -> Bool {
+        guard let newest = try kept.folder.names().first else { return false }
+        let state = kept.folder.state(newest)
+        guard state.before == .import, let code = try kept.contents(of: state).record.files[path],
+            let rule = HomeTable.rule(for: path)
+        else { return false }
+        switch try WritableHome(home).entry(at: path, rule) {
+        case .missing: guard code == nil else { return false }
+        case .file(let file): guard try kept.coding()(file.status.permissions, file.bytes) == code else { return false }
+        case .inTheWay: return false
+        }
+        let lock = try kept.folder.lock()
+        defer { withExtendedLifetime(lock) {} }
+        if let ending { try LockByName.removeIfLeft(Self.lock(ending, of: path, in: home), mark: Self.lockMark) }
+        return true
+    }
+
     private static func lock(_ ending: String, of path: HomePath, in home: String) -> String {
         "\(home)/\(path.text.string)\(ending)"
     }

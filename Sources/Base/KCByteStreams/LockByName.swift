@@ -49,6 +49,18 @@ package final class LockByName {
         if try Path.exists(path) { _ = try left(path, mark) }
     }
 
+    /// Removes the file if a killed process left it.
+    ///
+    /// - Throws: `FileFailure`, `StreamFailure`.
+    package static func removeIfLeft(_ path: String, mark: [UInt8]) throws {
+        do {
+            if try Path.exists(path) { try removeLeft(path, mark) }
+        } catch let failure as FileFailure where failure.problem == .busy {
+            // Another program has it.
+            return
+        }
+    }
+
     /// Removes a file that a killed process left.
     private static func removeLeft(_ path: String, _ mark: [UInt8]) throws {
         let left = try left(path, mark)

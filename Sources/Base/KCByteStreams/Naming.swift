@@ -53,7 +53,7 @@ enum Naming {
     }
 
     /// The size of 64 bits with 36 digits.
-    private static let wordSize = 13
+    static let wordSize = 13
 
     /// True if a word has the form of those that `uniqueWord` makes.
     static func isUniqueWord(_ word: some Collection<UInt8>) -> Bool {

@@ -193,7 +193,8 @@ package enum Path {
         synchronizeFolder(folder)
     }
 
-    private static func openFolder(_ path: String) throws(FileFailure) -> OpenFile {
+    /// Opens a folder; links that lead to it are followed.
+    static func openFolder(_ path: String) throws(FileFailure) -> OpenFile {
         let descriptor = System.retrying { unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard descriptor >= 0 else { throw .opening(path, errno) }
         return OpenFile(owning: descriptor, path: path)

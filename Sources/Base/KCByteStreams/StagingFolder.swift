@@ -17,8 +17,9 @@ package final class StagingFolder {
     package init(in parentPath: String) throws(FileFailure) {
         try PrivateFolder.require(parentPath)
         try StaleFiles.remove(in: parentPath)
-        parent = try Self.open(parentPath)
-        (path, folder) = try Self.make(in: parentPath)
+        parent = try Path.openFolder(parentPath)
+        folder = try Self.make(in: parent, isListed: false).folder
+        path = folder.path
     }
 
     /// Creates the folder, mode 0700, in a folder for temporary files, where others may have theirs.
@@ -26,8 +27,9 @@ package final class StagingFolder {
     /// - Throws: `FileFailure`, also if another user could rename it or a folder on the way to it.
     package init(inTemporaryFolder parentPath: String) throws(FileFailure) {
         try StaleFiles.remove(in: parentPath)
-        parent = try Self.open(parentPath)
-        (path, folder) = try Self.make(in: parentPath)
+        parent = try Path.openFolder(parentPath)
+        folder = try Self.make(in: parent, isListed: false).folder
+        path = folder.path
         try PrivateFolder.require(path)
     }
 
@@ -58,19 +60,22 @@ package final class StagingFolder {
     }
 
     /// Removes a folder with all that is in it; anything that cannot be removed is left.
-    static func empty(_ path: String) {
+    ///
+    /// - Returns: false if something is left.
+    @discardableResult
+    static func empty(_ path: String) -> Bool {
         empty(Array(path.utf8) + [0])
     }
 
     /// Removes a folder whose path ends with a zero byte; names need not be UTF-8.
-    private static func empty(_ path: [UInt8]) {
+    private static func empty(_ path: [UInt8]) -> Bool {
         for name in names(in: path) {
             let entry = path.dropLast() + [UInt8(ascii: "/")] + name + [0]
             // A link is removed, and not followed.
             let name = entry.map { CChar(bitPattern: $0) }
-            if unsafe unlink(name) != 0, errno == EISDIR { empty(Array(entry)) }
+            if unsafe unlink(name) != 0, errno == EISDIR { _ = empty(Array(entry)) }
         }
-        unsafe rmdir(path.map { CChar(bitPattern: $0) })
+        return unsafe rmdir(path.map { CChar(bitPattern: $0) }) == 0 || errno == ENOENT
     }
 
     private static func names(in path: [UInt8]) -> [[UInt8]] {
@@ -86,28 +91,31 @@ package final class StagingFolder {
         return names
     }
 
-    private static func make(in parent: String) throws(FileFailure) -> (String, OpenFile) {
+    /// Creates a folder, mode 0700, with a temporary name, and locks it.
+    ///
+    /// - Parameter isListed: true to have the next run of the program remove it if this process is killed.
+    static func make(
+        in parent: OpenFile, isListed: Bool
+    ) throws(FileFailure) -> (name: String, folder: OpenFile) {
         while true {
-            let path = parent + "/" + prefix + (try Naming.uniqueWord(for: parent))
-            guard unsafe mkdir(path, 0o700) == 0 else {
-                throw FileFailure(parent, .system(errno, doing: "creating a folder in"))
+            let name = prefix + (try Naming.uniqueWord(for: parent.path))
+            if isListed { try UnsweptFolders.add(name, in: parent.path) }
+            guard unsafe mkdirat(parent.descriptor, name, 0o700) == 0 else {
+                throw FileFailure(parent.path, .system(errno, doing: "creating a folder in"))
             }
-            do throws(FileFailure) {
-                let folder = try open(path)
-                if folder.lockAsInUse() { return (path, folder) }
-            } catch {
+            let path = parent.path == "." ? name : parent.path + "/" + name
+            let descriptor = System.retrying {
+                unsafe openat(parent.descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            }
+            guard descriptor >= 0 else {
                 // Another process removed it before it could be locked.
-                guard error.problem == .notFound else {
-                    unsafe rmdir(path)
-                    throw error
-                }
+                if errno == ENOENT { continue }
+                let failure = FileFailure.opening(path, errno)
+                unsafe unlinkat(parent.descriptor, name, AT_REMOVEDIR)
+                throw failure
             }
+            let folder = OpenFile(owning: descriptor, path: path)
+            if folder.lockAsInUse() { return (name, folder) }
         }
-    }
-
-    private static func open(_ path: String) throws(FileFailure) -> OpenFile {
-        let descriptor = System.retrying { unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-        guard descriptor >= 0 else { throw .opening(path, errno) }
-        return OpenFile(owning: descriptor, path: path)
     }
 }

@@ -79,16 +79,14 @@ package final class UnnamedFile {
 
     /// Removes what a killed process left; in a shared folder, where other users choose names, files of this user alone.
     ///
-    /// What cannot be removed, or listed, stays for the next run: no name is taken.
-    private static func sweep(_ folder: OpenFile) {
+    /// - Returns: false if something cannot be removed, or the folder not listed.
+    @discardableResult
+    static func sweep(_ folder: OpenFile) -> Bool {
         do throws(FileFailure) {
-            if isPrivate(folder.path) {
-                try StaleFiles.remove(in: folder.path)
-            } else {
-                try StaleFiles.removeOwn(in: folder)
-            }
+            return try isPrivate(folder.path) ? StaleFiles.remove(in: folder.path) : StaleFiles.removeOwn(in: folder)
         } catch {
-            return
+            // No name is taken, so that it stays for the next run.
+            return false
         }
     }
 
@@ -119,10 +117,14 @@ package final class UnnamedFile {
         if let temporaryName { unsafe unlinkat(folder.descriptor, temporaryName, 0) }
     }
 
-    /// A unique hidden name.
+    /// A unique hidden name, which the next run of the program frees if this process is killed.
     static func temporaryName(in folder: String) throws(FileFailure) -> String {
-        ".kcbackup-\(try Naming.uniqueWord(for: folder)).tmp"
+        let name = temporaryName(of: try Naming.uniqueWord(for: folder))
+        try UnsweptFolders.add(name, in: folder)
+        return name
     }
+
+    static func temporaryName(of word: String) -> String { ".kcbackup-\(word).tmp" }
 
     /// True for a name that only a temporary file has.
     package static func isTemporaryName(_ name: String) -> Bool {
@@ -144,14 +146,18 @@ package final class UnnamedFile {
     /// - Throws: `FileFailure` (`exists`, `noSafeNaming`, `system`); the name then does not exist or belongs to another
     ///   file.
     package func publish(as name: String, syncsFolder: Bool = true) throws(FileFailure) {
+        try publish(as: name, in: folder)
+        if syncsFolder { Path.synchronizeFolder(folder) }
+    }
+
+    private func publish(as name: String, in target: OpenFile) throws(FileFailure) {
         precondition(!name.utf8.contains(UInt8(ascii: "/")), "a name is one component")
-        let path = folder.path == "." ? name : folder.path + "/" + name
+        let path = target.path == "." ? name : target.path + "/" + name
         guard System.retrying({ fsync(file.descriptor) }) == 0 else {
             throw FileFailure(path, .system(errno, doing: "writing"))
         }
-        let code = link(as: name)
+        let code = link(as: name, in: target)
         guard code == 0 else { throw Naming.failure(path, code) }
-        if syncsFolder { Path.synchronizeFolder(folder) }
     }
 
     /// Names the file, replacing any file of that name; readers see either the old file or the new one.
@@ -189,26 +195,33 @@ package final class UnnamedFile {
         isWanted: @escaping () -> Bool = { true }
     ) throws(FileFailure) -> Bool {
         precondition(!name.utf8.contains(UInt8(ascii: "/")), "a name is one component")
-        let passing = try Self.temporaryName(in: folder.path)
-        try publish(as: passing, syncsFolder: syncsFolder)
-        var displacement = Displacement(of: name, in: folder, expecting: expected)
-        displacement.isWanted = isWanted
-        let isReplaced = try displacement.replace(by: file, named: passing)
+        let isReplaced = try displace(name, expected, isWanted)
         if syncsFolder { Path.synchronizeFolder(folder) }
         return isReplaced
     }
 
+    private func displace(
+        _ name: String, _ expected: EntryStatus, _ isWanted: @escaping () -> Bool
+    ) throws(FileFailure) -> Bool {
+        let place = try PassingFolder(in: folder)
+        defer { withExtendedLifetime(place) {} }
+        try publish(as: PassingFolder.fileName, in: place.folder)
+        var displacement = Displacement(of: name, in: folder, expecting: expected)
+        displacement.isWanted = isWanted
+        return try displacement.replace(by: file, in: place)
+    }
+
     /// Names the file; returns 0 or the `errno`.
-    private func link(as name: String) -> Int32 {
+    private func link(as name: String, in target: OpenFile) -> Int32 {
         guard let temporaryName else {
             let descriptorPath = "/proc/self/fd/\(file.descriptor)"
             let result = System.retrying {
-                unsafe linkat(AT_FDCWD, descriptorPath, folder.descriptor, name, AT_SYMLINK_FOLLOW)
+                unsafe linkat(AT_FDCWD, descriptorPath, target.descriptor, name, AT_SYMLINK_FOLLOW)
             }
             return result == 0 ? 0 : errno
         }
         let code = Naming.move(
-            temporaryName, in: folder, to: name, in: folder, way: way == .linking ? .linking : .renaming)
+            temporaryName, in: folder, to: name, in: target, way: way == .linking ? .linking : .renaming)
         if code == 0 { self.temporaryName = nil }
         return code
     }

@@ -12,9 +12,9 @@ static inline int cfiles_rename_to_free_name(int folder, const char *name, int n
 }
 
 /* Exchanges the files of two names; returns -1 and sets errno like renameat2(2) with RENAME_EXCHANGE. */
-static inline int cfiles_exchange_names(int folder, const char *name, const char *other) {
+static inline int cfiles_exchange_names(int folder, const char *name, int other_folder, const char *other) {
     extern int renameat2(int, const char *, int, const char *, unsigned int);
-    return renameat2(folder, name, folder, other, 2);
+    return renameat2(folder, name, other_folder, other, 2);
 }
 
 /* True if chattr(1) has made a file or folder immutable or append-only; false where the kernel cannot tell.

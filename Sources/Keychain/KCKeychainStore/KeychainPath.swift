@@ -35,7 +35,7 @@ struct KeychainPath {
 
     /// Removes a second name, left by a process that was killed while naming the file.
     private func isLastNameLeft() throws(KeychainStoreError) -> Bool {
-        try failing(as: KeychainStoreError.file, StaleFiles.remove(in: Path.split(path).folder))
+        _ = try failing(as: KeychainStoreError.file, StaleFiles.remove(in: Path.split(path).folder))
         return try status("")?.st_nlink == 1
     }
 

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import KCByteStreams
+package import KCByteStreams
 
 /// The folder in which a user's keychains and device key are kept: `$XDG_DATA_HOME/kcbackup`, by default
 /// `~/.local/share/kcbackup`.
@@ -38,14 +38,29 @@ package struct DataFolder: Hashable, Sendable {
 
     /// Removes what killed processes left in the folder and in those directly below it.
     ///
-    /// Each verb does so first: what one verb leaves must not wait for a run of the same verb. Anything that cannot be
-    /// removed, or listed, is left for the next run.
+    /// Each verb does so first: what one verb leaves must not wait for a run of the same verb. The same holds for the folders
+    /// of the user in which they were at work. Anything that cannot be removed, or listed, is left for the next run.
     package func removeStaleFiles() {
         for name in Self.names(afterSweeping: path) {
             let folder = "\(path)/\(name)"
+            if UnsweptFolders.isList(name) {
+                Self.sweep(listedIn: folder)
+                continue
+            }
             let names = Self.names(afterSweeping: folder)
             if folder == keychains { Self.removeLocks(among: names, in: folder) }
         }
+    }
+
+    /// Sweeps the folders of the user in which killed processes may have left a file, and returns those that cannot be swept,
+    /// with the file that names them.
+    package func unsweptFolders() throws(FileFailure) -> [(folder: String, list: String)] {
+        var found: [(folder: String, list: String)] = []
+        for name in try Path.names(in: path) where UnsweptFolders.isList(name) {
+            let list = "\(path)/\(name)"
+            found += try UnsweptFolders.sweep(list).map { ($0, list) }
+        }
+        return found
     }
 
     /// Removes the locks of keychains that are gone: their deletion was killed before its end.
@@ -63,6 +78,15 @@ package struct DataFolder: Hashable, Sendable {
                 // Another process is making or deleting this keychain.
                 continue
             }
+        }
+    }
+
+    private static func sweep(listedIn list: String) {
+        do throws(FileFailure) {
+            try UnsweptFolders.sweep(list)
+        } catch {
+            // 'doctor' says why.
+            return
         }
     }
 

@@ -1,5 +1,7 @@
 internal import Glibc
+internal import KCByteStreams
 internal import KCConsole
+internal import KCLocalKeychains
 internal import KCReportText
 
 /// The process entry point; everything outside the program is created here and passed down as one `World`.
@@ -8,6 +10,7 @@ struct Main {
     static func main() {
         ProcessSetup.run()
         let world = World.ofThisProcess()
+        UnsweptFolders.keep(in: world.dataFolder.path)
         let status: ExitStatus
         do throws(ProcessArguments.Unreadable) {
             let words = try ProcessArguments.words()
@@ -17,6 +20,7 @@ struct Main {
         } catch {
             status = refuse(error, among: CommandLine.arguments.dropFirst(), in: world)
         }
+        UnsweptFolders.finish()
         if status == .brokenPipe { ProcessSetup.dieOfBrokenPipe() }
         exit(status.code)
     }

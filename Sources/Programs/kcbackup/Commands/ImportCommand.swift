@@ -119,6 +119,9 @@ struct ImportCommand: Verb {
             throw UsageProblem(
                 "\(quoted(file)) is a folder, and not \(withArticle(title))",
                 hint: "to import one file in it, name the file: 'kcbackup import \(shellWord(file))/FILE'")
+        } catch {
+            guard removeFromFile else { throw error }
+            throw try FileRemoval.explain(error, of: file, in: session)
         }
         // Where the desktop keyring is what commands use, a keychain has to be named to undo its changes.
         let lists = try KeychainLists.load(from: session.world.dataFolder)

@@ -192,10 +192,11 @@ struct Examination {
         warnings += ofApps.map { (nil, $0) }
     }
 
-    /// Warns of files of the home that hold secrets in the clear.
+    /// Warns of files of the home that hold secrets in the clear, and of folders in which a killed run may have left some.
     private mutating func lookAtHome() {
         var found: [String] = []
-        check { session in found = try HomeExamination(of: session.world.home).warnings }
+        check { session in found = try session.world.unsweptFolders() }
+        check { session in found += try HomeExamination(of: session.world.home).warnings }
         warnings += found.map { (nil, $0) }
     }
 

@@ -1,5 +1,6 @@
 internal import KCBackupEngine
 internal import KCByteStreams
+internal import KCForeignFormats
 internal import KCHomeFiles
 internal import KCItemSources
 internal import KCItemStores
@@ -59,6 +60,21 @@ struct FileRemoval {
         self.format = format
         self.file = file
         self.session = session
+    }
+
+    /// Says that an earlier run has taken the records out of a file, if that is why it cannot be read.
+    ///
+    /// - Parameter path: the file as the user named it.
+    static func explain(_ failure: any Error, of path: String, in session: Session) throws -> any Error {
+        guard let place = HomePath(of: session.world.resolve(path), in: session.world.home) else { return failure }
+        let home = RestorableHome(.home, session.world.home, session.stateSetting)
+        let format = GitCredentialsFormat()
+        guard try home.hasRewritten(place, lockedBy: format.lockEnding) else { return failure }
+        let explanation = Failure(failure, session.subjects).explanation
+        return Refusal(
+            explanation.status, explanation.message,
+            hint: "an earlier run took the records out of the file, and nothing is left to do; 'kcbackup undo "
+                + "\(OptionName.keychain.spelling) \(HomeRoot.home.storeName)' puts them back")
     }
 
     /// Says what would be taken out after an import.
