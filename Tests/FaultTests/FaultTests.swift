@@ -8,7 +8,7 @@ import Testing
 /// the one command that `FAULT_SCENARIO` names.
 @Suite(
     "Faults in the program's system calls", .waitsForPrograms,
-    .enabled(if: ExternalProgram.locate("strace") != nil, "strace is not installed"))
+    .traced)
 struct FaultTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let isWhole = environment["FAULTS"] == "all"

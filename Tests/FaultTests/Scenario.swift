@@ -75,7 +75,7 @@ struct FaultBench {
         let words = [folder.path("template"), scenario.rawValue]
         let prepared = try Self.run("prepare", user, in: folder, words + base)
         try #require(prepared.status == 0, "\(prepared.text)\(prepared.errorText)")
-        let options = ["strace", "-f", "-qq", "-y", "-o", folder.path("trace"), "-e", SystemCall.traced]
+        let options = Strace.command + ["-f", "-qq", "-y", "-o", folder.path("trace"), "-e", SystemCall.traced]
         let outcome = try Self.run("try", user, in: folder, words + options)
         undisturbed = Trial(outcome.text)
         try #require(undisturbed.status == 0 && undisturbed.isChanged, "\(outcome.text)\(outcome.errorText)")
@@ -88,7 +88,10 @@ struct FaultBench {
     static func run(
         _ step: String, _ user: [String], in folder: TemporaryFolder, _ words: [String], free: Int? = nil
     ) throws -> ExternalProgram.Outcome {
-        defer { try? FileManager.default.removeItem(atPath: folder.path("home")) }
+        defer {
+            KernelKeys.remove(ofKeychainsBelow: folder.path("home"))
+            try? FileManager.default.removeItem(atPath: folder.path("home"))
+        }
         let program = try ProcessInfo.processInfo.environment["KCBACKUP"] ?? ExternalProgram.built("kcbackup")
         var environment = [
             "HOME": folder.path("home"), "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
@@ -107,10 +110,8 @@ struct FaultBench {
     func violations(of call: SystemCall, _ action: Action) throws -> [String] {
         let expression = "inject=\(call.name):\(action.words):when=\(call.number)"
         // Not with '--seccomp-bpf', under which some systems deliver no signal.
-        let strace = [
-            "strace", "-f", "-qq", "-o", folder.path("injected"), "-e", "trace=\(call.name)", "-e", expression, "--",
-        ]
-        let trial = try trial(under: strace)
+        let options = ["-f", "-qq", "-o", folder.path("injected"), "-e", "trace=\(call.name)", "-e", expression, "--"]
+        let trial = try trial(under: Strace.command + options)
         var couldNotRemove = false
         if case .error = action { couldNotRemove = ["unlink", "unlinkat", "rmdir"].contains(call.name) }
         var found = violations(trial, couldNotRemove: couldNotRemove)

@@ -5,7 +5,7 @@ import Testing
 /// Checks from outside for calls that protect secrets and make files durable, whose absence no result would show.
 @Suite(
     "System calls that protect secrets and make files durable", .waitsForPrograms,
-    .enabled(if: ExternalProgram.locate("strace") != nil, "strace is not installed"))
+    .traced)
 struct SystemCallTests {
     private let folder: TemporaryFolder
     private let environment: [String: String]
@@ -26,8 +26,7 @@ struct SystemCallTests {
     private func strace(_ options: [String], _ program: String, _ arguments: [String]) throws -> (
         status: Int32, trace: [String]
     ) {
-        let outcome = try ExternalProgram.run(
-            "strace",
+        let outcome = try Strace.run(
             ["-f", "-qq", "-y", "-o", "trace"] + options + ["--", ExternalProgram.built(program)] + arguments,
             environment: environment, in: folder.path)
         let trace = String(decoding: try folder.read("trace"), as: UTF8.self)
@@ -74,7 +73,7 @@ struct SystemCallTests {
             traced.trace.firstIndex { $0.contains("prctl(PR_SET_DUMPABLE, SUID_DUMP_DISABLE) = 0") }, "\(traced.trace)")
         let ours = try #require(traced.trace.firstIndex { $0.contains(folder.path + "/.local") }, "\(traced.trace)")
         #expect(hidden < ours)
-        #expect(traced.trace.count { $0.contains("PR_SET_DUMPABLE") } == 1)
+        #expect(traced.trace.count { $0.contains("SUID_DUMP_DISABLE") } == 1)
         #expect(traced.trace.contains { $0.contains("RLIMIT_CORE, {rlim_cur=0, rlim_max=0}") })
     }
 }

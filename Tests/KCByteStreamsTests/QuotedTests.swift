@@ -6,9 +6,10 @@ import Testing
 struct QuotedTests {
     /// Returns the words that a shell passes to a command.
     private func words(_ shell: String, _ words: [String]) throws -> [String] {
+        let home = try TemporaryFolder()
         let script = "printf '%s\\0' " + words.joined(separator: " ")
         let outcome = try ExternalProgram.run(
-            shell, ["-c", script], environment: ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"])
+            shell, ["-c", script], environment: ["PATH": "/usr/bin:/bin", "HOME": home.path, "LC_ALL": "C.UTF-8"])
         #expect(outcome.status == 0, "\(outcome.errorText)")
         return outcome.output.split(separator: 0, omittingEmptySubsequences: false).dropLast()
             .map { String(decoding: $0, as: UTF8.self) }

@@ -156,7 +156,7 @@ struct NetworkManagerTests {
 
                 import sys
                 file = GLib.KeyFile()
-                file.load_from_data(sys.stdin.buffer.read().decode(), -1, GLib.KeyFileFlags.NONE)
+                file.load_from_bytes(GLib.Bytes.new(sys.stdin.buffer.read()), GLib.KeyFileFlags.NONE)
                 for group in file.get_groups()[0]:
                     for key in file.get_keys(group)[0]:
                         try: value = file.get_string(group, key)

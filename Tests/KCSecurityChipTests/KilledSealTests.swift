@@ -10,8 +10,7 @@ import Testing
 /// Kills `KCSealingProgram` at each system call that changes files or talks to the TPM.
 @Suite(
     "A key that moves while the program is killed", .waitsForPrograms,
-    .enabled(
-        if: SoftwareTPM.isInstalled && ExternalProgram.locate("strace") != nil, "swtpm, socat or strace is missing"))
+    .enabled(if: SoftwareTPM.isInstalled, "swtpm or socat is missing"), .traced)
 struct KilledSealTests {
     // Each command for the TPM is a write to the program that reaches it.
     private static let calls = ["write", "pwrite64", "fsync", "linkat", "rename", "renameat", "renameat2", "unlink"]
@@ -35,7 +34,7 @@ struct KilledSealTests {
             "-qq", "-o", folder.path("trace"), "-e", "trace=\(call.name)",
             "-e", "inject=\(call.name):signal=KILL:when=\(call.number)",
         ]
-        return try ExternalProgram.run("strace", words + program)
+        return try Strace.run(words + program)
     }
 
     private func provider() -> FileDeviceKeyProvider {

@@ -23,7 +23,7 @@ package struct DesktopShell: Sendable {
         }
         slowly() {
           : >steps
-          strace -qq -f -o steps -e trace=sendmsg -e inject=sendmsg:signal=STOP:when=20+20 "$@" & tracer=$!
+          $STRACE -qq -f -o steps -e trace=sendmsg -e inject=sendmsg:signal=STOP:when=20+20 "$@" & tracer=$!
           steps=1
           stopped
         }
@@ -67,7 +67,7 @@ package struct DesktopShell: Sendable {
         environment = [
             "HOME": folder.path, "XDG_RUNTIME_DIR": folder.path("run"), "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",
             "KCBACKUP": try ExternalProgram.built("kcbackup"), "DESKTOP": desktop, "SWIFT_BACKTRACE": "enable=no",
-            "LC_ALL": "C.UTF-8", "TZ": "UTC",
+            "LC_ALL": "C.UTF-8", "TZ": "UTC", "STRACE": Strace.command.joined(separator: " "),
         ]
     }
 

@@ -11,6 +11,7 @@ package final class TemporaryFolder: Sendable {
     /// - Parameter inMemory: true for files that need not survive a loss of power. If the system has a file system in
     ///   memory (shm_overview(7)), they are kept there, where syncing takes no time.
     package init(inMemory: Bool = false) throws {
+        KernelKeys.begin()
         let memory = "/dev/shm"
         let parent =
             inMemory && FileManager.default.isWritableFile(atPath: memory)
@@ -33,6 +34,7 @@ package final class TemporaryFolder: Sendable {
     }
 
     deinit {
+        KernelKeys.remove(ofKeychainsBelow: path)
         try? FileManager.default.removeItem(atPath: path)
     }
 

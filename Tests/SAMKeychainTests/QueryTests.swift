@@ -1,4 +1,5 @@
 import Foundation
+import KCTestSupport
 import SAMKeychain
 import Testing
 
@@ -207,9 +208,11 @@ struct QueryTests {
     }
 
     @Test("Without a keychain every call reports that there is none")
-    func noKeychain() async {
-        await #expect(processExitsWith: .success) {
-            setenv("XDG_DATA_HOME", "/nonexistent", 1)
+    func noKeychain() async throws {
+        let folder = try TemporaryFolder()
+        let missing = folder.path("missing")
+        await #expect(processExitsWith: .success) { [missing = missing as String] in
+            setenv("XDG_DATA_HOME", missing, 1)
             #expect(code { try query(password: "one").save() } == errSecNoDefaultKeychain)
             #expect(code { try query().fetch() } == errSecNoDefaultKeychain)
             #expect(code { _ = try query().fetchAll() } == errSecNoDefaultKeychain)

@@ -167,6 +167,13 @@ struct SourceRuleTests {
         #expect(TextRule.userCommands.subtracting(runners) == [])
     }
 
+    @Test("Tests start strace by `Strace`, which has the right to see what a program of an ordinary user does")
+    func straceIsStartedInOneWay() {
+        let exempt = ["Tests/KCTestSupport/Strace.swift", "Tests/StyleTests/SourceRuleTests.swift"]
+        let others = Repository.tests.filter { !exempt.contains($0.path) }
+        #expect(others.filter { $0.text.contains(/"strace"|[^`\w]strace -/) }.map(\.path) == [])
+    }
+
     @Test("Nothing in tests, scripts or documents is marked as unfinished")
     func nothingIsLeftOverElsewhere() {
         #expect((Repository.tests + Repository.others).flatMap(leftovers) == [])

@@ -11,7 +11,7 @@ struct CompatibilityTests {
 
     @Test(
         "Keychains, archives, catalogues, kept states, jobs, kits and protected files of version 1 are read and continued",
-        .enabled(if: MountNamespace.isAvailable, "a namespace of mounts is needed"))
+        .enabled(if: MountNamespace.isAvailable, "mounting takes root"))
     func version1() throws {
         let outcome = try ExternalProgram.run(
             Project.path(Self.folder + "/home.sh"),

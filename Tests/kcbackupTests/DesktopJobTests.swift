@@ -11,7 +11,7 @@ struct DesktopJobTests {
 
     @Test(
         "A job finds the session bus without environment variables, and doctor reports a lock or a missing libsecret",
-        .enabled(if: MountNamespace.isAvailable, "a namespace of mounts is needed"))
+        .enabled(if: MountNamespace.isAvailable, "mounting takes root"))
     func job() throws {
         let outcome = try shell(
             """

@@ -178,7 +178,7 @@ struct DesktopMergeTests {
                 """)
     }
 
-    @Test("A merge that is killed is finished by the same merge, and one undo takes back both")
+    @Test("A merge that is killed is finished by the same merge, and one undo takes back both", .traced)
     func killed() throws {
         let text = try shell.run(
             #"""

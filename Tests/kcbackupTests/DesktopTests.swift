@@ -26,7 +26,7 @@ struct DesktopTests {
     /// The number of items: few by default, because GNOME Keyring searches all of them for each request.
     private static let size = Int(ProcessInfo.processInfo.environment["DESKTOP_ITEMS"] ?? "") ?? 300
 
-    @Test("Items in many collections are restored exactly, even if the daemon dies meanwhile")
+    @Test("Items in many collections are restored exactly, even if the daemon dies meanwhile", .traced)
     func everyItem() throws {
         let counts = try shell.run(
             """
@@ -180,7 +180,7 @@ struct DesktopTests {
                 """)
     }
 
-    @Test("Only items that are deleted during a backup are missing from it")
+    @Test("Only items that are deleted during a backup are missing from it", .traced)
     func deleted() throws {
         _ = try shell.run(
             """

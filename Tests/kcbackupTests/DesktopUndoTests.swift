@@ -5,7 +5,7 @@ import Testing
 @testable import kcbackup
 
 /// Runs the program against a real GNOME Keyring daemon.
-@Suite("Undoing and finishing restores into the desktop keyring", .waitsForPrograms)
+@Suite("Undoing and finishing restores into the desktop keyring", .waitsForPrograms, .traced)
 struct DesktopUndoTests {
     private let shell: DesktopShell
 
@@ -52,7 +52,7 @@ struct DesktopUndoTests {
             $KCBACKUP restore a.kcb --on-conflict overwrite
             # The record of a restore that added the item.
             delete login/1
-            strace -qq -f -o /dev/null -e trace=unlink,unlinkat -e inject=unlink,unlinkat:error=EIO \\
+            $STRACE -qq -f -o /dev/null -e trace=unlink,unlinkat -e inject=unlink,unlinkat:error=EIO \\
               $KCBACKUP restore a.kcb 2>messages
             grep -o 'warning: a kept state could not be removed' messages
             record=$(echo $states/unfinished-*); cp -p $record kept

@@ -197,7 +197,7 @@ struct HomeUndoTests {
 
 @Suite(
     "Undo of a home that is killed", .waitsForPrograms,
-    .enabled(if: ExternalProgram.locate("strace") != nil, "strace is not installed"))
+    .traced)
 struct KilledHomeUndoTests {
     /// Prints what is not there once the way is free and undo was run again, for a kill before each call that changes names.
     private static let script = """
@@ -218,7 +218,7 @@ struct KilledHomeUndoTests {
         killed=0
         for call in linkat renameat2 unlinkat; do for number in $(seq 20); do
           cd ..; rm -r "$HOME"; cp -a template "$HOME"; cd "$HOME"
-          strace -f -qq -o /dev/null -e trace=$call -e inject=$call:signal=KILL:when=$number -- \
+          $STRACE -f -qq -o /dev/null -e trace=$call -e inject=$call:signal=KILL:when=$number -- \
             "$program" undo --keychain home: -q > messages 2>&1
           status=$?
           rm .netrc; mv moved .netrc
@@ -261,7 +261,7 @@ struct KilledHomeUndoTests {
         let folder = try TemporaryFolder()
         let environment = [
             "HOME": folder.path("home"), "PATH": "/usr/bin:/bin", "program": try ExternalProgram.built("kcbackup"),
-            "SWIFT_BACKTRACE": "enable=no",
+            "STRACE": Strace.command.joined(separator: " "), "SWIFT_BACKTRACE": "enable=no",
         ]
         return try ExternalProgram.run("bash", ["-c", script], environment: environment, in: folder.path)
     }

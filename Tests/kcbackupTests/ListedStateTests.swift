@@ -34,7 +34,7 @@ struct ListedStateTests {
 
     @Test(
         "A file that cannot be read is listed as that, since nobody knows whether it is damaged", .waitsForPrograms,
-        .enabled(if: ExternalProgram.locate("strace") != nil, "strace is not installed"))
+        .traced)
     func unreadable() throws {
         let folder = try TemporaryFolder()
         let outcome = try ExternalProgram.run(
@@ -45,11 +45,12 @@ struct ListedStateTests {
                 set -e
                 "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
                 "$KCBACKUP" create --unencrypted --to b -q
-                strace -f -qq -o /dev/null -P "$PWD"/b/*.kcb -e trace=openat -e inject=openat:error=EIO "$KCBACKUP" list "$PWD/b" --json
+                $STRACE -f -qq -o /dev/null -P "$PWD"/b/*.kcb -e trace=openat -e inject=openat:error=EIO "$KCBACKUP" list "$PWD/b" --json
                 """,
             ],
             environment: [
                 "HOME": folder.path, "PATH": "/usr/bin:/bin", "KCBACKUP": try ExternalProgram.built("kcbackup"),
+                "STRACE": Strace.command.joined(separator: " "),
             ], in: folder.path)
         #expect(outcome.text.contains(#""state":"unreadable""#), "\(outcome.text)\(outcome.errorText)")
     }

@@ -2,7 +2,7 @@ import KCTestSupport
 import Testing
 
 /// How often the verbs ask the kernel for memory: what each item costs there shows in no count of instructions.
-@Suite("Memory for each item", .waitsForPrograms)
+@Suite("Memory for each item", .waitsForPrograms, .traced)
 struct MappingTests {
     @Test("No verb maps memory for each item")
     func mappings() throws {
@@ -37,7 +37,7 @@ struct MappingTests {
         count() {
           local n=$1 name=$2
           shift 2
-          strace -f -qq -o log.$name.$n -e trace=mmap "$KCBACKUP" "$@" >output 2>messages || { cat messages >&2; exit 1; }
+          $STRACE -f -qq -o log.$name.$n -e trace=mmap "$KCBACKUP" "$@" >output 2>messages || { cat messages >&2; exit 1; }
         }
         for n in 20 500; do
           count $n import import $n.csv --into k$n

@@ -119,14 +119,14 @@ struct RecoverySheetTests {
                 """, "\(outcome.errorText)")
     }
 
-    @Test("In all system calls, the key is in the file of the sheet alone", arguments: ["html", "pdf", "txt"])
+    @Test("In all system calls, the key is in the file of the sheet alone", .traced, arguments: ["html", "pdf", "txt"])
     func inNoOtherCall(ending: String) throws {
         let shell = try ProgramShell()
         let outcome = try shell(
             """
             umask 077
             "$KCBACKUP" keychain create --no-passcode && mkdir sheets
-            strace -f -v -y -s 1000000 -o trace "$KCBACKUP" recovery make -o sheets/kit.\(ending) 2>/dev/null || exit
+            $STRACE -f -v -y -s 1000000 -o trace "$KCBACKUP" recovery make -o sheets/kit.\(ending) 2>/dev/null || exit
             # The groups of the first line, as they are printed.
             line=$(grep -aoE '1   [A-Z0-9]{4}( [A-Z0-9]{4}){3}' sheets/kit.\(ending) | head -1)
             groups=${line#1   }

@@ -6,7 +6,7 @@ import Testing
 @testable import kcbackup
 
 /// Runs the real programs where a system call returns less than requested, or where there is no room for a result.
-@Suite("The programs when system calls return less than requested", .waitsForPrograms)
+@Suite("The programs when system calls return less than requested", .waitsForPrograms, .traced)
 struct ShortAnswerTests {
     private let shell: ProgramShell
 
@@ -21,7 +21,7 @@ struct ShortAnswerTests {
             "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
             "$KCBACKUP" create --unencrypted -o a.kcb -q
             start=$(head -c \(count) a.kcb | od -An -v -tx1 | tr -d ' \\n')
-            strace -f -qq -o log -P "$PWD/a.kcb" -e trace=pread64 \\
+            $STRACE -f -qq -o log -P "$PWD/a.kcb" -e trace=pread64 \\
               -e "inject=pread64:retval=\(count):poke_exit=@arg2=$start:when=1" "$KCBACKUP" verify a.kcb
             echo $?
             grep -c "= \(count) (INJECTED" log
@@ -67,7 +67,7 @@ struct ShortAnswerTests {
               mkdir -m $mode $mode $mode/.restoring-x000000000000
               touch $mode/.kcbackup-1000000000000.tmp $mode/.restoring-x000000000000/f
               # In a shared folder, the file itself is opened before it is removed.
-              strace -f -qq -o log -P "$PWD/$mode" -e trace=openat \\
+              $STRACE -f -qq -o log -P "$PWD/$mode" -e trace=openat \\
                 -e inject=openat:error=EOPNOTSUPP:when=$([ $mode = 700 ] && echo 2 || echo 3) \\
                 "$KCBACKUP" create --unencrypted -o $mode/a.kcb
               echo $? $(grep -c "O_TMPFILE.*INJECTED" log) $(ls -A $mode)

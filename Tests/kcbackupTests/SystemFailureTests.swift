@@ -7,7 +7,7 @@ import Testing
 
 /// Runs the real programs under strace(1), which makes calls fail or kills the program, and with the rights of other
 /// users.
-@Suite("The programs when the system fails", .waitsForPrograms)
+@Suite("The programs when the system fails", .waitsForPrograms, .traced)
 struct SystemFailureTests {
     private let shell: ProgramShell
 
@@ -20,7 +20,7 @@ struct SystemFailureTests {
         let outcome = try shell(
             """
             for program in "$KCBACKUP" "$SECURITY"; do
-              strace -f -qq -o /dev/null -P /proc/self/maps -P /proc/self/cmdline -e trace=openat \\
+              $STRACE -f -qq -o /dev/null -P /proc/self/maps -P /proc/self/cmdline -e trace=openat \\
                 -e inject=openat:error=\(code) "$program" list-keychains >out 2>err
               echo $? $(wc -c <out) $(grep -c -e "the arguments cannot be read" -e "mount -t proc" err)
             done
@@ -60,7 +60,7 @@ struct SystemFailureTests {
         let outcome = try shell(
             """
             "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
-            strace -f -qq -o /dev/null -e trace=openat,renameat2,linkat -e inject=linkat:error=EPERM \\
+            $STRACE -f -qq -o /dev/null -e trace=openat,renameat2,linkat -e inject=linkat:error=EPERM \\
               -e inject=renameat2:error=EINVAL "$KCBACKUP" create --unencrypted -o a.kcb
             echo $?
             ls -A
@@ -74,7 +74,7 @@ struct SystemFailureTests {
         let outcome = try shell(
             """
             "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
-            strace -f -qq -o log -e trace=fsync,linkat "$KCBACKUP" create --unencrypted -o a.kcb
+            $STRACE -f -qq -o log -e trace=fsync,linkat "$KCBACKUP" create --unencrypted -o a.kcb
             last=$(grep -c fsync log)
             inject fsync:error=EIO:when=$last "$KCBACKUP" create --unencrypted -o b.kcb 2>err
             echo $?
@@ -88,7 +88,7 @@ struct SystemFailureTests {
     func madeAndNotOpened() throws {
         let outcome = try shell(
             """
-            strace -f -qq -o /dev/null -P "$PWD/.local/share/kcbackup/keychains/login.keychain" -e trace=openat \\
+            $STRACE -f -qq -o /dev/null -P "$PWD/.local/share/kcbackup/keychains/login.keychain" -e trace=openat \\
               -e inject=openat:error=EMFILE "$KCBACKUP" keychain create --no-passcode --json >out 2>err
             echo $?
             grep -c "created, but cannot be opened" err
@@ -103,7 +103,7 @@ struct SystemFailureTests {
             """
             "$KCBACKUP" keychain create work --no-passcode -q 2>/dev/null
             lock=.local/share/kcbackup/keychains/work.keychain.lock
-            strace -f -qq -o /dev/null -P "$PWD/$lock" -e trace=unlink,unlinkat -e inject=unlink,unlinkat:error=EIO \\
+            $STRACE -f -qq -o /dev/null -P "$PWD/$lock" -e trace=unlink,unlinkat -e inject=unlink,unlinkat:error=EIO \\
               "$KCBACKUP" keychain delete work --confirm work 2>err
             echo $?
             grep -c "work.keychain.lock" err
@@ -117,7 +117,7 @@ struct SystemFailureTests {
         let outcome = try shell(
             """
             "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
-            strace -f -qq -o /dev/null -P "$PWD/.local/share/kcbackup/keychains/login.keychain" -e trace=%lstat,newfstatat,statx \\
+            $STRACE -f -qq -o /dev/null -P "$PWD/.local/share/kcbackup/keychains/login.keychain" -e trace=%lstat,newfstatat,statx \\
               -e inject=%lstat,newfstatat,statx:error=EIO "$KCBACKUP" item list 2>err
             echo $?
             grep -c "input or output error" err
@@ -131,7 +131,7 @@ struct SystemFailureTests {
             """
             mkdir .ssh; echo key >.ssh/id_rsa; echo machine a >.netrc; chmod -R go= .ssh .netrc
             "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
-            strace -f -qq -o /dev/null -P "$PWD/.ssh" -e trace=getdents64 -e inject=getdents64:error=EIO \\
+            $STRACE -f -qq -o /dev/null -P "$PWD/.ssh" -e trace=getdents64 -e inject=getdents64:error=EIO \\
               "$KCBACKUP" create --keychain home: --unencrypted -o a.kcb -q 2>err
             echo $?
             grep -c "left out: '~/.ssh'" err
@@ -144,11 +144,11 @@ struct SystemFailureTests {
         let outcome = try shell(
             """
             "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
-            strace -f -qq -o /dev/null -e trace=renameat -e inject=renameat:error=EIO:when=2 \\
+            $STRACE -f -qq -o /dev/null -e trace=renameat -e inject=renameat:error=EIO:when=2 \\
               "$KCBACKUP" create --unencrypted --to backups -q 2>err
             grep -c "the next run enters it into the catalogue" err
             archive=$(echo "$PWD"/backups/*.kcb)
-            strace -f -qq -o /dev/null -P "$archive" -e trace=openat -e inject=openat:error=EIO \\
+            $STRACE -f -qq -o /dev/null -P "$archive" -e trace=openat -e inject=openat:error=EIO \\
               "$KCBACKUP" prune "$PWD/backups" --keep-last 1 2>err
             echo $?
             grep -c "input or output error" err
@@ -165,7 +165,7 @@ struct SystemFailureTests {
             for call in fsync linkat flock; do
               inject $call:error=EINTR:when=1 "$KCBACKUP" create --unencrypted -o $call.kcb -q; echo $?
             done
-            strace -f -qq -o /dev/null -P "$PWD/.local/share/kcbackup/keychains/login.keychain.lock" -e trace=openat \\
+            $STRACE -f -qq -o /dev/null -P "$PWD/.local/share/kcbackup/keychains/login.keychain.lock" -e trace=openat \\
               -e inject=openat:error=EINTR:when=1 "$KCBACKUP" item add --service a --no-secret -q; echo $?
             """)
         #expect(outcome.text == "0\n0\n0\n0\n", "\(outcome.errorText)")
@@ -176,7 +176,7 @@ struct SystemFailureTests {
         let outcome = try shell(
             """
             "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
-            strace -f -qq -o log -e trace=mmap "$KCBACKUP" item list
+            $STRACE -f -qq -o log -e trace=mmap "$KCBACKUP" item list
             calls=$(grep -c mmap log)
             inject mmap:error=ENOMEM:when=$((calls - 3))+ "$KCBACKUP" item list >/dev/null; echo $?
             """)

@@ -31,7 +31,7 @@ struct UndoFailureTests {
 
     @Test(
         "An interrupted restore changes nothing, and after the next one, undo restores the state before it",
-        .enabled(if: ExternalProgram.locate("strace") != nil, "strace is not installed"))
+        .traced)
     func interrupted() throws {
         let outcome = try ProgramShell()(
             """
@@ -44,7 +44,7 @@ struct UndoFailureTests {
             "$KCBACKUP" item update --service Bank --secret file:new --no-undo
             "$KCBACKUP" item delete --service Chat --yes --no-undo
             # The signal arrives when the state before the restore has its name.
-            strace -f -qq -o /dev/null -e trace=linkat -e inject=linkat:signal=INT:when=1 \\
+            $STRACE -f -qq -o /dev/null -e trace=linkat -e inject=linkat:signal=INT:when=1 \\
               "$KCBACKUP" restore a.kcb --on-conflict overwrite -q; echo "ended with $?"
             "$KCBACKUP" item find --service Bank --reveal; echo
             "$KCBACKUP" restore a.kcb --on-conflict overwrite -q

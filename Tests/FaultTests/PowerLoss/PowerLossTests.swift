@@ -9,7 +9,7 @@ import Testing
 /// of the one command that `FAULT_SCENARIO` names.
 @Suite(
     "Loss of power", .waitsForPrograms,
-    .enabled(if: ExternalProgram.locate("strace") != nil, "strace is not installed"))
+    .traced)
 struct PowerLossTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let isWhole = environment["POWER"] == "all"
@@ -78,7 +78,7 @@ extension FaultBench {
     /// - Parameter syncs: false to have the kernel sync nothing.
     func record(syncing syncs: Bool = true) throws -> DiskRecord {
         let plant = syncs ? [] : ["-e", "inject=fsync,fdatasync:retval=0"]
-        let words = [folder.path("template"), scenario.rawValue, "strace", "-o", folder.path("disk")]
+        let words = [folder.path("template"), scenario.rawValue] + Strace.command + ["-o", folder.path("disk")]
         let outcome = try Self.run("try", user, in: folder, words + DiskRecord.options + plant + ["--"])
         try #require(outcome.text.contains("STATUS 0\n"), "\(outcome.text)\(outcome.errorText)")
         return try DiskRecord(

@@ -28,7 +28,14 @@ struct CanaryWatch {
     }
 
     /// False where programs that hide their memory cannot be traced.
-    static let isPossible = MountNamespace.isAvailable && ExternalProgram.locate("python3") != nil
+    static let isPossible: Bool = {
+        do {
+            _ = try Strace.visibility
+            return ExternalProgram.locate("python3") != nil
+        } catch {
+            return false
+        }
+    }()
 
     static let scripts = Project.path("Tests/kcbackupTests/Canaries")
     private static let items = 200
@@ -103,9 +110,9 @@ struct CanaryWatch {
                 folder.path(every == nil ? "canaries and keys" : "canaries"), program, report, "bash", "-c",
                 Self.functions + script,
             ]
+        let visibility = try Strace.visibility.map { [$0] } ?? []
         let outcome = try shell(
-            pagesOut ? #"exec python3 -B "$@""# : #"exec unshare --map-root-user python3 -B "$@""#,
-            ["watch", Self.scripts + "/watch.py"] + words)
+            #"exec "$@""#, ["watch", "env"] + visibility + ["python3", "-B", Self.scripts + "/watch.py"] + words)
         let events = try folder.read("report").split(separator: UInt8(ascii: "\n")).map {
             try JSONDecoder().decode(Event.self, from: Data($0))
         }
