@@ -58,6 +58,24 @@ import Testing
         }
     }
 
+    @Test("A retired set with presence keys is refused in a keybag without a passcode", arguments: [nil, "open"])
+    func retiredPresence(passcode: String?) throws {
+        let keys = try ClassKeys(generatingWithPasscode: passcode != nil)
+        let bag = try Keybag.wrapping(
+            keys, retired: [keys], uuid: ItemUUID(), generation: 2, deviceKey: device, passcode: secret(passcode),
+            cost: #require(Self.cost))
+        #expect(bag.retired.map(\.count) == [passcode == nil ? 240 : 320])
+        var text = String(decoding: bag.text, as: UTF8.self)
+        let set = Base64.encode(try #require(bag.retired.first))
+        text.replace(
+            "\"retired\":[\"\(set)\"]", with: "\"retired\":[\"\(Base64.encode([UInt8](repeating: 1, count: 320)))\"]")
+        if passcode == nil {
+            #expect(throws: KeybagFailure.self) { try Keybag(text: Array(text.utf8).span) }
+        } else {
+            #expect(try Keybag(text: Array(text.utf8).span).retired.map(\.count) == [320])
+        }
+    }
+
     @Test("A work factor outside the allowed range is refused before any work is done")
     func costs() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)

@@ -27,7 +27,7 @@ struct KeybagReader {
         let salt = try sized(Keybag.saltSize, bytes)
         let keys = try keys(bytes)
         let presence = try presence(bytes)
-        let retired = try retired(bytes)
+        let retired = try retired(hasPasscode: !presence.isEmpty, bytes)
         var cost: ScryptCost?
         var passcodeCode: [UInt8]?
         var guarded: GuardedSecret?
@@ -92,7 +92,7 @@ struct KeybagReader {
         return keys
     }
 
-    private mutating func retired(_ bytes: borrowing Span<UInt8>) throws -> [[UInt8]] {
+    private mutating func retired(hasPasscode: Bool, _ bytes: borrowing Span<UInt8>) throws -> [[UInt8]] {
         guard scanner.skip(",\"retired\":[", in: bytes) else { return [] }
         var sets: [[UInt8]] = []
         repeat {
@@ -101,7 +101,9 @@ struct KeybagReader {
                     "retired class keys", found: sets.count + 1, allowed: Keybag.retiredLimit)
             }
             let set = try scanner.base64(in: bytes)
-            guard RetiredKeys.sizes.contains(set.count) else { throw malformed("a value has the wrong length") }
+            guard RetiredKeys.isSize(set.count, hasPasscode: hasPasscode) else {
+                throw malformed("a value has the wrong length")
+            }
             sets.append(set)
         } while scanner.skip(",", in: bytes)
         try scanner.literal("]", in: bytes)

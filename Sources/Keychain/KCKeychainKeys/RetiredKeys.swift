@@ -10,8 +10,10 @@ internal import KCKeychainModel
 enum RetiredKeys {
     /// The accessibilities of a set, ordered by code.
     static let accessibilities = Accessibility.inKeybag.filter { $0 != .whenPasscodeSetThisDeviceOnly }
-    /// The sizes that a set can have in bytes: without presence keys, and with them.
-    static let sizes = [classKeysSize, classKeysSize + AccessConstraint.allCases.count * wrappedSize]
+    /// True if a set can have this size in bytes in a keybag; only one with a passcode has keys that open presence keys.
+    static func isSize(_ count: Int, hasPasscode: Bool) -> Bool {
+        count == classKeysSize || hasPasscode && count == classKeysSize + AccessConstraint.allCases.count * wrappedSize
+    }
 
     private static let classKeysSize = accessibilities.count * wrappedSize
     private static let wrappedSize = ClassKey.size + AESKeyWrap.overhead
