@@ -2,6 +2,7 @@ import KCAgeEncryption
 import KCBackupArchive
 import KCByteStreams
 import KCItemSources
+import KCKeychainKeys
 import KCKeychainModel
 import KCKeychainStore
 import KCTestSupport
@@ -185,16 +186,50 @@ struct AlikeItemTests {
 
     @Test("What is in no archive goes from a kept state to no keychain, and is not exported")
     func keptApart() throws {
-        var draft = ItemDraft(itemClass: .genericPassword)
-        draft.extra = [Item.markOfStates]
-        let item = try draft.completed(now: .reference, secretSize: 1)
-        #expect(item.isKeptApart && Departure.decide(item) == .stays(.passcodeBound))
-        var collection = ItemCollection(date: .reference)
-        try collection.add(draft, secret: SecretBytes(copying: "x".utf8))
+        let kept = try collected(isForState: true)
+        let state = SealedSource(kept, deviceKey: machine.device)
+        let source = try ArchiveSource(kind: ArchiveSource.desktopKeyring, name: "")
+        for (name, target, omitted) in [("backup", Passage.Target.archive, 1), ("state", .keptState, 0)] {
+            let made = try CreateBackup(
+                of: source, device: machine.device, tool: "test",
+                to: FolderDestination(folder: machine.folder.path, name: name), now: moment(100), as: target
+            ).unencrypted(state)
+            #expect(made.omitted.count == omitted && made.contents.counts.total == 1 - omitted)
+        }
+        let archive = try machine.open(machine.folder.path("state"))
         let keychain = try machine.makeKeychain()
-        let report = try machine.restore(archive(try collection.finish(), "state"), into: keychain)
+        let report = try machine.restore(archive, into: keychain)
         #expect(report.stayingBehind.map(\.reason) == [.inNoArchive])
+        let item = try #require(report.stayingBehind.first?.item)
+        #expect(item.isKeptApart && item.accessibility == .whenPasscodeSetThisDeviceOnly)
+        #expect(Departure.decide(item) == .stays(.passcodeBound))
         #expect(try keychain.entries().isEmpty)
+    }
+
+    private func collected(isForState: Bool) throws -> CollectedItems {
+        var draft = ItemDraft(itemClass: .genericPassword)
+        draft.attributes[.pdmn] = .text(Accessibility.whenPasscodeSetThisDeviceOnly.rawValue)
+        var collection = ItemCollection(date: .reference)
+        try collection.add(draft, secret: SecretBytes(copying: "x".utf8), isForState: isForState)
+        return try collection.finish()
+    }
+
+    @Test("What a kept state has apart is in no other archive, by whatever way its mark came into a source")
+    func markedElsewhere() throws {
+        let keychain = try machine.makeKeychain("marked", passcode: nil)
+        try keychain.add(ItemDraft(itemClass: .genericPassword), secret: SecretBytes(copying: "y".utf8), now: moment(1))
+        var draft = ItemDraft(itemClass: .genericPassword)
+        draft.attributes[.acct] = .text("marked")
+        draft.extra = [ExtraAttribute(name: "kcbackup:attribute:kcbackup:accessible", value: "akpu")]
+        try keychain.add(draft, secret: SecretBytes(copying: "x".utf8), now: moment(1))
+        let keys = try ArchiveKeys(recipients: [key.recipient])
+        for report in [
+            try machine.creating("one").encrypted(keychain, with: keys),
+            try machine.creating("two").unencrypted(keychain),
+            try machine.creating("three").encrypted(collected(isForState: true), with: keys),
+        ] {
+            #expect(report.omitted.map(\.accessibility) == [.whenPasscodeSetThisDeviceOnly])
+        }
     }
 
     @Test("A replacing restore of an incomplete archive is refused as incomplete, and diff says that it is")

@@ -30,6 +30,27 @@ struct ItemLinesTests {
         }
     }
 
+    @Test("A file of items sets no mark of kcbackup's own, and what a listing shows of a keyring's item is accepted")
+    func reservedNames() throws {
+        func line(_ name: String, _ value: String) -> String {
+            #"{"class":"genp","extra":{"\#(name)":"\#(value)"},"secret":"p"}"#
+        }
+        let mark = "kcbackup:attribute:kcbackup:accessible"
+        var refused = ["kcbackup:", "kcbackup:accessible", "kcbackup:Alias", "kcbackup:attribute:x"].map { ($0, "ak") }
+        refused += Accessibility.allCases.filter { $0 != .whenUnlocked }.map { (mark, $0.rawValue) }
+        for (name, value) in refused {
+            #expect(throws: ItemLines.Failure(line: 1, problem: .line(.item(.reservedExtra))), "\(name) \(value)") {
+                try collected(line(name, value))
+            }
+        }
+        let kept = [
+            ("kcbackup:collection", "Login"), ("kcbackup:collection-number", "1"), ("kcbackup:alias", "default"),
+            ("kcbackup:type", "t"), ("kcbackup:content-type", "c"), ("kcbackup:uint32", "port"), (mark, "soon"),
+            (mark, "ak"), ("kcbackup:attribute:kcbackup:x", "akpu"), ("Kcbackup:", ""), ("kcbackup", ""),
+        ]
+        for (name, value) in kept { #expect(try collected(line(name, value)).count == 1, "\(name)") }
+    }
+
     @Test("Items come in archive order with their own secrets, whatever the order of the lines")
     func sorted() throws {
         var lines = (0..<40).map { number in

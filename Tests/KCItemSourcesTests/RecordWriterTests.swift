@@ -47,6 +47,17 @@ struct RecordWriterTests {
         }
     }
 
+    @Test("A file of another program sets no mark of kcbackup's own: the item is refused by name")
+    func reservedNames() throws {
+        let collected = try collect { collector throws(ForeignFailure) in
+            let record = RecordWriter(collector, identity: "1", title: "t")
+            record.extra = [ExtraAttribute(name: "kcbackup:attribute:kcbackup:accessible", value: "akpu")]
+            try record.addLogin(user: nil, password: secret("p"))
+        }
+        #expect(collected.items.isEmpty)
+        #expect(collected.contents.refused.map(\.problem) == [.item(.reservedExtra)])
+    }
+
     @Test("A URL becomes server, port and path, without any password in it")
     func address() throws {
         let collected = try collect { collector throws(ForeignFailure) in

@@ -16,40 +16,45 @@ struct PassageTests {
     }
 
     /// The expected table: where an item comes from, how it is bound, and what happens to it in a keychain, an archive,
-    /// the keyring of the desktop and an export.
+    /// a kept state, the keyring of the desktop and an export.
     private static let table: [(Passage.Source, Binding, [Passage])] = [
-        (.keychain, .none, [.moves, .moves, .moves, .moves]),
-        (.keychain, .device, [.moves, .moves, .givesUpBinding, .stays(.thisDeviceOnly)]),
-        (.keychain, .passcode, [Passage](repeating: .stays(.passcodeBound), count: 4)),
-        (.desktopKeyring, .none, [.moves, .moves, .moves, .moves]),
-        (.desktopKeyring, .device, [.moves, .moves, .moves, .stays(.thisDeviceOnly)]),
-        (.desktopKeyring, .passcode, [.stays(.passcodeBound), .stays(.passcodeBound), .moves, .stays(.passcodeBound)]),
-        (.itemList, .none, [.moves, .moves, .moves, .moves]),
-        (.itemList, .device, [.moves, .moves, .givesUpBinding, .stays(.thisDeviceOnly)]),
-        (.itemList, .passcode, [.moves, .stays(.passcodeBound), .stays(.passcodeBound), .stays(.passcodeBound)]),
-        (.foreignFile, .none, [.moves, .moves, .moves, .moves]),
-        (.foreignFile, .device, [Passage](repeating: .stays(.boundElsewhere), count: 4)),
-        (.foreignFile, .passcode, [Passage](repeating: .stays(.passcodeBound), count: 4)),
+        (.keychain, .none, [.moves, .moves, .moves, .moves, .moves]),
+        (.keychain, .device, [.moves, .moves, .moves, .givesUpBinding, .stays(.thisDeviceOnly)]),
+        (.keychain, .passcode, [Passage](repeating: .stays(.passcodeBound), count: 5)),
+        (.desktopKeyring, .none, [.moves, .moves, .moves, .moves, .moves]),
+        (.desktopKeyring, .device, [.moves, .moves, .moves, .moves, .stays(.thisDeviceOnly)]),
+        (
+            .desktopKeyring, .passcode,
+            [.stays(.passcodeBound), .stays(.passcodeBound), .moves, .moves, .stays(.passcodeBound)]
+        ),
+        (.itemList, .none, [.moves, .moves, .moves, .moves, .moves]),
+        (.itemList, .device, [.moves, .moves, .moves, .givesUpBinding, .stays(.thisDeviceOnly)]),
+        (.itemList, .passcode, [.moves] + [Passage](repeating: .stays(.passcodeBound), count: 4)),
+        (.foreignFile, .none, [.moves, .moves, .moves, .moves, .moves]),
+        (.foreignFile, .device, [Passage](repeating: .stays(.boundElsewhere), count: 5)),
+        (.foreignFile, .passcode, [Passage](repeating: .stays(.passcodeBound), count: 5)),
     ]
 
     @Test("Every pair of places is in the table, and every accessibility passes as the table says")
-    func everyPair() {
+    func everyPair() throws {
         #expect(Self.table.count == Passage.Source.allCases.count * Binding.allCases.count)
-        #expect(Passage.Target.allCases == [.keychain, .archive, .desktopKeyring, .export])
+        #expect(Passage.Target.allCases == [.keychain, .archive, .keptState, .desktopKeyring, .export])
         for accessibility in Accessibility.allCases {
+            let item = try item(.genericPassword, accessibility)
             for source in Passage.Source.allCases {
                 let rows = Self.table.filter { $0.0 == source && $0.1 == Binding.of(accessibility) }
                 #expect(rows.count == 1)
-                let found = Passage.Target.allCases.map { Passage.decide(accessibility, from: source, to: $0) }
+                let found = Passage.Target.allCases.map { Passage.decide(item, from: source, to: $0) }
                 #expect(found == rows.first?.2, "\(accessibility) from \(source)")
             }
         }
     }
 
     @Test("What archives hold, and what they call bound to this device, follows from the same rules")
-    func archives() {
+    func archives() throws {
         for accessibility in Accessibility.allCases {
-            let moves = Passage.decide(accessibility, from: .keychain, to: .archive) == .moves
+            let moves =
+                try Passage.decide(item(.genericPassword, accessibility), from: .keychain, to: .archive) == .moves
             #expect(moves == (Travel(accessibility) != .nowhere))
         }
     }
@@ -76,10 +81,28 @@ struct PassageTests {
             case .passcode: .stays(.passcodeBound)
             }
         #expect(try Departure.decide(item(itemClass, accessibility)) == expected)
-        // An item of a state that is kept for undo has its accessibility as a mark.
-        let kept = try item(itemClass, accessibility, extra: [Item.markOfStates])
-        #expect(kept.binding == .whenPasscodeSetThisDeviceOnly)
-        #expect(Departure.decide(kept) == .stays(.passcodeBound))
+    }
+
+    @Test("An item that a kept state has apart has its own accessibility for people and for every rule")
+    func keptApart() throws {
+        for accessibility in Accessibility.allCases {
+            let item = try item(.genericPassword, accessibility, extra: [ExtraAttribute(name: "~", value: "")])
+            let kept = try item.keptApart()
+            #expect(kept.accessibility == accessibility)
+            #expect(kept.isKeptApart == (accessibility == .whenPasscodeSetThisDeviceOnly))
+            #expect(
+                Travel(kept.sealingAccessibility) != .nowhere
+                    && kept.protection.accessibility == kept.sealingAccessibility)
+            for source in Passage.Source.allCases {
+                for target in Passage.Target.allCases {
+                    #expect(
+                        Passage.decide(kept, from: source, to: target) == Passage.decide(item, from: source, to: target)
+                    )
+                }
+            }
+            #expect(Departure.decide(kept) == Departure.decide(item))
+            #expect(try kept.keptApart().isKeptApart == kept.isKeptApart)
+        }
     }
 
     @Test("Exports hold no key that must not be extracted, nothing of a token, and no item without a password")

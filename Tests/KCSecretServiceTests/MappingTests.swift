@@ -1,3 +1,4 @@
+import KCItemSources
 import KCKeychainModel
 import KCSecretService
 import Testing
@@ -29,6 +30,21 @@ struct MappingTests {
             #expect(ServiceMapping.serviceItem(of: item) == service)
             #expect(ServiceMapping.place(of: item) == CollectionName(label: "Größe", number: 2))
             #expect(Set(ServiceMapping.unmappedAttributes(item)).isSubset(of: [.cdat, .mdat]))
+        }
+    }
+
+    @Test("No attribute that a program gives its item becomes a mark of kcbackup's own")
+    func ownMarks() throws {
+        let mark = "kcbackup:attribute:kcbackup:accessible"
+        for name in ["", "kcbackup:", "kcbackup:accessible", "kcbackup:collection", mark, "kcbackup:attribute:" + mark]
+        {
+            for value in Accessibility.allCases.map(\.rawValue) + ["soon", ""] {
+                let service = ServiceItem(label: "x", attributes: [ServiceAttribute(name: name, value: value)])
+                let item = try item(service)
+                #expect(!item.isKeptApart && !item.extra.contains(where: KeyringExtra.isForeign), "\(name) \(value)")
+                // The way back from a kept state.
+                #expect(try ServiceMapping.serviceItem(of: item.keptApart()) == service)
+            }
         }
     }
 

@@ -34,6 +34,15 @@ package struct ArchiveSource: Hashable, Sendable {
         }
     }
 
+    /// True if an archive of this source can have the item.
+    ///
+    /// An item that a kept state has apart is only in a state of the desktop keyring, which never leaves its device.
+    func admits(_ item: Item, in mode: ArchiveMode) -> Bool {
+        item.isKeptApart
+            ? kind == Self.desktopKeyring && mode == .unencrypted && Travel(item.sealingAccessibility) != .nowhere
+            : Travel(item.accessibility) != .nowhere
+    }
+
     /// The maximum length of a name in bytes.
     static let nameLimit = 1_024
 

@@ -10,6 +10,7 @@ internal import KCTarArchive
 /// No file has a name until the caller publishes the finished archive, so dropping the writer leaves nothing behind.
 package struct ArchiveWriter: ~Copyable {
     private let mode: ArchiveMode
+    private let source: ArchiveSource
     private let protection: ArchiveProtection
     private let archiveID: [UInt8]
     private let device: DeviceKey
@@ -51,6 +52,7 @@ package struct ArchiveWriter: ~Copyable {
         line = SecretBytes(capacity: 65_536)
         sealed = SecretBytes(capacity: 4_096)
         self.mode = mode
+        self.source = source
         self.protection = protection
         self.archiveID = archiveID
         self.device = device
@@ -69,6 +71,9 @@ package struct ArchiveWriter: ~Copyable {
     package mutating func append(
         _ item: Item, line metadataLine: borrowing Span<UInt8>, secret: borrowing SecretBytes
     ) throws(ArchiveFailure) {
+        guard source.admits(item, in: mode) else {
+            throw .damaged(rule: "an item that is in no archive was to be archived")
+        }
         guard previous?.precedes(item) ?? true else {
             throw .damaged(rule: "the items to be archived are not in order, or one is there twice")
         }
@@ -92,12 +97,11 @@ package struct ArchiveWriter: ~Copyable {
         }
 
         line.removeAll()
-        switch (mode, Travel(item.accessibility)) {
-        case (_, .nowhere): throw .damaged(rule: "an item that is in no archive was to be archived")
+        switch (mode, Travel(item.sealingAccessibility)) {
         case (.unencrypted, _): SecretLine.encode(item.uuid, .stored, secret, into: &line)
         case (.encrypted, .anyDevice):
             SecretLine.encode(item.uuid, item.secretSize == nil ? nil : .plain, secret, into: &line)
-        case (.encrypted, .thisDevice):
+        case (.encrypted, .thisDevice), (.encrypted, .nowhere):
             sealed.removeAll()
             try failing(
                 as: ArchiveFailure.cryptography, seal.seal(secret, line: metadataLine, ordinal: ordinal, into: &sealed))

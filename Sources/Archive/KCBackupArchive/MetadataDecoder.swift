@@ -18,8 +18,9 @@ final class MetadataDecoder {
     /// - Parameters:
     ///   - hash: the hash of the lines before the first batch.
     ///   - inBackground: true to use a thread, if the system can create one.
-    init(after hash: consuming SHA256, inBackground: Bool) {
-        let work = MetadataWork(hash)
+    ///   - admits: returns whether the archive can have an item.
+    init(after hash: consuming SHA256, inBackground: Bool, admits: @escaping (Item) -> Bool) {
+        let work = MetadataWork(hash, admits)
         self.work = work
         thread = inBackground ? BackgroundThread(stackSize: Self.stackSize) { work.run() } : nil
     }
@@ -68,9 +69,11 @@ private final class MetadataWork: @unchecked Sendable {
     var identities = IdentityList()
     private var previous: Item?
     private var hash: SHA256
+    private let admits: (Item) -> Bool
 
-    init(_ hash: consuming SHA256) {
+    init(_ hash: consuming SHA256, _ admits: @escaping (Item) -> Bool) {
         self.hash = hash
+        self.admits = admits
     }
 
     func takeHash() -> SHA256Digest {
@@ -92,7 +95,7 @@ private final class MetadataWork: @unchecked Sendable {
         batch.withLines { hash.update($0) }
         batch.decode { line, place throws(ArchiveFailure) in
             let item = try place.parsed(ItemLine.decode(line))
-            guard Travel(item.accessibility) != .nowhere else {
+            guard admits(item) else {
                 throw place.damaged("the item belongs in no archive", item: item)
             }
             guard previous?.precedes(item) ?? true else {

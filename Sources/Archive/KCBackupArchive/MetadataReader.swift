@@ -35,7 +35,10 @@ struct MetadataReader: ~Copyable {
         var turn = 0
         let hash = lines.takeHash()
         fill(batches[0])
-        let decoder = MetadataDecoder(after: hash, inBackground: batches[0].outcome == nil)
+        let decoder = MetadataDecoder(after: hash, inBackground: batches[0].outcome == nil) {
+            [source, mode = header.mode] in
+            source.admits($0, in: mode)
+        }
         decoder.start(batches[0])
         while true {
             let batch = batches[turn % batches.count]

@@ -141,7 +141,7 @@ private struct SecretsReader: ~Copyable {
             try place.parsed(item: item, SecretLine.decode(line, of: item, into: &secret))
         }
         let state: SecretState
-        switch (mode, Travel(item.accessibility), form) {
+        switch (mode, Travel(item.sealingAccessibility), form) {
         case (.unencrypted, .anyDevice, .stored), (.unencrypted, .thisDevice, .stored): return .stored
         case (.encrypted, .anyDevice, nil): state = .absent
         case (.encrypted, .anyDevice, .plain): state = .open

@@ -10,21 +10,24 @@ package struct CreateBackup {
     private let tool: String
     private let destination: any ArchiveDestination
     private let now: Timestamp
+    private let target: Passage.Target
 
     /// Prepares a backup.
     ///
     /// - Parameters:
     ///   - source: the source to name in the archive.
     ///   - tool: the program's name and version, for the header.
+    ///   - target: what the archive is for.
     package init(
         of source: ArchiveSource, device: DeviceKey, tool: String, to destination: any ArchiveDestination,
-        now: Timestamp
+        now: Timestamp, as target: Passage.Target = .archive
     ) {
         self.source = source
         self.device = device
         self.tool = tool
         self.destination = destination
         self.now = now
+        self.target = target
     }
 
     /// Makes an archive that opens with `keys`, on any device.
@@ -64,7 +67,7 @@ package struct CreateBackup {
     ) throws(ArchiveFailure) -> ArchivingVisitor {
         try ArchivingVisitor(
             ArchiveWriter(protection, of: source, device: device, folder: destination.workFolder),
-            from: source.items, mode: protection.mode,
+            from: source.items, to: target, mode: protection.mode,
             opens: opens, bound: bound, step)
     }
 
@@ -105,6 +108,7 @@ package struct CreateReport: Sendable {
 private final class ArchivingVisitor: ItemVisitor {
     private let lane: ArchivingLane
     private let source: Passage.Source
+    private let target: Passage.Target
     private let mode: ArchiveMode
     private let opens: (Protection) -> Bool
     private let bound: (Item) -> Void
@@ -118,10 +122,12 @@ private final class ArchivingVisitor: ItemVisitor {
     private(set) var groups = AccessGroupCounts()
 
     init(
-        _ writer: consuming ArchiveWriter, from source: Passage.Source, mode: ArchiveMode,
+        _ writer: consuming ArchiveWriter, from source: Passage.Source, to target: Passage.Target,
+        mode: ArchiveMode,
         opens: @escaping (Protection) -> Bool, bound: @escaping (Item) -> Void, _ step: @escaping () -> Void
     ) {
         self.source = source
+        self.target = target
         self.opens = opens
         self.bound = bound
         lane = ArchivingLane(writer)
@@ -131,8 +137,7 @@ private final class ArchivingVisitor: ItemVisitor {
 
     func wants(_ item: Item) -> Bool {
         step()
-        // A state that is kept for undo has items that no other archive has, under another accessibility.
-        if Passage.decide(item.accessibility, from: source, to: .archive) == .moves { return true }
+        if Passage.decide(item, from: source, to: target) == .moves { return true }
         omitted.append(item)
         return false
     }

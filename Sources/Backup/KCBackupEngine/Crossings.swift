@@ -90,7 +90,7 @@ extension RestoreRules {
     private func action(
         for item: Item, over existing: [Item?], _ problem: RestoreAction.Problem?
     ) -> RestoreAction {
-        if case .staysBehind(let reason) = verdict(item.accessibility, mode, isSameDevice) {
+        if case .staysBehind(let reason) = verdict(item.sealingAccessibility, mode, isSameDevice) {
             return .staysBehind(reason)
         }
         if let problem { return .fail(problem) }

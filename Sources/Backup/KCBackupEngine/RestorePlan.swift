@@ -141,7 +141,7 @@ struct PlanningVisitor: RecordVisitor {
         about item: Item, isNew: Bool, secret: borrowing SecretBytes, state: SecretState
     ) throws -> Decision {
         // An item that another device sealed has a verdict of its own.
-        if rules.verdict(item.accessibility, rules.mode, rules.isSameDevice) == .restores,
+        if rules.verdict(item.sealingAccessibility, rules.mode, rules.isSameDevice) == .restores,
             let reason = rules.reason(against: item, in: existing.kind)
         {
             return .made(.staysBehind(reason))

@@ -110,7 +110,7 @@ package struct RestoreRules: Sendable {
         for item: Item, byKey: Item?, byUUID: Item?, problem: RestoreAction.Problem?, isProvedWhole: Bool = true,
         isHeld: (Item) -> Bool = { _ in false }, hasSecret: (Item) throws -> Bool?
     ) rethrows -> RestoreAction {
-        if case .staysBehind(let reason) = verdict(item.accessibility, mode, isSameDevice) {
+        if case .staysBehind(let reason) = verdict(item.sealingAccessibility, mode, isSameDevice) {
             return .staysBehind(reason)
         }
         if let problem { return .fail(problem) }

@@ -96,7 +96,9 @@ package final class KeychainItemStore: ItemStore {
                 if !item.isSynchronizableInNameOnly { for item in changed { try item.requireMeaningfulFlag() } }
                 return changed
             }
-            let unbound = zip(items, changed).count { $0.binding.isThisDeviceOnly && !$1.binding.isThisDeviceOnly }
+            let unbound = zip(items, changed).count {
+                $0.accessibility.isThisDeviceOnly && !$1.accessibility.isThisDeviceOnly
+            }
             let unasking = zip(items, changed).count { $0.constraint != nil && $1.constraint == nil }
             return UpdateReport(changed: changed, unbound: unbound, unasking: unasking)
         }

@@ -127,7 +127,7 @@ package struct KeyringStates: StateKeeping {
                 to: FolderDestination(folder: folder.path) { number in
                     name = first.next(number - 1)
                     return name.file
-                }, now: setting.now)
+                }, now: setting.now, as: .keptState)
             _ = try backup.unencrypted(SealedSource(source.readable, deviceKey: device))
             return name
         } catch {

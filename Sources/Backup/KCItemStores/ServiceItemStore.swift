@@ -78,8 +78,8 @@ package final class ServiceItemStore: ItemStore {
     /// Refuses certificates and keys, attributes that the service cannot hold, and a binding to the passcode.
     package func requireFit(_ item: Item, given: [AttributeCode]) throws {
         if ServiceMapping.serviceItem(of: item) == nil { throw UnfitItem.itemClass }
-        if case .stays = Passage.decide(item.accessibility, from: .itemList, to: .desktopKeyring) {
-            throw UnfitItem.attribute(.pdmn)
+        if case .stays(let reason) = Passage.decide(item, from: .itemList, to: .desktopKeyring) {
+            throw UnfitItem.attribute(reason == .asksForPasscode ? .accc : .pdmn)
         }
         if let code = ServiceMapping.unmappedAttributes(item).first(where: given.contains) {
             throw UnfitItem.attribute(code)
@@ -117,7 +117,7 @@ package final class ServiceItemStore: ItemStore {
         for (before, after) in zip(items, results) {
             if let after { report.changed.append(after) } else { report.unkept.append(before) }
         }
-        report.unbound = updates.count { $0.before.binding.isThisDeviceOnly && !$0.after.isMarkedAsBound }
+        report.unbound = updates.count { $0.before.accessibility.isThisDeviceOnly && !$0.after.isMarkedAsBound }
         report.marksOnly = updates.contains { $0.after.isMarkedAsBound && !$0.before.accessibility.isThisDeviceOnly }
         return report
     }

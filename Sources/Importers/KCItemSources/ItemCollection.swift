@@ -37,8 +37,13 @@ package struct ItemCollection: ~Copyable {
     package var count: Int { places.count }
 
     /// Adds an item, with Apple's defaults for missing attributes.
-    package mutating func add(_ draft: ItemDraft, secret: borrowing SecretBytes?) throws(ItemProblem) {
-        let item = try item(draft, secret: secret)
+    ///
+    /// - Parameter isForState: true to add it as a kept state has it.
+    package mutating func add(
+        _ draft: ItemDraft, secret: borrowing SecretBytes?, isForState: Bool = false
+    ) throws(ItemProblem) {
+        var item = try item(draft, secret: secret)
+        if isForState { item = try item.keptApart() }
         append(item, key: PackedItem.key(of: item), secret: secret)
     }
 
@@ -62,6 +67,7 @@ package struct ItemCollection: ~Copyable {
         if !isNamed { draft.uuid = ItemUUID(high: 0, low: 0) }
         let item = try draft.completed(now: date, secretSize: sizeOfSecret(secret))
         try item.requireMeaningfulFlag()
+        if item.extra.contains(where: KeyringExtra.isForeign) { throw .reservedExtra }
         return isNamed ? item : item.with(uuid: item.derivedUUID)
     }
 

@@ -177,6 +177,17 @@ package enum KeyringExtra {
         return accessibility
     }
 
+    /// True if a free attribute has a name with the prefix that no item of a keyring has by it.
+    ///
+    /// Only items of keyrings have such names, and the files that list them again.
+    package static func isForeign(_ extra: ExtraAttribute) -> Bool {
+        guard extra.name.exact.hasPrefix(prefix) else { return false }
+        guard let own = extra.name.exact.removingPrefix(escape) else {
+            return ![collection, number, alias, type, contentType, numbers].contains { $0.exact == extra.name.exact }
+        }
+        return !own.exact.hasPrefix(prefix) || accessibility(own, extra.value) != nil
+    }
+
     /// The name in `extra` of an attribute of an item.
     package static func name(of attribute: String) -> String {
         attribute.exact.hasPrefix(prefix) ? escape + attribute : attribute

@@ -64,16 +64,6 @@ package enum ServiceMapping {
         return Timestamp(microseconds: Int64(seconds) * 1_000_000)
     }
 
-    /// The form of an item in a state that never leaves this device: an item that is in no archive has its
-    /// accessibility as an attribute like any other.
-    static func kept(_ draft: ItemDraft) -> ItemDraft {
-        guard draft.attributes.text(.pdmn) == Item.markOfStates.value else { return draft }
-        var draft = draft
-        draft.attributes[.pdmn] = nil
-        draft.extra.append(Item.markOfStates)
-        return draft
-    }
-
     // MARK: To the service
 
     /// The collection that a keychain item was in; nil if the item does not come from a service.

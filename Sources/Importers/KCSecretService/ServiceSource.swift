@@ -22,16 +22,15 @@ package struct ServiceSource: ItemSource {
         var unreadable = contents.unreadable
         var unkept: [String] = []
         var collection = ItemCollection(date: .reference)
-        for (found, given) in contents.drafts {
-            let draft = keepsAll ? ServiceMapping.kept(given) : given
+        for (found, draft) in contents.drafts {
             do throws(ItemProblem) {
                 try contents.secrets.withBytes { bytes throws(ItemProblem) in
-                    try collection.add(draft, secret: SecretBytes(bytes.extracting(found.secret)))
+                    try collection.add(draft, secret: SecretBytes(bytes.extracting(found.secret)), isForState: keepsAll)
                 }
             } catch {
                 let label = found.item.label
                 unreadable.append(error == .extraOutOfOrder ? .attributeTwice(label: label) : .unfit(label: label))
-                if given.isFit(found.secret.count) { unkept.append(label) }
+                if draft.isFit(found.secret.count) { unkept.append(label) }
             }
         }
         do throws(ItemCollection.Clash) {

@@ -28,5 +28,5 @@ package struct Protection: Hashable, Sendable {
 
 extension Item {
     /// The protection of its secret; an item without one has nothing that a constraint could protect.
-    package var protection: Protection { Protection(accessibility, secretSize == nil ? nil : constraint) }
+    package var protection: Protection { Protection(sealingAccessibility, secretSize == nil ? nil : constraint) }
 }

@@ -13,8 +13,11 @@ package struct Item: Hashable, Sendable {
     package let extra: [ExtraAttribute]
     /// The size of the secret in bytes; nil if the item has none, which differs from an empty one.
     package let secretSize: Int?
-    /// The value of `pdmn`.
+    /// The accessibility that people see, and that every rule about where the item may go asks: the value of `pdmn`, but
+    /// for an item that is kept apart.
     package let accessibility: Accessibility
+    /// The value of `pdmn`, which names the key of the secret.
+    package let sealingAccessibility: Accessibility
     /// The value of `accc`; nil if it has none.
     package let constraint: AccessConstraint?
 
@@ -22,7 +25,8 @@ package struct Item: Hashable, Sendable {
     package init(
         itemClass: ItemClass, uuid: ItemUUID, attributes: Attributes, extra: [ExtraAttribute] = [], secretSize: Int?
     ) throws(ItemProblem) {
-        accessibility = try Self.checkedAccessibility(of: attributes)
+        sealingAccessibility = try Self.checkedAccessibility(of: attributes)
+        accessibility = Self.isKeptApart(extra) ? .whenPasscodeSetThisDeviceOnly : sealingAccessibility
         constraint = try Self.checkedConstraint(of: attributes)
         var size = try Self.checkedSize(of: attributes, itemClass)
         try Self.check(extra)
@@ -43,6 +47,7 @@ package struct Item: Hashable, Sendable {
         extra = other.extra
         secretSize = other.secretSize
         accessibility = other.accessibility
+        sealingAccessibility = other.sealingAccessibility
         constraint = other.constraint
     }
 
@@ -120,17 +125,6 @@ extension Item {
         if isSynchronizableInNameOnly { throw .thisDeviceOnlySynchronizable }
         if isSynchronizable, constraint != nil { throw .synchronizableAsks }
     }
-    /// The free attribute of a WhenPasscodeSetThisDeviceOnly item of the desktop keyring in a state that was kept there
-    /// for undo.
-    ///
-    /// No archive has such an item, so it is in the state under another accessibility.
-    package static let markOfStates = ExtraAttribute(
-        name: "kcbackup:attribute:kcbackup:accessible",
-        value: Accessibility.whenPasscodeSetThisDeviceOnly.rawValue)
-
-    /// True for an item that a kept state has, and that goes nowhere but back to the desktop keyring.
-    package var isKeptApart: Bool { extra.contains(Self.markOfStates) }
-
     /// When the item was added.
     package var created: Timestamp { attributes.date(.cdat) ?? .reference }
     /// When the item was last changed.

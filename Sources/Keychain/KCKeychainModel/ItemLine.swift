@@ -10,7 +10,7 @@ package enum ItemLine {
         let start = classStarts[item.itemClass.position]
         line.append(start.span)
         line.append(upTo: ItemUUID.spellingLength) { output in item.uuid.spell(into: &output) }
-        let travel = travels[Travel(item.accessibility).position]
+        let travel = travels[Travel(item.sealingAccessibility).position]
         line.append(travel.span)
         if let size = item.secretSize {
             line.append(sizeKey.span)
@@ -63,7 +63,7 @@ package enum ItemLine {
         } catch {
             throw MalformedLine(error.rule, at: 0)
         }
-        guard Travel(item.accessibility) == travel else {
+        guard Travel(item.sealingAccessibility) == travel else {
             throw MalformedLine("the verdict class does not fit the accessibility", at: 0)
         }
         return item

@@ -19,6 +19,8 @@ package enum ItemProblem: Error, Hashable, Sendable {
     case extraTooLarge
     /// Free attributes repeat a name or are out of order.
     case extraOutOfOrder
+    /// A free attribute has a name that only kcbackup itself gives.
+    case reservedExtra
     /// The item is synchronizable but bound to one device; see `Item.requireMeaningfulFlag`.
     case thisDeviceOnlySynchronizable
     /// The item is synchronizable and has a constraint, which Apple's calls refuse; see `Item.requireMeaningfulFlag`.
@@ -43,6 +45,7 @@ extension ItemProblem {
         case .tooManyExtra: "there are more than \(ItemLimits.extraCount) free attributes"
         case .extraTooLarge: "a free attribute has more than \(ItemLimits.attributeSize) bytes"
         case .extraOutOfOrder: "the free attributes repeat a name or are out of order"
+        case .reservedExtra: "a free attribute has a name that begins with 'kcbackup:' and is none of kcbackup's"
         case .thisDeviceOnlySynchronizable:
             "a synchronizable item that is ThisDeviceOnly would not leave this device anyway"
         case .synchronizableAsks: "a synchronizable item cannot ask for a passcode, which other devices do not have"

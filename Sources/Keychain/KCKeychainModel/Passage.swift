@@ -27,6 +27,8 @@ package enum Passage: Hashable, Sendable {
         case keychain
         /// An archive, which seals items that are bound to this device under its key.
         case archive
+        /// A state that is kept for undo, which seals items as an archive does and never leaves this device.
+        case keptState
         /// The keyring of the desktop, which is not bound to this device.
         case desktopKeyring
         /// A file for another program, or a listing in the clear.
@@ -65,35 +67,27 @@ package enum Passage: Hashable, Sendable {
         }
     }
 
-    /// Decides about an item; one with a constraint goes nowhere where it would be without.
+    /// Decides by the rules of docs/threat-model.md ("Items that are bound to this device"); a pure function.
+    ///
+    /// An item with a constraint goes nowhere where it would be without.
     ///
     /// An export is made by someone who gave the passcode for it.
     package static func decide(_ item: Item, from source: Source, to target: Target) -> Passage {
         if item.constraint != nil, target == .desktopKeyring { return .stays(.asksForPasscode) }
-        return decide(item.binding, from: source, to: target)
-    }
-
-    /// Decides by the rules of docs/threat-model.md ("Items that are bound to this device"); a pure function.
-    package static func decide(_ accessibility: Accessibility, from source: Source, to target: Target) -> Passage {
-        switch (Travel(accessibility), source, target) {
+        return switch (Travel(item.accessibility), source, target) {
         case (.anyDevice, _, _): .moves
 
         case (.thisDevice, .foreignFile, _): .stays(.boundElsewhere)
         case (.thisDevice, _, .export): .stays(.thisDeviceOnly)
         case (.thisDevice, .desktopKeyring, .desktopKeyring): .moves
         case (.thisDevice, .keychain, .desktopKeyring), (.thisDevice, .itemList, .desktopKeyring): .givesUpBinding
-        case (.thisDevice, _, .keychain), (.thisDevice, _, .archive): .moves
+        case (.thisDevice, _, .keychain), (.thisDevice, _, .archive), (.thisDevice, _, .keptState): .moves
 
         // A change of the keyring, or its undo, which only puts back what was there.
-        case (.nowhere, .desktopKeyring, .desktopKeyring): .moves
+        case (.nowhere, .desktopKeyring, .keptState), (.nowhere, .desktopKeyring, .desktopKeyring): .moves
         // A new item, which is bound from now on.
         case (.nowhere, .itemList, .keychain): .moves
         case (.nowhere, _, _): .stays(.passcodeBound)
         }
     }
-}
-
-extension Item {
-    /// The accessibility that decides where the item may go: for an item of a kept state, the one that it had.
-    package var binding: Accessibility { isKeptApart ? .whenPasscodeSetThisDeviceOnly : accessibility }
 }

@@ -169,6 +169,11 @@ private let spellingCases = join([
         $0.edit("\"acct\":\"aku\"", "this-device", "nowhere")
         $0.edit("\"acct\":\"aku\"", "\"pdmn\":\"aku\"", "\"pdmn\":\"akpu\"")
     },
+    HostileCase.both("the mark of a kept state in an archive of a keychain", .damaged("belongs in no archive")) {
+        $0.edit(
+            "\"acct\":\"ak\"", "\"sync\":0}}",
+            "\"sync\":0},\"extra\":{\"kcbackup:attribute:kcbackup:accessible\":\"akpu\"}}")
+    },
     HostileCase.both("attribute over the limit", .damaged("has more than")) {
         $0.edit("\"acct\":\"ak\"", "\"mail\"", "\"\(String(repeating: "m", count: 65_537))\"")
     },

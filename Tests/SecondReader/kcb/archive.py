@@ -217,6 +217,10 @@ def _end(line, name, header, other, other_hash):
     return _End(_counts(value["items"]), omitted, damaged)
 
 
+#: What marks an item that only a kept state of the desktop keyring has.
+MARK = "kcbackup:attribute:kcbackup:accessible"
+
+
 def read_metadata(header, text, secrets_hash=None):
     """The items of a metadata stream, its source and its last line."""
     lines = _lines(text)
@@ -230,11 +234,13 @@ def read_metadata(header, text, secrets_hash=None):
     source = canonical.members(first["source"], ["kind", "name"])
     require(SOURCE_KIND.fullmatch(canonical.string(source["kind"])), "the kind of the source")
     require(len(canonical.string(source["name"]).encode()) <= 1024, "the name of the source")
+    is_state = (header.mode, source["kind"]) == ("unencrypted", "secret-service")
     found, uuids, before = [], set(), None
     for line in lines[1:-1]:
         item = items.parse(line)
         require(before is None or before < item.order, "items in another order")
         require(item.uuid not in uuids, "a UUID twice")
+        require(item.extra.get(MARK) != "akpu" or is_state, "the mark of a kept state")
         uuids.add(item.uuid)
         before = item.order
         found.append(item)

@@ -380,7 +380,7 @@ enum FailureExamples {
         .unknownAttribute("nope"), .notInClass(.srvr, .genericPassword), .notInClass(.svce, .internetPassword),
         .wrongKind(.port), .missing(.pdmn),
         .unknownAccessibility, .unknownConstraint, .attributeTooLarge(.labl), .attributesTooLarge(2_000_000),
-        .secretTooLarge(20_000_000), .tooManyExtra(300), .extraTooLarge, .extraOutOfOrder,
+        .secretTooLarge(20_000_000), .tooManyExtra(300), .extraTooLarge, .extraOutOfOrder, .reservedExtra,
         .thisDeviceOnlySynchronizable, .synchronizableAsks,
     ]
     private static let imports: [ItemLines.Problem] = [

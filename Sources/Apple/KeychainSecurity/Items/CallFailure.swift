@@ -63,7 +63,7 @@ struct CallFailure: Error, Hashable {
         case .attributeTooLarge, .attributesTooLarge, .secretTooLarge, .tooManyExtra, .extraTooLarge:
             errSecDataTooLarge
         case .wrongKind, .missing, .unknownAccessibility, .unknownConstraint, .extraOutOfOrder,
-            .thisDeviceOnlySynchronizable, .synchronizableAsks:
+            .reservedExtra, .thisDeviceOnlySynchronizable, .synchronizableAsks:
             errSecParam
         }
     }

@@ -59,7 +59,8 @@ func cause(_ error: KeychainStoreError) -> Cause {
 func cause(_ problem: ItemProblem) -> Cause {
     switch problem {
     case .unknownAttribute, .notInClass: Cause(.noSuchAttribute)
-    case .wrongKind, .missing, .unknownAccessibility, .unknownConstraint, .extraOutOfOrder: Cause(.parameter)
+    case .wrongKind, .missing, .unknownAccessibility, .unknownConstraint, .extraOutOfOrder, .reservedExtra:
+        Cause(.parameter)
     case .thisDeviceOnlySynchronizable:
         Cause(.parameter, "a synchronizable item cannot be bound to one device")
     case .synchronizableAsks: Cause(.parameter, "a synchronizable item cannot ask for a password")

@@ -221,7 +221,7 @@ func explainItem(_ problem: ItemProblem) -> Explanation {
         )
     case .attributeTooLarge, .attributesTooLarge, .secretTooLarge, .tooManyExtra, .extraTooLarge:
         Explanation(.limit, problem.rule)
-    case .missing, .extraOutOfOrder: Explanation(.usage, problem.rule)
+    case .missing, .extraOutOfOrder, .reservedExtra: Explanation(.usage, problem.rule)
     }
 }
 
