@@ -221,6 +221,35 @@ struct DesktopItemTests {
                 """)
     }
 
+    @Test(
+        "A change of a store that nobody named says first which one it is, and the tour's choice keeps to its keychain")
+    func unnamedStore() throws {
+        let text = try shell.run(
+            """
+            keyring
+            item() { local verb=$1; shift; $KCBACKUP item $verb --service tour -v "$@" 2>&1 | head -1; }
+            item add --no-secret
+            item update --set comment=x
+            item delete
+            item add --no-secret --keychain secret-service:
+            item delete --keychain secret-service:
+            export XDG_DATA_HOME=$PWD/tour
+            $KCBACKUP keychain default login
+            item add --no-secret
+            """)
+        #expect(
+            text == """
+                added to the desktop keyring: generic password 'tour'
+                changed in the desktop keyring: generic password 'tour'
+                deleted from the desktop keyring: generic password 'tour'
+                added: generic password 'tour'
+                deleted: generic password 'tour'
+                login
+                kcbackup: error: there is no keychain 'login'
+
+                """)
+    }
+
     @Test("An item in the keyring is shown, changed and made ThisDeviceOnly")
     func items() throws {
         let text = try shell.run(

@@ -84,14 +84,14 @@ struct ItemAddCommand: Verb {
         }
         let choice = try secret.choice(for: itemClass, in: session)
 
-        let (store, option) = try location.openForChange(in: session)
+        let (store, place) = try location.openForChange(in: session)
         try Self.requireFit(completed, given, in: store)
         // An item that is always accessible can be written without a passcode, and one that asks for it when it is read
         // can be written without it, too.
         try store.open(.of([Protection(completed.accessibility)]))
         let value = try secret.read(choice, isPublic: itemClass == .certificate, in: session)
         if itemClass == .certificate { try Self.requireCertificate(value, path: secret.given.secretFile) }
-        let selection = ItemSelection(of: itemClass, given, in: option)
+        let selection = ItemSelection(of: itemClass, given, in: place.option)
         let item: Item
         do {
             item = try store.add(draft, secret: value, now: session.now, keepsState: !noUndo)
@@ -99,12 +99,12 @@ struct ItemAddCommand: Verb {
             throw Refusal.itemExists(
                 keychain: session.subjects.keychain ?? LocalKeychain.defaultName, selection: selection?.words)
         }
-        session.did("added: \(item.words)")
+        session.did("\(place.deed("added", "to")): \(item.words)")
         if case .generated(let length) = choice {
             let words = selection?.words ?? "\(OptionName.uuid.spelling) \(item.uuid)"
             session.noteGenerated(length, words)
         }
-        session.noteUndo(option)
+        session.noteUndo(place.option)
         if style.json { try session.result(["items": [.item(item)]], []) }
         return .ok
     }

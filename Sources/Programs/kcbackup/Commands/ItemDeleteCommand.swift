@@ -38,7 +38,7 @@ struct ItemDeleteCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         guard let filter = try conditions.filter() else { throw UsageProblem.noCondition }
-        let (store, option) = try location.openForChange(in: session)
+        let (store, place) = try location.openForChange(in: session)
         let found = try store.find(filter)
         if found.isEmpty { throw KeychainStoreError.itemNotFound }
         let status = found.shortfall.unread == 0 ? ExitStatus.ok : .incomplete
@@ -51,10 +51,11 @@ struct ItemDeleteCommand: Verb {
             try session.confirm("Delete \(count) items?", isGiven: change.yes)
         }
         if count > 0 { try store.delete(found, filter, now: session.now, keepsState: !change.noUndo) }
-        session.done = "\(counted(count, "item")) deleted"
-        for words in wordsApart(found.items) { session.note("deleted: \(words)") }
-        if damaged > 0 { session.note("deleted: \(counted(damaged, "damaged item"))") }
-        session.noteUndo(option)
+        let deleted = place.deed("deleted", "from")
+        session.done = "\(counted(count, "item")) \(deleted)"
+        for words in wordsApart(found.items) { session.note("\(deleted): \(words)") }
+        if damaged > 0 { session.note("\(deleted): \(counted(damaged, "damaged item"))") }
+        session.noteUndo(place.option)
         if style.json { try session.result(["items": .list(found.items.map { .item($0) })], []) }
         return status
     }

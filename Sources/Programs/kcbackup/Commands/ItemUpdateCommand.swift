@@ -69,7 +69,7 @@ struct ItemUpdateCommand: Verb {
                 hint: "use '\(OptionName.set.spelling) NAME=VALUE', '\(OptionName.remove.spelling) NAME' or "
                     + "'\(OptionName.secret.spelling) SOURCE'")
         }
-        let (store, option) = try location.openForChange(in: session)
+        let (store, place) = try location.openForChange(in: session)
         let found = try store.find(filter)
         if found.isEmpty { throw KeychainStoreError.itemNotFound }
         if length != nil, found.items.count > 1 {
@@ -93,8 +93,8 @@ struct ItemUpdateCommand: Verb {
                 try secret.read(isPublic: found.items.allSatisfy { $0.itemClass == .certificate }, in: session)
             }
         let report = try store.update(found.items, changes, secret: value, now: session.now, keepsState: !change.noUndo)
-        session.done = "\(counted(report.changed.count, "item")) changed"
-        tell(report, of: option, length, in: session)
+        session.done = "\(counted(report.changed.count, "item")) \(place.deed("changed", "in"))"
+        tell(report, of: place, length, in: session)
         let status = session.tell(found.shortfall)
         if style.json { try session.result(["items": .list(report.changed.map { .item($0) })], []) }
         return report.unkept.isEmpty ? status : .incomplete
@@ -113,8 +113,8 @@ struct ItemUpdateCommand: Verb {
     }
 
     /// - Parameter length: that of a made-up secret; nil for another one.
-    private func tell(_ report: UpdateReport, of option: String?, _ length: Int?, in session: Session) {
-        for words in wordsApart(report.changed) { session.note("changed: \(words)") }
+    private func tell(_ report: UpdateReport, of place: ChangedPlace, _ length: Int?, in session: Session) {
+        for words in wordsApart(report.changed) { session.note("\(place.deed("changed", "in")): \(words)") }
         for words in wordsApart(report.unkept) {
             session.warn("the Secret Service did not keep all of the change: \(words)")
         }
@@ -126,10 +126,10 @@ struct ItemUpdateCommand: Verb {
             )
         }
         if let length, let item = report.changed.first {
-            let keychain = option.map { " \(OptionName.keychain.spelling) \(shellWord($0))" } ?? ""
+            let keychain = place.option.map { " \(OptionName.keychain.spelling) \(shellWord($0))" } ?? ""
             session.noteGenerated(length, "\(OptionName.uuid.spelling) \(item.uuid)\(keychain)")
         }
-        guard report.removedStates > 0 else { return session.noteUndo(option) }
+        guard report.removedStates > 0 else { return session.noteUndo(place.option) }
         session.note(
             "\(counted(report.removedStates, "earlier state")) removed: the secret could be read there without the passcode"
         )

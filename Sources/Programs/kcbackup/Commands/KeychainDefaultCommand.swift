@@ -51,8 +51,12 @@ struct KeychainDefaultCommand: Verb {
         guard let store = try StandardStore(choosing: given, in: session) else {
             throw UsageProblem.notAStandardStore
         }
-        // A misspelled name would be remembered.
-        if case .keychain(let local) = store { _ = try local.open(in: session) }
+        // A misspelled name would be remembered; the keychain that is the default anyway may be made later.
+        if case .keychain(let local) = store,
+            try Path.exists(local.path) || local != LocalKeychain(nil, in: session.world)
+        {
+            _ = try local.open(in: session)
+        }
         try StandardStore.remember(store, in: session.world)
     }
 }

@@ -20,11 +20,30 @@ struct LocationOptions: ParsableArguments {
 
     /// Opens the store for changes, as `NamedStore.openForChange` does.
     ///
-    /// - Returns: the store, and its name as `--keychain` takes it in hints; nil for the default one.
-    func openForChange(in session: Session) throws -> (store: any ItemStore, option: String?) {
+    /// - Returns: the store, and how it is named in messages.
+    func openForChange(in session: Session) throws -> (store: any ItemStore, place: ChangedPlace) {
         let named = try session.store(keychain.keychain)
         let options = StoreOptions(keychain.passcodeOption, unlocking)
-        return (try named.openForChange(options, in: session), named.option(given: keychain.keychain))
+        return (try named.openForChange(options, in: session), ChangedPlace(named, given: keychain.keychain))
+    }
+}
+
+/// How messages name a store whose items are changed.
+struct ChangedPlace {
+    /// The name as `--keychain` takes it in hints; nil for the default one.
+    let option: String?
+    /// The store for use in a sentence, if the user named none; nil otherwise.
+    private let unnamed: String?
+
+    /// - Parameter given: what the user named.
+    init(_ store: any NamedStore, given: String?) {
+        option = store.option(given: given)
+        unnamed = given == nil ? store.words : nil
+    }
+
+    /// What is done to items, such as "added", and where, unless the user named the place.
+    func deed(_ participle: String, _ preposition: String) -> String {
+        unnamed.map { "\(participle) \(preposition) \($0)" } ?? participle
     }
 }
 
