@@ -111,6 +111,10 @@ enum FailureExamples {
         }
         + locals.map { .local($0) }
         + KeyringHint.allCases.map { .noKeychain(name: "login", $0) }
+        + [
+            .misnamed("secret-service", .keyring("secret-service:")), .misnamed("secret-service", .mergedKeyring),
+            .misnamed("Login", .keychain("login")), .misnamed("login.keyring", .keyringFile("login.keyring")),
+        ]
         + keychains.map { .keychain($0, name: "login") } + items.map { .item($0) }
         + imports.map { .importLine(3, $0) } + devices.map { .device($0) } + trust.map { .trust($0) }
         + tokens.map { .token($0) }
@@ -300,7 +304,8 @@ enum FailureExamples {
         .notUnattended(.passphrase), .notUnattended(.change), .fileForFolder("laptop.kcb"),
         .fileAndFolder("laptop.kcb", "backups"), .fileAndFolder("laptop.kcb", "nas:backups"), .undoOfItems(.undo),
         .needsTerminal(.suggest), .notOfFormat(.password, "csv"), .opensNothing(.password, path: "logins.csv"),
-        .notAStandardStore, .twoStores(keychain: "login", .bothHaveItems),
+        .notAStandardStore, .misnamed("secretservice:", .keyring("secret-service:")),
+        .twoStores(keychain: "login", .bothHaveItems),
         .twoStores(keychain: "login", .keychainIsEmpty),
         .twoStores(keychain: "login", .desktopIsEmpty), .notOfRemote(.rebuild),
         .unwritable(.controlCharacter("/mnt/back\nups"), isCrontab: false),

@@ -70,6 +70,7 @@ struct KeychainCreateCommand: Verb {
         session.subjects.keychain = local.name
         // Check before the user types a passcode; creating the keychain checks again.
         if try Path.exists(local.path) { throw KeychainStoreError.exists(local.path) }
+        try local.requireNoOther()
         try local.requireFolder()
         let device = LocalDevice(session.world)
         try device.requireKeyOrNone()

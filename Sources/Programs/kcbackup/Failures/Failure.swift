@@ -42,6 +42,8 @@ enum Failure: Error, Hashable, Sendable {
     case keychain(KeychainStoreError, name: String?)
     /// There is no keychain, but perhaps a desktop with a keyring was meant.
     case noKeychain(name: String?, KeyringHint)
+    /// There is no keychain of a name that probably means another store.
+    case misnamed(String, MeantStore)
     case item(ItemProblem)
     /// A line of a file of items.
     case importLine(Int, ItemLines.Problem)
@@ -90,6 +92,8 @@ enum Failure: Error, Hashable, Sendable {
         var retiredArchiveKey: String?
         /// What to say about the desktop keyring where a keychain is missing.
         var keyringHint: KeyringHint?
+        /// The store that is probably meant where a keychain is missing.
+        var meantStore: MeantStore?
         /// What is left of a keychain that is missing.
         var gone: GoneKeychain?
         /// The trash of the backup folder, if it is not empty.
@@ -118,12 +122,7 @@ enum Failure: Error, Hashable, Sendable {
             case KeychainStoreError.otherDevice(let device) where subjects.retiredKey != nil:
                 .refused(
                     .retiredKey(keychain: subjects.keychain ?? "", device: device, path: subjects.retiredKey ?? ""))
-            case KeychainStoreError.notFound where subjects.gone != nil || subjects.keyringHint != nil:
-                if let gone = subjects.gone {
-                    .refused(.noKeychain(gone))
-                } else {
-                    .noKeychain(name: subjects.keychain, subjects.keyringHint ?? .misspelled)
-                }
+            case let error as KeychainStoreError where error.isOfMissing: Failure(missing: error, subjects)
             case let error as KeychainStoreError: .keychain(error, name: subjects.keychain)
             case let problem as ItemProblem: .item(problem)
             case let failure as ItemLines.Failure: .importLine(failure.line, failure.problem)
@@ -148,6 +147,20 @@ enum Failure: Error, Hashable, Sendable {
             default: .unforeseen(type: "\(type(of: error))")
             }
         if let trash = subjects.trash, isOfFullDisk { self = .full(self, trash: trash) }
+    }
+
+    /// Converts the error of a keychain that is missing.
+    private init(missing error: KeychainStoreError, _ subjects: Subjects) {
+        self =
+            if let gone = subjects.gone {
+                .refused(.noKeychain(gone))
+            } else if let name = subjects.keychain, let meant = subjects.meantStore {
+                .misnamed(name, meant)
+            } else if let hint = subjects.keyringHint {
+                .noKeychain(name: subjects.keychain, hint)
+            } else {
+                .keychain(error, name: subjects.keychain)
+            }
     }
 
     /// True if the disk is full.
@@ -197,6 +210,8 @@ enum Failure: Error, Hashable, Sendable {
                 hint: KeyringHint.absent.words, "'kcbackup keychain create' makes a keychain of kcbackup's own")
         case .noKeychain(let name, let hint):
             explainKeychain(.notFound(name ?? ""), keychain: name).adding([hint.words])
+        case .misnamed(let name, let meant):
+            Explanation(.notFound, "there is no \(storeWords(name))", hint: meant.words)
         case .item(let problem): explainItem(problem)
         case .importLine(let number, let problem): explainImportLine(problem).prefixed("line \(number): ")
         case .device(let failure): explainDeviceKey(failure)
@@ -236,8 +251,6 @@ enum KeyringHint: Hashable, Sendable, CaseIterable {
     case unreachable
     /// None is running, and the command is for backups of one.
     case absent
-    /// The colon is missing.
-    case misspelled
     /// The command is for keychains alone, and another one is for the desktop keyring.
     case merged
 
@@ -248,7 +261,6 @@ enum KeyringHint: Hashable, Sendable, CaseIterable {
         case .running: "'\(option)' is the desktop keyring"
         case .absent: "log in to the desktop to back up its keyring; '\(option)' says what is missing"
         case .unreachable: "the desktop keyring cannot be reached: '\(option)' says why"
-        case .misspelled: "did you mean '\(option)'?"
         case .merged:
             "'kcbackup merge FILE \(OptionName.into.spelling) \(DesktopKeyring.all.name)' takes it into the desktop keyring"
         }
@@ -275,4 +287,9 @@ func explainBug(_ what: String) -> Explanation {
     Explanation(
         .internal, "\(what); nothing was changed",
         hint: "this is a bug; please report it with the command that led here")
+}
+
+extension KeychainStoreError {
+    /// True if there is no file.
+    fileprivate var isOfMissing: Bool { if case .notFound = self { true } else { false } }
 }

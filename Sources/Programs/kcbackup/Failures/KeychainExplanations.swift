@@ -39,6 +39,7 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
     case .notAKeychain(let mismatch):
         let explanation = Explanation(.damaged, "\(keychain) is not a kcbackup keychain: \(mismatch.rawValue)")
         // A path can lead to any file; in the data folder there are keychains alone, which damage can make unrecognizable.
+        if let meant = name.flatMap({ MeantStore($0) }) { return explanation.adding([meant.words]) }
         guard let name, !name.exact.contains("/") else { return explanation }
         return explanation.adding([keptState, anotherName, freeName])
     case .severalNames(let path):

@@ -197,6 +197,10 @@ extension UsageProblem {
         hint: "'create', 'restore', 'undo', 'export', 'diff', 'inspect' and the commands of 'item' take it")
 
     /// Only whole stores can be used where none is named.
+    static func misnamed(_ name: String, _ meant: MeantStore) -> UsageProblem {
+        UsageProblem("\(quoted(name)) cannot be the name of a keychain", hint: meant.words)
+    }
+
     static let notAStandardStore = UsageProblem(
         "the default is a keychain, or the whole desktop keyring",
         hint: "'kcbackup keychain default NAME', or '… default \(DesktopKeyring.all.name)'")

@@ -175,7 +175,10 @@ extension FileProtection {
 extension Session {
     /// Why a keychain does not open, which is passed over for now, so that what is known of it is not said of another one.
     func failure(of error: any Error) -> Failure {
-        defer { (subjects.keychain, subjects.retiredKey, subjects.keyringHint, subjects.gone) = (nil, nil, nil, nil) }
+        defer {
+            (subjects.keychain, subjects.retiredKey, subjects.keyringHint) = (nil, nil, nil)
+            (subjects.meantStore, subjects.gone) = (nil, nil)
+        }
         return Failure(error, subjects)
     }
 }

@@ -18,6 +18,10 @@ extension LocalKeychain {
         if let given, FileOfItems.path(given) != nil { throw UsageProblem.notAKeychain }
         if DesktopKeyring(given) != nil { throw UsageProblem.desktopKeyring }
         if let root = given.flatMap({ HomeRoot(storeName: $0) }) { throw UsageProblem.areFiles(root) }
+        // No name of a keychain has a colon.
+        if let given, given.exact.contains(":"), let meant = MeantStore(given) {
+            throw UsageProblem.misnamed(given, meant)
+        }
         let expanded = given.map { $0.exact.hasPrefix("~/") ? world.resolve($0) : $0 }
         try self.init(expanded, in: world.dataFolder, workingFolder: world.workingFolder)
     }
@@ -43,6 +47,7 @@ extension LocalKeychain {
             throw KeychainStoreError.otherDevice(device)
         } catch KeychainStoreError.notFound(let path) {
             session.subjects.gone = GoneKeychain.left(of: self, in: session)
+            session.subjects.meantStore = try meantStore(in: session)
             session.subjects.keyringHint = try keyringHint(in: session)
             throw KeychainStoreError.notFound(path)
         }
@@ -58,12 +63,23 @@ extension World {
 }
 
 extension LocalKeychain {
+    /// Checks that a keychain that is to be made is not named as the desktop keyring is.
+    func requireNoOther() throws(UsageProblem) {
+        if let meant = MeantStore(name) { throw UsageProblem.misnamed(name, meant) }
+    }
+
+    /// The store that is meant, where this keychain is missing.
+    private func meantStore(in session: Session) throws -> MeantStore? {
+        let names = try LocalKeychain.names(in: session.world.dataFolder) + [Self.defaultName]
+        let meant = MeantStore(name, keychains: names.filter { $0.exact != name.exact })
+        if case .keyring = meant, session.keyringUse == .merged { return .mergedKeyring }
+        return meant
+    }
+
     /// How to name the desktop keyring, where this keychain is missing; nil if nothing suggests that it is meant.
     private func keyringHint(in session: Session) throws -> KeyringHint? {
         if session.keyringUse == .none { return nil }
         let isMerged = session.keyringUse == .merged
-        let isMisspelled = name == ArchiveSource.desktopKeyring
-        if isMisspelled { return isMerged ? .merged : .misspelled }
         if try !LocalKeychain.names(in: session.world.dataFolder).isEmpty { return nil }
         let presence = try session.world.desktopKeyring()
         if isMerged { return presence == .running ? .merged : nil }

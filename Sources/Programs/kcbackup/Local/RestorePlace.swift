@@ -53,6 +53,7 @@ extension RestorePlace {
             try given == nil
             ? StoreChoice.archived(source(), in: session.world) ?? LocalKeychain(nil, in: session.world)
             : StoreChoice.named(given, in: session.world)
+        if let local = store as? LocalKeychain, try !Path.exists(local.path) { try local.requireNoOther() }
         try self.init(store, given: given, options, in: session)
     }
 
