@@ -87,6 +87,10 @@ struct TextTests {
         // An apostrophe begins no quotation, and a quotation that never ends does not hold the line together.
         #expect(wrapped("the user's own keychains", to: 12) == "the user's\n  own\n  keychains")
         #expect(wrapped("it's 'a b c d e f g h", to: 10) == "it's 'a b\n  c d e f\n  g h")
+        // A quotation in a word of a command does not end the command.
+        let command = #"'kcbackup list "the boys' notes" --json'"#
+        #expect(wrapped("see \(command), or not", to: 12) == "see\n  \(command),\n  or not")
+        #expect(wrapped(#"a '5" disk' has b c"#, to: 9) == "a\n  '5\" disk'\n  has b c")
         #expect(wrapped("漢字漢字 漢字", to: 11) == "漢字漢字\n  漢字")
         #expect(wrapped("a-word-that-is-too-long b", to: 8) == "a-word-that-is-too-long\n  b")
         // Indented lines stay so, and a title stays before what it is about.

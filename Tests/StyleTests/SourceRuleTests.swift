@@ -78,6 +78,10 @@ struct SourceRuleTests {
                 text: #"hint: "run 'chmod go-w \(displayed(path, limit: 9))'""#)
         ),
         (
+            .commandsAreQuoted,
+            SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: #"note("try it: kcbackup run \(job) -v")"#)
+        ),
+        (
             .commandsAreOfPrograms,
             SourceFile(path: "Sources/Backup/KCBackupEngine/A.swift", text: #""set one: 'kcbackup keychain set'""#)
         ),

@@ -12,6 +12,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     case textIsBytes = "text that meets a machine is searched, split, compared and used as a key as `text.exact`"
     case scriptsAreConstant = "a shell runs a constant script, or a command of the user"
     case pastedWordsAreQuoted = "foreign text in a command that the user may paste is a `shellWord`"
+    case commandsAreQuoted = "a command that the user may copy is in quotes, within which no line is broken"
     case commandsAreOfPrograms = "the programs say which command helps; the targets below return facts"
     case nothingLeftOver = "no mark says that something is still to be done"
 
@@ -139,6 +140,9 @@ enum SourceRule: String, CaseIterable, Sendable {
                     let text = SearchedText(Array(command))
                     return text.contains("\\(displayed") || text.contains("\\(quoted")
                 })
+        case .commandsAreQuoted:
+            if !file.path.hasPrefix("Sources/Programs/") { return [] }
+            return file.lines(of: [":", ";", ","].flatMap { file.whole.places(of: "\($0) kcbackup ") })
         case .commandsAreOfPrograms:
             if file.path.hasPrefix("Sources/Programs/") { return [] }
             return file.lines(of: file.whole.places(of: "'kcbackup "))

@@ -1,6 +1,7 @@
 import Foundation
 import KCConsole
 import KCKeychainModel
+import KCReportText
 import KCTestSupport
 import Testing
 
@@ -72,6 +73,20 @@ struct FailureTests {
             }
             #expect(explanation.lines.hasPrefix("kcbackup: error: "))
             #expect(explanation.status != .ok)
+        }
+    }
+
+    @Test(
+        "A command in a message is never broken over two lines, however narrow the terminal", arguments: [20, 40, 80])
+    func commandsStayWhole(width: Int) throws {
+        for explanation in try FailureExamples.explanations() {
+            let text = explanation.lines
+            let commands = text.matches(of: /'(?:sudo )?kcbackup (?:"(?:[^"\\]|\\.)*"|[^'"\n])*'/).map { $0.0 }
+            let shown = wrapped(text, to: width)
+            for command in commands { #expect(shown.contains(command), "\(shown)") }
+            // Each command is in quotes: what is left names none.
+            let rest = commands.reduce(text) { $0.replacing($1, with: "") }
+            #expect(!rest.contains(/[^'] kcbackup [a-z]+ (?:-|[A-Z])/), "\(text)")
         }
     }
 

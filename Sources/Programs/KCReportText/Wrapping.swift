@@ -39,17 +39,31 @@ private func unbrokenWords(of line: String) -> [String] {
             words.append(word)
         }
     }
+    guard let last = words.last, isOpen(last) else { return words }
     // An apostrophe that looked like a quotation must not hold the rest of the line together.
-    if let last = words.popLast() {
-        words += isOpen(last) ? last.split(separator: " ", omittingEmptySubsequences: false).map(String.init) : [last]
-    }
-    return words
+    let pieces = last.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+    let ends = pieces.indices.first { !isOpen(pieces[...$0].joined(separator: " "), hasShellWords: false) }
+    let count = (ends ?? 0) + 1
+    words[words.count - 1] = pieces.prefix(count).joined(separator: " ")
+    return count == pieces.count ? words : words + unbrokenWords(of: pieces.dropFirst(count).joined(separator: " "))
 }
 
 /// True if a quotation begins at the start of the text and does not end with it.
-private func isOpen(_ text: String) -> Bool {
+///
+/// - Parameter hasShellWords: false if a word of a command in double quotes may have begun that never ends.
+private func isOpen(_ text: String, hasShellWords: Bool = true) -> Bool {
     let body = text.drop { "([".contains($0) }
     guard body.first == "'" else { return false }
     let end = body.dropFirst().lastIndex { !",;:.)]?!…".contains($0) }
-    return end.map { body[$0] != "'" } ?? true
+    return end.map { body[$0] != "'" || hasShellWords && isInDoubleQuotes(body[..<$0]) } ?? true
+}
+
+/// True if the text ends within a word of a shell command that is in double quotes.
+private func isInDoubleQuotes(_ command: Substring) -> Bool {
+    var (isInside, isEscaped) = (false, false)
+    for letter in command {
+        if letter == "\"", !isEscaped { isInside.toggle() }
+        isEscaped = letter == "\\" && !isEscaped
+    }
+    return isInside
 }

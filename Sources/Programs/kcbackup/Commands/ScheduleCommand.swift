@@ -59,7 +59,7 @@ struct ScheduleAddCommand: Verb {
         try jobs.add(job)
         session.did(
             "job \(quoted(job.name)) added, which backs up \(checked.subject); "
-                + "try it: kcbackup run \(job.name) -v")
+                + "try it: 'kcbackup run \(job.name) -v'")
         checked.create.warnOfLocks(of: job.name, in: session)
         job.warnOfUnits(in: session)
         if job.fleet != nil {

@@ -71,7 +71,7 @@ struct ScheduleEditCommand: Verb {
         session.did(
             new == old
                 ? "job \(quoted(job)) is as before"
-                : "job \(quoted(job)) changed, which backs up \(checked.subject); try it: kcbackup run \(job) -v")
+                : "job \(quoted(job)) changed, which backs up \(checked.subject); try it: 'kcbackup run \(job) -v'")
         if checked.switches {
             session.warn(
                 "the backups in \(quoted(new.folder)) are others so far: "
