@@ -95,23 +95,27 @@ extension ItemQuery {
     func statement(
         _ row: ItemRow, isNumbered: Bool, on database: Database
     ) throws(KeychainStoreError) -> SQLStatement {
-        try statement(isNumbered ? row.numberedSelection : row.selection, row.clause(for: order), row, on: database)
+        let selection = isNumbered ? row.numberedSelection : row.selection
+        // Found with a plain condition, a row would show the UUID that the index has.
+        let hasUUID = ItemRow.isLedTo(row.itemClass, "uuid=?")
+        return try statement(selection, hasUUID, row.clause(for: order), row, on: database)
     }
 
     /// The statement that counts the rows of one class in the table itself, with all parameters bound.
     func count(_ row: ItemRow, on database: Database) throws(KeychainStoreError) -> SQLStatement {
-        try statement("SELECT count(*) FROM \(row.itemClass.rawValue) NOT INDEXED", "", row, on: database)
+        try statement("SELECT count(*) FROM \(row.itemClass.rawValue) NOT INDEXED", "uuid=?", "", row, on: database)
     }
 
     private func statement(
-        _ selection: String, _ order: String, _ row: ItemRow, on database: Database
+        _ selection: String, _ hasUUID: String, _ order: String, _ row: ItemRow, on database: Database
     ) throws(KeychainStoreError) -> SQLStatement {
         let key = Set(row.itemClass.uniqueKey)
         let ordered = attributes.sorted { $0.key < $1.key }
         var conditions = [meansTombstones ? ItemRow.isTombstone : ItemRow.isLive]
-        if uuid != nil { conditions.append("uuid=?") }
+        if uuid != nil { conditions.append(hasUUID) }
         for (code, _) in ordered {
-            conditions.append((key.contains(code) ? Schema.keyTerm(code) : Schema.quoted(code)) + "=?")
+            // The plus keeps SQLite from taking the value from an index.
+            conditions.append((key.contains(code) ? Schema.keyTerm(code) : "+" + Schema.quoted(code)) + "=?")
         }
         switch synchronizable {
         case .any: break

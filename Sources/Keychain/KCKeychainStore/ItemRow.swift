@@ -8,6 +8,8 @@ struct ItemRow {
     let itemClass: ItemClass
     /// The attributes in the order of their columns.
     private let columns: [(code: AttributeCode, kind: AttributeCode.Kind)]
+    /// Where `selection` has the terms of the unique key, and what each is where it is NULL.
+    let keyColumns: [(column: Int, absent: AttributeValue)]
 
     // The order of the columns in `selection`, and of the parameters (from 1) in `insertion` and `replacement`.
     private static let own = ["uuid", "tomb", "odd", "extra", "data"]
@@ -26,15 +28,21 @@ struct ItemRow {
 
     private init(_ itemClass: ItemClass) {
         self.itemClass = itemClass
-        columns = Schema.columns(of: itemClass).map { ($0, $0.kind) }
+        let codes = Schema.columns(of: itemClass)
+        columns = codes.map { ($0, $0.kind) }
+        keyColumns = itemClass.uniqueKey.compactMap { code in
+            codes.firstIndex(of: code).map { (Self.firstAttribute + $0, Item.keyDefault(code)) }
+        }
         let names = Self.own + columns.map { Schema.quoted($0.code) }
         let marks = names.map { _ in "?" }.joined(separator: ",")
-        selection = "SELECT \(names.joined(separator: ",")) FROM \(itemClass.rawValue)"
+        selection = "SELECT \(names.joined(separator: ",")),id FROM \(itemClass.rawValue)"
         hasKey = " WHERE " + Schema.keyTerms(of: itemClass).map { $0 + "=?" }.joined(separator: " AND ")
         insertion = "INSERT INTO \(itemClass.rawValue)(\(names.joined(separator: ","))) VALUES(\(marks))"
-        replacement =
-            "UPDATE \(itemClass.rawValue) SET \(names.map { $0 + "=?" }.joined(separator: ",")) WHERE uuid=?"
         replacementKey = names.count + 1
+        replacement =
+            "UPDATE \(itemClass.rawValue) SET \(names.map { $0 + "=?" }.joined(separator: ","))"
+            + Self.hasUUID(itemClass, parameter: replacementKey)
+        removal = "DELETE FROM \(itemClass.rawValue)" + Self.hasUUID(itemClass, parameter: 1)
         self.names = names.joined(separator: ",")
     }
 
@@ -42,10 +50,10 @@ struct ItemRow {
 
     // Made once, since every change of a keychain needs them.
 
-    /// All columns.
+    /// All columns but the rowid.
     private let names: String
 
-    /// The start of every query for rows; a condition or order may follow.
+    /// The start of every query for rows, with all columns and the rowid; a condition or order may follow.
     let selection: String
 
     /// The condition for the row with a unique key; `bindKey` binds its parameters.
@@ -59,6 +67,22 @@ struct ItemRow {
 
     /// The index of the UUID parameter in `replacement`.
     let replacementKey: Int
+
+    /// Removes the row with a UUID.
+    let removal: String
+
+    /// The condition for the row that the index of the UUIDs leads to, if the row itself has this UUID too.
+    ///
+    /// Found with a plain condition, a row would show the UUID that the index has.
+    private static func hasUUID(_ itemClass: ItemClass, parameter: Int) -> String {
+        " WHERE \(isLedTo(itemClass, "uuid=?\(parameter)")) AND +uuid=?\(parameter)"
+    }
+
+    /// The condition for the rows that the index of the UUIDs leads to.
+    static func isLedTo(_ itemClass: ItemClass, _ condition: String) -> String {
+        let name = itemClass.rawValue
+        return "id IN (SELECT id FROM \(name) INDEXED BY \(name)_uuid WHERE \(condition))"
+    }
 
     /// The condition for a tombstone.
     static let isTombstone = "(tomb = 1 AND data IS NULL)"
@@ -81,28 +105,24 @@ struct ItemRow {
         }
     }
 
-    /// Selects rows as `selection` does, with their rowids, and whether the index of the UUIDs finds them.
+    /// Selects rows as `selection` does, and whether the index of the UUIDs finds them.
     var numberedSelection: String {
         let name = itemClass.rawValue
         let found = "SELECT other.id FROM \(name) AS other INDEXED BY \(name)_uuid WHERE other.uuid=\(name).uuid"
         return "SELECT \(names),id,(\(found)) IS id FROM \(name)"
     }
 
-    /// Selects the live rows as `selection` does, with their rowids, in the order of these.
-    var storedSelection: String {
-        "SELECT \(names),id FROM \(itemClass.rawValue) NOT INDEXED WHERE \(Self.isLive) ORDER BY id"
-    }
+    /// Selects the live rows as `selection` does, in the order of their rowids.
+    var storedSelection: String { "\(selection) NOT INDEXED WHERE \(Self.isLive) ORDER BY id" }
 
     /// Selects the sealed secrets of the live rows.
     var sealSelection: String { "SELECT data FROM \(itemClass.rawValue) NOT INDEXED WHERE \(Self.isLive)" }
 
-    /// The number of columns of `selection`.
+    /// The number of columns of `selection`, without the rowid.
     var columnCount: Int { Self.firstAttribute + columns.count }
 
     /// The first row with a rowid at or above the parameter; its rowid is `number`.
-    var rowFromNumber: String {
-        "SELECT \(names),id FROM \(itemClass.rawValue) WHERE id>=? ORDER BY id LIMIT 1"
-    }
+    var rowFromNumber: String { selection + " WHERE id>=? ORDER BY id LIMIT 1" }
 
     /// Updates the sealed secret (first parameter) of the row with a rowid (second parameter).
     var resealing: String { "UPDATE \(itemClass.rawValue) SET data=? WHERE id=?" }
@@ -178,10 +198,10 @@ struct ItemRow {
     /// True if the current row of a `numberedSelection` is the one that the index finds by its UUID.
     func isFoundByUUID(_ row: SQLStatement) -> Bool { row.integer(columnCount + 1) == 1 }
 
-    /// The rowid of the current row of `numberedSelection`, `storedSelection` or `rowFromNumber`.
+    /// The rowid of the current row.
     func number(_ row: SQLStatement) -> Int64 { row.integer(columnCount) }
 
-    /// True if the current rows of two statements have the same in all columns of `selection`.
+    /// True if the current rows of two statements have the same in all columns.
     func isEqual(_ one: SQLStatement, _ other: SQLStatement) -> Bool {
         (0..<columnCount).allSatisfy { column in
             let type = one.type(column)

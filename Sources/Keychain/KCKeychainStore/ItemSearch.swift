@@ -1,16 +1,17 @@
 package import KCKeychainModel
 
-/// Iterates over the rows that match a query, in its order, and detects missing rows.
+/// Iterates over the rows that match a query, in its order, and detects wrong and missing rows.
 ///
-/// SQLite trusts an index: a flipped bit in it hides a row or finds a wrong one. So every row found through the index
-/// is compared with the query, and at the end the table is counted without an index. The count is unnecessary for an
-/// item found by its UUID or complete unique key, since there is only one.
+/// SQLite trusts an index: a flipped bit in it hides a row, finds a wrong one, or one twice. So every row found through
+/// the index is compared with the query, `RowOrder` finds those that were there before, and at the end the table is
+/// counted without an index. The count is unnecessary for an item found by its UUID or complete unique key, since there
+/// is only one.
 struct ItemSearch: ~Copyable {
     /// A row that matches.
     struct Match {
         let row: ItemRow
         let statement: SQLStatement
-        /// Nil if the row is not a valid item, or not the one that its index points to.
+        /// Nil if the row is not a valid item.
         let item: Item?
     }
 
@@ -20,6 +21,9 @@ struct ItemSearch: ~Copyable {
     private var current: (row: ItemRow, statement: SQLStatement)?
     /// The number of matching rows in the current class.
     private var fitting = 0
+    /// True if the last row of the current class is a valid item.
+    private var isValid = false
+    private var order = RowOrder()
     private var builder = AttributesBuilder()
 
     private let isNumbered: Bool
@@ -43,17 +47,20 @@ struct ItemSearch: ~Copyable {
         while true {
             if let (row, statement) = current {
                 if try statement.step() {
+                    try order.pass(row, statement, by: query.order)
                     let item = row.item(statement, &builder)
-                    let isOther = item.map { !query.means($0) } ?? false
-                    if !isOther { fitting += 1 }
-                    return Match(row: row, statement: statement, item: isOther ? nil : item)
+                    if let item, !query.means(item) { throw .indexMismatch }
+                    isValid = item != nil
+                    fitting += 1
+                    return Match(row: row, statement: statement, item: item)
                 }
-                if !(fitting == 1 && query.namesOneItem(of: row.itemClass)) { try compareWithTable(row) }
+                if !(fitting == 1 && isValid && query.namesOneItem(of: row.itemClass)) { try compareWithTable(row) }
             }
             guard let itemClass = classes.popFirst() else { return nil }
             let row = ItemRow.of(itemClass)
             current = (row, try query.statement(row, isNumbered: isNumbered, on: tables.database))
             fitting = 0
+            order = RowOrder()
         }
     }
 

@@ -50,9 +50,12 @@ final class ItemTables {
     func row(withKeyOf item: Item) throws(KeychainStoreError) -> Found? {
         let row = ItemRow.of(item.itemClass)
         let statement = try statement(.byKey, row)
+        defer { statement.reset() }
         try row.bindKey(of: item, to: statement)
-        let found = try found(statement, row)
-        if let found { latest = (found, item.itemClass, database.changeCount) }
+        guard try statement.step() else { return nil }
+        guard row.key(statement) == row.key(of: item) else { throw .indexMismatch }
+        let found = Found(statement, row, &builder)
+        latest = (found, item.itemClass, database.changeCount)
         return found
     }
 
@@ -87,8 +90,10 @@ final class ItemTables {
         }
         let row = ItemRow.of(itemClass)
         let statement = try statement(.byUUID, row)
+        defer { statement.reset() }
         try statement.bind(uuid.bytes.span, 1)
-        guard let found = try found(statement, row) else { return nil }
+        guard try statement.step() else { return nil }
+        let found = Found(statement, row, &builder)
         guard found.uuid == uuid else { throw .indexMismatch }
         latest = (found, itemClass, database.changeCount)
         return found
@@ -188,21 +193,27 @@ final class ItemTables {
         try write(.insert, tombstone: item)
     }
 
-    /// Updates the row with the UUID of `item`.
+    /// Updates the row with the UUID of `item`, which must exist.
     func replace(_ item: Item, blob: borrowing SecretBytes) throws(KeychainStoreError) {
         try write(.replace, item, blob: blob)
     }
 
-    /// Turns the row with the UUID of `item` into a tombstone.
+    /// Turns the row with the UUID of `item`, which must exist, into a tombstone.
     func replace(tombstone item: Item) throws(KeychainStoreError) {
         try write(.replace, tombstone: item)
     }
 
-    /// Removes a row of any kind.
+    /// Removes a row of any kind, which must exist.
     func remove(_ itemClass: ItemClass, _ uuid: ItemUUID) throws(KeychainStoreError) {
         let statement = try statement(.remove, ItemRow.of(itemClass))
         try statement.bind(uuid.bytes.span, 1)
-        try statement.run()
+        try changingOneRow { () throws(KeychainStoreError) in try statement.run() }
+    }
+
+    private func changingOneRow(_ run: () throws(KeychainStoreError) -> Void) throws(KeychainStoreError) {
+        let before = database.changeCount
+        try run()
+        guard database.changeCount == before + 1 else { throw .indexMismatch }
     }
 
     /// An upper bound of the number of rows of all classes, determined without counting.
@@ -245,8 +256,10 @@ final class ItemTables {
         let row = ItemRow.of(item.itemClass)
         let statement = try statement(use, row)
         fillParameters(use, item, isTombstone: false, row)
-        try blob.withBytes { span throws(KeychainStoreError) in
-            try statement.run(parameters, data: span, ItemRow.dataParameter)
+        try changingOneRow { () throws(KeychainStoreError) in
+            try blob.withBytes { span throws(KeychainStoreError) in
+                try statement.run(parameters, data: span, ItemRow.dataParameter)
+            }
         }
     }
 
@@ -254,18 +267,12 @@ final class ItemTables {
         let row = ItemRow.of(item.itemClass)
         let statement = try statement(use, row)
         fillParameters(use, item, isTombstone: true, row)
-        try statement.run(parameters)
+        try changingOneRow { () throws(KeychainStoreError) in try statement.run(parameters) }
     }
 
     private func fillParameters(_ use: Use, _ item: Item, isTombstone: Bool, _ row: ItemRow) {
         row.fill(&parameters, item, isTombstone: isTombstone)
         if use == .replace { parameters.append(item.uuid.bytes.span, row.replacementKey) }
-    }
-
-    private func found(_ statement: SQLStatement, _ row: ItemRow) throws(KeychainStoreError) -> Found? {
-        defer { statement.reset() }
-        guard try statement.step() else { return nil }
-        return Found(statement, row, &builder)
     }
 
     private func statement(_ use: Use, _ row: ItemRow) throws(KeychainStoreError) -> SQLStatement {
@@ -274,13 +281,13 @@ final class ItemTables {
         let sql =
             switch use {
             case .byKey: row.selection + row.hasKey
-            case .byUUID: row.selection + " WHERE uuid=?"
+            case .byUUID: row.selection + " WHERE " + ItemRow.isLedTo(row.itemClass, "uuid=?")
             case .bySeries: row.selection + " WHERE uuid BETWEEN ? AND ? ORDER BY uuid"
             case .besideUUID:
                 "SELECT 1 FROM \(row.itemClass.rawValue) WHERE uuid BETWEEN ? AND ? AND uuid<>? AND \(ItemRow.isLive)"
             case .insert: row.insertion
             case .replace: row.replacement
-            case .remove: "DELETE FROM \(row.itemClass.rawValue) WHERE uuid=?"
+            case .remove: row.removal
             }
         let statement = try SQLStatement(sql, on: database)
         statements[index] = statement

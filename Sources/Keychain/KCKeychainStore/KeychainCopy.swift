@@ -39,6 +39,7 @@ extension KeychainWriter {
         try runAllOrAbort { () throws(KeychainStoreError) in
             guard keychain.hasKeys(of: copy) else { throw .damaged("the copy has other keys") }
             let transaction = try copy.beginReadTransaction()
+            try ItemTables(transaction.database).requireSound()
             for itemClass in ItemClass.allCases {
                 try replaceTable(itemClass.rawValue, from: transaction.database)
             }

@@ -80,12 +80,10 @@ package class KeychainReader: ExistingItems {
         return secret
     }
 
-    /// Compares the numbers of rows in the tables and in the indexes of their UUIDs.
+    /// Compares all rows with all indexes.
     ///
-    /// - Throws: `damaged` if one differs, `sqlite`.
-    package func requireSound() throws {
-        for itemClass in ItemClass.allCases { _ = try tables.checkedRowCount(itemClass) }
-    }
+    /// - Throws: `damaged` if they differ, `sqlite`.
+    package func requireSound() throws { try tables.requireSound() }
 
     /// See `ExistingItems`.
     package var isEmpty: Bool {

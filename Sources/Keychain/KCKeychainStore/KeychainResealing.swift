@@ -19,6 +19,7 @@ extension Keychain {
         var secret = SecretBytes(capacity: 4096)
         var blob = SecretBytes(capacity: 4096)
         var builder = AttributesBuilder()
+        try ItemTables(database).requireSound()
         for itemClass in ItemClass.allCases {
             let row = ItemRow.of(itemClass)
             // One row at a time, since no statement may iterate over a table that is being changed.

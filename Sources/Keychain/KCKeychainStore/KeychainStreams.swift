@@ -49,9 +49,10 @@ extension Keychain: StoredItemSource {
         var sealer = try sealing(ItemSealer())
         var secret = SecretBytes(capacity: 65_536)
         var builder = AttributesBuilder()
+        var order = RowOrder()
         var count = 0
-        var previous: Item?
         while try statement.step() {
+            try order.pass(row, statement, by: .archive)
             count += 1
             if row.isTombstone(statement) { continue }
             guard let item = row.item(statement, &builder) else {
@@ -77,9 +78,6 @@ extension Keychain: StoredItemSource {
                 }
             }
             if isWhole {
-                // If one row is visited twice, another is hidden.
-                guard previous?.precedes(item) ?? true else { throw KeychainStoreError.indexMismatch }
-                previous = item
                 try sealer.withLine { line in try visitor.take(item, line: line, secret: secret) }
             } else {
                 try visitor.skip(damaged: item)

@@ -10,13 +10,11 @@ package struct RowVersion: Hashable, Sendable {
 
     /// Hashes the current row of a statement.
     ///
-    /// - Parameters:
-    ///   - columns: the number of columns that are hashed, from the first one on.
-    ///   - text: a scratch buffer.
-    fileprivate init(_ row: SQLStatement, _ columns: Int, of itemClass: ItemClass, text: inout [UInt8]) {
+    /// - Parameter text: a scratch buffer.
+    fileprivate init(_ row: SQLStatement, _ layout: ItemRow, text: inout [UInt8]) {
         text.removeAll(keepingCapacity: true)
-        text.append(UInt8(itemClass.position))
-        for column in 0..<columns {
+        text.append(UInt8(layout.itemClass.position))
+        for column in 0..<layout.columnCount {
             let type = row.type(column)
             text.append(UInt8(type.rawValue))
             // Most attributes are absent.
@@ -57,7 +55,7 @@ package struct VersionedItems: Sendable {
         var search = try ItemSearch(ItemQuery(), in: tables)
         var text: [UInt8] = []
         while let match = try search.next() {
-            let version = RowVersion(match.statement, match.statement.columnCount, of: match.row.itemClass, text: &text)
+            let version = RowVersion(match.statement, match.row, text: &text)
             versions.insert(version)
             if let item = match.item {
                 items.append((item, version, match.row.withData(match.statement) { RowSeal(of: $0) }))

@@ -67,11 +67,13 @@ enum Schema {
     }
 
     /// A column of the unique key with its default.
-    static func keyTerm(_ code: AttributeCode) -> String {
+    ///
+    /// - Parameter table: the name of the table and a period, in a statement with several.
+    static func keyTerm(_ code: AttributeCode, of table: String = "") -> String {
         switch Item.keyDefault(code) {
-        case .number(let number): "ifnull(\(quoted(code)),\(number))"
-        case .date(let date): "ifnull(\(quoted(code)),\(date.microseconds))"
-        case .text, .data: "ifnull(\(quoted(code)),x'')"
+        case .number(let number): "ifnull(\(table)\(quoted(code)),\(number))"
+        case .date(let date): "ifnull(\(table)\(quoted(code)),\(date.microseconds))"
+        case .text, .data: "ifnull(\(table)\(quoted(code)),x'')"
         }
     }
 
