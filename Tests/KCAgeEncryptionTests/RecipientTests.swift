@@ -199,6 +199,53 @@ import Testing
             ageFailure { _ = try identity.unwrap([low, own]) } == .malformedHeader("an X25519 share is of low order"))
     }
 
+    /// A plugin that returns the same stanza for every key.
+    private struct Wrapper: PluginHost {
+        let stanzas: [Stanza]
+
+        func wrap(_ fileKeys: [FileKey], for recipients: [PluginRecipient]) -> [WrappedFileKey] {
+            fileKeys.map { _ in WrappedFileKey(stanzas) }
+        }
+        func unwrap(_ headers: [AgeHeader], with identities: [PluginIdentity]) -> [FileKey?] {
+            headers.map { _ in nil }
+        }
+    }
+
+    /// A file for a plugin that returns a stanza, and for another key.
+    private func file(for stanza: Stanza, beside other: any Recipient) throws -> [UInt8] {
+        let plugin = try #require(PluginRecipient(ScriptedPlugin.recipient(), host: Wrapper(stanzas: [stanza])))
+        return try encrypt([1], to: [plugin, other])
+    }
+
+    @Test("A plugin that returns what would keep another key from opening the file is refused")
+    func harmfulPlugins() throws {
+        let key = try X25519Identity.generate()
+        let fileKey = SecretBytes(copying: repeatElement(1, count: 16))
+        let good = try X25519Identity.generate().recipient.wrap(fileKey: fileKey).stanzas[0]
+        let hybrid = try HybridIdentity.generate().recipient.wrap(fileKey: fileKey).stanzas[0]
+        let low = Base64.encode([UInt8](repeating: 0, count: 32), padded: false)
+        for harmful in [
+            Stanza(type: good.type, arguments: [], body: good.body),
+            Stanza(type: good.type, arguments: ["AAAA"], body: good.body),
+            Stanza(type: good.type, arguments: good.arguments, body: good.body + [0]),
+            Stanza(type: good.type, arguments: [low], body: good.body),
+            Stanza(type: hybrid.type, arguments: good.arguments, body: hybrid.body),
+            Stanza(type: "p256tag", arguments: good.arguments, body: good.body),
+            Stanza(type: "mlkem768p256tag", arguments: good.arguments, body: good.body),
+        ] {
+            let failure = ageFailure { _ = try file(for: harmful, beside: key.recipient) }
+            guard case .plugin(_, .misbehaved) = failure else {
+                Issue.record("\(harmful.type) \(harmful.arguments): \(String(describing: failure))")
+                continue
+            }
+        }
+        // Without its label, a post-quantum key would be beside one that is none, which no archive may have.
+        #expect(ageFailure { _ = try file(for: hybrid, beside: key.recipient) } == .incompatibleRecipients)
+        for harmless in [good, Stanza(type: "card", arguments: ["x"], body: [1])] {
+            #expect(try decrypt(file(for: harmless, beside: key.recipient), with: [key]) == [1])
+        }
+    }
+
     @Test(
         "A wrapped file key that is not 16 bytes long is refused before it is decrypted", arguments: [0, 15, 17, 32])
     func fileKeyLength(_ length: Int) throws {

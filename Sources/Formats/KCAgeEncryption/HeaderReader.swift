@@ -26,9 +26,7 @@ struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
             guard let arguments = Self.suffix(of: line, after: "-> ") else {
                 throw .malformedHeader("a line is neither a recipient nor the end")
             }
-            guard stanzas.count < AgeHeader.stanzaLimit else {
-                throw .headerTooLarge("recipients", allowed: AgeHeader.stanzaLimit)
-            }
+            try AgeHeader.requireRoom(forStanzas: stanzas.count + 1)
             stanzas.append(try stanza(arguments))
         }
     }

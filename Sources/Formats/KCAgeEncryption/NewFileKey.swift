@@ -22,7 +22,7 @@ package final class NewFileKey {
     package static func make(for recipients: [[any Recipient]]) throws(AgeFailure) -> [NewFileKey] {
         for recipients in recipients {
             guard !recipients.isEmpty else { throw .noRecipients }
-            guard recipients.count <= AgeHeader.stanzaLimit else { throw tooManyRecipients }
+            try AgeHeader.requireRoom(forStanzas: recipients.count)
         }
         var keys: [FileKey] = []
         for _ in recipients { keys.append(FileKey(try cryptography(RandomBytes.secret(count: fileKeySize)))) }
@@ -47,6 +47,7 @@ package final class NewFileKey {
         for run in PluginRun.all(recipients) {
             let wrapped = try run.recipients[0].host.wrap(run.files.map { keys[$0] }, for: run.recipients)
             for (file, part) in zip(run.files, wrapped) {
+                try requireHarmless(part, of: run.recipients[0].plugin)
                 let place = recipients[file].firstIndex { ($0 as? PluginRecipient)?.plugin == run.recipients[0].plugin }
                 // One plugin may be run twice for a file, if the files have only some recipients in common.
                 let taken = parts[file][place ?? 0]
@@ -56,20 +57,28 @@ package final class NewFileKey {
         return parts
     }
 
+    private static func requireHarmless(_ part: WrappedFileKey, of plugin: PluginName) throws(AgeFailure) {
+        do throws(AgeFailure) {
+            try part.requireHarmless()
+        } catch .malformedHeader(let rule) {
+            throw .plugin(plugin, .misbehaved("it wrapped a key as no reader accepts it: \(rule)"))
+        }
+    }
+
     private static func header(of key: FileKey, _ parts: [WrappedFileKey]) throws(AgeFailure) -> AgeHeader {
         var whole: WrappedFileKey?
         for part in parts { whole = try whole?.joined(part) ?? part }
         guard let stanzas = whole?.stanzas else { throw .noRecipients }
-        guard stanzas.count <= AgeHeader.stanzaLimit else { throw tooManyRecipients }
+        try AgeHeader.requireRoom(forStanzas: stanzas.count)
         try AgeHeader.requireLonePassphrase(stanzas)
+        // A plugin may have returned stanzas of age's types without their labels.
+        guard AgeHeader.areOfOneStrength(stanzas) else { throw .incompatibleRecipients }
         let header = try key.withKey { key throws(AgeFailure) in try AgeHeader(stanzas: stanzas, fileKey: key) }
         guard header.length <= AgeHeader.sizeLimit else {
             throw .headerTooLarge("header bytes", allowed: AgeHeader.sizeLimit)
         }
         return header
     }
-
-    private static var tooManyRecipients: AgeFailure { .headerTooLarge("recipients", allowed: AgeHeader.stanzaLimit) }
 
     /// Marks the key as used.
     func take() {

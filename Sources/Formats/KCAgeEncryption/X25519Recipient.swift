@@ -127,39 +127,9 @@ package final class X25519Identity: Identity {
     }
 }
 
-extension AgeHeader {
-    /// Checks by its form what each recipient is: a public key that age itself encrypts to, or a key of a plugin, whose
-    /// stanzas may have any type that is not age's; and that either all or none of age's are post-quantum.
-    package func requirePublicKeys() throws(AgeFailure) {
-        var kinds: Set<Bool> = []
-        for stanza in stanzas {
-            switch stanza.type {
-            case X25519Recipient.type: _ = try X25519Recipient.share(of: stanza)
-            case HybridRecipient.type: try HybridRecipient.encapsulatedKey(of: stanza)
-            case P256TagRecipient.type: try P256TagRecipient.parts(of: stanza)
-            case HybridTagRecipient.type: try HybridTagRecipient.check(stanza)
-            case ScryptRecipient.type: throw .malformedHeader("a recipient is a passphrase")
-            default: continue
-            }
-            kinds.insert([HybridRecipient.type, HybridTagRecipient.type].contains(stanza.type))
-        }
-        if kinds.count > 1 { throw .malformedHeader("post-quantum recipients are mixed with others") }
-    }
-}
-
 extension X25519Recipient {
-    /// True if a stanza of this type has the form of one, whoever opens it.
-    package static func isWellFormed(_ stanza: Stanza) -> Bool {
-        do throws(AgeFailure) {
-            _ = try share(of: stanza)
-            return true
-        } catch {
-            return false
-        }
-    }
-
     /// Parses a stanza of this type.
-    fileprivate static func share(of stanza: Stanza) throws(AgeFailure) -> [UInt8] {
+    static func share(of stanza: Stanza) throws(AgeFailure) -> [UInt8] {
         guard stanza.arguments.count == 1 else {
             throw .malformedHeader("an X25519 recipient does not have one argument")
         }

@@ -74,7 +74,7 @@ package struct PluginServer<Input: ByteSource & ~Copyable> {
         for file in files {
             var isSound = true
             for (position, stanza) in file.stanzas.enumerated() where stanza.type == X25519Recipient.type {
-                if X25519Recipient.isWellFormed(stanza) { continue }
+                if stanza.isWellFormed { continue }
                 isSound = false
                 try connection.ask(
                     PluginMessage(
@@ -132,9 +132,7 @@ struct UnwrapRequest {
                     throw .malformedHeader("a stanza does not say of which file it is")
                 }
                 if files.last?.index == index {
-                    guard files[files.count - 1].stanzas.count < AgeHeader.stanzaLimit else {
-                        throw .headerTooLarge("stanzas of a file", allowed: AgeHeader.stanzaLimit)
-                    }
+                    try AgeHeader.requireRoom(forStanzas: files[files.count - 1].stanzas.count + 1)
                     files[files.count - 1].stanzas.append(stanza)
                 } else {
                     guard index > files.last?.index ?? -1 else { throw .malformedHeader("files are out of order") }
