@@ -108,6 +108,45 @@ struct SealedDeviceTests {
         #expect(home.chip.openings == before)
     }
 
+    @Test("'device show' says what the TPM has proved, and no more")
+    func proof() throws {
+        let path = home.home + "/.local/share/kcbackup/device.key"
+        let genuine = try String(contentsOfFile: path, encoding: .utf8)
+        func shown(_ line: String) -> String {
+            let outcome = home.run(line)
+            #expect(outcome.status == .ok && outcome.text.contains(id), "\(outcome.messages)")
+            return outcome.text
+        }
+        #expect(shown("device show").contains("holder   the TPM of this machine, since 2026-03-01"))
+        #expect(shown("device show --json").contains(#""holder":"tpm","opens":true,"born":"tpm""#))
+        // A line that hides a copy, or claims one, with the checksum that anybody can make.
+        let lines = genuine.split(separator: "\n").filter { !$0.hasPrefix("#") && !$0.hasPrefix("check ") }
+        var altered = genuine.split(separator: "\n").filter { $0.hasPrefix("#") }
+        for line in lines {
+            altered.append(line)
+            if line.hasPrefix("born ") { altered.append("copied 2026-02-02") }
+        }
+        try Data(checked(altered).utf8).write(to: URL(filePath: path))
+        #expect(shown("device show").contains("holder   a TPM, and the file was altered since"))
+        #expect(shown("device show --json").contains(#""holder":"tpm","opens":false,"chip""#))
+        try Data(genuine.utf8).write(to: URL(filePath: path))
+        home.chip.set(absent: true)
+        #expect(
+            shown("device show").contains("holder   a TPM, as the file says; that of this machine could not be asked"))
+        #expect(!shown("device show --json").contains("opens"))
+        // The same home on another machine, or after the TPM was cleared.
+        home.chip.set(absent: false)
+        home.chip.clear()
+        #expect(shown("device show").contains("holder   another TPM, or that of this machine before it was cleared"))
+        #expect(shown("device show --json").contains(#""holder":"tpm","opens":false,"chip""#))
+    }
+
+    /// The text of a key file with these lines before its checksum.
+    private func checked(_ lines: [Substring]) -> String {
+        let text = lines.map { $0 + "\n" }.joined()
+        return text + "check \(SHA256.hash(Array(text.utf8).span).hex)\n"
+    }
+
     @Test("A new device stays in the TPM unless its user says otherwise, and in a file unless they say so")
     func renewal() throws {
         #expect(home.run("device adopt --keep-key --held-by tpm").status == .usage)

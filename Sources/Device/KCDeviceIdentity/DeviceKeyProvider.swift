@@ -25,6 +25,13 @@ package protocol DeviceKeyProvider: Sendable {
     /// - Throws: `DeviceKeyFailure`; `notFound` if there is none.
     func status() throws(DeviceKeyFailure) -> DeviceKeyStatus
 
+    /// Checks that the chip that is said to hold the key opens it, and that what is said of it was written by this device.
+    ///
+    /// Nothing is checked of a key that no chip holds.
+    ///
+    /// - Throws: `DeviceKeyFailure`; `cryptography` with why not.
+    func checkHolder() throws(DeviceKeyFailure)
+
     /// Confirms that this machine is still the key's device although the machine ID has changed.
     ///
     /// - Throws: `DeviceKeyFailure`; `notFound` if there is none.

@@ -54,6 +54,13 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
             holding: contents.holding)
     }
 
+    /// Has the chip open the key, and checks the file around it.
+    package func checkHolder() throws(DeviceKeyFailure) {
+        let contents = try read(path)
+        guard case .sealed(let text) = contents else { return }
+        _ = try failing(as: DeviceKeyFailure.cryptography, chip.open(text))
+    }
+
     /// Returns what the chip says about itself.
     package func chipFacts() throws(CryptographyFailure) -> ChipFacts {
         try failing(as: CryptographyFailure.chip, chip.chip.facts())

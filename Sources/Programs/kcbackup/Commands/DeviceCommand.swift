@@ -37,16 +37,22 @@ struct DeviceShowCommand: Verb {
         let status = try device.status()
         // A key from another machine identifies its device, but cannot be used until the user has said what this is.
         let key = status.machine == .different ? nil : try device.key()
-        var chip: ChipFacts?
+        var (proof, facts) = (HolderProof.proved, ChipFacts?.none)
         if case .chip = status.holding {
-            do throws(CryptographyFailure) {
-                chip = try device.provider.chipFacts()
+            do throws(DeviceKeyFailure) {
+                try device.provider.checkHolder()
             } catch {
-                // Whether it opens the key, 'doctor' finds out.
-                session.warn(explainCryptography(error).message)
+                proof = HolderProof(error)
+                session.warn(Failure(error, session.subjects).explanation.message)
+            }
+            do throws(CryptographyFailure) {
+                facts = try device.provider.chipFacts()
+            } catch {
+                // A chip that does not answer has been named.
+                if proof != .unasked { session.warn(explainCryptography(error).message) }
             }
         }
-        try printDevice(key, status, chip, device, in: session)
+        try printDevice(key, status, proof, facts, device, in: session)
         if status.machine == .different {
             throw DeviceKeyFailure.otherMachine(path: device.provider.location, device: status.device)
         }
@@ -54,14 +60,36 @@ struct DeviceShowCommand: Verb {
     }
 }
 
+/// What is known of the chip that a file names as the holder of the key.
+private enum HolderProof {
+    /// The chip of this machine opens the key, and this device wrote the file.
+    case proved
+    /// Another chip holds it, or this one did before it was cleared.
+    case otherChip
+    /// The file was altered.
+    case altered
+    /// The chip could not be asked.
+    case unasked
+
+    init(_ failure: DeviceKeyFailure) {
+        self =
+            switch failure {
+            case .cryptography(.chip(.otherChip)): .otherChip
+            case .cryptography(.chip(.damaged)): .altered
+            default: .unasked
+            }
+    }
+}
+
 /// Prints the facts about this device after a change; its key can be used.
 func printDevice(_ key: DeviceKey, _ device: LocalDevice, in session: Session) throws {
-    try printDevice(key, device.status(), nil, device, in: session)
+    try printDevice(key, device.status(), .proved, nil, device, in: session)
 }
 
 /// Prints the facts about this device.
 private func printDevice(
-    _ key: DeviceKey?, _ status: DeviceKeyStatus, _ chip: ChipFacts?, _ device: LocalDevice, in session: Session
+    _ key: DeviceKey?, _ status: DeviceKeyStatus, _ proof: HolderProof, _ chip: ChipFacts?, _ device: LocalDevice,
+    in session: Session
 ) throws {
     // With --json, a run prints one object; if there is an error, that object is the error.
     if key == nil, session.style.isJSON { return }
@@ -75,14 +103,14 @@ private func printDevice(
     let lines = [
         "device   \(status.device)\n",
         "machine  \(status.machine == .same ? "the one that the key was made on" : words)\n",
-        "key      \(displayedPath(path))\n", "holder   \(status.holding.words)\n",
+        "key      \(displayedPath(path))\n", "holder   \(status.holding.words(proof))\n",
     ]
     try session.result(
         [
             "device": JSONValue.members([
                 ("id", .text(status.device.description)), ("machine", .text(words)), ("path", .text(path)),
                 ("signer", key.map { .text($0.allowedSignersLine) }),
-            ]).adding(status.holding.json).adding([("chip", chip?.json)])
+            ]).adding(status.holding.json(proof)).adding([("chip", chip?.json)])
         ],
         session.prose(lines + (chip.map { ["chip     \($0.words)\n"] } ?? []))
             + (key.map { ["signer   \($0.allowedSignersLine)\n"] } ?? []))
@@ -90,25 +118,31 @@ private func printDevice(
 
 extension DeviceKeyHolding {
     /// Who holds the key, in words.
-    fileprivate var words: String {
-        switch self {
-        case .file: "the file: a copy of it is this device"
-        case .chip(let history):
+    fileprivate func words(_ proof: HolderProof) -> String {
+        switch (self, proof) {
+        case (.file, _): "the file: a copy of it is this device"
+        case (.chip(let history), .proved):
             "the TPM of this machine, since \(history.sealed); "
                 + (history.origin == .tpm ? "it was made there" : "until then a file")
                 + (history.copied.map { ", and copied on \($0)" } ?? "")
+        case (.chip, .otherChip):
+            "another TPM, or that of this machine before it was cleared: the key does not open here"
+        case (.chip, .altered): "a TPM, and the file was altered since: the key does not open here"
+        case (.chip, .unasked): "a TPM, as the file says; that of this machine could not be asked"
         }
     }
 
-    fileprivate var json: [(String, JSONValue?)] {
-        switch self {
-        case .file: [("holder", .text("file"))]
-        case .chip(let history):
-            [
-                ("holder", .text("tpm")), ("born", .text(history.origin.rawValue)),
-                ("sealed", .text(history.sealed.description)), ("copied", history.copied.map { .text($0.description) }),
-            ]
-        }
+    fileprivate func json(_ proof: HolderProof) -> [(String, JSONValue?)] {
+        guard case .chip(let history) = self else { return [("holder", .text("file"))] }
+        let holder: [(String, JSONValue?)] = [
+            ("holder", .text("tpm")), ("opens", proof == .unasked ? nil : .flag(proof == .proved)),
+        ]
+        // What nobody has proved could be anybody's.
+        guard proof == .proved else { return holder }
+        return holder + [
+            ("born", .text(history.origin.rawValue)), ("sealed", .text(history.sealed.description)),
+            ("copied", history.copied.map { .text($0.description) }),
+        ]
     }
 }
 
