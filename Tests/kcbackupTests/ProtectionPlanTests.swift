@@ -30,6 +30,27 @@ struct ProtectionPlanTests {
 
     private func files(_ names: String...) throws -> [Bool] { try names.map { try Path.exists(home.path($0)) } }
 
+    @Test("A command that is repeated goes on after what an earlier run has done, with the same key alone")
+    func repeated() throws {
+        try home.write("c", "three\n")
+        expect("protect a --class none")
+        expect("protect a b c --class complete --passcode file:passcode", .exists, says: "a.age' is protected already")
+        let other = "age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj"
+        expect("protect a b --class none --also-to \(other)", .exists, says: "a.age' is protected already")
+        #expect(try files("b", "c") == [true, true])
+        let planned = home.run("protect a b c --class none --dry-run").text.split(separator: "\n")
+        #expect(
+            planned.map { $0.prefix { $0 != ":" } } == ["was protected", "would be protected", "would be protected"])
+        expect("protect a b c --class none")
+        expect("protect a b c --class none")
+        #expect(try files("a", "b", "c", "a.age", "b.age", "c.age") == [false, false, false, true, true, true])
+        for name in ["a", "b", "c"] { expect("unprotect \(name).age") }
+        // Another file of that name is not what 'protect' has made.
+        #expect(try files("a") == [true])
+        try FileManager.default.moveItem(atPath: home.path("a"), toPath: home.path("d.age"))
+        expect("protect d b --class none", .notFound)
+    }
+
     @Test("If one of two keychains does not open, no file is decrypted, in whatever order they are given")
     func twoKeychains() throws {
         expect("protect a --class complete --passcode file:passcode")

@@ -71,9 +71,9 @@ struct ProtectFilesCommand: Verb {
             let identity = try place.identity(keychain.passcodeOption, in: session)
             try plan.run(for: [MarkedRecipient(identity)] + others, in: session)
         }
-        let lines = plan.files.map { file, earlier in
-            "\(dryRun ? "would be " : "")protected: \(displayedPath(file.protectedPath)) "
-                + "(\((earlier ?? place).protection))"
+        let lines = plan.files.map { file, earlier, isDone in
+            "\(isDone ? "was " : dryRun ? "would be " : "")protected: "
+                + "\(displayedPath(isDone ? file.path : file.protectedPath)) (\((earlier ?? place).protection))"
         }
         if !dryRun { for line in lines { session.note(line) } }
         if others.isEmpty { session.note(loss) }
@@ -83,8 +83,10 @@ struct ProtectFilesCommand: Verb {
         try session.result(
             [
                 "files": .list(
-                    plan.files.map { file, earlier in
-                        (earlier ?? place).json(path: file.protectedPath, dryRun ? .wouldBeProtected : .protected)
+                    plan.files.map { file, earlier, isDone in
+                        (earlier ?? place).json(
+                            path: isDone ? file.path : file.protectedPath,
+                            dryRun && !isDone ? .wouldBeProtected : .protected)
                     })
             ], dryRun ? lines : [])
         return .ok

@@ -7,8 +7,9 @@ internal import KCReportText
 
 /// What `protect` does, after each file was found fit for it; a dry run ends here.
 struct ProtectionPlan {
-    /// The files, with the place of the key to which a run that was killed has encrypted them already.
-    let files: [(file: FileToProtect, earlier: FileKeyPlaces.Place?)]
+    /// The files, with the place of the key to which an earlier run has encrypted them already, and true if that run has
+    /// given them their names too.
+    let files: [(file: FileToProtect, earlier: FileKeyPlaces.Place?, isDone: Bool)]
 
     /// Looks at all files, and changes none.
     ///
@@ -19,31 +20,41 @@ struct ProtectionPlan {
         let opened = try paths.map { path in
             let path = try session.world.resolve(file: path)
             if Self.isOwn(path, in: session.world) { throw ProtectionProblem.ownFile(path) }
+            if let done = try Self.done(path) { return (file: done, isDone: true) }
             let file = try FileToProtect(path)
             session.subjects.path = path
             if try file.isKeychain { throw ProtectionProblem.ownFile(path) }
-            return file
+            return (file: file, isDone: false)
         }
-        try requireOnce(opened)
+        try requireOnce(opened.map(\.file))
         let places = try FileKeyPlaces(keychain, in: session)
-        files = try opened.map { file in
+        files = try opened.map { file, isDone in
             session.subjects.path = file.path
             let earlier = try file.stanzas.flatMap(places.place(of:))
+            if isDone, earlier != nil { return (file, earlier, true) }
             if earlier == nil, let stanzas = file.stanzas, ProtectionMark.isMarked(stanzas) {
                 try places.requireAll()
                 throw ProtectionProblem.keyElsewhere(file.path)
             }
             if earlier != nil, file.hasEnding { throw ProtectionProblem.alreadyProtected(file.path) }
             try file.requireProtectable(isEncrypted: earlier != nil)
-            return (file, earlier)
+            return (file, earlier, false)
         }
+    }
+
+    /// The protected file that an earlier run has made of a file, which is gone since; nil if that may not be so.
+    private static func done(_ path: String) throws -> FileToProtect? {
+        guard try !Path.exists(path), try Path.kind(of: path + FileToProtect.ending) == .file else { return nil }
+        let file = try FileToProtect(path + FileToProtect.ending)
+        return ProtectionMark.isMarked(file.stanzas ?? []) ? file : nil
     }
 
     /// Refuses a file that is encrypted already, unless its key is the one that is wanted.
     ///
     /// - Parameter hasOthers: true if further keys are wanted; whether a file has them cannot be told.
     func requireKey(of place: FileKeyPlaces.Place, hasOthers: Bool) throws(ProtectionProblem) {
-        for case (let file, let earlier?) in files where hasOthers || earlier.holder != place.holder {
+        for case (let file, let earlier?, let isDone) in files where hasOthers || earlier.holder != place.holder {
+            if isDone { throw .alreadyProtected(file.path) }
             throw .encryptedOtherwise(file.path, earlier.protection, keychain: earlier.keychain?.name)
         }
     }
@@ -58,7 +69,7 @@ struct ProtectionPlan {
 
     /// Protects the files, one after the other.
     func run(for recipients: [any Recipient], in session: Session) throws {
-        for (number, (file, earlier)) in files.enumerated() {
+        for (number, (file, earlier, _)) in files.filter({ !$0.isDone }).enumerated() {
             session.subjects.path = file.path
             if earlier == nil {
                 try file.protect(for: recipients)
