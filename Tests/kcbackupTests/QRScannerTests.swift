@@ -44,6 +44,8 @@ struct QRScannerTests {
         let folder = try TemporaryFolder()
         try draw(Self.address, "code.png", in: folder)
         try folder.write("torn.png", [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+        let whole = try ForeignFile(reading: OpenFile.reading(folder.path("code.png"))).bytes.bytesForTest()
+        try folder.write("cut.png", Array(whole.prefix(whole.count / 2)))
         try folder.write("blank.svg", Array("<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>".utf8))
         let blank = try ExternalProgram.run(
             "rsvg-convert", ["--width", "100", "--output", folder.path("blank.png"), folder.path("blank.svg")])
@@ -54,8 +56,11 @@ struct QRScannerTests {
         #expect(throws: ForeignFailure.limit("bytes of text in QR codes", found: 21, allowed: 20)) {
             try text(folder.path("code.png"), limit: 20)
         }
-        #expect("torn") { try text(folder.path("torn.png")) } throws: { error in
-            if case .needsProgram("zbarimg", _) = error as? ForeignFailure { true } else { false }
+        for (name, variables) in [("torn.png", [:]), ("cut.png", [:]), ("code.png", ["MAGICK_WIDTH_LIMIT": "10"])] {
+            let environment = Self.environment.merging(variables) { $1 }
+            #expect("\(name)") { try text(folder.path(name), environment: environment) } throws: { error in
+                if case .needsProgram("zbarimg", _) = error as? ForeignFailure { true } else { false }
+            }
         }
         #expect("missing") { try text(folder.path("code.png"), environment: ["PATH": "/nowhere"]) } throws: { error in
             if case .needsProgram("zbarimg", let problem) = error as? ForeignFailure {

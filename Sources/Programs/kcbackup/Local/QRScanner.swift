@@ -22,10 +22,13 @@ enum QRScanner {
             case $(head -c 1 -- "$1" | od -An -tx1) in *ff*) kind=jpeg;; *) kind=png;; esac
             exec zbarimg --quiet --raw --nodbus -Sdisable -Sqrcode.enable "$kind:-" <"$1" 2>/dev/null
             """, [path])
-        do throws(ShellCommand.Failure) {
-            return try ShellCommand.output(of: script, environment: environment, limit: limit)
-        } catch {
-            switch error {
+        do {
+            let text = try ShellCommand.output(of: script, environment: environment, limit: limit)
+            // A picture of which it could read nothing, or that is over its limits, ends zbarimg with 0 and without a word.
+            guard !text.isEmpty else { throw needed("it could not read the picture") }
+            return text
+        } catch let failure as ShellCommand.Failure {
+            switch failure {
             case .failed(Ending.noCode): throw ForeignFailure.damaged("there is no QR code in it that can be read")
             case .notStarted, .failed(Ending.notFound):
                 throw needed("it is not installed; on Debian it is in the package 'zbar-tools'")
@@ -33,7 +36,7 @@ enum QRScanner {
             case .tooLong(let limit):
                 throw ForeignFailure.limit(
                     "bytes of text in QR codes", found: UInt64(limit) + 1, allowed: UInt64(limit))
-            case .stream(let failure): throw failure
+            case .stream(let stream): throw stream
             }
         }
     }
