@@ -88,7 +88,7 @@ struct ProtectFilesCommand: Verb {
                             path: isDone ? file.path : file.protectedPath,
                             dryRun && !isDone ? .wouldBeProtected : .protected)
                     })
-            ], dryRun ? lines : [])
+            ], dryRun ? lines.map { $0 + "\n" } : [])
         return .ok
     }
 

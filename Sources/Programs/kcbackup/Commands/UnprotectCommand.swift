@@ -43,7 +43,7 @@ struct UnprotectCommand: Verb {
                     plan.files.map { file, place in
                         place.json(path: file.clearPath, dryRun ? .wouldBeUnprotected : .unprotected)
                     })
-            ], dryRun ? lines : [])
+            ], dryRun ? lines.map { $0 + "\n" } : [])
         return .ok
     }
 }
