@@ -1,4 +1,5 @@
 import Foundation
+import KCByteStreams
 import KCKeychainModel
 import KCTestSupport
 import Testing
@@ -163,6 +164,34 @@ import Testing
         let keychain = try bench.open()
         #expect(throws: KeychainStoreError.damaged("an index does not fit its table")) { try keychain.visit() }
         #expect(throws: KeychainStoreError.damaged("the database is malformed")) { try keychain.checkIntegrity() }
+    }
+
+    @Test("A page that the device does not read is not called damaged by the integrity check")
+    func unreadablePage() throws {
+        let keychain = try bench.open()
+        let transaction = try keychain.connection.beginReading()
+        // The first page and the schema are in memory from here on, and the file is locked.
+        _ = try ItemTables(transaction.database).number("SELECT count(*) FROM keychain")
+        let path = "/" + bench.path.split(separator: "/").suffix(2).joined(separator: "/")
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
+        let own = try #require(
+            descriptors.filter { descriptor in
+                // Other tests close descriptors meanwhile.
+                let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+                return link?.hasSuffix(path) ?? false
+            }.max())
+        // Nothing is at the first addresses of a process, and so reading there fails with EIO.
+        let nothing = unsafe open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
+        let whole = dup(own)
+        dup2(nothing, own)
+        defer {
+            dup2(whole, own)
+            close(whole)
+            close(nothing)
+        }
+        #expect(throws: KeychainStoreError.file(FileFailure(bench.path, .system(EIO, doing: "reading")))) {
+            try Keychain.checkIntegrity(transaction.database)
+        }
     }
 
     @Test("An intact file passes the integrity check")

@@ -163,6 +163,9 @@ internal import KCKeychainModel
         return KeychainStoreError(sqliteCode: code, systemError: systemError, path)
     }
 
+    /// The error for damage that SQLite has found and told of in words.
+    func damage() -> KeychainStoreError { failure(SQLITE_CORRUPT) }
+
     /// Throws `notFound` if the path leads to another file, or to none, since this one was opened.
     func requireInPlace() throws(KeychainStoreError) {
         var isElsewhere: Int32 = 0

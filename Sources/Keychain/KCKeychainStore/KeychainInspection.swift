@@ -52,12 +52,14 @@ extension Keychain {
 
     /// Reads every page of the file and compares tables with their indexes; items are not opened.
     package func checkIntegrity() throws(KeychainStoreError) {
-        try connection.read { database throws(KeychainStoreError) in
-            let statement = try SQLStatement("PRAGMA integrity_check(1)", on: database)
-            guard try statement.step() else { throw .damaged("the database answers nothing") }
-            let answer = statement.withBytes(0) { bytes in bytes.indices.map { bytes[$0] } }
-            // SQLite's messages may quote the file.
-            guard answer == Array("ok".utf8) else { throw .damaged("the database is malformed") }
-        }
+        try connection.read { database throws(KeychainStoreError) in try Self.checkIntegrity(database) }
+    }
+
+    static func checkIntegrity(_ database: Database) throws(KeychainStoreError) {
+        let statement = try SQLStatement("PRAGMA integrity_check(1)", on: database)
+        guard try statement.step() else { throw .damaged("the database answers nothing") }
+        let answer = statement.withBytes(0) { bytes in bytes.indices.map { bytes[$0] } }
+        // SQLite's messages may quote the file. A page that the device does not read is one of them.
+        guard answer == Array("ok".utf8) else { throw database.damage() }
     }
 }
