@@ -1,4 +1,5 @@
 import Foundation
+import KCByteStreams
 import KCKeychainModel
 import KCTestSupport
 import Testing
@@ -75,6 +76,30 @@ struct LateLockTests {
         let files = SQLiteFile(bench.path)
         #expect(try files.run("PRAGMA integrity_check") == [[.text("ok")]])
         #expect(try files.run("SELECT count(*) FROM genp") == [[.integer(2)]])
+    }
+
+    @Test("A signal ends the waiting for the lock of another connection, before a change and at its end")
+    func interrupted() async {
+        await #expect(processExitsWith: .success) {
+            let bench = try Bench()
+            let other = try bench.create().connection
+            let keychain = try bench.open(lockWait: .seconds(600))
+            Interruption.request(SIGTERM)
+            defer { Interruption.request(0) }
+            try other.database.begin(writing: true)
+            #expect(throws: KeychainStoreError.interrupted) {
+                try keychain.connection.write { _ in Issue.record("the file was locked") }
+            }
+            other.database.rollBack()
+            let transaction = try other.beginReading()
+            #expect(try LateLockTests.accounts(transaction.database) == 0)
+            #expect(throws: KeychainStoreError.interrupted) {
+                try keychain.connection.write { database in
+                    try SQLStatement("UPDATE keychain SET created = created + 1", on: database).run()
+                }
+            }
+            try transaction.commit()
+        }
     }
 
     @Test("A change too large for memory is written early, and is undone with everything else")

@@ -35,10 +35,6 @@ static inline int csqlite_pause(void *limit, int tries) {
     return 1;
 }
 
-static inline int csqlite_set_wait(sqlite3 *connection, int milliseconds) {
-    return sqlite3_busy_handler(connection, csqlite_pause, (void *)(intptr_t)milliseconds);
-}
-
 /* A database file that locks out its readers only when the file itself is about to be written.
  *
  * SQLite takes the exclusive lock before it makes the journal durable, so that readers wait for all writes to the disk.
@@ -49,6 +45,8 @@ struct csqlite_file {
     sqlite3_io_methods methods;
     const sqlite3_io_methods *original;
     int limit;
+    /* Returns true once nothing is to be waited for any more. */
+    int (*is_stopped)(void);
     /* The lock that SQLite believes to have. */
     int lock;
     /* True while this is the exclusive lock, and in truth the file has the reserved one: nothing has been written. */
@@ -84,8 +82,10 @@ static inline int csqlite_file_unlock(sqlite3_file *file, int lock) {
 /* Takes the exclusive lock in truth. In the middle of a commit, SQLite does not expect "busy". */
 static inline int csqlite_file_catch_up(struct csqlite_file *own, sqlite3_file *file) {
     int code = own->original->xLock(file, SQLITE_LOCK_EXCLUSIVE);
-    for (int tries = 0; code == SQLITE_BUSY && csqlite_pause((void *)(intptr_t)own->limit, tries); tries++)
+    for (int tries = 0; code == SQLITE_BUSY && !own->is_stopped(); tries++) {
+        if (!csqlite_pause((void *)(intptr_t)own->limit, tries)) break;
         code = own->original->xLock(file, SQLITE_LOCK_EXCLUSIVE);
+    }
     own->failure = code;
     own->is_late = code != SQLITE_OK;
     return code == SQLITE_BUSY ? SQLITE_IOERR_LOCK : code;
@@ -115,7 +115,7 @@ static inline int csqlite_file_truncate(sqlite3_file *file, sqlite3_int64 size) 
 /* Lets the file of a connection without a transaction lock out its readers late.
  *
  * Returns what must be freed after the connection is closed; null without memory, or if the connection has no file. */
-static inline struct csqlite_file *csqlite_lock_late(sqlite3 *connection, int milliseconds) {
+static inline struct csqlite_file *csqlite_lock_late(sqlite3 *connection, int milliseconds, int (*is_stopped)(void)) {
     sqlite3_file *file = (sqlite3_file *)0;
     if (sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file->pMethods)
         return (struct csqlite_file *)0;
@@ -128,6 +128,7 @@ static inline struct csqlite_file *csqlite_lock_late(sqlite3 *connection, int mi
     own->methods.xTruncate = csqlite_file_truncate;
     own->original = file->pMethods;
     own->limit = milliseconds;
+    own->is_stopped = is_stopped;
     file->pMethods = &own->methods;
     return own;
 }

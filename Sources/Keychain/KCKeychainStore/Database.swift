@@ -33,7 +33,10 @@ internal import KCKeychainModel
         let real = try Self.resolvingFolder(of: path)
         unsafe pointer = try Self.open(real, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, as: path)
         self.path = path
-        try check(unsafe csqlite_set_wait(pointer, lockWait.milliseconds))
+        let limit = unsafe UnsafeMutableRawPointer(bitPattern: Int(lockWait.milliseconds))
+        try check(
+            unsafe sqlite3_busy_handler(
+                pointer, { limit, tries in unsafe Interruption.isRequested ? 0 : csqlite_pause(limit, tries) }, limit))
     }
 
     /// Creates a database in memory.
@@ -146,8 +149,12 @@ internal import KCKeychainModel
     /// The error for the result code of the last call.
     func failure(_ code: Int32) -> KeychainStoreError {
         lastFailure = code
+        // What was waited for did not come, since a signal ended the waiting.
+        if code & 0xff == SQLITE_BUSY, Interruption.isRequested { return .interrupted }
         if isLent, unsafe sqlite3_get_autocommit(pointer) != 0 { isTransactionLost = true }
-        if code & 0xff == SQLITE_IOERR, unsafe lateFile?.pointee.failure == SQLITE_BUSY { return .busy }
+        if code & 0xff == SQLITE_IOERR, unsafe lateFile?.pointee.failure == SQLITE_BUSY {
+            return Interruption.isRequested ? .interrupted : .busy
+        }
         var systemError = unsafe sqlite3_system_errno(pointer)
         if code & 0xff == SQLITE_CORRUPT {
             // SQLite treats a failing device as damage; only the operating system knows the difference.
@@ -225,7 +232,7 @@ internal import KCKeychainModel
     /// - Parameter lockWait: how long a commit waits for those who read.
     func lockOutReadersLate(lockWait: Duration) throws(KeychainStoreError) {
         precondition(unsafe lateFile == nil, "called twice")
-        unsafe lateFile = csqlite_lock_late(pointer, lockWait.milliseconds)
+        unsafe lateFile = csqlite_lock_late(pointer, lockWait.milliseconds) { Interruption.isRequested ? 1 : 0 }
         guard unsafe lateFile != nil else { throw .sqlite(SQLITE_NOMEM) }
     }
 
