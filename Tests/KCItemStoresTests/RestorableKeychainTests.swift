@@ -45,6 +45,23 @@ struct RestorableKeychainTests {
                 }, unlock: { _ in }, make: { _, _ in throw KeychainStoreError.exists(path) }))
     }
 
+    @Test("Undo is planned after a change that another run is making, whose state is not passed over")
+    func waitsForRunningChange() throws {
+        try add("ann")
+        let minimum = ScryptCost(logN: 1)
+        let path = local.path
+        let impatient = try Keychain.open(
+            at: path, deviceKey: keychain.deviceKey, lockWait: .zero, minimumCost: minimum)
+        let store = try RestorableKeychain(
+            local, minimumCost: minimum, setting,
+            KeychainAccess(
+                hasPasscode: false, open: { impatient }, unlock: { _ in },
+                make: { _, _ in throw KeychainStoreError.exists(path) }))
+        let lock = try FileLock(path + ".lock", waitingAtMost: .zero)
+        #expect(throws: KeychainStoreError.busy) { try store.planUndo(to: nil) }
+        withExtendedLifetime(lock) {}
+    }
+
     private func archive() throws -> ProvenArchive {
         let (key, _) = try setting.device.keyOrFirst()
         let source = try ArchiveSource(kind: "keychain", name: "login")

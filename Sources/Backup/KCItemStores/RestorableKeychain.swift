@@ -154,6 +154,8 @@ package final class RestorableKeychain: RestorableStore {
 
     package func planUndo(to name: String?) throws -> UndoPlan {
         let keychain = try access.open()
+        // Else the state that a running change has kept, which is the present one until its end, would be passed over.
+        try keychain.awaitChange()
         let states = KeptStates(of: keychain, in: setting.folder)
         let known = try states.list()
         // Those from before it was moved are no longer its last changes once it was changed at its new place.

@@ -82,6 +82,21 @@ struct KeychainPath {
     }
 }
 
+extension KeychainPath {
+    /// Waits until no process is changing the keychain, if one ever has.
+    ///
+    /// - Throws: `busy`, `interrupted`.
+    func awaitChange(atMost limit: Duration) throws(KeychainStoreError) {
+        do throws(KeychainStoreError) {
+            guard try status(".lock") != nil else { return }
+            _ = try ChangeLock(for: self, waitingAtMost: limit)
+        } catch {
+            if error == .busy || error == .interrupted { throw error }
+            // Whatever else is wrong with the lock is said where the change is made.
+        }
+    }
+}
+
 /// An exclusive lock for changing a keychain, held until the object is released; the kernel releases it if the process
 /// dies.
 final class ChangeLock {
