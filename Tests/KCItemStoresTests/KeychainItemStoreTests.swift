@@ -122,6 +122,8 @@ private final class CountedStates: StateKeeping {
 
     init(_ keychain: Keychain) { self.keychain = keychain }
 
+    func count() -> Int { commands.count }
+
     func keeping<Result>(
         before command: KeptStates.Change, isKept: Bool,
         _ change: (_ keep: @escaping () throws -> Void) throws -> Result

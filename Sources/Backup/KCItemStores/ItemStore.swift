@@ -31,6 +31,9 @@ package protocol ItemStore: ReadableStore {
         _ items: [Item], _ changes: AttributeChanges, secret: borrowing SecretBytes?, now: Timestamp, keepsState: Bool
     ) throws -> UpdateReport
 
+    /// The number of states before earlier changes, which may have what is deleted.
+    func countOfStates() throws -> Int
+
     /// Deletes items that were found, and rows that are no items if `filter` selects them.
     ///
     /// - Parameter keepsState: false to keep no state before the change.

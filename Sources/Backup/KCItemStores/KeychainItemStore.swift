@@ -108,6 +108,8 @@ package final class KeychainItemStore: ItemStore {
         return report
     }
 
+    package func countOfStates() throws -> Int { try states.count() }
+
     package func delete(_ found: FoundItems, _ filter: ItemFilter, now: Timestamp, keepsState: Bool) throws {
         try change(.itemDelete, keepsState) { writer in
             for item in found.items { _ = try writer.delete(matching: ItemQuery(item), now: now) }

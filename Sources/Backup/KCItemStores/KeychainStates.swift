@@ -72,6 +72,8 @@ package struct KeychainStates: StateKeeping {
         }
     }
 
+    package func count() throws -> Int { try states.listEverywhere().count }
+
     package func removeAll() -> Int {
         var count = 0
         setting.removing {

@@ -40,6 +40,8 @@ package struct KeyringStates: StateKeeping {
         }
     }
 
+    package func count() throws -> Int { try folder.names().count }
+
     /// How a restore keeps states.
     struct Keeping {
         /// What the user does, for the list of states.

@@ -122,6 +122,8 @@ package final class ServiceItemStore: ItemStore {
         return report
     }
 
+    package func countOfStates() throws -> Int { try states.count() }
+
     package func delete(_ found: FoundItems, _ filter: ItemFilter, now: Timestamp, keepsState: Bool) throws {
         try states.keeping(before: .itemDelete, isKept: keepsState) { keep in
             try target(keep).delete(found.items)

@@ -14,6 +14,9 @@ package protocol StateKeeping {
         _ change: (_ keep: @escaping () throws -> Void) throws -> Result
     ) throws -> Result
 
+    /// The number of states that are kept of earlier changes.
+    func count() throws -> Int
+
     /// Removes the states that were kept, since they have what must not be read there.
     ///
     /// - Returns: how many there were; a failure is a warning, as the change has been made.

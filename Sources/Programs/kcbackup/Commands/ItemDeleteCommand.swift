@@ -50,12 +50,18 @@ struct ItemDeleteCommand: Verb {
             }
             try session.confirm("Delete \(count) items?", isGiven: change.yes)
         }
+        let earlier = change.noUndo ? try store.countOfStates() : 0
         if count > 0 { try store.delete(found, filter, now: session.now, keepsState: !change.noUndo) }
         let deleted = place.deed("deleted", "from")
         session.done = "\(counted(count, "item")) \(deleted)"
         for words in wordsApart(found.items) { session.note("\(deleted): \(words)") }
         if damaged > 0 { session.note("\(deleted): \(counted(damaged, "damaged item"))") }
         session.noteUndo(place.option)
+        if earlier > 0 {
+            session.note(
+                "\(counted(earlier, "earlier state")) may still have what was deleted: "
+                    + "\(session.undoCommand(place.option).dropLast()) --list' names their files")
+        }
         if style.json { try session.result(["items": .list(found.items.map { .item($0) })], []) }
         return status
     }
