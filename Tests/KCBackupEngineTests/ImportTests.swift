@@ -46,6 +46,31 @@ struct ImportTests {
         try ImportItems(policy: .overwrite, isDryRun: false).run(table(of: secrets, at: moment(second)), into: keychain)
     }
 
+    @Test("A line without a secret never replaces an item that asks for the passcode", arguments: [true, false])
+    func secretless(isOpen: Bool) throws {
+        let machine = try Machine()
+        let keychain = try machine.makeKeychain()
+        var attributes = Attributes()
+        attributes[.srvr] = .text("mail.example")
+        attributes[.acct] = .text("ada")
+        attributes[.accc] = .text(AccessConstraint.devicePasscode.rawValue)
+        let draft = ItemDraft(itemClass: .internetPassword, attributes: attributes)
+        let item = try keychain.add(draft, secret: SecretBytes(copying: "mine".utf8), now: moment(1))
+        let stored = try keychain.storedSecret(of: item)
+        if !isOpen { keychain.lock() }
+        for constraint in [nil, AttributeValue.text(AccessConstraint.devicePasscode.rawValue)] {
+            attributes[.accc] = constraint
+            for policy in [ConflictPolicy.newer, .overwrite] {
+                var collection = ItemCollection(date: moment(2))
+                try collection.add(ItemDraft(itemClass: .internetPassword, attributes: attributes), secret: nil)
+                let report = try ImportItems(policy: policy, isDryRun: false).run(collection.finish(), into: keychain)
+                #expect(report.counts.keep == 1 && report.counts.update == 0)
+            }
+        }
+        #expect(try keychain.find(ItemQuery()).items == [item])
+        #expect(try keychain.storedSecret(of: item) == stored)
+    }
+
     @Test("However rows are added, removed and reordered, each item keeps its password and no row is lost")
     func nothingMoves() throws {
         var random = SeededRandom(seed: 17)

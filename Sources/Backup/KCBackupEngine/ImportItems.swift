@@ -64,6 +64,8 @@ package struct ImportItems {
         _ source: some ItemSource, _ existing: any ExistingItems, _ step: @escaping () -> Void,
         _ observe: @escaping (Item, RestoreAction) -> Void
     ) throws -> (report: ImportReport, actions: ActionList, changes: [Int: Change]) {
+        // An item that is found by its key is not looked for by its UUID.
+        try existing.requireSound()
         let places = try AlikePlaces(of: source, in: existing)
         var visitor = PlanVisitor(
             rules: rules, existing: existing, isEmpty: try existing.isEmpty, places: places, step: step,
@@ -294,6 +296,10 @@ private struct PlanVisitor: ItemVisitor {
     private func decide(
         _ row: Item, _ target: Item?, _ byKey: Item?, _ byUUID: Item?, _ secret: borrowing SecretBytes
     ) throws -> RestoreAction {
+        // A list of items has no secrets of those that ask for the passcode, and read back it must not remove them.
+        if row.secretSize == nil, [byKey, byUUID].contains(where: { $0?.constraint != nil && $0?.secretSize != nil }) {
+            return .keep
+        }
         // Items without dates of their own have the file's, which another copy of the same file has not.
         if let target, try row.dated(as: target) == target {
             if try existing.secret(of: target, equals: secret, in: .plain) { return .same }
