@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures whole runs of `kcbackup import` with a file of COUNT JSON lines, and of `create` and `restore` with what it made:
-# seconds, processor seconds and peak memory; beside them bare SQLite, which inserts the same rows. Needs GNU time (Debian
+# Measures whole runs of `kcbackup import` with a file of COUNT JSON lines, and of `create`, `restore` and `undo` with what it
+# made: seconds, processor seconds and peak memory; beside them bare SQLite, which inserts the same rows. Needs GNU time (Debian
 # package `time`) and sqlite3.
 #
 #   Benchmarks/measure-lines.sh COUNT [KCBACKUP]
@@ -52,6 +52,8 @@ measure "create" create -r "$recipient" -o archive.kcb
 measure "verify" verify archive.kcb -i key
 measure "restore" restore archive.kcb -i key --keychain other
 measure "restore again" restore archive.kcb -i key --keychain other
+measure "item add" item add --service "one more" --no-secret
+measure "undo of one item" undo --yes
 
 keychain=$HOME/.local/share/kcbackup/keychains/login.keychain
 sqlite3 "$keychain" .schema >schema.sql

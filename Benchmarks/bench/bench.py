@@ -146,6 +146,10 @@ class Bench:
             shutil.copy(self.folder / f"{name}.empty", self.keychain(name))
         return empty
 
+    def adding(self, name):
+        """What adds one item to a keychain, for `undo`."""
+        return lambda: quietly(self.kcbackup, "item", "add", "--service", "one more", "--no-secret", "--keychain", name)
+
     def add(self, name, command, **options):
         if isinstance(command, list):
             command = [str(word) for word in command]
@@ -174,6 +178,7 @@ class Bench:
         # As scripts look for one item.
         verb("item find", "item", "find", *login, "--account", keychains.account(self.count // 2))
         verb("import", "import", self.items, "--into", "imported", prepare=self.emptying("imported"))
+        verb("undo of one item", "undo", *login, "--yes", prepare=self.adding("login"))
         verb("--version", "--version")
         verb("item list of 20 items", "item", "list", "--keychain", "few")
         security = pathlib.Path(self.kcbackup).with_name("security")

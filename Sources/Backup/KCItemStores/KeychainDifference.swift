@@ -9,8 +9,7 @@ struct KeychainDifference {
     /// The number of items of the copy.
     let itemsAfter: Int
     private let copy: Keychain
-    private let versions: Set<RowVersion>
-    private let old: VersionedItems
+    private let rows: RowDifference
 
     /// - Parameters:
     ///   - keychain: the keychain that is replaced.
@@ -18,27 +17,27 @@ struct KeychainDifference {
     ///   - written: the rows that the undone command wrote; nil if that is unknown.
     init(from keychain: Keychain, to copy: Keychain, written: Set<RowSeal>?) throws(KeychainStoreError) {
         self.copy = copy
-        old = try copy.versionedItems()
-        let now = try keychain.versionedItems(since: old, of: copy)
-        versions = now.versions
-        itemsAfter = try copy.itemCount()
+        rows = try keychain.difference(from: copy)
+        itemsAfter = rows.counts.before
+        let now = rows.now.compactMap { row in row.item.map { (item: $0, seal: row.seal) } }
+            .sorted { $0.item.precedes($1.item) }
+        let old = rows.before.compactMap(\.item).sorted { $0.precedes($1) }
         let pairs: [Int?]
         do throws(CryptographyFailure) {
-            pairs = try ItemMatcher.pairs(of: now.items.map(\.item), with: old.items.map(\.item))
+            pairs = try ItemMatcher.pairs(of: now.map(\.item), with: old)
         } catch {
             throw .cryptography(error)
         }
-        let differing = now.items.indices.filter { [old] in !old.versions.contains(now.items[$0].version) }
-        let (added, changed) = (differing.filter { pairs[$0] == nil }, differing.filter { pairs[$0] != nil })
+        let (added, changed) = (now.indices.filter { pairs[$0] == nil }, now.indices.filter { pairs[$0] != nil })
         let present = Set(pairs.compactMap(\.self))
         var changes = UndoneChanges()
-        changes.itemsBefore = try keychain.itemCount()
-        changes.vanishing = added.map { now.items[$0].item }
-        changes.changing = changed.map { now.items[$0].item }
-        changes.returning = old.items.indices.filter { !present.contains($0) }.map { [old] in old.items[$0].item }
+        changes.itemsBefore = rows.counts.now
+        changes.vanishing = added.map { now[$0].item }
+        changes.changing = changed.map { now[$0].item }
+        changes.returning = old.indices.filter { !present.contains($0) }.map { old[$0] }
         if let written {
             let since = { (indices: [Int]) in
-                indices.map { now.items[$0] }.filter { row in row.seal.map(written.contains) != true }.map(\.item)
+                indices.map { now[$0] }.filter { row in row.seal.map(written.contains) != true }.map(\.item)
             }
             changes.since = .init(added: since(added), changed: since(changed))
         }
@@ -46,12 +45,12 @@ struct KeychainDifference {
     }
 
     /// True if the copy holds what the keychain holds; rows that are no valid items count, too.
-    var isNone: Bool { versions == old.versions }
+    var isNone: Bool { rows.isNone }
 
     /// Checks that what was listed, and perhaps confirmed, is still what is removed or set back.
     ///
     /// - Throws: `KeychainStoreError` (`busy` if it is not).
     func requireCurrent(_ writer: KeychainWriter) throws(KeychainStoreError) {
-        guard try writer.versionedItems(since: old, of: copy).versions == versions else { throw .busy }
+        guard try writer.difference(from: copy).isEqual(to: rows) else { throw .busy }
     }
 }

@@ -115,6 +115,9 @@ struct ItemRow {
     /// Selects the live rows as `selection` does, in the order of their rowids.
     var storedSelection: String { "\(selection) NOT INDEXED WHERE \(Self.isLive) ORDER BY id" }
 
+    /// Selects all rows in the order of their rowids.
+    var wholeSelection: String { "\(selection) NOT INDEXED ORDER BY id" }
+
     /// Selects the sealed secrets of the live rows.
     var sealSelection: String { "SELECT data FROM \(itemClass.rawValue) NOT INDEXED WHERE \(Self.isLive)" }
 

@@ -158,6 +158,11 @@ final class ItemTables {
         return uuids
     }
 
+    /// True if a class has a live row.
+    func hasLiveRows(_ itemClass: ItemClass) throws(KeychainStoreError) -> Bool {
+        try number("SELECT EXISTS(SELECT 1 FROM \(itemClass.rawValue) WHERE \(ItemRow.isLive))") != 0
+    }
+
     /// True if a live password has a derived UUID.
     var hasDerivedUUIDs: Bool {
         get throws(KeychainStoreError) {

@@ -39,39 +39,57 @@ extension KeychainWriter {
         try runAllOrAbort { () throws(KeychainStoreError) in
             guard keychain.hasKeys(of: copy) else { throw .damaged("the copy has other keys") }
             let transaction = try copy.beginReadTransaction()
-            try ItemTables(transaction.database).requireSound()
-            for itemClass in ItemClass.allCases {
-                try replaceTable(itemClass.rawValue, from: transaction.database)
-            }
+            for row in ItemRow.all { try replaceTable(row, from: transaction.database) }
             try transaction.commit()
         }
     }
 
-    private func replaceTable(_ table: String, from other: Database) throws(KeychainStoreError) {
-        let database = tables.database
-        try SQLStatement("DELETE FROM \(table)", on: database).run()
-        let rows = try SQLStatement("SELECT * FROM \(table)", on: other)
+    /// Replaces the rows that differ, so that little is written where little has changed.
+    private func replaceTable(_ row: ItemRow, from other: Database) throws(KeychainStoreError) {
+        let (database, table) = (tables.database, row.itemClass.rawValue)
+        _ = try ItemTables(other).checkedRowCount(row.itemClass)
+        var pairs = try RowPairs(row, row.wholeSelection, now: database, before: other)
+        // Collected, since no statement may iterate over a table that is being changed.
+        var (leaving, coming): ([Int64], [Int64]) = ([], [])
+        while let pair = try pairs.next() {
+            if pair == .added || pair == .changed { leaving.append(row.number(pairs.now)) }
+            if pair == .gone || pair == .changed { coming.append(row.number(pairs.before)) }
+        }
+        let removal = try SQLStatement("DELETE FROM \(table) WHERE id=?", on: database)
+        for number in leaving {
+            try removal.bind(number, 1)
+            try removal.run()
+        }
+        let rows = try SQLStatement("SELECT * FROM \(table) WHERE id=?", on: other)
         let count = rows.columnCount
         let marks = Array(repeating: "?", count: count).joined(separator: ",")
         let insertion = try SQLStatement("INSERT INTO \(table) VALUES (\(marks))", on: database)
-        while try rows.step() {
-            for column in 0..<count {
-                switch rows.type(column) {
-                case .integer: try insertion.bind(rows.integer(column), column + 1)
-                case .null: try insertion.bindNull(column + 1)
-                case .blob:
-                    try rows.withBytes(column) { bytes throws(KeychainStoreError) in
-                        try insertion.bind(bytes, column + 1)
-                    }
-                case .text:
-                    try rows.withBytes(column) { bytes throws(KeychainStoreError) in
-                        try insertion.bindText(bytes, column + 1)
-                    }
-                case .real: throw .damaged("a column has a type that no item has")
-                }
-            }
-            try insertion.run()
-            insertion.reset()
+        for number in coming {
+            try rows.bind(number, 1)
+            guard try rows.step() else { throw .damaged("a row of the copy is not found by its number") }
+            try copyRow(rows, count, to: insertion)
+            rows.reset()
         }
+    }
+
+    private func copyRow(
+        _ row: SQLStatement, _ count: Int, to insertion: SQLStatement
+    ) throws(KeychainStoreError) {
+        for column in 0..<count {
+            switch row.type(column) {
+            case .integer: try insertion.bind(row.integer(column), column + 1)
+            case .null: try insertion.bindNull(column + 1)
+            case .blob:
+                try row.withBytes(column) { bytes throws(KeychainStoreError) in
+                    try insertion.bind(bytes, column + 1)
+                }
+            case .text:
+                try row.withBytes(column) { bytes throws(KeychainStoreError) in
+                    try insertion.bindText(bytes, column + 1)
+                }
+            case .real: throw .damaged("a column has a type that no item has")
+            }
+        }
+        try insertion.run()
     }
 }

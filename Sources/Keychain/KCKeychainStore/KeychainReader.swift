@@ -88,10 +88,7 @@ package class KeychainReader: ExistingItems {
     /// See `ExistingItems`.
     package var isEmpty: Bool {
         get throws {
-            for itemClass in ItemClass.allCases {
-                let sql = "SELECT EXISTS(SELECT 1 FROM \(itemClass.rawValue) WHERE \(ItemRow.isLive))"
-                if try tables.number(sql) != 0 { return false }
-            }
+            for itemClass in ItemClass.allCases where try tables.hasLiveRows(itemClass) { return false }
             return true
         }
     }

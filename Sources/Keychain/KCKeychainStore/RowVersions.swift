@@ -37,30 +37,70 @@ package struct RowVersion: Hashable, Sendable {
     }
 }
 
-/// The live rows of a keychain with their versions.
-package struct VersionedItems: Sendable {
-    /// The versions of all rows.
-    package private(set) var versions: Set<RowVersion> = []
-    /// The rows that are valid items, in archive order; a seal is nil if it is damaged.
-    package private(set) var items: [(item: Item, version: RowVersion, seal: RowSeal?)] = []
+/// The live rows in which a keychain and an earlier copy of it differ, in the order of their classes and numbers.
+package struct RowDifference: Sendable {
+    /// A row of one of the two that the other does not have.
+    package struct Row: Sendable {
+        fileprivate let version: RowVersion
+        /// Nil if the row is not a valid item.
+        package let item: Item?
+        /// Nil if it is damaged.
+        package let seal: RowSeal?
 
-    /// Gives the item at `index` another version.
-    fileprivate mutating func set(_ version: RowVersion, at index: Int) {
-        versions.remove(items[index].version)
-        versions.insert(version)
-        items[index].version = version
+        fileprivate init(
+            _ row: SQLStatement, _ layout: ItemRow, _ builder: inout AttributesBuilder, _ text: inout [UInt8]
+        ) {
+            version = RowVersion(row, layout, text: &text)
+            item = layout.item(row, &builder)
+            seal = item == nil ? nil : layout.withData(row) { RowSeal(of: $0) }
+        }
     }
 
-    fileprivate init(_ tables: ItemTables) throws(KeychainStoreError) {
-        var search = try ItemSearch(ItemQuery(), in: tables)
+    /// The rows that only the keychain has.
+    package private(set) var now: [Row] = []
+    /// The rows that only the copy has.
+    package private(set) var before: [Row] = []
+    /// The numbers of all live rows of the keychain and of the copy.
+    package private(set) var counts = (now: 0, before: 0)
+
+    /// True if both hold the same, though perhaps under other seals.
+    package var isNone: Bool { now.isEmpty && before.isEmpty }
+
+    /// True if the rows are the same ones.
+    package func isEqual(to other: RowDifference) -> Bool {
+        now.map(\.version) == other.now.map(\.version) && before.map(\.version) == other.before.map(\.version)
+    }
+
+    fileprivate mutating func add(_ pairs: RowPairs) throws(KeychainStoreError) {
+        var pairs = pairs
+        var builder = AttributesBuilder()
         var text: [UInt8] = []
-        while let match = try search.next() {
-            let version = RowVersion(match.statement, match.row, text: &text)
-            versions.insert(version)
-            if let item = match.item {
-                items.append((item, version, match.row.withData(match.statement) { RowSeal(of: $0) }))
-            }
+        while let pair = try pairs.next() {
+            if pair != .gone { counts.now += 1 }
+            if pair != .added { counts.before += 1 }
+            if pair == .added || pair == .changed { now.append(Row(pairs.now, pairs.row, &builder, &text)) }
+            if pair == .gone || pair == .changed { before.append(Row(pairs.before, pairs.row, &builder, &text)) }
         }
+    }
+
+    /// Leaves out the rows that only have another number.
+    fileprivate mutating func removeMoved() {
+        let moved = Set(now.map(\.version)).intersection(before.map(\.version))
+        now.removeAll { moved.contains($0.version) }
+        before.removeAll { moved.contains($0.version) }
+    }
+
+    /// Leaves out the rows whose items are the same and whose secrets are too.
+    fileprivate mutating func removeSealedAnew(
+        _ isSame: (Item) throws(KeychainStoreError) -> Bool
+    ) throws(KeychainStoreError) {
+        let items = Set(before.compactMap(\.item))
+        var same: Set<Item> = []
+        for case .some(let item) in now.map(\.item) where items.contains(item) {
+            if try isSame(item) { same.insert(item) }
+        }
+        now.removeAll { $0.item.map(same.contains) ?? false }
+        before.removeAll { $0.item.map(same.contains) ?? false }
     }
 }
 
@@ -98,24 +138,14 @@ extension KeychainReader {
     private func add(
         _ row: ItemRow, since earlier: KeychainReader, to written: inout WrittenRows
     ) throws(KeychainStoreError) {
-        let before = try SQLStatement(row.storedSelection, on: earlier.tables.database)
-        var hasBefore = try before.step()
-        if !hasBefore { return try addAll(row, to: &written) }
-        let now = try SQLStatement(row.storedSelection, on: tables.database)
+        if try !earlier.tables.hasLiveRows(row.itemClass) { return try addAll(row, to: &written) }
+        var pairs = try RowPairs(row, row.storedSelection, now: tables.database, before: earlier.tables.database)
         var builder = AttributesBuilder()
         var (same, gone) = (0, 0)
-        while try now.step() {
-            while hasBefore, row.number(before) < row.number(now) {
-                gone += 1
-                hasBefore = try before.step()
-            }
-            var isSame = false
-            if hasBefore, row.number(before) == row.number(now) {
-                isSame = row.isEqual(now, before)
-                if !isSame { gone += 1 }
-                hasBefore = try before.step()
-            }
-            if isSame { continue }
+        while let pair = try pairs.next() {
+            if pair == .gone || pair == .changed { gone += 1 }
+            guard pair == .added || pair == .changed else { continue }
+            let now = pairs.now
             try row.withData(now) { blob throws(KeychainStoreError) in
                 if try isOnlySealedAnew(row.item(now, &builder), blob, since: earlier) {
                     same += 1
@@ -124,10 +154,6 @@ extension KeychainReader {
                     RowSeal(of: blob)?.append(to: &written.record)
                 }
             }
-        }
-        while hasBefore {
-            gone += 1
-            hasBefore = try before.step()
         }
         if same != gone { written.isNone = false }
     }
@@ -159,29 +185,22 @@ extension KeychainReader {
 }
 
 extension KeychainReader {
-    /// All live rows with their versions; a row that differs from the one in `copy`, an earlier state of the same file,
-    /// only in its seal has the version of that one.
+    /// The rows that differ from those of `copy`, an earlier state of the same file, in more than their seals.
     ///
-    /// So the versions are equal if the contents are. A secret that no key opens here counts as changed if its seal
-    /// differs.
-    ///
-    /// - Parameter old: the rows of `copy`.
-    package func versionedItems(
-        since old: VersionedItems, of copy: Keychain
-    ) throws(KeychainStoreError) -> VersionedItems {
-        var now = try VersionedItems(tables)
-        let changed = now.items.indices.filter { !old.versions.contains(now.items[$0].version) }
-        if changed.isEmpty { return now }
-        let replaced = old.items.filter { !now.versions.contains($0.version) }.map { ($0.item, $0.version) }
-        let earlier = Dictionary(replaced, uniquingKeysWith: { first, _ in first })
+    /// Only these are kept in memory. A secret that no key opens here counts as changed if its seal differs.
+    package func difference(from copy: Keychain) throws(KeychainStoreError) -> RowDifference {
         try copy.withReadTransaction { database throws(KeychainStoreError) in
-            let reader = try KeychainReader(copy, database)
-            for index in changed {
-                let item = now.items[index].item
-                if let version = earlier[item], try holdsSecret(of: item, in: reader) { now.set(version, at: index) }
+            let earlier = try KeychainReader(copy, database)
+            try database.limitCache(toKiB: Self.copyCacheSize)
+            var difference = RowDifference()
+            for row in ItemRow.all {
+                try difference.add(RowPairs(row, row.storedSelection, now: tables.database, before: database))
             }
+            difference.removeMoved()
+            try difference.removeSealedAnew { item throws(KeychainStoreError) in try holdsSecret(of: item, in: earlier)
+            }
+            return difference
         }
-        return now
     }
 
     /// True if the secret of a live item is the one that it has in `other`, whose keys are the same.
@@ -194,17 +213,14 @@ extension KeychainReader {
 }
 
 extension Keychain {
-    /// All live rows with their versions, compared with those of a copy; see `KeychainReader`.
-    package func versionedItems(
-        since old: VersionedItems, of copy: Keychain
-    ) throws(KeychainStoreError) -> VersionedItems {
+    /// The rows that differ from those of a copy; see `KeychainReader`.
+    ///
+    /// - Throws: `damaged` also if an index of this file does not fit its rows.
+    package func difference(from copy: Keychain) throws(KeychainStoreError) -> RowDifference {
         try withReadTransaction { database throws(KeychainStoreError) in
-            try KeychainReader(self, database).versionedItems(since: old, of: copy)
+            let reader = try KeychainReader(self, database)
+            try reader.tables.requireSound()
+            return try reader.difference(from: copy)
         }
-    }
-
-    /// All live rows with their versions; no key is needed.
-    package func versionedItems() throws(KeychainStoreError) -> VersionedItems {
-        try withReadTransaction { database throws(KeychainStoreError) in try VersionedItems(ItemTables(database)) }
     }
 }
