@@ -8,6 +8,7 @@ package struct RestoreChanges {
     private let namesCreated: Bool
     private let namesSame: Bool
     private let limit: Int
+    private let isForNames: Bool
 
     package var created: [Item] { inOrder(lists.created) }
     package var replaced: [Item] { inOrder(lists.replaced) }
@@ -23,10 +24,12 @@ package struct RestoreChanges {
     ///   - namesCreated: true if the items that are created without a loss are to be named.
     ///   - namesSame: true if those that are there already are to be named.
     ///   - limit: how many items a list can have.
-    package init(namesCreated: Bool, namesSame: Bool, limit: Int) {
+    ///   - isForNames: true if no more of the items is needed than their names, so that large ones need little memory.
+    package init(namesCreated: Bool, namesSame: Bool, limit: Int, isForNames: Bool = false) {
         self.namesCreated = namesCreated
         self.namesSame = namesSame
         self.limit = limit
+        self.isForNames = isForNames
     }
 
     /// Notes the decision about an item.
@@ -41,6 +44,6 @@ package struct RestoreChanges {
     }
 
     private func append(_ item: Item, to list: inout [Item]) {
-        if list.count < limit { list.append(item) }
+        if list.count < limit { list.append(isForNames ? item.shortened() : item) }
     }
 }

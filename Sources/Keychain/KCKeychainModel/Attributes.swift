@@ -145,7 +145,7 @@ package struct Attributes: Hashable, Sendable {
     }
 
     /// The size of the members in bytes.
-    private var membersSize: Int { packed.count - AttributeIndex.size(codes.count) }
+    var membersSize: Int { packed.count - AttributeIndex.size(codes.count) }
 }
 
 extension Attributes: CustomStringConvertible {

@@ -51,6 +51,30 @@ package struct Item: Hashable, Sendable {
         constraint = other.constraint
     }
 
+    /// The item as it is named and sorted, if its values are large: texts are cut, and data and free attributes left out.
+    ///
+    /// - Parameter limit: the largest size of a value that stays as it is, in bytes.
+    package func shortened(toBytes limit: Int = 1_024) -> Item {
+        if attributes.membersSize <= limit, extra.isEmpty { return self }
+        var kept = attributes
+        for code in attributes.codes {
+            switch attributes[code] {
+            case .text(let text) where text.utf8.count > limit:
+                kept[code] = .text(String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit))))
+            case .data(let bytes) where bytes.count > limit: kept[code] = nil
+            default: break
+            }
+        }
+        let extra = extra.filter { $0.name.utf8.count + $0.value.utf8.count <= limit }
+        do throws(ItemProblem) {
+            return try Item(
+                itemClass: itemClass, uuid: uuid, attributes: kept, extra: extra, secretSize: secretSize)
+        } catch {
+            // Less of what is valid is valid, too; if not, it is only larger.
+            return self
+        }
+    }
+
     /// The same item with another UUID.
     package func with(uuid: ItemUUID) -> Item { Item(self, uuid: uuid) }
 

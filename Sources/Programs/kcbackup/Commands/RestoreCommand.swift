@@ -210,7 +210,7 @@ struct RestoreCommand: Verb {
         let watch = RestoreWatch(
             RestoreChanges(
                 namesCreated: dryRun || namesAll || style.json, namesSame: namesAll,
-                limit: namesAll || style.json ? .max : ChangeList.limit + 1))
+                limit: namesAll || style.json ? .max : ChangeList.limit + 1, isForNames: !style.json))
         // The archive is read once for the plan and once for writing.
         let progress = Progress("restoring items", in: session, reading: proven.opened, dryRun ? 1 : 2)
         defer { progress.finish() }
