@@ -92,6 +92,7 @@ struct SourceRuleTests {
                 path: "Sources/Programs/kcbackup/A.swift",
                 text: function("switch a {\n" + cases(60) + "    default: b()\n    }\n", 1))
         ),
+        (.archivesAreNamed, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "try ArchiveFile(path: a)")),
         (.nothingLeftOver, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "// TO" + "DO: check\n")),
     ]
 

@@ -14,6 +14,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     case pastedWordsAreQuoted = "foreign text in a command that the user may paste is a `shellWord`"
     case commandsAreQuoted = "a command that the user may copy is in quotes, within which no line is broken"
     case commandsAreOfPrograms = "the programs say which command helps; the targets below return facts"
+    case archivesAreNamed = "an archive is opened under its name, or where nobody else can have given it one"
     case nothingLeftOver = "no mark says that something is still to be done"
 
     /// The only target that may import each library.
@@ -86,6 +87,21 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Base/KCConsole/TerminalSignals.swift", "Sources/Base/KCConsole/Inheritance.swift",
         "Sources/Base/KCConsole/Successor.swift", "Sources/Base/KCConsole/SharedTerminal.swift",
     ]
+    /// The files that open archives: a new one should use `NamedArchive`, as all do that read archives from a place where
+    /// others can write, or compare them with an entry of a catalogue.
+    static let archiveOpeners: Set = [
+        "Sources/Backup/KCBackupCatalogue/FileState.swift", "Sources/Backup/KCBackupCatalogue/ListedArchive.swift",
+        "Sources/Backup/KCBackupCatalogue/Rebuilding.swift", "Sources/Backup/KCFleetIndex/FleetIndexer.swift",
+        "Sources/Backup/KCItemStores/ArchivedStateFolder.swift",
+        "Sources/Programs/kcbackup/Archives/ArchiveOptions.swift",
+        "Sources/Programs/kcbackup/Archives/ArchiveOutput.swift",
+        "Sources/Programs/kcbackup/Archives/FolderKeys.swift",
+        "Sources/Programs/kcbackup/Archives/VerifySubject.swift",
+        "Sources/Programs/kcbackup/Commands/RekeyCommand.swift",
+        "Sources/Programs/kcbackup/Remotes/ArchiveCopier.swift",
+        "Sources/Programs/kcbackup/Remotes/ArchiveFetcher.swift",
+        "Sources/Programs/kcbackup/Remotes/RemoteDestination.swift",
+    ]
     /// The endings of the calls that replace this process.
     private static let execs = ["l", "v", "lp", "vp", "le", "ve", "lpe", "vpe"]
     /// The maximum number of lines in a file.
@@ -146,6 +162,9 @@ enum SourceRule: String, CaseIterable, Sendable {
         case .commandsAreOfPrograms:
             if file.path.hasPrefix("Sources/Programs/") { return [] }
             return file.lines(of: file.whole.places(of: "'kcbackup "))
+        case .archivesAreNamed:
+            if file.target == "KCBackupArchive" || Self.archiveOpeners.contains(file.path) { return [] }
+            return file.lines(of: file.code.places(of: "ArchiveFile(").filter { !file.code.isInWord($0 - 1) })
         case .nothingLeftOver:
             return leftovers(in: file)
         }

@@ -30,6 +30,8 @@ package enum CatalogueFailure: Error, Hashable, Sendable {
     case missing(name: String)
     /// A genuine archive has the name of a recorded one, but is another archive, or the same one with other keys.
     case replaced(name: String, CatalogueEntry.Difference)
+    /// An archive is of another time, device or keychain than its name says.
+    case renamed(path: String)
     /// There are no archives in the folder.
     case noArchives(folder: String)
     /// The trash contains nothing that could be moved back.

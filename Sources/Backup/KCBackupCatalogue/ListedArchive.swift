@@ -55,7 +55,8 @@ package struct ListedArchive {
         }
         for name in unlisted.map(\.string) {
             let (outline, failure) = look("\(path)/\(name)")
-            let state = outline == nil ? failure ?? .noArchive : .unlisted
+            let isRenamed = outline.map { ArchiveName(name)?.isName(of: $0.header) == false }
+            let state = isRenamed.map { $0 ? State.replaced : .unlisted } ?? failure ?? .noArchive
             rows.append(ListedArchive(name: name, entry: nil, outline: outline, state: state))
         }
         return rows.sorted { ($0.created ?? .reference, $0.name) < ($1.created ?? .reference, $1.name) }

@@ -1,5 +1,6 @@
 internal import KCAgeEncryption
 internal import KCBackupArchive
+internal import KCBackupCatalogue
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCConsole
@@ -27,13 +28,19 @@ final class ArchiveOpener {
         file.header.mode == .unencrypted || options.hasKey || asks(file.hasPassphrase)
     }
 
-    /// Verifies that the archive is genuine, and opens it with the given keys or with a passphrase from the user.
+    /// Verifies that the archive is genuine and what its name says, and opens it with the given keys or with a passphrase
+    /// from the user.
     ///
-    /// - Throws: `ArchiveFailure`, `AgeFailure`, `FileFailure`, `DeviceKeyFailure`, `TrustedDevicesFailure`, and errors of reading
+    /// - Throws: `CatalogueFailure.renamed`, `ArchiveFailure`, `AgeFailure`, `FileFailure`, `DeviceKeyFailure`, `TrustedDevicesFailure`, and errors of reading
     ///   secrets.
-    func prove(_ file: ArchiveFile, at archive: String) throws -> ProvenArchive {
+    func prove(_ archive: NamedArchive, at path: String) throws -> ProvenArchive {
         let local = try LocalDevice(session.world).identity()
-        let proven = try ProvenArchive(open(file.prove(), at: archive), local: local)
+        let proven = try ProvenArchive(open(archive.file.prove(), at: path), local: local)
+        try archive.requireSeries {
+            let progress = Progress("checking the archive", in: session, reading: proven.opened, 1)
+            defer { progress.finish() }
+            return try proven.opened.source(progress.step)
+        }
         let needsKey = proven.header.mode == .unencrypted && !proven.isFromThisDevice
         session.subjects.retiredArchiveKey = needsKey ? try session.world.retiredKey(of: proven.header.device) : nil
         return proven

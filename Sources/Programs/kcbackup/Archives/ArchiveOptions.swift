@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KCAgeEncryption
 internal import KCBackupArchive
+internal import KCBackupCatalogue
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCConsole
@@ -28,11 +29,17 @@ struct ArchiveOptions: ParsableArguments {
     /// True if a passphrase or an identity was given.
     var hasKey: Bool { passphrase != nil || !identity.isEmpty }
 
-    /// Opens the file, without verifying anything yet.
+    /// Opens the file, without verifying more than its name yet.
     ///
-    /// - Parameter isOneOfTwo: true if keys that do not apply to it may apply to another archive.
-    /// - Throws: `ArchiveFailure`, `UsageProblem`, and as `ChosenName.require`.
-    func open(_ archive: String, isOneOfTwo: Bool = false, in session: Session) throws -> FoundArchive {
+    /// - Parameters:
+    ///   - isOneOfTwo: true if keys that do not apply to it may apply to another archive.
+    ///   - ifRenamed: receives the failure of an archive that is another one than its name says; if nil, that is a warning
+    ///     where the user has named the archive itself, and otherwise an error.
+    /// - Throws: `ArchiveFailure`, `UsageProblem`, `CatalogueFailure.renamed`.
+    func open(
+        _ archive: String, isOneOfTwo: Bool = false, ifRenamed: ((CatalogueFailure) throws -> Void)? = nil,
+        in session: Session
+    ) throws -> FoundArchive {
         if archive.isEmpty { throw UsageProblem.emptyArchive }
         try check(with: [archive])
         session.subjects.path = archive
@@ -44,24 +51,32 @@ struct ArchiveOptions: ParsableArguments {
             )
         }
         let file: ArchiveFile
-        var chosen: ChosenName?
+        var chosen: String?
         do {
-            let opened = try session.world.openArchive(archive) { chosen = ChosenName($0, later: $1, in: session) }
+            let opened = try session.world.openArchive(archive) {
+                chosen = $0.text
+                session.tell(newest: $0, later: $1)
+            }
             if try opened.size() == 0 {
-                let name = chosen?.path ?? archive
                 throw Refusal(
-                    .damaged, "\(quotedInput(name)) is empty",
+                    .damaged, "\(quotedInput(chosen ?? archive)) is empty",
                     hint: "what was to write it has failed: copy it again, or use another archive")
             }
             file = try ArchiveFile(opened)
         } catch ArchiveFailure.notAnArchive {
             try Self.refuseOther(archive, in: session)
-            session.subjects.path = chosen?.path ?? archive
+            session.subjects.path = chosen ?? archive
             throw ArchiveFailure.notAnArchive
         }
-        try chosen?.require(file.header)
+        let path = chosen ?? archive
+        let isNamed = chosen == nil
+        let named = try NamedArchive(file, named: FoundArchive.name(of: path), at: path) { failure in
+            if let ifRenamed { return try ifRenamed(failure) }
+            guard isNamed else { throw failure }
+            session.warn(Failure(failure, session.subjects).explanation.message)
+        }
         if !isOneOfTwo, file.header.mode == .unencrypted { warnOfUselessKey("the archive is", session) }
-        return FoundArchive(file: file, path: chosen?.path ?? archive, chosen: chosen)
+        return FoundArchive(archive: named, path: path)
     }
 
     /// Refuses a file that is not an archive by what it is; does nothing if that is unknown.

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCBackupArchive
+internal import KCBackupCatalogue
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCConsole
@@ -132,12 +133,12 @@ struct ComparedSides {
                 ComparedSide.Facts(
                     format: reading.format.name, bound: reading.contents.staying.count, unneeded: reading.unneeded))
         }
-        let file = try opening.open(path, isOneOfTwo: true, in: session).file
-        let proven = try prove(file, path)
+        let found = try opening.open(path, isOneOfTwo: true, in: session)
+        let proven = try prove(found.archive, path)
         if proven.takesPasscode {
             try archivePasscode.open(proven, isNeeded: false, path: path, keptIn: passcode, in: session)
         }
-        return .archive(proven, try ArchiveOutline(file))
+        return .archive(proven, try ArchiveOutline(found.file))
     }
 
     /// Reads a file of another program; nil for an archive or an unknown file.
@@ -156,14 +157,14 @@ struct ComparedSides {
         }
     }
 
-    private func prove(_ file: ArchiveFile, _ path: String) throws -> ProvenArchive {
+    private func prove(_ archive: NamedArchive, _ path: String) throws -> ProvenArchive {
         do {
-            return try opener.prove(file, at: path)
+            return try opener.prove(archive, at: path)
         } catch ArchiveFailure.noMatchingIdentity
-            where file.hasPassphrase && opening.passphrase == nil && session.world.terminal.isAttended
+            where archive.file.hasPassphrase && opening.passphrase == nil && session.world.terminal.isAttended
         {
             // The identities are for the other archive.
-            return try ArchiveOpener(ArchiveOptions.parse([]), in: session).prove(file, at: path)
+            return try ArchiveOpener(ArchiveOptions.parse([]), in: session).prove(archive, at: path)
         }
     }
 }

@@ -26,7 +26,7 @@ struct HomeRestore {
             session.note("\(displayed(path)):")
             do {
                 statuses.append(
-                    try command.restore(path, as: name, asking: asking, opener, session) { json, lines in
+                    try command.restore(path, isChosen: true, asking: asking, opener, session) { json, lines in
                         if session.style.isJSON { results.append(json) } else { try session.result([:], lines) }
                     })
             } catch {

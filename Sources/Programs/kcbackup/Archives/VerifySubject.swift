@@ -112,14 +112,16 @@ struct VerifySubject {
         }
     }
 
-    /// Opens the file, without verifying anything yet.
+    /// Opens the file, without verifying more than its name yet.
     ///
     /// - Returns: nil if another run has removed the archive in the meantime.
-    /// - Throws: `CatalogueFailure.missing`, and as `ArchiveOptions.open`.
-    func open(_ options: ArchiveOptions, in session: Session) throws -> ArchiveFile? {
+    /// - Throws: `CatalogueFailure` (`missing`, `renamed`), and as `ArchiveOptions.open`.
+    func open(_ options: ArchiveOptions, in session: Session) throws -> NamedArchive? {
         if let problem { throw problem }
         if let original { return try open(options, copyOf: original, in: session) }
-        guard isOfFolder, !isOnRemote else { return try options.open(path, in: session).file }
+        guard isOfFolder, !isOnRemote else {
+            return try options.open(path, ifRenamed: ifRenamed, in: session).archive
+        }
         let place = session.world.resolve(path)
         if let known, try !Path.exists(place) {
             let isListed = try session.catalogueIfAny(of: known.folder)?.complete.contains {
@@ -129,15 +131,22 @@ struct VerifySubject {
             throw CatalogueFailure.missing(name: path)
         }
         // Not `options.open`, which would wait indefinitely for a pipe with this name.
-        return try ArchiveFile(path: place)
+        return try named(ArchiveFile(path: place))
     }
+
+    private func named(_ file: ArchiveFile) throws -> NamedArchive {
+        try NamedArchive(file, named: FoundArchive.name(of: path), at: path, ifRenamed: ifRenamed)
+    }
+
+    /// The entry in a catalogue, with which a genuine archive is compared, says more than the name.
+    private func ifRenamed(_ failure: CatalogueFailure) throws { if known == nil { throw failure } }
 
     /// Opens a copy, or what it is a copy of if the remote lists its hash.
     ///
     /// - Throws: `RemoteFailure.exists` if another archive has its name, and as `ArchiveOptions.open`.
-    private func open(_ options: ArchiveOptions, copyOf original: String, in session: Session) throws -> ArchiveFile {
-        if isListedAlike { return try ArchiveFile(path: session.world.resolve(original)) }
-        let copy = try options.open(path, in: session).file
+    private func open(_ options: ArchiveOptions, copyOf original: String, in session: Session) throws -> NamedArchive {
+        if isListedAlike { return try named(ArchiveFile(path: session.world.resolve(original))) }
+        let copy = try options.open(path, ifRenamed: ifRenamed, in: session).archive
         let file: ArchiveFile
         do {
             file = try ArchiveFile(path: session.world.resolve(original))
@@ -145,7 +154,7 @@ struct VerifySubject {
             // The copy may then be the only good one.
             throw Refusal.originalUnreadable(original, Failure(error, session.subjects).explanation.message, copy: path)
         }
-        if try copy.checksum() == file.checksum() { return copy }
+        if try copy.file.checksum() == file.checksum() { return copy }
         guard let location = RemoteLocation(path) else { throw RemoteFailure.unusableName(path) }
         throw RemoteFailure.exists(location)
     }
@@ -156,18 +165,12 @@ struct VerifySubject {
     ///   - report: what was found in it; nil if it was not read.
     ///   - source: reads what the archive was made from; called if the catalogue does not know it.
     /// - Returns: the checked archive, if the catalogue knows it.
-    /// - Throws: `CatalogueFailure.replaced`, `Refusal.renamedCopy`, and what `source` throws.
+    /// - Throws: `CatalogueFailure.replaced`, and what `source` throws.
     func compared(
         with outline: ArchiveOutline, _ origin: Origin, _ report: VerifyReport?, isDrilled: Bool,
         source: () throws -> ArchiveSource
     ) throws -> CheckedArchive? {
-        if isOfFolder, isOnRemote, let name = ArchiveName(Path.split(path).name) {
-            guard name.isName(of: outline.header) else { throw Refusal.renamedCopy(path: path) }
-            if report != nil, try !ArchiveName.isSeries(name.series, of: source()) {
-                throw Refusal.renamedCopy(path: path)
-            }
-        }
-        return try known?.entry.checked(outline, origin, report, isDrilled: isDrilled, at: path, source: source)
+        try known?.entry.checked(outline, origin, report, isDrilled: isDrilled, at: path, source: source)
     }
 }
 

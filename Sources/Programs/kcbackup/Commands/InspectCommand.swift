@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCBackupArchive
+internal import KCBackupCatalogue
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCDeviceIdentity
@@ -114,13 +115,13 @@ struct InspectCommand: Verb {
             let file = found.file
             // A report without items would be of little use, so none is written without a key.
             guard !archives.outside && opener.canOpen(file) || report != nil else {
-                try printOutside(file, found.path, isFirst, session)
+                try printOutside(found.archive, found.path, isFirst, session)
                 isFirst = false
                 if choosesItems { session.warn("without a key no item is shown, and the conditions select nothing") }
                 return choosesItems ? .incomplete : .ok
             }
             var outline = try ArchiveOutline(file)
-            let proven = try opener.prove(file, at: found.path)
+            let proven = try opener.prove(found.archive, at: found.path)
             if try session.opensHereAlone(proven, file, outline) { outline.reach = .thisDevice }
             let selection = InspectSelection(
                 filter: filter, onlyStaying: staysBehind, mode: file.header.mode,
@@ -216,8 +217,8 @@ struct InspectCommand: Verb {
     }
 
     /// Shows what needs no key, after verifying it.
-    private func printOutside(_ file: ArchiveFile, _ archive: String, _ isFirst: Bool, _ session: Session) throws {
-        let proven = try ProvenOutside(file, local: LocalDevice(session.world).identity())
+    private func printOutside(_ named: NamedArchive, _ archive: String, _ isFirst: Bool, _ session: Session) throws {
+        let proven = try named.proveOutside(local: LocalDevice(session.world).identity())
         let outline = proven.outline
         let unseen = outline.header.mode == .unencrypted || archives.outside ? ArchiveOutline.inside : outline.notSeen
         try session.result(

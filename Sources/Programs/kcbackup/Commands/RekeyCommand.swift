@@ -192,8 +192,10 @@ struct RekeyCommand: Verb {
             throw ArchiveFailure.notAnArchive
         }
         if file.header.mode == .unencrypted { throw ArchiveFailure.notRekeyable(.unencrypted) }
-        let opened = try opener.prove(file, at: subject.path).opened
         let (folder, name) = Path.split(subject.path)
+        // An entry says more than the name.
+        let named = try NamedArchive(file, named: name, at: subject.path) { if subject.entry == nil { throw $0 } }
+        let opened = try opener.prove(named, at: subject.path).opened
         let archive = try opened.rekeyed(to: maker.make(of: opened.header.archiveID), by: device, inFolder: folder)
         if let backups = subject.folder, let entry = subject.entry {
             try backups.replace(entry, ifStill: file.status, by: archive, keys: names, now: session.now)

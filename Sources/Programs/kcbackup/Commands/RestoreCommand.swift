@@ -158,21 +158,17 @@ struct RestoreCommand: Verb {
     /// Restores one archive.
     ///
     /// - Parameters:
-    ///   - name: the name that says what it must be; nil if the user named it.
+    ///   - isChosen: true if it was chosen by its name, which must then say what it is; false if the user named it.
     ///   - asking: the keychains with a passcode that the run restores into, if it is of several archives.
     ///   - result: receives the result, as `Session.result` does.
     func restore(
-        _ archive: String, as name: ArchiveName? = nil, asking: [String] = [], _ opener: ArchiveOpener,
+        _ archive: String, isChosen: Bool = false, asking: [String] = [], _ opener: ArchiveOpener,
         _ session: Session, result: (JSONValue, [String]) throws -> Void
     ) throws -> ExitStatus {
-        let found = try opening.open(archive, in: session)
+        let found = try opening.open(archive, ifRenamed: isChosen ? { throw $0 } : nil, in: session)
         let outline = try ArchiveOutline(found.file)
         try RestorePlace.requireFolder(of: keychainName, in: session)
-        let proven = try opener.prove(found.file, at: found.path)
-        if let chosen = found.chosen { try chosen.require(source(of: proven, session)) }
-        if let name, try !name.isName(of: proven.header) || !name.isSeries(of: source(of: proven, session)) {
-            throw Refusal.renamedCopy(path: archive)
-        }
+        let proven = try opener.prove(found.archive, at: found.path)
         var options = try options()
         try AcceptOriginOption.ask(about: proven, &options, question: "Restore it anyway?", in: session)
         let target = try RestorePlace(

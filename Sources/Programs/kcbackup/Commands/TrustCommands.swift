@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KCBackupArchive
+internal import KCBackupCatalogue
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCDeviceIdentity
@@ -84,21 +85,11 @@ extension DeviceTrustCommand {
         guard try isName || !archive.isEmpty && Path.exists(session.world.resolve(archive)) else {
             throw UsageProblem.deviceOrArchive
         }
-        session.subjects.path = archive
-        var chosen: ChosenName?
-        let file: ArchiveFile
-        do {
-            file = try ArchiveFile(
-                session.world.openArchive(archive) { chosen = ChosenName($0, later: $1, in: session) })
-        } catch ArchiveFailure.notAnArchive {
-            try ArchiveOptions.refuseOther(archive, in: session)
-            throw ArchiveFailure.notAnArchive
-        }
-        try chosen?.require(file.header)
-        let outside = try ProvenOutside(file, local: local.identity())
+        let found = try ArchiveOptions.parse([]).open(archive, in: session)
+        let outside = try found.archive.proveOutside(local: local.identity())
         let id = outside.outline.header.device
         try session.confirm(
-            "Device \(id) signed \(quoted(chosen?.path ?? archive)). Does 'kcbackup device show' print this ID there?",
+            "Device \(id) signed \(quoted(found.path)). Does 'kcbackup device show' print this ID there?",
             isGiven: yes)
         return id
     }

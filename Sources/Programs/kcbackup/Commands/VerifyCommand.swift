@@ -95,13 +95,13 @@ struct VerifyCommand: Verb {
         let subjects = try subjects(sample, in: session)
         let tally = Tally()
         let status = try archives.forEach(subjects, named: \.path, in: session) { subject, opener in
-            guard let file = try checked.noting(subject, { try subject.open(archives.opening, in: session) }) else {
+            guard let archive = try checked.noting(subject, { try subject.open(archives.opening, in: session) }) else {
                 tally.gone += 1
                 return .ok
             }
-            let look = Look(command: self, subject: subject, file: file, session: session)
-            let (status, archive) = try checked.noting(subject) { try look.verify(opener, passcode) }
-            if let archive, let known = subject.known { checked.append(archive, in: known.folder) }
+            let look = Look(command: self, subject: subject, archive: archive, session: session)
+            let (status, found) = try checked.noting(subject) { try look.verify(opener, passcode) }
+            if let found, let known = subject.known { checked.append(found, in: known.folder) }
             if status == .ok { tally.whole += 1 } else { tally.partial += 1 }
             return status
         }
@@ -144,8 +144,10 @@ struct VerifyCommand: Verb {
 private struct Look {
     let command: VerifyCommand
     let subject: VerifySubject
-    let file: ArchiveFile
+    let archive: NamedArchive
     let session: Session
+
+    private var file: ArchiveFile { archive.file }
 
     typealias Found = (status: ExitStatus, checked: CheckedArchive?)
 
@@ -161,7 +163,7 @@ private struct Look {
         let outline = try ArchiveOutline(file)
         let proven: ProvenArchive
         do {
-            proven = try opener.prove(file, at: path)
+            proven = try opener.prove(archive, at: path)
         } catch let failure as ArchiveFailure where subject.isOfFolder && !command.drill && failure.isOfKey {
             // One key need not open all archives in a folder; verify what needs no key.
             session.warn(explainArchive(failure, path).message)
@@ -179,7 +181,7 @@ private struct Look {
 
     /// Verifies everything that needs no key.
     private func verifyOutside(isEnough: Bool) throws -> Found {
-        let proven = try ProvenOutside(file, local: LocalDevice(session.world).identity())
+        let proven = try archive.proveOutside(local: LocalDevice(session.world).identity())
         let checked = try subject.compared(
             with: proven.outline, proven.origin, nil, isDrilled: false
         ) { preconditionFailure("nothing was read") }

@@ -81,6 +81,11 @@ func explainCatalogue(_ failure: CatalogueFailure, job: String?) -> Explanation 
         Explanation(
             .damaged, "\(quoted(name)) is not the archive that was made under this name: \(words(difference))",
             hint: "move it to another folder, and take the right one from a copy")
+    case .renamed(let path):
+        Explanation(
+            .damaged,
+            "\(quoted(path)) was renamed: it is of another time, device or keychain than its name says",
+            hint: "'kcbackup inspect \(shellWord(path))' shows what it is")
     case .noArchives(let folder):
         Explanation(
             .notFound, "there is no archive in \(quoted(folder))",

@@ -218,23 +218,12 @@ extension Refusal {
             hint: "give the file another name with 'mv'")
     }
 
-    /// An archive on a remote is another one than its name says.
-    static func renamedCopy(path: String) -> Refusal {
-        Refusal(
-            .damaged,
-            "\(quoted(path)) was renamed: it is of another time, device or keychain than its name says",
-            hint:
-                "name the archive that is meant; 'kcbackup list \(shellWord(Self.folder(of: path)))' shows all of them")
-    }
-
     /// What a copy is compared with cannot be read.
     static func originalUnreadable(_ path: String, _ message: String, copy: String) -> Refusal {
         Refusal(
             .damaged, "\(quoted(path)), with which its copy is compared: \(message)",
             hint: "keep the copy: 'kcbackup verify \(shellWord(copy))' checks it alone")
     }
-
-    private static func folder(of path: String) -> String { RemoteLocation(path)?.folder?.text ?? path }
 
     /// An unencrypted archive would be made where others can read it.
     static let readableRemote = Refusal(

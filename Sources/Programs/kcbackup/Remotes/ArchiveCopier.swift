@@ -13,16 +13,17 @@ struct ArchiveCopier {
     let copiesReadable: Bool
     let session: Session
 
-    /// - Throws: `Refusal.readableCopy`, `CatalogueFailure` (`replaced`, `missing`) if the file is not that of `entry`,
+    /// - Throws: `Refusal.readableCopy`, `CatalogueFailure` (`replaced`, `missing`, `renamed`) if the file is not that of `entry` or its name,
     ///   `ArchiveFailure`, `FileFailure`, and as `RemoteFolder.put`.
     func copy(_ path: String, of entry: CatalogueEntry? = nil) throws -> RemoteFolder.Copy {
         let (folder, name) = Path.split(session.absolute(path))
         guard let real = Path.real(folder) else { throw FileFailure(path, .notFound) }
         // A link is not followed: the copy has the name that was given.
         let file = try opened("\(real)/\(name)", of: entry)
-        let archive = try ArchiveFile(file)
-        if archive.header.mode == .unencrypted, !copiesReadable { throw Refusal.readableCopy(path: path) }
-        let proven = try ProvenOutside(archive, local: LocalDevice(session.world).identity())
+        // An entry says more than the name.
+        let archive = try NamedArchive(ArchiveFile(file), named: name, at: path) { if entry == nil { throw $0 } }
+        if archive.file.header.mode == .unencrypted, !copiesReadable { throw Refusal.readableCopy(path: path) }
+        let proven = try archive.proveOutside(local: LocalDevice(session.world).identity())
         if let difference = entry?.difference(proven.outline, origin: proven.origin, fingerprint: nil) {
             throw CatalogueFailure.replaced(name: path, difference)
         }

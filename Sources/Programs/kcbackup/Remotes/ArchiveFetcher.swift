@@ -1,4 +1,5 @@
 internal import KCBackupArchive
+internal import KCBackupCatalogue
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCCryptography
@@ -15,7 +16,7 @@ struct ArchiveFetcher {
     ///
     /// - Returns: false if the same file is there already.
     /// - Throws: `FileFailure` (`exists` if the name is taken by another file), `RemoteFailure`, `ArchiveFailure`,
-    ///   `StreamFailure`.
+    ///   `CatalogueFailure.renamed`, `StreamFailure`.
     func fetch(_ entry: RemoteEntry, from remote: RemoteFolder) throws -> Bool {
         // Names come from the other machine, and must not lead out of the folder.
         guard !entry.name.exact.contains("/"), !entry.name.exact.hasControlCharacter else {
@@ -36,7 +37,9 @@ struct ArchiveFetcher {
             }
             return false
         }
-        _ = try ProvenOutside(ArchiveFile(file), local: LocalDevice(session.world).identity())
+        let source = remote.location.appending(entry.name).text
+        _ = try NamedArchive(ArchiveFile(file), named: entry.name, at: source)
+            .proveOutside(local: LocalDevice(session.world).identity())
         try target.publish(as: entry.name)
         return true
     }
