@@ -173,7 +173,7 @@ struct CopyTests {
             ("copy a.kcb --to tmp", .usage),
             ("copy a.kcb --to nas:../x", .usage), ("copy none.kcb --to nas:x", .notFound),
             ("copy key --to nas:x", .damaged),
-            ("inspect nas:x/none.kcb", .notFound), ("inspect nas:none", .notFound), ("inspect nas:x", .usage),
+            ("inspect nas:x/none.kcb", .notFound), ("inspect nas:none", .notFound),
             ("list far:x", .notFound), ("list nas:none", .notFound), ("list nas:x --rebuild", .usage),
             ("verify nas:none", .notFound), ("prune nas:x --keep-last 1", .refused), ("prune nas:x --undo", .refused),
         ]

@@ -32,6 +32,12 @@ package enum CatalogueFailure: Error, Hashable, Sendable {
     case replaced(name: String, CatalogueEntry.Difference)
     /// An archive is of another time, device or keychain than its name says.
     case renamed(path: String)
+    /// The names of several archives in the folder do not tell which is the newest.
+    case unclearNewest(folder: String)
+    /// The archives in the folder are of several devices, of which none is known.
+    case severalDevices(folder: String, [String])
+    /// The archives in the folder are of several series, and one was to be taken.
+    case severalSeries(folder: String, [String])
     /// There are no archives in the folder.
     case noArchives(folder: String)
     /// The trash contains nothing that could be moved back.

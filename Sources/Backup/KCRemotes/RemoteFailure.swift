@@ -26,8 +26,6 @@ package enum RemoteFailure: Error, Hashable, Sendable {
     case unreachable(RemoteLocation, message: String)
     /// There is no such file.
     case missing(RemoteLocation)
-    /// The names of the archives in a folder do not tell which is the newest of one keychain.
-    case unclearNewest(RemoteLocation)
     /// A name that cannot be part of `REMOTE:PATH`.
     case unusableName(String)
     /// A name that sftp would not take literally.

@@ -5,6 +5,7 @@ internal import KCBackupCatalogue
 internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCConsole
+internal import KCDeviceIdentity
 internal import KCForeignFormats
 internal import KCItemSources
 internal import KCKeychainModel
@@ -29,47 +30,42 @@ struct ArchiveOptions: ParsableArguments {
     /// True if a passphrase or an identity was given.
     var hasKey: Bool { passphrase != nil || !identity.isEmpty }
 
-    /// Opens the file, without verifying more than its name yet.
+    /// Opens the file, or the newest of a folder, without verifying more than its name yet.
     ///
     /// - Parameters:
+    ///   - accepted: a device whose archives count if the newest of a folder is taken, though it is not trusted.
     ///   - isOneOfTwo: true if keys that do not apply to it may apply to another archive.
     ///   - ifRenamed: receives the failure of an archive that is another one than its name says; if nil, that is a warning
     ///     where the user has named the archive itself, and otherwise an error.
-    /// - Throws: `ArchiveFailure`, `UsageProblem`, `CatalogueFailure.renamed`.
+    /// - Throws: `ArchiveFailure`, `UsageProblem`, `CatalogueFailure.renamed`, and as `ArchivePlace.newest`.
     func open(
-        _ archive: String, isOneOfTwo: Bool = false, ifRenamed: ((CatalogueFailure) throws -> Void)? = nil,
-        in session: Session
+        _ archive: String, accepting accepted: DeviceID? = nil, isOneOfTwo: Bool = false,
+        ifRenamed: ((CatalogueFailure) throws -> Void)? = nil, in session: Session
     ) throws -> FoundArchive {
         if archive.isEmpty { throw UsageProblem.emptyArchive }
         try check(with: [archive])
         session.subjects.path = archive
-        if Path.isFolder(session.world.resolve(archive)) {
-            throw UsageProblem(
-                "\(quoted(archive)) is a folder, and an archive is a file",
-                hint: "'kcbackup list \(shellWord(archive))' shows the archives in it",
-                "'kcbackup restore \(OptionName.home.spelling) \(shellWord(archive))' restores the newest one of each store"
-            )
-        }
         let file: ArchiveFile
-        var chosen: String?
+        var path = archive
+        func choose(in place: ArchivePlace) throws -> String {
+            let name = try place.newest(accepting: accepted, in: session)
+            path = place.path(of: name)
+            return name
+        }
         do {
-            let opened = try session.world.openArchive(archive) {
-                chosen = $0.text
-                session.tell(newest: $0, later: $1)
-            }
+            let opened = try open(archive, in: session, choose: choose)
             if try opened.size() == 0 {
                 throw Refusal(
-                    .damaged, "\(quotedInput(chosen ?? archive)) is empty",
+                    .damaged, "\(quotedInput(path)) is empty",
                     hint: "what was to write it has failed: copy it again, or use another archive")
             }
             file = try ArchiveFile(opened)
         } catch ArchiveFailure.notAnArchive {
-            try Self.refuseOther(archive, in: session)
-            session.subjects.path = chosen ?? archive
+            session.subjects.path = path
+            try Self.refuseOther(path, in: session)
             throw ArchiveFailure.notAnArchive
         }
-        let path = chosen ?? archive
-        let isNamed = chosen == nil
+        let isNamed = path.exact == archive.exact
         let named = try NamedArchive(file, named: FoundArchive.name(of: path), at: path) { failure in
             if let ifRenamed { return try ifRenamed(failure) }
             guard isNamed else { throw failure }
@@ -77,6 +73,17 @@ struct ArchiveOptions: ParsableArguments {
         }
         if !isOneOfTwo, file.header.mode == .unencrypted { warnOfUselessKey("the archive is", session) }
         return FoundArchive(archive: named, path: path)
+    }
+
+    private func open(
+        _ archive: String, in session: Session, choose: (ArchivePlace) throws -> String
+    ) throws -> OpenFile {
+        let resolved = session.world.resolve(archive)
+        guard try session.world.remote(archive) == nil, Path.isFolder(resolved) else {
+            return try session.world.openArchive(archive, choose: choose)
+        }
+        // A pipe in the folder is refused here, and `openArchive` would wait for it.
+        return try OpenFile.reading("\(resolved)/\(choose(ArchivePlace(archive, at: resolved)))")
     }
 
     /// Refuses a file that is not an archive by what it is; does nothing if that is unknown.

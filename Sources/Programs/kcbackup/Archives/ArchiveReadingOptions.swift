@@ -35,7 +35,7 @@ struct ArchiveReadingOptions: ParsableArguments {
     ///
     /// - Parameter question: what a terminal asks if the device is not trusted.
     func open(_ archive: String, question: String, in session: Session) throws -> ReadableArchive {
-        let found = try opening.open(archive, in: session)
+        let found = try opening.open(archive, accepting: origin.device(), in: session)
         let proven = try ArchiveOpener(opening, in: session).prove(found.archive, at: found.path)
         var options = RestoreOptions()
         options.acceptedOrigin = try origin.device()

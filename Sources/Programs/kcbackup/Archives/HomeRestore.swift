@@ -15,14 +15,14 @@ struct HomeRestore {
     func run(_ folder: String) throws -> ExitStatus {
         if command.keychainName != nil { throw UsageProblem.together(.home, .keychain) }
         if command.replace { throw UsageProblem.together(.home, .replace) }
-        let place = try ArchivePlace(folder, in: session)
-        let names = try newest(in: place)
+        let place = try self.place(folder)
+        let names = try place.newestOfEach(accepting: command.origin.device(), in: session)
         // Before the first one is restored: a keychain that this run makes gets the passcode that was given.
         let asking = try keychainsWithPasscode(of: names)
         var results: [JSONValue] = []
         var statuses: [ExitStatus] = []
         for name in names {
-            let path = place.path(of: name)
+            let path = place.path(of: name.fileName)
             session.note("\(displayed(path)):")
             do {
                 statuses.append(
@@ -52,51 +52,21 @@ struct HomeRestore {
         }
     }
 
-    /// The newest archive of each store, by the names, which opening compares with what the device has signed.
-    ///
-    /// - Throws: `Refusal` if there is none, or if archives of several devices are there.
-    private func newest(in place: ArchivePlace) throws -> [ArchiveName] {
-        let names = place.names
-        let devices = Set(names.map(\.device.exact)).sorted()
-        if devices.isEmpty { throw Refusal.noArchives(in: place.folder) }
-        if devices.count > 1 { throw Refusal.severalDevices(in: place.folder, devices.map(\.string)) }
-        var newest: [ExactText: ArchiveName] = [:]
-        for name in names {
-            guard let other = newest[name.series.exact] else {
-                newest[name.series.exact] = name
-                continue
-            }
-            if other.precedes(name, now: session.now) { newest[name.series.exact] = name }
-        }
-        return newest.values.sorted { $0.series.exact < $1.series.exact }
-    }
-}
-
-/// A folder of archives, here or on a remote.
-private struct ArchivePlace {
-    /// The folder as the user named it.
-    let folder: String
-    /// The archives whose names say what they are.
-    let names: [ArchiveName]
-    private let remote: RemoteLocation?
-
-    /// - Throws: `UsageProblem` for a file, `FileFailure`, `RemoteFailure`.
-    init(_ folder: String, in session: Session) throws {
-        self.folder = folder
+    /// - Throws: `UsageProblem` for a file, `FileFailure`, `RemoteFailure`, `Refusal.noArchives`.
+    private func place(_ folder: String) throws -> ArchivePlace {
         session.subjects.path = folder
-        remote = try session.world.remote(folder)
-        if let remote {
-            names = try session.world.remoteFolder(remote).files().compactMap { ArchiveName($0.name) }
-            return
+        let place: ArchivePlace
+        if let remote = try session.world.remote(folder) {
+            place = ArchivePlace(remote, files: try session.world.remoteFolder(remote).files().map(\.name))
+        } else {
+            let resolved = session.world.resolve(folder)
+            guard Path.isFolder(resolved) else {
+                if try Path.isNoFolder(resolved) { throw UsageProblem.fileForFolder(folder) }
+                throw FileFailure(folder, .notFound)
+            }
+            place = try ArchivePlace(folder, at: resolved)
         }
-        let resolved = session.world.resolve(folder)
-        guard Path.isFolder(resolved) else {
-            if try Path.isNoFolder(resolved) { throw UsageProblem.fileForFolder(folder) }
-            throw FileFailure(folder, .notFound)
-        }
-        names = try Path.names(in: resolved).compactMap { ArchiveName($0) }
+        guard place.files.contains(where: { ArchiveName($0) != nil }) else { throw Refusal.noArchives(in: folder) }
+        return place
     }
-
-    /// The archive as `restore` takes it.
-    func path(of name: ArchiveName) -> String { remote?.appending(name.fileName).text ?? "\(folder)/\(name.fileName)" }
 }

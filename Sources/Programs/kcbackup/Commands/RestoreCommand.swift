@@ -165,7 +165,8 @@ struct RestoreCommand: Verb {
         _ archive: String, isChosen: Bool = false, asking: [String] = [], _ opener: ArchiveOpener,
         _ session: Session, result: (JSONValue, [String]) throws -> Void
     ) throws -> ExitStatus {
-        let found = try opening.open(archive, ifRenamed: isChosen ? { throw $0 } : nil, in: session)
+        let found = try opening.open(
+            archive, accepting: origin.device(), ifRenamed: isChosen ? { throw $0 } : nil, in: session)
         let outline = try ArchiveOutline(found.file)
         try RestorePlace.requireFolder(of: keychainName, in: session)
         let proven = try opener.prove(found.archive, at: found.path)

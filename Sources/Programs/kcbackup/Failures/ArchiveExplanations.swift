@@ -176,8 +176,8 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal, _ path: String?) -> Explan
     case .unknownOrigin(let device):
         Explanation(
             .refused, "the archive was signed by device \(device), which is not trusted; nothing was written",
-            hint: "if that device is yours, add '\(OptionName.acceptOrigin.spelling) \(device)', or run "
-                + "'kcbackup device trust \(device)' once")
+            hint: "compare this ID with what 'kcbackup device show' prints on your device; if that is the same, add "
+                + "'\(OptionName.acceptOrigin.spelling) ID', or run 'kcbackup device trust ID' once")
     case .wouldRemoveForBroken(let count):
         Explanation(
             .damaged,

@@ -86,6 +86,20 @@ func explainCatalogue(_ failure: CatalogueFailure, job: String?) -> Explanation 
             .damaged,
             "\(quoted(path)) was renamed: it is of another time, device or keychain than its name says",
             hint: "'kcbackup inspect \(shellWord(path))' shows what it is")
+    case .unclearNewest(let folder):
+        Explanation(
+            .usage, "\(quoted(folder)) has several archives, and their names do not tell which is meant",
+            hint: "'kcbackup list \(shellWord(folder))' shows them; add '/' and the name of one")
+    case .severalDevices(let folder, let devices):
+        Explanation(
+            .refused, "\(quoted(folder)) has archives of several devices, and none is known here: \(listed(devices))",
+            hint: "'\(OptionName.acceptOrigin.spelling) ID' takes those of the device with this ID, which "
+                + "'kcbackup device show' prints there")
+    case .severalSeries(let folder, let series):
+        Explanation(
+            .usage, "\(quoted(folder)) has archives of several stores: \(series.map(quoted).joined(separator: ", "))",
+            hint: "'kcbackup restore \(OptionName.home.spelling) \(shellWord(folder))' restores the newest one of each",
+            "'kcbackup list \(shellWord(folder))' shows them; add '/' and the name of one")
     case .noArchives(let folder):
         Explanation(
             .notFound, "there is no archive in \(quoted(folder))",

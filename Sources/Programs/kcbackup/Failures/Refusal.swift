@@ -174,14 +174,6 @@ extension Refusal {
             hint: "'kcbackup create \(OptionName.home.spelling) \(OptionName.to.spelling) FOLDER' makes them")
     }
 
-    /// The archives in a folder from which a home is to be restored are of several devices.
-    static func severalDevices(in folder: String, _ devices: [String]) -> Refusal {
-        Refusal(
-            .refused,
-            "\(quoted(folder)) has archives of several devices: \(devices.joined(separator: ", "))",
-            hint: "restore those of one device, one by one: 'kcbackup list \(shellWord(folder))' shows them")
-    }
-
     /// The archives of a store would have the name of those of another one; a keychain is one of the two.
     static func namesake(of store: String, keychain: String) -> Refusal {
         Refusal(

@@ -57,10 +57,6 @@ func explainRemote(_ failure: RemoteFailure) -> Explanation {
         Explanation(
             .notFound, "there is no archive or folder \(quoted(location.text))",
             hint: "'kcbackup list \(shellWord(location.folder?.text ?? location.text))' shows those in its folder")
-    case .unclearNewest(let folder):
-        Explanation(
-            .usage, "\(quoted(folder.text)) has several archives, and their names do not tell which is meant",
-            hint: "'kcbackup list \(shellWord(folder.text))' shows them; add '/' and the name of one")
     case .unusableName(let name):
         Explanation(
             .usage, "\(quoted(name)) cannot be the name of a copy",

@@ -21,11 +21,11 @@ extension InputFile {
 extension World {
     /// Opens an archive; one from a pipe is first copied to an unnamed file, since archives are not read sequentially.
     ///
-    /// - Parameter chosen: as of `fetch`.
+    /// - Parameter choose: as of `fetch`.
     /// - Throws: `FileFailure`, `StreamFailure`, `RemoteFailure`, `UsageProblem` for `keychain:NAME`.
-    func openArchive(_ path: String, chosen: (RemoteLocation, [String]) -> Void) throws -> OpenFile {
+    func openArchive(_ path: String, choose: (ArchivePlace) throws -> String) throws -> OpenFile {
         if let remote = try remote(path) {
-            return try doubtingKeychain(remote) { try fetch(remote, chosen: chosen) }
+            return try doubtingKeychain(remote) { try fetch(remote, choose: choose) }
         }
         switch try InputFile.open(resolve(input: path)) {
         case .file(let file): return file

@@ -135,20 +135,20 @@ extension World {
 
     /// Copies an archive of a remote to an unnamed file.
     ///
-    /// - Parameter chosen: is called with the name of the newest archive, if a folder was named, and with those that are
-    ///   named for a time that is to come.
-    /// - Throws: `RemoteFailure`, `FileFailure`, `StreamFailure`.
-    func fetch(
-        _ location: RemoteLocation, chosen: (_ newest: RemoteLocation, _ later: [String]) -> Void
-    ) throws -> OpenFile {
+    /// - Parameter choose: returns the archive that is meant, if a folder was named.
+    /// - Throws: `RemoteFailure`, `FileFailure`, `StreamFailure`, and what `choose` throws.
+    func fetch(_ location: RemoteLocation, choose: (ArchivePlace) throws -> String) throws -> OpenFile {
         let archives = try RemoteArchives(location, mover(of: location))
         let entry: RemoteEntry
         if let only = archives.only {
             entry = only
         } else {
-            let newest = try archives.newest(now: clock())
-            entry = newest.entry
-            chosen(archives.folder.location.appending(entry.name), newest.later.map(\.name))
+            let place = archives.folder.location
+            let name = try choose(ArchivePlace(place, files: archives.all.map(\.name)))
+            guard let chosen = archives.all.first(where: { $0.name.exact == name.exact }) else {
+                throw RemoteFailure.missing(place.appending(name))
+            }
+            entry = chosen
         }
         return try blamingTemporaryFolder {
             var sink = UnnamedFileSink(try UnnamedFile(inFolder: temporaryFolder))
@@ -192,19 +192,5 @@ struct RemoteArchives {
             $0.name.exact < $1.name.exact
         }
         if all.isEmpty { throw CatalogueFailure.noArchives(folder: location.text) }
-    }
-
-    /// The archive whose name has the latest time that is not to come.
-    ///
-    /// - Returns: the archive, and those that are named for a later time, as by a clock that was fast, and so may be older.
-    /// - Throws: `RemoteFailure.unclearNewest` if they are of several keychains, or if their names have no times.
-    func newest(now: Timestamp) throws -> (entry: RemoteEntry, later: [RemoteEntry]) {
-        let named = all.compactMap { entry in ArchiveName(entry.name).map { (name: $0, entry: entry) } }
-        if all.count == 1 { return (all[0], []) }
-        func isLater(_ name: ArchiveName) -> Bool { name.isLater(than: now) }
-        guard Set(named.map(\.name.series.exact)).count == 1, named.count == all.count,
-            let newest = named.max(by: { $0.name.precedes($1.name, now: now) })
-        else { throw RemoteFailure.unclearNewest(folder.location) }
-        return (newest.entry, isLater(newest.name) ? [] : named.filter { isLater($0.name) }.map(\.entry))
     }
 }
