@@ -162,8 +162,9 @@ struct VerifyFolderTests {
         let subjects = VerifySubject.all(["b"], in: session)
         #expect(subjects.count == 2)
         #expect(home.run("prune b --keep-last 1").status == .ok)
-        #expect(try subjects[0].open(try ArchiveOptions.parse([]), in: session) == nil)
-        #expect(try subjects[1].open(try ArchiveOptions.parse([]), in: session) != nil)
+        let options = try ArchiveOptions.parse([])
+        #expect(try subjects[0].judged(in: session) { try $0.open(options, in: session) } == nil)
+        #expect(try subjects[1].judged(in: session) { try $0.open(options, in: session) } != nil)
     }
 
     @Test("A trial leaves nothing behind, and removes what a killed one left")

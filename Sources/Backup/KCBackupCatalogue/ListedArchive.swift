@@ -24,8 +24,22 @@ package struct ListedArchive {
 
     /// Returns the archives in the catalogue and in the folder, sorted by date and name.
     ///
-    /// - Throws: `FileFailure` if the folder cannot be read, and as `CatalogueEntry.fileState`.
-    package static func all(in path: String, _ catalogue: Catalogue?) throws -> [ListedArchive] {
+    /// - Parameter read: reads the catalogue; again if a file is not what it says, since another run may have changed both.
+    /// - Throws: `FileFailure` if the folder cannot be read, what `read` throws, and as `CatalogueEntry.fileState`.
+    package static func all(in path: String, reading read: () throws -> Catalogue?) throws -> [ListedArchive] {
+        var catalogue = try read()
+        while true {
+            let rows = try all(in: path, catalogue)
+            let alarms: [State] = [.damaged, .replaced, .missing, .unlisted]
+            guard rows.contains(where: { alarms.contains($0.state) }) else { return rows }
+            let current = try read()
+            if current == catalogue { return rows }
+            catalogue = current
+        }
+    }
+
+    /// The same, by a catalogue that was read before.
+    static func all(in path: String, _ catalogue: Catalogue?) throws -> [ListedArchive] {
         var rows: [ListedArchive] = []
         let names = try Catalogue.archiveNames(in: path)
         var unlisted = names

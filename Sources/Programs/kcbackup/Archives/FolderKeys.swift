@@ -46,7 +46,7 @@ struct FolderKeys {
         let shown = try table.table(Self.columns, in: session)
         var replaced = 0
         let isCut = !table.wide && session.tableWidth != nil
-        let rows = try entries.map { try row($0, &replaced, isCut: isCut) }
+        let rows = try entries.compactMap { try row($0, &replaced, isCut: isCut) }
         let cells = rows.map { [$0.name, $0.words] }
         for row in cells { shown.measure(row) }
         let json: [JSONValue] = rows.map { row in
@@ -62,11 +62,17 @@ struct FolderKeys {
     }
 
     /// - Parameter isCut: true if the table leaves out the middle of a long cell.
-    private func row(_ entry: CatalogueEntry, _ replaced: inout Int, isCut: Bool) throws -> Row {
+    /// - Returns: nil if the archive has been removed since the catalogue was read.
+    private func row(_ entry: CatalogueEntry, _ replaced: inout Int, isCut: Bool) throws -> Row? {
         let path = "\(session.world.resolve(folder))/\(entry.name)"
         session.subjects.path = path
-        let state = try entry.fileState(at: path)
-        let known = state == .recorded ? try entry.settled(at: path).file.keys : []
+        let judged = try entry.judged(
+            rereading: { try session.catalogue(of: folder) }, isAlarm: { $0.state != .recorded }
+        ) { entry -> (state: CatalogueEntry.FileState, keys: [String]) in
+            let state = try entry.fileState(at: path)
+            return (state: state, keys: state == .recorded ? try entry.settled(at: path).file.keys : [])
+        }
+        guard let (state, known) = judged else { return nil }
         let isTried = !identities.isEmpty && entry.mode == .encrypted
         switch state {
         case .recorded: break

@@ -114,22 +114,15 @@ struct VerifySubject {
 
     /// Opens the file, without verifying more than its name yet.
     ///
-    /// - Returns: nil if another run has removed the archive in the meantime.
     /// - Throws: `CatalogueFailure` (`missing`, `renamed`), and as `ArchiveOptions.open`.
-    func open(_ options: ArchiveOptions, in session: Session) throws -> NamedArchive? {
+    func open(_ options: ArchiveOptions, in session: Session) throws -> NamedArchive {
         if let problem { throw problem }
         if let original { return try open(options, copyOf: original, in: session) }
         guard isOfFolder, !isOnRemote else {
             return try options.open(path, ifRenamed: ifRenamed, in: session).archive
         }
         let place = session.world.resolve(path)
-        if let known, try !Path.exists(place) {
-            let isListed = try session.catalogueIfAny(of: known.folder)?.complete.contains {
-                $0.id == known.entry.id
-            }
-            if isListed != true { return nil }
-            throw CatalogueFailure.missing(name: path)
-        }
+        if known != nil, try !Path.exists(place) { throw CatalogueFailure.missing(name: path) }
         // Not `options.open`, which would wait indefinitely for a pipe with this name.
         return try named(ArchiveFile(path: place))
     }
@@ -150,6 +143,9 @@ struct VerifySubject {
         let file: ArchiveFile
         do {
             file = try ArchiveFile(path: session.world.resolve(original))
+        } catch ArchiveFailure.file(let failure) where failure.problem == .notFound {
+            // A run of 'prune' has removed it since the folder was read.
+            return copy
         } catch {
             // The copy may then be the only good one.
             throw Refusal.originalUnreadable(original, Failure(error, session.subjects).explanation.message, copy: path)
@@ -157,6 +153,19 @@ struct VerifySubject {
         if try copy.file.checksum() == file.checksum() { return copy }
         guard let location = RemoteLocation(path) else { throw RemoteFailure.unusableName(path) }
         throw RemoteFailure.exists(location)
+    }
+
+    /// Calls `look`, again with the current entry if that fails since another run has changed the file and the catalogue.
+    ///
+    /// - Returns: nil if another run has removed the archive in the meantime.
+    /// - Throws: what `look` throws.
+    func judged<Found>(in session: Session, _ look: (VerifySubject) throws -> Found) throws -> Found? {
+        guard let known else { return try look(self) }
+        return try session.judging(known.entry, of: known.folder) { entry in
+            var subject = self
+            subject.known = (known.folder, entry)
+            return try look(subject)
+        }
     }
 
     /// Compares a genuine archive with its entry in the catalogue.

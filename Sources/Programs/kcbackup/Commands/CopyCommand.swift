@@ -65,11 +65,15 @@ struct CopyCommand: Verb {
         let paths = try archives.flatMap { try self.paths($0, session) }
         var copied = 0
         var isUnreachable = false
-        let status = try session.forEach(paths, named: \.path, endsAll: { isUnreachable }) { path, problem in
+        let status = try session.forEach(paths, named: \.path, endsAll: { isUnreachable }) {
+            path, problem, isOfFolder in
             if let problem { throw problem }
             let copy: RemoteFolder.Copy
             do {
                 copy = try copier.copy(path)
+            } catch let failure as FileFailure where isOfFolder && failure.problem == .notFound {
+                // A run of 'prune' has removed it since the folder was read.
+                return .ok
             } catch let failure as RemoteFailure {
                 isUnreachable = failure.isOfConnection
                 throw failure
@@ -126,16 +130,18 @@ struct CopyCommand: Verb {
     }
 
     /// The archives that an argument names, and why some of them cannot be copied.
-    private func paths(_ argument: String, _ session: Session) throws -> [(path: String, problem: Refusal?)] {
+    private func paths(_ argument: String, _ session: Session) throws -> [(
+        path: String, problem: Refusal?, isOfFolder: Bool
+    )] {
         let folder = session.world.resolve(argument)
-        guard Path.isFolder(folder) else { return [(argument, nil)] }
+        guard Path.isFolder(folder) else { return [(argument, nil, false)] }
         func path(_ name: String) -> String {
             argument.exact.hasSuffix("/") ? argument + name : "\(argument)/\(name)"
         }
         var unreadable: [String] = []
         let names = try Catalogue.archiveNames(in: folder, unreadable: &unreadable).sorted().map(\.string)
         if names.isEmpty, unreadable.isEmpty { throw CatalogueFailure.noArchives(folder: argument) }
-        return names.map { (path($0), nil) }
-            + unreadable.map { (path($0), Refusal.unreadableName(path: path($0))) }
+        return names.map { (path($0), nil, true) }
+            + unreadable.map { (path($0), Refusal.unreadableName(path: path($0)), true) }
     }
 }

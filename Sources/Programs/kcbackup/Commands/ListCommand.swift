@@ -89,7 +89,7 @@ struct ListCommand: Verb {
             guard rebuild, try forgetFolder(in: session) else { throw FileFailure(folder, .notFound) }
         }
         let found = rebuild && isThere ? try rebuild(in: session) : nil
-        let rows = isThere ? try ListedArchive.all(in: path, try session.catalogue(of: folder)) : []
+        let rows = isThere ? try ListedArchive.all(in: path) { try session.catalogue(of: folder) } : []
         let shown = try table.table(Self.columns(zones: session.zones), in: session)
         for row in rows { shown.measure(row.cells(session.calendar)) }
         try session.result(

@@ -95,12 +95,17 @@ struct VerifyCommand: Verb {
         let subjects = try subjects(sample, in: session)
         let tally = Tally()
         let status = try archives.forEach(subjects, named: \.path, in: session) { subject, opener in
-            guard let archive = try checked.noting(subject, { try subject.open(archives.opening, in: session) }) else {
+            let look = try subject.judged(in: session) { subject in
+                try checked.noting(subject) {
+                    let archive = try subject.open(archives.opening, in: session)
+                    return try Look(command: self, subject: subject, archive: archive, session: session)
+                        .verify(opener, passcode)
+                }
+            }
+            guard let (status, found) = look else {
                 tally.gone += 1
                 return .ok
             }
-            let look = Look(command: self, subject: subject, archive: archive, session: session)
-            let (status, found) = try checked.noting(subject) { try look.verify(opener, passcode) }
             if let found, let known = subject.known { checked.append(found, in: known.folder) }
             if status == .ok { tally.whole += 1 } else { tally.partial += 1 }
             return status

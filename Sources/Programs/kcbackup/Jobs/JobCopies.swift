@@ -140,7 +140,10 @@ struct JobCopies {
                 do {
                     switch step {
                     case .copying(let entry):
-                        let copy = try copier.copy("\(job.folder)/\(entry.name)", of: entry)
+                        let copied = try session.judging(entry, of: job.folder) { entry in
+                            (entry, try copier.copy("\(job.folder)/\(entry.name)", of: entry))
+                        }
+                        guard let (entry, copy) = copied else { continue }
                         if copy.outcome == .copied { outcome.copied += 1 }
                         record.note(entry, copy, in: catalogue, now: session.now)
                     case .readingBack(let copy):

@@ -56,6 +56,28 @@ extension Session {
         try catalogueFile(of: path)?.load()
     }
 
+    /// Calls `look` with an entry of the catalogue of a folder, again with the current entry if the file is not what the
+    /// first one says, since another run has changed both.
+    ///
+    /// - Returns: nil if another run has removed the archive in the meantime.
+    /// - Throws: what `look` throws, and as `catalogueIfAny`.
+    func judging<Found>(
+        _ entry: CatalogueEntry, of folder: String, _ look: (CatalogueEntry) throws -> Found
+    ) throws -> Found? {
+        let found = try entry.judged(rereading: { try catalogueIfAny(of: folder) }, isAlarm: Self.isAlarm) { entry in
+            Result { try look(entry) }
+        }
+        return try found?.get()
+    }
+
+    private static func isAlarm<Found>(_ result: Result<Found, any Error>) -> Bool {
+        guard case .failure(let failure as CatalogueFailure) = result else { return false }
+        switch failure {
+        case .missing, .replaced: return true
+        default: return false
+        }
+    }
+
     /// Returns the file with the catalogue of a backup folder; nil if this machine has no device key yet.
     ///
     /// - Throws: `DeviceKeyFailure`.

@@ -13,8 +13,8 @@ struct ArchiveCopier {
     let copiesReadable: Bool
     let session: Session
 
-    /// - Throws: `Refusal.readableCopy`, `CatalogueFailure` (`replaced`, `missing`, `renamed`) if the file is not that of `entry` or its name,
-    ///   `ArchiveFailure`, `FileFailure`, and as `RemoteFolder.put`.
+    /// - Throws: `Refusal.readableCopy`, `CatalogueFailure` (`replaced`, `missing`, `renamed`) if the file is not that of
+    ///   `entry` or its name, `ArchiveFailure`, `FileFailure`, and as `RemoteFolder.put`.
     func copy(_ path: String, of entry: CatalogueEntry? = nil) throws -> RemoteFolder.Copy {
         let (folder, name) = Path.split(session.absolute(path))
         guard let real = Path.real(folder) else { throw FileFailure(path, .notFound) }
