@@ -81,8 +81,14 @@ final class BackupHome {
     func rekey(_ name: String) throws {
         let backups = try open()
         guard let entry = backups.catalogue.complete.first(where: { $0.name.exact == name.exact }) else { return }
-        try backups.replace(
-            entry, ifStill: status(name), by: rekeyed(name), keys: [newIdentity.recipient.description], now: now)
+        try replace(entry, by: rekeyed(name), in: backups)
+    }
+
+    /// Replaces an archive, as a rekey does.
+    func replace(_ entry: CatalogueEntry, by archive: FinishedArchive, in backups: BackupFolder) throws {
+        let replacement = BackupFolder.Replacement(
+            of: entry, ifStill: try status(entry.name), by: archive, keys: [newIdentity.recipient.description])
+        if let failure = try backups.replace([replacement], now: now)[0] { throw failure }
     }
 
     /// What the file of an archive is now.

@@ -97,7 +97,7 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Programs/kcbackup/Archives/ArchiveOutput.swift",
         "Sources/Programs/kcbackup/Archives/FolderKeys.swift",
         "Sources/Programs/kcbackup/Archives/VerifySubject.swift",
-        "Sources/Programs/kcbackup/Commands/RekeyCommand.swift",
+        "Sources/Programs/kcbackup/Commands/Rekeying.swift",
         "Sources/Programs/kcbackup/Remotes/ArchiveCopier.swift",
         "Sources/Programs/kcbackup/Remotes/ArchiveFetcher.swift",
         "Sources/Programs/kcbackup/Remotes/RemoteDestination.swift",

@@ -55,6 +55,20 @@ struct RekeyFolderTests {
         #expect(home.run("rekey b -i old.txt -r \(old)").status == .wrongKey)
     }
 
+    @Test("A rekey that ends early says how many archives have the new keys")
+    func endsEarly() throws {
+        try home.write("one", "correct horse battery")
+        try home.write("two", "orbit lantern velvet")
+        for (name, passphrase) in [("a", "one"), ("b", "two")] {
+            #expect(home.run("create -o \(name).kcb --passphrase file:\(passphrase)").status == .ok)
+        }
+        let ended = home.run(
+            ["rekey", "a.kcb", "b.kcb", "-r", try recipient("new.txt")],
+            terminal: ScriptedTerminal(answers: ["correct horse battery"]))
+        #expect(ended.status != .ok && ended.messages.contains("1 archive rekeyed"), "\(ended.messages)")
+        #expect(home.run("verify a.kcb -i new.txt").status == .ok)
+    }
+
     @Test("A rekey that was interrupted and goes on leaves no archive with a file key that another file ever had")
     func halfDone() throws {
         let (old, new) = (try recipient("old.txt"), try recipient("new.txt"))

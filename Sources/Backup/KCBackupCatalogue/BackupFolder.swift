@@ -1,4 +1,4 @@
-package import KCBackupArchive
+internal import KCBackupArchive
 package import KCByteStreams
 package import KCDeviceIdentity
 package import KCKeychainModel
@@ -28,6 +28,8 @@ package final class BackupFolder {
     /// An empty mount point looks like that: that a file is missing says nothing about the archive.
     let isGone: Bool
     let catalogues: String
+    /// How often this run has written the catalogue, which takes the longer the more archives it has.
+    private(set) var saves = 0
     private let file: CatalogueFile
     private let lock: FileLock
 
@@ -123,6 +125,7 @@ package final class BackupFolder {
         body(&changed)
         if changed == catalogue { return }
         try file.save(changed)
+        saves += 1
         catalogue = changed
     }
 
@@ -161,43 +164,6 @@ package final class BackupFolder {
                 catalogue.entries[index].foundDamaged = now
             }
         }
-    }
-
-    /// Replaces an archive with a rekeyed version.
-    ///
-    /// - Parameters:
-    ///   - expected: what the file was when it was read.
-    ///   - keys: what opens it, as in `BackupPin`.
-    /// - Throws: `FileFailure` (also `changed`), `CatalogueFailure` (also `replaced`, if it is of another archive); the folder
-    ///   then contains either the old archive or the new one, intact.
-    package func replace(
-        _ entry: CatalogueEntry, ifStill expected: EntryStatus, by archive: FinishedArchive, keys: [String],
-        now: Timestamp
-    ) throws {
-        guard archive.header.archiveID == entry.archiveID else {
-            throw CatalogueFailure.replaced(name: path(of: entry), .archive)
-        }
-        let file = CatalogueEntry.File(archive, keys: keys)
-        // If the run is killed, the next one can distinguish the new file from a copy of an old one.
-        try change(entry) { $0.nextFile = file }
-        func note() throws {
-            try change(entry) {
-                $0.file = file
-                $0.nextFile = nil
-                $0.verified = now
-            }
-        }
-        do throws(FileFailure) {
-            try archive.replace(entry.name, ifStill: expected)
-        } catch {
-            switch error.problem {
-            case .changed: try change(entry) { $0.nextFile = nil }
-            case .remains: try note()
-            default: break
-            }
-            throw FileFailure(path(of: entry), error.problem)
-        }
-        try note()
     }
 
     /// Pins the folder to other keys.
@@ -291,11 +257,4 @@ package final class BackupFolder {
     }
 
     private func holds(_ entry: CatalogueEntry) throws -> Bool { try holds(entry, at: path(of: entry)) }
-}
-
-extension CatalogueEntry.File {
-    /// Describes the file of a new archive.
-    init(_ archive: FinishedArchive, keys: [String]) {
-        self.init(keys: keys, size: archive.size, checksum: archive.checksum)
-    }
 }

@@ -152,16 +152,26 @@ extension BackupFolder {
         if isGone { throw CatalogueFailure.folderGone(folder: name, archives: all.count) }
         var back: [CatalogueEntry] = []
         var stays: [(entry: CatalogueEntry, reason: CatalogueFailure)] = []
+        var moved: [CatalogueEntry] = []
+        var unforeseen: (any Error)?
         for entry in all {
             do {
-                if entry.state == .trashed { try bringBack(entry) }
+                if entry.state == .trashed {
+                    try takeOut(entry)
+                    moved.append(entry)
+                }
                 back.append(entry)
             } catch let failure as CatalogueFailure where failure == .notWhole(name: entry.name) {
                 stays.append((entry, failure))
             } catch let failure as FileFailure where failure.problem == .exists {
                 stays.append((entry, .file(failure)))
+            } catch {
+                unforeseen = error
+                break
             }
         }
+        try enter(moved)
+        if let unforeseen { throw unforeseen }
         if back.isEmpty, let first = stays.first { throw first.reason }
         return BroughtBack(entries: back, stays: stays)
     }
@@ -171,18 +181,26 @@ extension BackupFolder {
 
     private var lastRemoval: Timestamp? { catalogue.entries.compactMap { removal(of: $0) }.max() }
 
-    private func bringBack(_ entry: CatalogueEntry) throws {
+    private func takeOut(_ entry: CatalogueEntry) throws {
         guard try holds(entry, at: trashPath(of: entry)) else { throw CatalogueFailure.notWhole(name: entry.name) }
-        // Move the file first: if the run is killed here, the next run enters it as complete.
         try move(entry, from: trashPath(of: entry), to: path(of: entry))
+    }
+
+    /// Enters archives that were moved back, all at once, since each change writes the whole catalogue.
+    ///
+    /// The files move first: if the run is killed before this, the next one enters them as complete.
+    private func enter(_ moved: [CatalogueEntry]) throws {
+        let back = Set(moved.map(\.id))
         do throws(CatalogueFailure) {
-            try change(entry) {
-                $0.state = .complete
-                $0.trashed = nil
+            try change { catalogue in
+                for index in catalogue.entries.indices where back.contains(catalogue.entries[index].id) {
+                    catalogue.entries[index].state = .complete
+                    catalogue.entries[index].trashed = nil
+                }
             }
         } catch {
             // An undo that failed must not look done.
-            try Path.move(path(of: entry), to: trashPath(of: entry))
+            for entry in moved { try Path.move(path(of: entry), to: trashPath(of: entry)) }
             throw error
         }
     }

@@ -4,7 +4,7 @@ package import KCKeychainModel
 ///
 /// An archive may have a million items, so only as many are held as will be shown.
 package struct RestoreChanges {
-    private var lists = (created: [Item](), replaced: [Item](), kept: [Item](), same: [Item]())
+    private(set) var lists = (created: [Item](), replaced: [Item](), kept: [Item](), same: [Item]())
     private let namesCreated: Bool
     private let namesSame: Bool
     private let limit: Int
@@ -35,15 +35,16 @@ package struct RestoreChanges {
     /// Notes the decision about an item.
     package mutating func add(_ item: Item, _ action: RestoreAction) {
         switch action {
-        case .create: if namesCreated { append(item, to: &lists.created) }
-        case .update: append(item, to: &lists.replaced)
-        case .keep: append(item, to: &lists.kept)
-        case .same: if namesSame { append(item, to: &lists.same) }
+        case .create: if namesCreated { Self.append(item, to: &lists.created, limit, isForNames: isForNames) }
+        case .update: Self.append(item, to: &lists.replaced, limit, isForNames: isForNames)
+        case .keep: Self.append(item, to: &lists.kept, limit, isForNames: isForNames)
+        case .same: if namesSame { Self.append(item, to: &lists.same, limit, isForNames: isForNames) }
         case .staysBehind, .fail, .notSelected: break
         }
     }
 
-    private func append(_ item: Item, to list: inout [Item]) {
+    // Static: a method of a value holds it while it runs, and each list would be copied for each item.
+    private static func append(_ item: Item, to list: inout [Item], _ limit: Int, isForNames: Bool) {
         if list.count < limit { list.append(isForNames ? item.shortened() : item) }
     }
 }

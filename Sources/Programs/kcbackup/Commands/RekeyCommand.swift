@@ -58,55 +58,23 @@ struct RekeyCommand: Verb {
     @OptionGroup
     var style: StyleOptions
 
-    /// An archive and the backup folder that contains it, if any.
-    private struct Subject {
-        let path: String
-        let folder: BackupFolder?
-        let entry: CatalogueEntry?
-    }
-
     func run(in session: Session) throws -> ExitStatus {
         let device = try LocalDevice(session.world).key()
         let (maker, names) = try newKeys(in: session)
-        let opener = ArchiveOpener(opening, in: session)
-        var done: [String] = []
+        let rekeying = Rekeying(ArchiveOpener(opening, in: session), maker, names, device, in: session)
         var unknown: [String] = []
-        var status = ExitStatus.ok
         for archive in archives {
             let subjects = try subjects(of: archive, &unknown, in: session)
-            var hasFailed = false
-            for subject in subjects {
-                session.subjects.path = subject.path
-                do {
-                    try rekey(subject, opener, maker, names, device, session)
-                    done.append(subject.path)
-                    session.note("rekeyed  \(displayed(subject.path))")
-                } catch {
-                    let failure = Failure(error, session.subjects)
-                    if failure.explanation.status == .wrongKey, let entry = subject.entry {
-                        if try hasKeys(entry, at: subject.path, names) {
-                            session.note("has these keys already  \(displayed(subject.path))")
-                            continue
-                        }
-                    }
-                    if opener.hasUnreadableKey || [.interrupted, .terminated].contains(failure.explanation.status) {
-                        throw failure
-                    }
-                    hasFailed = true
-                    let isHalfDone = failure.explanation.status == .wrongKey && subject.entry != nil
-                    let hint =
-                        "if an earlier run was ended half-way, it may have the new keys already: give the old and the "
-                        + "new ones, '-i OLD -i NEW', or after an old passphrase once more the new one"
-                    session.message(failure.explanation.adding(isHalfDone ? [hint] : []).lines)
-                    if status == .ok { status = failure.explanation.status }
-                }
-            }
             // Later runs use the new keys once every archive has them.
-            if !hasFailed, Path.isFolder(session.world.resolve(archive)), let folder = subjects.first?.folder {
+            if try rekeying.rekey(subjects), Path.isFolder(session.world.resolve(archive)),
+                let folder = subjects.first?.folder
+            {
                 try folder.pin(keys: names)
                 session.warnJobs(inFolder: CatalogueFile.place(of: session.world.resolve(archive)))
             }
         }
+        let done = rekeying.done
+        var status = rekeying.status
         for path in unknown {
             session.warn(
                 "\(quoted(path)) is not in the catalogue, and keeps the keys that it has; name it to change them")
@@ -116,18 +84,10 @@ struct RekeyCommand: Verb {
             session.note("copies elsewhere, and in a trash, keep the keys that they have")
             try session.noteKits()
         }
-        if !done.isEmpty { session.done = "\(counted(done.count, "archive")) rekeyed" }
         if style.json {
             try session.result(["rekeyed": .list(done.map { .text($0) }), "keys": .list(names.map { .text($0) })], [])
         }
         return status
-    }
-
-    /// True if an archive that the old keys cannot open has already been rekeyed; unknown, and so false, for
-    /// passphrases.
-    private func hasKeys(_ entry: CatalogueEntry, at path: String, _ names: [String]) throws -> Bool {
-        try entry.file.keys.sorted() == names.sorted() && !names.contains(BackupPin.passphrase)
-            && entry.fileState(at: path) == .recorded
     }
 
     /// Returns a maker for the new keys, and their names as recorded in a catalogue.
@@ -149,7 +109,7 @@ struct RekeyCommand: Verb {
     /// Returns the archive itself, or the encrypted archives in a folder.
     private func subjects(
         of archive: String, _ unknown: inout [String], in session: Session
-    ) throws -> [Subject] {
+    ) throws -> [Rekeying.Subject] {
         if archive.isEmpty { throw UsageProblem.emptyArchive }
         let resolved = session.world.resolve(archive)
         if Path.isFolder(resolved) {
@@ -158,7 +118,7 @@ struct RekeyCommand: Verb {
             let unlisted = try folder.unlisted()
             if !unlisted.isEmpty { unknown += unlisted.map { "\(archive)/\($0)" } }
             return try folder.catalogue.complete.filter { try $0.mode == .encrypted && folder.isPresent($0) }.map {
-                Subject(path: folder.path(of: $0), folder: folder, entry: $0)
+                Rekeying.Subject(path: folder.path(of: $0), folder: folder, entry: $0)
             }
         }
         // A symbolic link is kept; the file that it points to is replaced.
@@ -174,33 +134,9 @@ struct RekeyCommand: Verb {
             let folder = try session.backupFolder(place, waitingAtMost: lock.wait())
             // What the catalogue knows in the trash stays as it is; a copy of it here is an archive of its own.
             if let known = folder.catalogue.complete.first(where: { $0.name.exact == name.exact }) {
-                return [Subject(path: path, folder: folder, entry: known)]
+                return [Rekeying.Subject(path: path, folder: folder, entry: known)]
             }
         }
-        return [Subject(path: path, folder: nil, entry: nil)]
-    }
-
-    private func rekey(
-        _ subject: Subject, _ opener: ArchiveOpener, _ maker: ArchiveKeyMaker, _ names: [String], _ device: DeviceKey,
-        _ session: Session
-    ) throws {
-        let file: ArchiveFile
-        do {
-            file = try ArchiveFile(path: subject.path)
-        } catch ArchiveFailure.notAnArchive {
-            try ArchiveOptions.refuseOther(subject.path, in: session)
-            throw ArchiveFailure.notAnArchive
-        }
-        if file.header.mode == .unencrypted { throw ArchiveFailure.notRekeyable(.unencrypted) }
-        let (folder, name) = Path.split(subject.path)
-        // An entry says more than the name.
-        let named = try NamedArchive(file, named: name, at: subject.path) { if subject.entry == nil { throw $0 } }
-        let opened = try opener.prove(named, at: subject.path).opened
-        let archive = try opened.rekeyed(to: maker.make(of: opened.header.archiveID), by: device, inFolder: folder)
-        if let backups = subject.folder, let entry = subject.entry {
-            try backups.replace(entry, ifStill: file.status, by: archive, keys: names, now: session.now)
-        } else {
-            try archive.replace(name, ifStill: file.status)
-        }
+        return [Rekeying.Subject(path: path, folder: nil, entry: nil)]
     }
 }
