@@ -72,6 +72,19 @@ struct QuietTerminalTests {
         #expect(outcome.text == "0\nright\nstatus 0\necho\n", "\(outcome.errorText)")
     }
 
+    @Test("A secret that is asked for twice can be typed or pasted twice at the first prompt", .timeLimit(.minutes(1)))
+    func typedTwice() throws {
+        let outcome = try shell(
+            """
+            on_terminal '"$PROGRAM" twice'
+            await; type 'walnut\\nvelvet\\n'
+            await
+            rest
+            grep -c -e walnut -e velvet shown; grep -o -e right -e wrong shown; result
+            """)
+        #expect(outcome.text == "0\nright\nstatus 0\necho\n", "\(outcome.errorText)")
+    }
+
     @Test(
         "A signal during the check leaves the terminal with its echo",
         arguments: [("\\003", 130), ("\\034", 131), ("TERM", 130), ("HUP", 130), ("SEGV", 139), ("USR1", 138)])

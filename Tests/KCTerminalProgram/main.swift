@@ -8,7 +8,7 @@ import KCConsole
 // that says its number.
 
 enum Check: String {
-    case succeed, fail, ask, askAgain, crash
+    case succeed, fail, ask, askAgain, twice, crash
 }
 
 /// The secret is wrong.
@@ -60,6 +60,7 @@ do {
         case .fail: throw WrongSecret()
         case .ask: say("answer is \(try terminal.readAnswer("answer: "))\n")
         case .askAgain: say(text(try terminal.readSecret("secret: ")) == "velvet" ? "right\n" : "wrong\n")
+        case .twice: say(text(try terminal.readSecretAgain("again: ")) == "velvet" ? "right\n" : "wrong\n")
         case .crash: kill(getpid(), SIGSEGV)
         }
     }

@@ -30,6 +30,11 @@ package struct ControllingTerminal: Terminal {
     }
 
     /// See `Terminal`.
+    package func readSecretAgain(_ prompt: String) throws(TerminalFailure) -> SecretBytes {
+        try ask(prompt, echoes: false, keepsInput: true)
+    }
+
+    /// See `Terminal`.
     package func readVisibleSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes {
         try ask(prompt, echoes: true)
     }
@@ -48,14 +53,16 @@ package struct ControllingTerminal: Terminal {
     }
 
     /// Asks until there is an answer.
-    private func ask(_ prompt: String, echoes: Bool) throws(TerminalFailure) -> SecretBytes {
+    private func ask(
+        _ prompt: String, echoes: Bool, keepsInput: Bool = false
+    ) throws(TerminalFailure) -> SecretBytes {
         let terminal = try Opened()
         defer { terminal.close() }
         if echoes {
             return try TerminalEcho.shown { () throws(TerminalFailure) in try answer(to: prompt, true, at: terminal) }
         }
         // Before the prompt, so that nothing typed after it is echoed or dropped.
-        try TerminalEcho.begin()
+        try TerminalEcho.begin(keepsInput: keepsInput)
         defer { TerminalEcho.end() }
         return try answer(to: prompt, false, at: terminal)
     }

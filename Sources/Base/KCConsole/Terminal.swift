@@ -15,6 +15,8 @@ package protocol Terminal: SecretTerminal {
 
     /// Shows `prompt` and reads a line without echo.
     func readSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes
+    /// Shows `prompt` and reads the line of `readSecret` once more; what was typed after that prompt counts.
+    func readSecretAgain(_ prompt: String) throws(TerminalFailure) -> SecretBytes
     /// Shows `prompt` and reads a line that is shown as it is typed, although it is a secret: too long to type blind.
     func readVisibleSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes
     /// Shows `prompt` and reads a line.
@@ -22,7 +24,7 @@ package protocol Terminal: SecretTerminal {
     /// Runs `body`, which asks for a secret and checks it, and shows nothing that is typed meanwhile except answers to
     /// `readAnswer`.
     ///
-    /// What is typed while nothing is asked is discarded.
+    /// What is typed while nothing is asked is discarded, except before `readSecretAgain`.
     ///
     /// - Throws: `TerminalFailure`, and what `body` throws.
     func quietly<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result
@@ -43,6 +45,9 @@ package enum TerminalFailure: Error, Hashable, Sendable {
 }
 
 extension Terminal {
+    /// The same as `readSecret`, for terminals that discard nothing.
+    package func readSecretAgain(_ prompt: String) throws(TerminalFailure) -> SecretBytes { try readSecret(prompt) }
+
     /// See `SecretTerminal`.
     package func askSecrets<Result: ~Copyable>(
         _ body: (_ ask: (String) throws(TerminalFailure) -> SecretBytes) throws -> Result

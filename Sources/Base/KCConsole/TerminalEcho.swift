@@ -43,10 +43,12 @@ enum TerminalEcho {
     static var isOff: Bool { unsafe state.pointee.depth > 0 }
 
     /// Turns the echo off, and discards what was typed before.
-    static func begin() throws(TerminalFailure) {
+    ///
+    /// - Parameter keepsInput: true to keep what was typed while the echo was off.
+    static func begin(keepsInput: Bool = false) throws(TerminalFailure) {
         if Interruption.isRequested { throw .interrupted }
         if isOff {
-            try change(toSilent: true)
+            if !keepsInput { try change(toSilent: true) }
         } else {
             try open()
             for number in [SIGTSTP, SIGCONT] + deadly { catchSignal(number) }

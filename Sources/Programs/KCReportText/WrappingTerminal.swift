@@ -22,6 +22,11 @@ package struct WrappingTerminal: Terminal {
         return try terminal.readSecret(fitted(prompt))
     }
 
+    package func readSecretAgain(_ prompt: String) throws(TerminalFailure) -> SecretBytes {
+        notice.end()
+        return try terminal.readSecretAgain(fitted(prompt))
+    }
+
     package func readVisibleSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes {
         notice.end()
         return try terminal.readVisibleSecret(fitted(prompt))

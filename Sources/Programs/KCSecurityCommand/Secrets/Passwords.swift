@@ -34,13 +34,15 @@ extension Session {
         _ first: String, _ second: String, mismatch: String = "passwords don't match"
     ) throws -> SecretBytes {
         guard world.terminal.isAttended else { throw SecurityStatus.interactionNotAllowed }
-        for _ in 0..<Self.tries {
-            let password = try world.terminal.readSecret(first)
-            let again = try world.terminal.readSecret(second)
-            if constantTimeEqual(password, again) { return password }
-            message(mismatch + "\n")
+        return try world.terminal.quietly {
+            for _ in 0..<Self.tries {
+                let password = try world.terminal.readSecret(first)
+                let again = try world.terminal.readSecretAgain(second)
+                if constantTimeEqual(password, again) { return password }
+                message(mismatch + "\n")
+            }
+            throw Failure(saying: "the passwords differ; nothing was changed")
         }
-        throw Failure(saying: "the passwords differ; nothing was changed")
     }
 
     /// Prompts for an existing password.
