@@ -59,6 +59,18 @@ struct CountedPasscodeTests {
         #expect(try !expect("keychain info --json").text.contains("counter"))
     }
 
+    @Test("The TPM counts what was given, and not what else a line may mean")
+    func fewReadings() throws {
+        try expect(make)
+        try home.write("windows", "guess\r\n")
+        try expect("keychain unlock --passcode file:wrong", .wrongKey)
+        #expect(home.chip.wrongGuesses == 1)
+        try expect("keychain unlock --passcode file:windows", .wrongKey)
+        #expect(home.chip.wrongGuesses == 3)
+        try home.write("windows", "walnut lantern\r\n")
+        try expect("keychain unlock --passcode file:windows")
+    }
+
     @Test("While too few guesses are left, no passcode is tried, and it is said how long that can last")
     func lockedOut() throws {
         try expect(make)

@@ -19,15 +19,87 @@ struct SecretInputTests {
         _ source: String?, isContent: Bool = false, environment: [String: String] = [:],
         terminal: ScriptedTerminal = ScriptedTerminal()
     ) throws -> [UInt8] {
-        let input = SecretInput(world: home.world(terminal, environment: environment))
+        let input = SecretInput(world: home.world(terminal, environment: environment), warn: { _ in })
         let wanted = WantedSecret(
             what: Self.what, flag: .passphrase, source: source.map { SecretSource(argument: $0) }, isContent: isContent)
-        return try input.existing(wanted).bytesForTest()
+        if isContent {
+            switch try input.new(wanted) {
+            case .some(let secret): return secret.bytesForTest()
+            case .none: return []
+            }
+        }
+        var first: [UInt8] = []
+        try input.existing(wanted).tried(isSpared: false, isWrong: { _ in true }, onOther: {}) {
+            first = $0.bytesForTest()
+        }
+        return first
+    }
+
+    /// What is tried of a secret, one after the other.
+    private func readings(_ text: String, isSpared: Bool = false, mayBeEmpty: Bool = false) throws -> [String] {
+        struct Wrong: Error {}
+        let wanted = WantedSecret(what: Self.what, flag: .passphrase, mayBeEmpty: mayBeEmpty)
+        let secret = try SecretReadings(SecretBytes(copying: Array(text.utf8)), wanted)
+        var tried: [String] = []
+        #expect(throws: Wrong.self) {
+            try secret.tried(isSpared: isSpared, isWrong: { $0 is Wrong }, onOther: {}) { (bytes) throws in
+                tried.append(String(decoding: bytes.bytesForTest(), as: UTF8.self))
+                throw Wrong()
+            }
+        }
+        return tried
+    }
+
+    @Test("A secret that is wrong is tried with what Windows adds to lines and files, and without")
+    func allReadings() throws {
+        let all = ["one", "one\r", "\u{feff}one", "\u{feff}one\r"]
+        func isSame(_ found: [String], _ wanted: [String]) -> Bool { found.map(\.exact) == wanted.map(\.exact) }
+        #expect(isSame(try readings("one"), all))
+        #expect(isSame(try readings("one\r"), all))
+        #expect(isSame(try readings("\u{feff}one"), ["one", "\u{feff}one", "one\r", "\u{feff}one\r"]))
+        #expect(isSame(try readings("one\r\r"), ["one", "one\r\r"] + all[1...]))
+        #expect(isSame(try readings("one\r", isSpared: true), ["one", "one\r"]))
+        #expect(isSame(try readings("one", isSpared: true), ["one"]))
+        #expect(isSame(try readings("\r"), ["\r"]))
+        #expect(isSame(try readings("", mayBeEmpty: true), [""]))
     }
 
     @Test(
-        "The first line of a file is the secret, without its line feed and otherwise unchanged",
-        arguments: [("one\ntwo\n", "one"), ("one", "one"), (" one \r\n", " one \r"), ("ö\n\n", "ö")])
+        "A new secret that will be hard to type is warned of, and set as it is, without the marks of Windows",
+        arguments: [
+            ("one\r\n", "one", nil), ("\u{feff}one\n", "one", nil), ("\u{feff}one\r\n", "one", nil),
+            ("caf\u{e9} x\n", "caf\u{e9} x", nil), ("one \n", "one ", "begins or ends with a blank"),
+            ("\tone\n", "\tone", "begins or ends with a blank"),
+            ("\u{a0}one\n", "\u{a0}one", "begins or ends with a blank"),
+            ("o\u{200b}ne\n", "o\u{200b}ne", "invisible characters"),
+            ("o\u{7}ne\n", "o\u{7}ne", "invisible characters"),
+            ("one\u{ad}\n", "one\u{ad}", "invisible characters"), ("cafe\u{301}\n", "cafe\u{301}", "(NFD)"),
+        ] as [(String, String, String?)])
+    func newSecretsAreJudged(text: String, expected: String, warning: String?) throws {
+        try home.write("secret", text)
+        let warnings = CollectedOutput()
+        let input = SecretInput(world: home.world(), warn: { try? warnings.write($0.utf8.span) })
+        let wanted = WantedSecret(what: Self.what, flag: .passphrase, source: .file("secret"))
+        switch try input.new(wanted) {
+        case .some(let secret): #expect(secret.bytesForTest() == Array(expected.utf8))
+        case .none: Issue.record("no secret")
+        }
+        #expect(
+            warnings.text.isEmpty == (warning == nil) && (warning.map { warnings.text.contains($0) } ?? true),
+            "\(warnings.text)")
+    }
+
+    @Test("A new secret that is no text is warned of")
+    func noText() throws {
+        try home.write("secret", [0x61, 0xe9, 0x0a])
+        let outcome = home.run("keychain create work --passcode file:secret")
+        #expect(outcome.status == .ok)
+        #expect(outcome.messages.contains("warning: the passcode of keychain 'work' is not UTF-8 text"))
+    }
+
+    @Test(
+        "The first line of a file is the secret, without the end of the line and otherwise unchanged",
+        arguments: [("one\ntwo\n", "one"), ("one", "one"), (" one \r\n", " one "), ("ö\n\n", "ö")])
     func firstLineCounts(text: String, expected: String) throws {
         try home.write("secret", text)
         #expect(try read("file:secret") == Array(expected.utf8))
@@ -130,7 +202,7 @@ struct SecretInputTests {
         let wanted = WantedSecret(what: Self.what, flag: .passphrase)
         func judged(_ answers: [String]) throws -> [[UInt8]] {
             var secrets: [[UInt8]] = []
-            let input = SecretInput(world: home.world(ScriptedTerminal(answers: answers)))
+            let input = SecretInput(world: home.world(ScriptedTerminal(answers: answers)), warn: { _ in })
             _ = try input.new(wanted, judge: { secrets.append($0.bytesForTest()) })
             return secrets
         }
@@ -142,7 +214,7 @@ struct SecretInputTests {
     func newSecretsAreTypedTwice() throws {
         let wanted = WantedSecret(what: Self.what, note: "empty for none", flag: .passphrase)
         func typed(_ answers: [String]) throws -> [UInt8]? {
-            let input = SecretInput(world: home.world(ScriptedTerminal(answers: answers)))
+            let input = SecretInput(world: home.world(ScriptedTerminal(answers: answers)), warn: { _ in })
             switch try input.new(wanted) {
             case .some(let secret): return secret.bytesForTest()
             case .none: return nil

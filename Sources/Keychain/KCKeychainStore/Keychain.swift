@@ -31,6 +31,8 @@ package final class Keychain {
     var batch: Database?
     /// What `write` calls before it commits the present transaction.
     var lastStep: ((KeychainReader) throws -> Void)?
+    /// Within `asOneTry`: whether a wrong passcode has been counted for it.
+    var isTryCounted: Bool?
 
     /// The scrypt cost of one passcode attempt: 0.4 s and 128 MiB (OWASP's recommendation for scrypt, 2023).
     package static let defaultCost = ScryptCost(logN: 17)

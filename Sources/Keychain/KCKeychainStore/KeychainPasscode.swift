@@ -145,6 +145,15 @@ extension Keychain {
         try find(ItemQuery(attributes: [.pdmn: .text(Accessibility.whenPasscodeSetThisDeviceOnly.rawValue)]))
     }
 
+    /// Runs `body`, which tries several readings of one passcode: all that are wrong count once, and none waits for another.
+    ///
+    /// A chip counts each of them.
+    package func asOneTry<Result: ~Copyable>(_ body: () throws -> Result) rethrows -> Result {
+        isTryCounted = false
+        defer { isTryCounted = nil }
+        return try body()
+    }
+
     /// The number of wrong passcodes since the last right one.
     package func wrongPasscodeCount() throws(KeychainStoreError) -> Int {
         try withReadTransaction { database throws(KeychainStoreError) in try Attempts(database).failed }
@@ -171,7 +180,7 @@ extension Keychain {
         _ passcode: borrowing SecretBytes?, _ now: Timestamp, _ memory: PasscodeMemory?
     ) throws(KeychainStoreError) -> ClassKeys {
         let attempts = try withReadTransaction { database throws(KeychainStoreError) in try Attempts(database) }
-        if let seconds = attempts.wait(now) { throw .tooManyAttempts(retryAfter: seconds) }
+        if isTryCounted != true, let seconds = attempts.wait(now) { throw .tooManyAttempts(retryAfter: seconds) }
         do throws(KeychainStoreError) {
             let keys: ClassKeys
             switch passcode {
@@ -183,7 +192,10 @@ extension Keychain {
             if attempts.failed > 0 { count { _ in Attempts(failed: 0, last: now) } }
             return keys
         } catch {
-            if error == .wrongPasscode { count { Attempts(failed: $0.failed + 1, last: now) } }
+            if error == .wrongPasscode, isTryCounted != true {
+                count { Attempts(failed: $0.failed + 1, last: now) }
+                if isTryCounted == false { isTryCounted = true }
+            }
             throw error
         }
     }

@@ -24,7 +24,7 @@ final class Session {
         set { subjects.job = newValue }
     }
     /// The password of the desktop keyring: several collections may need it, and a source gives it only once.
-    var desktopPassword: KeptPassword?
+    let desktopPassword = KeptSecret()
     /// When the run began; everything that one run writes has this date.
     let now: Timestamp
     /// What the command can do with the desktop keyring.
@@ -46,7 +46,7 @@ final class Session {
     }
 
     /// The input for secrets.
-    var secrets: SecretInput { SecretInput(world: world) }
+    var secrets: SecretInput { SecretInput(world: world, warn: { self.warn($0) }) }
 
     /// The calendar of times that people read.
     var calendar: LocalCalendar { world.calendar }

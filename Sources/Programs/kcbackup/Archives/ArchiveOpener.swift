@@ -115,7 +115,7 @@ final class ArchiveOpener {
 /// A secret that is read when first needed and then kept as long as this object; a typed one is kept only if it is
 /// right.
 final class KeptSecret {
-    private var secret: Kept?
+    private var secret: SecretReadings?
 
     /// True if the secret has been read.
     var isRead: Bool { secret != nil }
@@ -126,19 +126,23 @@ final class KeptSecret {
     func use<Result>(
         _ wanted: WantedSecret, in session: Session, _ body: (borrowing SecretBytes) throws -> Result
     ) throws -> Result {
-        if let secret { return try body(secret.bytes) }
-        return try session.trying(wanted) { given in
-            if !wanted.isTyped { secret = Kept(bytes: given.copy()) }
-            let result = try body(given)
-            if wanted.isTyped { secret = Kept(bytes: given.copy()) }
-            return result
-        }
+        if let secret { return try session.tried(secret, wanted.kind, body) }
+        var latest: SecretReadings?
+        let result = try session.trying(
+            wanted,
+            keep: {
+                latest = $0; if !wanted.isTyped { secret = $0 }
+            }, body)
+        secret = latest
+        return result
     }
 
-    // A noncopyable value can be borrowed from a class instance, but not from an optional.
-    private final class Kept {
-        let bytes: SecretBytes
-
-        init(bytes: consuming SecretBytes) { self.bytes = bytes }
+    /// Reads the secret, unless it has been read already, to set it.
+    ///
+    /// - Throws: as `SecretInput.existing` and `SecretInput.chosen`.
+    func chosen(_ wanted: WantedSecret, in session: Session) throws -> SecretBytes {
+        let read = try secret ?? session.secrets.existing(wanted)
+        secret = read
+        return try session.secrets.chosen(read, wanted)
     }
 }

@@ -65,16 +65,21 @@ extension CreateOptions {
     ///
     /// - Throws: the errors of `SecretInput`.
     func requireSources(in session: Session) throws {
-        let sources: [(String, OptionName, SecretSource?)] = [
-            ("passcode", .passcode, keychain.passcode), ("escrow key", .escrow, escrow?.source),
-            ("passphrase of the archive", .passphrase, keys.passphrase), ("password", .password, foreign.password),
-        ]
-        for case (let what, let option, let source?) in sources {
-            guard case .file = source else { continue }
-            _ = try session.secrets.existing(
-                WantedSecret(
-                    what: what, flag: option, source: source, mayBeEmpty: option == .password,
-                    isKeyFile: option == .escrow))
+        let secrets = session.secrets
+        if case .file = keychain.passcode {
+            _ = try secrets.existing(WantedSecret(what: "passcode", flag: .passcode, source: keychain.passcode))
+        }
+        if let source = escrow?.source, case .file = source {
+            _ = try secrets.keyFile(WantedSecret(what: "escrow key", flag: .escrow, source: source))
+        }
+        if case .file = keys.passphrase {
+            // Each run sets it.
+            _ = try secrets.new(
+                WantedSecret(what: "passphrase of the archive", flag: .passphrase, source: keys.passphrase))
+        }
+        if case .file = foreign.password {
+            _ = try secrets.existing(
+                WantedSecret(what: "password", flag: .password, source: foreign.password, mayBeEmpty: true))
         }
     }
 

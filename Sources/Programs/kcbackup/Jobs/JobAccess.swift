@@ -176,6 +176,6 @@ extension Session {
     func checkSource(_ source: SecretSource, _ option: OptionName) throws {
         // Credentials are available only in the unit that runs the job.
         if case .credential = source, world.environment["CREDENTIALS_DIRECTORY"] == nil { return }
-        _ = try secrets.existing(WantedSecret(what: "passphrase of the archive", flag: option, source: source))
+        _ = try secrets.new(WantedSecret(what: "passphrase of the archive", flag: option, source: source))
     }
 }

@@ -37,7 +37,13 @@ extension DesktopKeyring {
         }
         if passcode != nil {
             if locked.isEmpty { return client }
-            try client.unlock(scope, password: password(of: locked[0], passcode, in: session))
+            let wanted = wanted(locked[0], passcode)
+            let unlock = { (password: borrowing SecretBytes) in try client.unlock(scope, password: password) }
+            if passcode == .terminal {
+                try session.trying(wanted, unlock)
+            } else {
+                try session.desktopPassword.use(wanted, in: session, unlock)
+            }
         } else if unlocking.unlock {
             if !locked.isEmpty {
                 session.note(
@@ -52,27 +58,19 @@ extension DesktopKeyring {
     func making(
         _ unlocking: UnlockOptions, passcode: SecretSource?, in session: Session
     ) -> ServiceTarget.Making {
-        if passcode != nil { return .withPassword { try password(of: $0, passcode, isNew: true, in: session) } }
-        return unlocking.unlock ? .byPrompt : .refused
+        guard let passcode else { return unlocking.unlock ? .byPrompt : .refused }
+        return .withPassword { label in
+            let wanted = wanted(label, passcode)
+            // Typed for each collection, otherwise the same for all.
+            guard passcode == .terminal else { return try session.desktopPassword.chosen(wanted, in: session) }
+            guard let password = try session.secrets.new(wanted) else { throw SecretProblem.empty(what: wanted.what) }
+            return password
+        }
     }
 
-    /// Reads the password of a collection from its source: typed for each collection, otherwise the same for all.
-    ///
-    /// - Parameter isNew: true to have it typed twice.
-    func password(
-        of label: String, _ source: SecretSource?, isNew: Bool = false, in session: Session
-    ) throws -> SecretBytes {
-        let wanted = WantedSecret(
-            what: "password of collection \(quoted(label))", flag: .passcode, source: source)
-        guard source == .terminal else {
-            if let kept = session.desktopPassword { return kept.password.copy() }
-            let kept = KeptPassword(try session.secrets.existing(wanted))
-            session.desktopPassword = kept
-            return kept.password.copy()
-        }
-        guard isNew else { return try session.secrets.existing(wanted) }
-        guard let password = try session.secrets.new(wanted) else { throw SecretProblem.empty(what: wanted.what) }
-        return password
+    /// The password of a collection.
+    private func wanted(_ label: String, _ source: SecretSource?) -> WantedSecret {
+        WantedSecret(what: "password of collection \(quoted(label))", flag: .passcode, source: source)
     }
 
     /// Reads all selected items.
@@ -92,13 +90,6 @@ extension DesktopKeyring {
         for entry in source.unreadable { session.warn(entry.words(missing)) }
         return source
     }
-}
-
-/// A password that a run reads once.
-final class KeptPassword {
-    let password: SecretBytes
-
-    init(_ password: consuming SecretBytes) { self.password = password }
 }
 
 extension World {

@@ -4,6 +4,13 @@ internal import KCKeychainModel
 internal import KCReportText
 internal import KCSecretService
 
+/// A password that a run reads once.
+final class KeptPassword {
+    let password: SecretBytes
+
+    init(_ password: consuming SecretBytes) { self.password = password }
+}
+
 /// The secrets of certain items of the desktop keyring, which open files of other programs.
 struct KeyringSecrets {
     /// The secrets, with the app that the portal keeps each for.

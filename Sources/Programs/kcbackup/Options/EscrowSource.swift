@@ -30,7 +30,7 @@ struct EscrowSource: Hashable, Sendable, ExpressibleByArgument {
     /// - Throws: `KeychainStoreError`, and the errors of `SecretInput`.
     func open(_ keychain: Keychain, in session: Session) throws -> EscrowedKeychain {
         let wanted = WantedSecret(
-            what: "escrow key of the keychain", flag: .escrow, source: source ?? .unknown, isKeyFile: true)
-        return try EscrowedKeychain(keychain, keyFile: session.secrets.existing(wanted))
+            what: "escrow key of the keychain", flag: .escrow, source: source ?? .unknown)
+        return try EscrowedKeychain(keychain, keyFile: session.secrets.keyFile(wanted))
     }
 }

@@ -37,38 +37,92 @@ struct WantedSecret {
 /// Reads passphrases, passcodes and secrets of items, from the sources named on the command line.
 struct SecretInput {
     let world: World
+    /// Warns of a new secret that will be hard to type.
+    let warn: (String) -> Void
 
-    /// Reads an existing secret.
+    /// Checks that a secret that is read later can be, as far as that can be known without reading it: before another is
+    /// asked for in vain.
+    ///
+    /// - Throws: as `existing`.
+    func require(_ wanted: WantedSecret) throws {
+        if try asksPerson(wanted) { return }
+        switch wanted.source {
+        case .file(let path): if try !Path.exists(world.resolve(path)) { throw noFile(path, wanted) }
+        case .descriptor(let number):
+            if !Descriptor(number: number).isInherited { throw SecretProblem.descriptorClosed(number) }
+        case .credential(let name):
+            let path = try pathOfCredential(name)
+            if try !Path.exists(path) { throw FileFailure(path, .notFound) }
+        case .command, .terminal, .unknown, nil: break
+        }
+    }
+
+    /// Reads a secret that was set earlier.
     ///
     /// - Throws: `SecretProblem`, `TerminalFailure`, `FileFailure`, `StreamFailure`.
-    func existing(_ wanted: WantedSecret) throws -> SecretBytes {
-        if try asksPerson(wanted) {
-            let secret = try world.terminal.readSecret("\(wanted.remark)Enter the \(wanted.what): ")
-            return try checked(secret, wanted)
-        }
+    func existing(_ wanted: WantedSecret) throws -> SecretReadings {
+        guard try asksPerson(wanted) else { return try SecretReadings(sourced(wanted), wanted) }
+        return try SecretReadings(
+            world.terminal.readSecret("\(wanted.remark)Enter the \(wanted.what): "), wanted)
+    }
+
+    /// Reads a key file, byte for byte.
+    ///
+    /// - Throws: as `existing`.
+    func keyFile(_ wanted: WantedSecret) throws -> SecretBytes {
+        var wanted = wanted
+        wanted.isKeyFile = true
+        if try asksPerson(wanted) { throw SecretProblem.notASource(wanted.flag) }
         return try sourced(wanted)
+    }
+
+    /// Returns what a secret that was read becomes where it is set: text that can be typed, as far as possible.
+    ///
+    /// - Throws: `SecretProblem` (`empty`, `holdsNUL`).
+    func chosen(_ readings: SecretReadings, _ wanted: WantedSecret) throws(SecretProblem) -> SecretBytes {
+        let secret = try readings.chosen()
+        warnOfOddities(secret, wanted)
+        return secret
     }
 
     /// Reads a new secret, twice if typed; nil if the user typed nothing.
     ///
-    /// If the two entries differ, both are typed again, three times in total.
+    /// If the two entries differ, both are typed again, three times in total. The secret of an item is what was given, byte
+    /// for byte; any other is without what Windows adds to lines and files.
     ///
     /// - Parameter judge: called with each secret before it is typed again, unless it is the one that was judged last.
     /// - Throws: `SecretProblem`, `TerminalFailure`, `FileFailure`, `StreamFailure`, what `judge` throws.
     func new(_ wanted: WantedSecret, judge: (borrowing SecretBytes) throws -> Void = { _ in }) throws -> SecretBytes? {
         guard try asksPerson(wanted) else {
-            let secret = try sourced(wanted)
+            if wanted.isContent { return try sourced(wanted) }
+            let secret = try chosen(existing(wanted), wanted)
             try judge(secret)
             return secret
         }
+        return try world.terminal.quietly { try typedTwice(wanted, judge: judge) }
+    }
+
+    private func typedTwice(
+        _ wanted: WantedSecret, judge: (borrowing SecretBytes) throws -> Void
+    ) throws -> SecretBytes? {
         let prompt = "Enter the new \(wanted.what)\(wanted.note.isEmpty ? "" : " (\(wanted.note))"): "
         var judged = SecretBytes(capacity: 0)
         for remark in ["", "They differ; try again.\n", "They differ again; one more try.\n"] {
-            let secret = try world.terminal.readSecret(remark + prompt)
-            if secret.isEmpty, !wanted.isContent { return nil }
-            if !constantTimeEqual(secret, judged) { try judge(secret) }
-            let again = try world.terminal.readSecret("Enter it again: ")
-            if constantTimeEqual(secret, again) { return try checked(secret, wanted) }
+            var secret = try world.terminal.readSecret(remark + prompt)
+            if !wanted.isContent {
+                secret.removeLineMarks()
+                if secret.isEmpty { return nil }
+                if !constantTimeEqual(secret, judged) {
+                    warnOfOddities(secret, wanted)
+                    try judge(secret)
+                }
+            }
+            var again = try world.terminal.readSecretAgain("Enter it again: ")
+            if !wanted.isContent { again.removeLineMarks() }
+            if constantTimeEqual(secret, again) {
+                if !wanted.isContent, secret.holdsNUL { throw SecretProblem.holdsNUL(what: wanted.what) }
+                return secret
+            }
             judged = secret
         }
         throw SecretProblem.differ(what: wanted.what)
@@ -91,12 +145,9 @@ struct SecretInput {
         case .descriptor(let number): return try firstLine(bytes(from: Descriptor(number: number), wanted), wanted)
         case .command(let command): return try firstLine(output(of: command, wanted), wanted)
         case .credential(let name):
-            guard let folder = world.environment["CREDENTIALS_DIRECTORY"], folder.exact.hasPrefix("/") else {
-                throw SecretProblem.noCredentialsFolder
-            }
             // systemd protects the folder, and grants access to the file with an access control list, which makes the
             // file look readable by its group.
-            return try firstLine(PrivateFile.readPublic(folder + "/" + name), wanted)
+            return try firstLine(PrivateFile.readPublic(pathOfCredential(name)), wanted)
         case .terminal, .unknown, nil: throw SecretProblem.notASource(wanted.flag)
         }
     }
@@ -106,8 +157,19 @@ struct SecretInput {
             return try PrivateFile.read(world.resolve(path))
         } catch {
             guard error.problem == .notFound else { throw error }
-            throw SecretProblem.noFile(what: wanted.what, path: path, isKeyFile: wanted.isKeyFile)
+            throw noFile(path, wanted)
         }
+    }
+
+    private func noFile(_ path: String, _ wanted: WantedSecret) -> SecretProblem {
+        .noFile(what: wanted.what, path: path, isKeyFile: wanted.isKeyFile)
+    }
+
+    private func pathOfCredential(_ name: String) throws(SecretProblem) -> String {
+        guard let folder = world.environment["CREDENTIALS_DIRECTORY"], folder.exact.hasPrefix("/") else {
+            throw .noCredentialsFolder
+        }
+        return folder + "/" + name
     }
 
     private func output(of command: String, _ wanted: WantedSecret) throws -> SecretBytes {
@@ -151,14 +213,6 @@ struct SecretInput {
             // A pipe whose writer failed must not look like an empty secret, which is a line feed.
             throw .noLine(what: wanted.what)
         }
-        return try checked(line, wanted)
-    }
-
-    private func checked(_ secret: consuming SecretBytes, _ wanted: WantedSecret) throws(SecretProblem) -> SecretBytes {
-        if wanted.isContent { return secret }
-        if secret.isEmpty, !wanted.mayBeEmpty { throw .empty(what: wanted.what) }
-        let holdsNUL = secret.withBytes { bytes in bytes.indices.contains { bytes[$0] == 0 } }
-        if holdsNUL { throw .holdsNUL(what: wanted.what) }
-        return secret
+        return line
     }
 }

@@ -2,8 +2,10 @@ internal import KCAgeEncryption
 internal import KCBackupArchive
 internal import KCByteStreams
 internal import KCItemSources
+internal import KCKeychainKeys
 internal import KCKeychainStore
 internal import KCReportText
+internal import KCSecretService
 
 extension Session {
     // The number of attempts, as in other programs that ask for a password.
@@ -13,60 +15,78 @@ extension Session {
     ///
     /// A typed secret that is wrong may be typed again, three times in total.
     ///
-    /// - Parameter wait: returns the seconds until another attempt is allowed, in which case nothing more is asked; nil
-    ///   for none.
-    /// - Throws: errors of reading secrets, and what `use` throws.
+    /// - Parameters:
+    ///   - keychain: the keychain of which it is the passcode; nothing is asked while wrong ones delay the next attempt.
+    ///   - keep: called with the secret before it is used.
+    /// - Throws: errors of reading secrets, what `use` throws, `KeychainStoreError` (`tooManyAttempts`, `cryptography` for a
+    ///   chip that counts wrong passcodes).
     func trying<Result: ~Copyable>(
-        _ wanted: WantedSecret, wait: () throws -> Int? = { nil },
+        _ wanted: WantedSecret, of keychain: Keychain? = nil, keep: (SecretReadings) -> Void = { _ in },
         _ use: (borrowing SecretBytes) throws -> Result
     ) throws -> Result {
-        try quietly(wanted.source) { try attempts(wanted, wait: wait, use) }
+        if wanted.isTyped {
+            if let seconds = try keychain?.secondsUntilNextTry(now: world.clock()) {
+                throw KeychainStoreError.tooManyAttempts(retryAfter: seconds)
+            }
+            try keychain?.requireGuess()
+        }
+        return try quietly(wanted.source) { try attempts(wanted, of: keychain, keep, use) }
     }
 
     private func attempts<Result: ~Copyable>(
-        _ wanted: WantedSecret, wait: () throws -> Int?, _ use: (borrowing SecretBytes) throws -> Result
+        _ wanted: WantedSecret, of keychain: Keychain?, _ keep: (SecretReadings) -> Void,
+        _ use: (borrowing SecretBytes) throws -> Result
     ) throws -> Result {
         var wanted = wanted
         var left = wanted.isTyped ? Self.tries : 1
         while true {
             left -= 1
             let secret = try secrets.existing(wanted)
+            keep(secret)
             do {
-                return try checking { try use(secret) }
+                return try tried(secret, wanted.kind, of: keychain, use)
             } catch {
                 guard Self.isWrongSecret(error) else { throw error }
-                let seconds = try wait()
+                let seconds = try keychain?.secondsUntilNextTry(now: world.clock())
                 if left > 0, seconds == nil {
                     wanted.remark = "Wrong \(wanted.kind); \(counted(left, "more try", plural: "more tries")).\n"
-                    if let doubt = SecretDoubt(secret) { wanted.remark += "(\(doubt.words(wanted.kind)))\n" }
+                    if let doubt = secret.doubt { wanted.remark += "(\(doubt.words(wanted.kind)))\n" }
                     continue
                 }
-                let doubts = [SecretDoubt(secret), seconds.map { .wait(seconds: $0) }].compactMap { $0 }
+                let doubts = [secret.doubt, seconds.map { .wait(seconds: $0) }].compactMap { $0 }
                 if doubts.isEmpty { throw error }
                 throw Failure.wrongSecret(Failure(error, subjects), kind: wanted.kind, doubts)
             }
         }
     }
 
-    /// Reads the passcode of a keychain for `use`; nothing is asked while wrong passcodes delay the next attempt.
+    /// Uses a secret that was read, in the reading that is right.
     ///
-    /// - Throws: as `trying`, `KeychainStoreError` (`tooManyAttempts`, `cryptography` for a chip that counts them).
-    func trying<Result: ~Copyable>(
-        _ wanted: WantedSecret, of keychain: Keychain, _ use: (borrowing SecretBytes) throws -> Result
+    /// - Throws: what `use` throws.
+    func tried<Result: ~Copyable>(
+        _ secret: SecretReadings, _ kind: String, of keychain: Keychain? = nil,
+        _ use: (borrowing SecretBytes) throws -> Result
     ) throws -> Result {
-        let wait = { try keychain.secondsUntilNextTry(now: self.world.clock()) }
-        if wanted.isTyped {
-            if let seconds = try wait() { throw KeychainStoreError.tooManyAttempts(retryAfter: seconds) }
-            try keychain.requireGuess()
+        let isSpared = keychain?.keybag.counter == .chip
+        func trying() throws -> Result {
+            try checking {
+                try secret.tried(
+                    isSpared: isSpared, isWrong: Self.isWrongSecret,
+                    onOther: {
+                        note("the \(kind) was set with a carriage return or a byte order mark, as Windows adds them")
+                    }, use)
+            }
         }
-        return try trying(wanted, wait: wait, use)
+        guard let keychain else { return try trying() }
+        return try keychain.asOneTry(trying)
     }
 
     private static func isWrongSecret(_ error: any Error) -> Bool {
         switch error {
         case AgeFailure.wrongPassphrase, ArchiveFailure.wrongPassphrase, ArchiveFailure.wrongPasscode,
             KeychainStoreError.wrongPasscode, ForeignFailure.wrongPassword, ForeignFailure.wrongPasswordOrDamaged,
-            ForeignFailure.wrongPasswordOrNoKeyFile, ForeignFailure.wrongPasswordOrKeyFile:
+            ForeignFailure.wrongPasswordOrNoKeyFile, ForeignFailure.wrongPasswordOrKeyFile,
+            SecretServiceFailure.wrongPassword:
             true
         default: false
         }
@@ -75,8 +95,6 @@ extension Session {
 
 /// Why a secret that looks right may be wrong, or what follows from its being wrong.
 enum SecretDoubt: Hashable, Sendable {
-    /// It ends with a carriage return, like the first line of a file with Windows line endings.
-    case carriageReturn
     /// It has letters that are encoded as a letter and a combining mark (not NFC).
     case decomposed
     /// It has letters that could also be encoded as a letter and a combining mark (NFC).
@@ -87,7 +105,6 @@ enum SecretDoubt: Hashable, Sendable {
     /// Looks for a reason; nil if there is none, as for any ASCII secret.
     init?(_ secret: borrowing SecretBytes) {
         let found: SecretDoubt? = secret.withBytes { bytes in
-            if !bytes.isEmpty, bytes[bytes.count - 1] == UInt8(ascii: "\r") { return .carriageReturn }
             do {
                 let text = try UTF8Span(validating: bytes)
                 if text.isKnownASCII { return nil }
@@ -132,8 +149,6 @@ enum SecretDoubt: Hashable, Sendable {
     /// Returns advice, without showing the secret.
     func words(_ kind: String) -> String {
         switch self {
-        case .carriageReturn:
-            "the \(kind) ends with a carriage return, as lines of Windows do; was it set without one?"
         case .decomposed:
             "the \(kind) spells accented letters as letter and mark (NFD); was it set with whole letters (NFC)?"
         case .composed:
