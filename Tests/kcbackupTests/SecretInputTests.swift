@@ -228,10 +228,10 @@ struct SecretInputTests {
         #expect(throws: TerminalFailure.closed) { try typed(["a"]) }
     }
 
-    @Test("The end of the input at a prompt is no mistake of the command line")
+    @Test("The end of the input at a prompt is an answer that is missing, and no refusal by a rule")
     func endOfInput() {
         let outcome = home.run(["keychain", "create", "work"], terminal: ScriptedTerminal(answers: []))
-        #expect(outcome.status == .refused)
+        #expect(outcome.status == .usage)
         #expect(outcome.messages.contains("the input of the terminal ended before a line was typed"))
         #expect(home.run("keychain info --keychain work").status == .notFound)
     }

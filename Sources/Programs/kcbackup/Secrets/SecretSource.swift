@@ -128,8 +128,7 @@ func explainTerminal(_ failure: TerminalFailure) -> Explanation {
     case .unavailable:
         Explanation(
             .usage, "there is no terminal to ask on", hint: "give another SOURCE: \(SecretSource.forms)")
-    // The command line is right: the user gave no answer.
-    case .closed: Explanation(.refused, "the input of the terminal ended before a line was typed")
+    case .closed: Explanation(.usage, "the input of the terminal ended before a line was typed")
     case .lineTooLong(let limit): Explanation(.limit, "the line has more than \(limit) bytes")
     case .interrupted: explainInterruption()
     }
