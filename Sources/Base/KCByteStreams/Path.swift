@@ -110,7 +110,7 @@ package enum Path {
         }
     }
 
-    /// Checks that there is a folder, for a file that is to be made in it.
+    /// Checks that there is a folder in which a file can be made, as far as that can be known without making it.
     ///
     /// - Parameter given: the path as the user named it, for the failure.
     /// - Throws: `FileFailure`: `notFound`, `notFolder` for the part of the path that is something else, `system`.
@@ -118,7 +118,9 @@ package enum Path {
         var status = stat()
         let code = unsafe stat(path, &status) == 0 ? 0 : errno
         switch code {
-        case 0 where status.st_mode & S_IFMT == S_IFDIR: return
+        case 0 where status.st_mode & S_IFMT == S_IFDIR:
+            guard unsafe faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) != 0 else { return }
+            throw FileFailure(given, .system(errno, doing: "creating a file in"))
         case 0: throw FileFailure(given, .notFolder)
         case ENOENT: throw FileFailure(given, .notFound)
         case ENOTDIR:

@@ -109,6 +109,18 @@ struct ArchiveKeyOptions: ParsableArguments {
         return try session.quietly(passphrase) { try maker(given, of: keychain, in: session).make() }
     }
 
+    /// Checks that a passphrase that was given can be read, before anything else is asked for.
+    ///
+    /// - Throws: as `SecretInput.require`.
+    func requirePassphrase(in session: Session) throws {
+        if passphrase != nil { try session.secrets.require(wanted) }
+    }
+
+    private var wanted: WantedSecret {
+        WantedSecret(
+            what: "passphrase of the archive", note: "empty to generate one", flag: .passphrase, source: passphrase)
+    }
+
     /// True if the archive gets a passphrase.
     private func asks(_ given: GivenRecipients) -> Bool { passphrase != nil || given.restoring.isEmpty }
 
@@ -119,9 +131,6 @@ struct ArchiveKeyOptions: ParsableArguments {
         guard asks(given), let cost = session.world.costs.passphrase else {
             return ArchiveKeyMaker(given)
         }
-        let wanted = WantedSecret(
-            what: "passphrase of the archive", note: "empty to generate one", flag: .passphrase,
-            source: passphrase)
         let chosen = try session.secrets.new(wanted, judge: { try session.judge(passphrase: $0, of: keychain) })
         return try ArchiveKeyMaker(
             given, passphrase: chosen ?? session.generatePassphrase(), cost: cost,

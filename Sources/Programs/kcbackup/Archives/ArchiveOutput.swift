@@ -53,6 +53,8 @@ final class ArchiveOutput {
         let world = session.world
         if let given { try Self.refuseSource(given, in: world) }
         if given.map({ Path.isFolder(world.resolve($0)) }) ?? true {
+            let shown = given ?? "."
+            try Path.requireFolder(world.resolve(shown), named: shown)
             let digits = session.now.description.prefix(19).filter { $0.isNumber }
             let stem = "\(subject.fileStem)-\(digits.prefix(8))-\(digits.dropFirst(8))"
             let folder = given.map { $0.exact.hasSuffix("/") ? $0 : $0 + "/" } ?? ""

@@ -128,6 +128,7 @@ struct FolderBackup {
     func back() throws -> Summary {
         let rules = options.folder
         let wait = try rules.lock.wait()
+        let given = try options.recipients(in: session)
         let single =
             try rules.isOfSeveral
             ? nil : StoreChoice.chosen(options.keychain.keychain, for: rules, at: path, in: session)
@@ -144,7 +145,6 @@ struct FolderBackup {
         var (parts, results) = try parts(single, names)
         _ = try folder.emptyTrash(now: session.now)
         try warnOfUnlisted(in: folder)
-        let given = try options.unencrypted ? nil : options.keys.recipients(in: session)
         if rules.isOfSeveral {
             setAsideNamesakes(&parts, &results, in: folder)
             try setAsideReplaced(&parts, &results, in: folder)

@@ -78,16 +78,18 @@ struct CreateCommand: Verb {
             return try FolderBackup(options: options, unlocking: unlocking, path: folder, session: session).run()
         }
         if remote != nil { try options.checkForRemote() }
-        let subject = try StoreChoice.chosen(options.keychain.keychain, in: session)
+        let given = try options.recipients(in: session)
+        let subject = try StoreChoice.chosen(options.keychain.keychain, makesKey: false, in: session)
         let target =
             try remote.map { try ArchiveOutput($0, of: subject, in: session) }
             ?? ArchiveOutput(file ?? output, of: subject, in: session)
         let open = try subject.open(options.store(unlocking), in: session)
+        let keys = try given.map { try self.keys($0, open.items, subject, session) }
+        // A run that fails before leaves no key behind; a keychain has one.
+        if subject.kind != .keychain { try StoreChoice.makeDeviceKey(in: session) }
         let backup = try CreateBackup(
             of: subject.archiveSource(), device: LocalDevice(session.world).key(), tool: CommandLineTool.tool,
             to: target.destination(in: session), now: session.now)
-        let given = try options.unencrypted ? nil : options.keys.recipients(in: session)
-        let keys = try given.map { try self.keys($0, open.items, subject, session) }
         let report = try target.making(in: session) {
             try options.make(backup, of: open.items, with: keys, in: session)
         }

@@ -55,6 +55,7 @@ struct DeviceExportCommand: Verb {
         let path = session.world.resolve(output)
         if try Path.exists(path) { throw FileFailure(output, .exists) }
         try session.requireFolder(ofKeyFile: output)
+        if passphrase != nil { try session.secrets.require(wanted) }
         switch status.holding {
         case .chip:
             try consent.require(for: id, to: "copy its key from the TPM", in: session)
@@ -74,15 +75,17 @@ struct DeviceExportCommand: Verb {
         return .ok
     }
 
+    private var wanted: WantedSecret {
+        WantedSecret(
+            what: "passphrase of the file", note: "empty to generate one", flag: .passphrase, source: passphrase)
+    }
+
     private func encrypt(_ text: borrowing SecretBytes, in session: Session) throws -> [UInt8] {
         let given = try recipients.recipients(passphrase, in: session)
         guard given.isEmpty, let cost = session.world.costs.passphrase else {
             return try encrypt(text, to: given.map(\.recipient))
         }
         return try session.quietly(passphrase) {
-            let wanted = WantedSecret(
-                what: "passphrase of the file", note: "empty to generate one", flag: .passphrase,
-                source: passphrase)
             let secret = try session.secrets.new(
                 wanted, judge: { try session.judge(passphrase: $0, of: LocalKeychain.defaultName) })
             return try encrypt(

@@ -89,6 +89,7 @@ struct ExportCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         try check()
+        if password != nil { try session.secrets.require(wanted) }
         let file = try ExportFile(output, in: session)
         let filter = try conditions.filter(text)
         let source = try ExportSource(
@@ -161,10 +162,13 @@ struct ExportCommand: Verb {
         }
     }
 
+    private var wanted: WantedSecret {
+        WantedSecret(
+            what: "password of \(quoted(output))", note: "empty to generate one", flag: .password, source: password)
+    }
+
     /// Returns the password of the new file; on a terminal, one can be generated.
     private func newPassword(in session: Session) throws -> SecretBytes {
-        let wanted = WantedSecret(
-            what: "password of \(quoted(output))", note: "empty to generate one", flag: .password, source: password)
         let chosen = try session.secrets.new(wanted, judge: { try session.judge(password: $0, of: output) })
         return try chosen ?? session.generatePassphrase("password")
     }

@@ -79,6 +79,8 @@ struct KeychainSetPasscodeCommand: Verb {
         let words = passcodeWords(local.name)
         let device = LocalDevice(session.world)
         try countedBy?.require(heldBy: device.provider.status().holding.holder, device)
+        let wanted = WantedSecret(what: words, note: "empty for none", flag: .newPasscode, source: newPasscode)
+        if newPasscode != nil { try session.secrets.require(wanted) }
         // Check it before asking for the new one, so that a typing error is noticed right away.
         let current = try unlock(keychain, local.name, in: session)
         if noPasscode, case let asking = try keychain.constrainedProtections().values.reduce(0, +), asking > 0 {
@@ -92,8 +94,7 @@ struct KeychainSetPasscodeCommand: Verb {
             noPasscode
             ? nil
             : try session.secrets.new(
-                WantedSecret(what: words, note: "empty for none", flag: .newPasscode, source: newPasscode),
-                judge: { strength = try session.judge($0, of: local.name) })
+                wanted, judge: { strength = try session.judge($0, of: local.name) })
         let (had, escrow, tokens) = (keychain.hasPasscode, keychain.keybag.escrow, keychain.keybag.tokens)
         if new == nil {
             if countedBy == .tpm { session.warn(CounterName.nothingToCount) }

@@ -60,6 +60,13 @@ struct RekeyCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let device = try LocalDevice(session.world).key()
+        for archive in archives where try !archive.isEmpty && !Path.exists(session.world.resolve(archive)) {
+            throw FileFailure(archive, .notFound)
+        }
+        if let source = opening.passphrase {
+            try session.secrets.require(
+                WantedSecret(what: "passphrase of the archive", flag: .passphrase, source: source))
+        }
         let (maker, names) = try newKeys(in: session)
         let rekeying = Rekeying(ArchiveOpener(opening, in: session), maker, names, device, in: session)
         var unknown: [String] = []

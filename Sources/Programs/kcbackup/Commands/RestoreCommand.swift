@@ -168,7 +168,7 @@ struct RestoreCommand: Verb {
         let found = try opening.open(
             archive, accepting: origin.device(), ifRenamed: isChosen ? { throw $0 } : nil, in: session)
         let outline = try ArchiveOutline(found.file)
-        try RestorePlace.requireFolder(of: keychainName, in: session)
+        try RestorePlace.require(keychainName, in: session)
         let proven = try opener.prove(found.archive, at: found.path)
         var options = try options()
         try AcceptOriginOption.ask(about: proven, &options, question: "Restore it anyway?", in: session)

@@ -2,6 +2,7 @@ internal import KCBackupArchive
 internal import KCByteStreams
 internal import KCItemStores
 internal import KCLocalKeychains
+internal import KCSecretService
 
 /// A store that is restored into, or in which a change is taken back, as the user named it.
 struct RestorePlace {
@@ -57,12 +58,19 @@ extension RestorePlace {
         try self.init(store, given: given, options, in: session)
     }
 
-    /// Checks the folder of a keychain that the user names as the one to restore into, before anything is asked for.
+    /// Checks that there can be what the user names to restore into, before anything is asked for: the folder of a keychain,
+    /// the bus of the desktop keyring.
     ///
-    /// - Throws: `FileFailure`, `LocalKeychainFailure`, `UsageProblem` (`empty`).
-    static func requireFolder(of given: String?, in session: Session) throws {
-        guard let given, try StoreChoice.prefixed(given) == nil else { return }
-        try LocalKeychain(given, in: session.world).requireFolder()
+    /// - Throws: `FileFailure`, `LocalKeychainFailure`, `UsageProblem` (`empty`), `SecretServiceFailure`.
+    static func require(_ given: String?, in session: Session) throws {
+        guard let given else { return }
+        switch try StoreChoice.named(given, in: session.world) {
+        case let local as LocalKeychain: try local.requireFolder()
+        case let keyring as DesktopKeyring:
+            session.subjects.keychain = keyring.name
+            _ = try session.world.sessionBus()
+        default: break
+        }
     }
 
     /// True if nothing was chosen, and the file of a keychain was lost that has states.

@@ -89,6 +89,16 @@ struct CreateOptions: ParsableArguments {
         return options
     }
 
+    /// The public keys, before anything is asked for; nil for an unencrypted archive.
+    ///
+    /// - Throws: as `ArchiveKeyOptions.recipients` and `ArchiveKeyOptions.requirePassphrase`.
+    func recipients(in session: Session) throws -> GivenRecipients? {
+        if unencrypted { return nil }
+        let given = try keys.recipients(in: session)
+        try keys.requirePassphrase(in: session)
+        return given
+    }
+
     /// Makes the archive of an open source: an encrypted one with `keys`, an unencrypted one without.
     func make(
         _ backup: CreateBackup, of source: any ReadableStore, with keys: ArchiveKeys?, in session: Session
