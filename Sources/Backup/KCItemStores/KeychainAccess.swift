@@ -5,6 +5,8 @@ package import KCKeychainStore
 package struct KeychainAccess {
     /// True if the user gave a passcode, of the keychain or for a new one.
     package let hasPasscode: Bool
+    /// True if the user said what opens a new keychain: a passcode, or none.
+    package let isChosen: Bool
     /// Opens the file, with the keys that need no question.
     package let open: () throws -> Keychain
     /// Makes all class keys available.
@@ -14,12 +16,14 @@ package struct KeychainAccess {
     package let make: (_ adopting: ProvenArchive?, _ fill: (Keychain) throws -> RestoreReport) throws -> RestoreReport
 
     package init(
-        hasPasscode: Bool, open: @escaping () throws -> Keychain, unlock: @escaping (Keychain) throws -> Void,
+        hasPasscode: Bool, isChosen: Bool? = nil, open: @escaping () throws -> Keychain,
+        unlock: @escaping (Keychain) throws -> Void,
         make:
             @escaping (_ adopting: ProvenArchive?, _ fill: (Keychain) throws -> RestoreReport) throws
             -> RestoreReport
     ) {
         self.hasPasscode = hasPasscode
+        self.isChosen = isChosen ?? hasPasscode
         self.open = open
         self.unlock = unlock
         self.make = make

@@ -29,7 +29,7 @@ package final class RestorableKeychain: RestorableStore {
     }
 
     package func newStore(for archive: ProvenArchive) -> NewStore? {
-        file == nil ? NewStore(needsPasscode: !adopts(archive) && !access.hasPasscode) : nil
+        file == nil ? NewStore(needsPasscode: !adopts(archive) && !access.isChosen) : nil
     }
 
     package func restore(_ request: RestoreRequest, _ observer: RestoreObserver) throws -> RestoreReport {
@@ -78,8 +78,8 @@ package final class RestorableKeychain: RestorableStore {
     package func loss(of item: Item) -> ItemLoss? { nil }
 
     /// True if a new keychain takes over the class keys of an unencrypted archive, and with them the archived passcode,
-    /// because it was not given its own passcode.
-    private func adopts(_ archive: ProvenArchive) -> Bool { archive.stored != nil && !access.hasPasscode }
+    /// because the user did not say what opens it.
+    private func adopts(_ archive: ProvenArchive) -> Bool { archive.stored != nil && !access.isChosen }
 
     /// Opens the keychain and, if needed, the archive.
     ///

@@ -73,6 +73,9 @@ struct RestoreCommand: Verb {
     @OptionGroup
     var passcodeOption: PasscodeOption
 
+    @Flag(name: OptionName.noPasscode.name, help: "Give a keychain that the restore makes no passcode.")
+    var noPasscode = false
+
     @OptionGroup
     var unlocking: UnlockOptions
 
@@ -132,6 +135,7 @@ struct RestoreCommand: Verb {
         options.replace = replace
         options.replaceUnarchived = replaceUnarchived
         options.giveUpDeviceBinding = giveUpDeviceBinding
+        options.noPasscode = noPasscode
         return options
     }
 
@@ -149,6 +153,7 @@ struct RestoreCommand: Verb {
                 hint: "name it, or take back the last change with 'kcbackup undo'")
         }
         try requireSources()
+        if noPasscode, passcodeOption.passcode != nil { throw UsageProblem.together(.passcode, .noPasscode) }
         if replaceUnarchived, !replace { throw UsageProblem.needs(.replaceUnarchived, .replace) }
         let opener = ArchiveOpener(opening, in: session)
         if home { return try HomeRestore(command: self, opener: opener, session: session).run(archive) }
@@ -263,7 +268,7 @@ struct RestoreCommand: Verb {
             (undo && listUndo, .listUndo), (home, .home), (replace, .replace), (requireAll, .requireAll),
             (listUndo && noUndo, .noUndo),
             (replaceUnarchived, .replaceUnarchived), (giveUpDeviceBinding, .giveUpDeviceBinding),
-            (onConflict != nil, .onConflict),
+            (onConflict != nil, .onConflict), (noPasscode, .noPasscode),
             (origin.acceptOrigin != nil, .acceptOrigin), (opening.passphrase != nil, .passphrase),
             (!opening.identity.isEmpty, .identity),
             (opening.identityPassphrase != nil, .identityPassphrase),

@@ -8,9 +8,11 @@ internal import KCLocalKeychains
 
 extension PasscodeOption {
     /// How the keychain that a restore or undo concerns is opened, unlocked and made.
-    func access(to local: LocalKeychain, in session: Session) -> KeychainAccess {
+    ///
+    /// - Parameter noPasscode: true to make it without a passcode.
+    func access(to local: LocalKeychain, noPasscode: Bool, in session: Session) -> KeychainAccess {
         KeychainAccess(
-            hasPasscode: passcode != nil,
+            hasPasscode: passcode != nil, isChosen: passcode != nil || noPasscode,
             open: {
                 let keychain = try open(local, in: session)
                 // With class keys, rows of equal contents are found equal although each write seals them anew.
@@ -20,7 +22,7 @@ extension PasscodeOption {
             unlock: { try unlock($0, for: .of(Protection.unconstrained), in: session) },
             make: { adopted, fill in
                 guard let adopted, let keychain = adopted.header.store?.keychain else {
-                    return try make(local, in: session, fill)
+                    return try make(local, noPasscode: noPasscode, in: session, fill)
                 }
                 return try make(local, adopting: keychain, of: adopted, in: session, fill)
             })
@@ -28,10 +30,11 @@ extension PasscodeOption {
 
     /// Makes a keychain with its own passcode.
     private func make<Result>(
-        _ local: LocalKeychain, in session: Session, _ fill: (Keychain) throws -> Result
+        _ local: LocalKeychain, noPasscode: Bool, in session: Session, _ fill: (Keychain) throws -> Result
     ) throws -> Result {
         try session.quietly(passcode) {
-            let passcode = try newPasscode(of: local, in: session)
+            let passcode = noPasscode ? nil : try newPasscode(of: local, in: session)
+            if passcode == nil { session.warn("the new keychain has no passcode: this device alone opens it") }
             let (result, made) = try NewKeychain(local, in: session).make(passcode: passcode, fill)
             session.tell(made, of: local)
             if self.passcode == nil || self.passcode == .terminal, passcode != nil {
@@ -56,11 +59,9 @@ extension PasscodeOption {
     }
 
     private func newPasscode(of local: LocalKeychain, in session: Session) throws -> SecretBytes? {
-        let new = try session.newPasscode(
+        try session.newPasscode(
             WantedSecret(
                 what: passcodeWords(local.name), note: "empty for none", flag: .passcode, source: passcode),
             judge: { _ = try session.judge($0, of: local.name) })
-        if new == nil { session.warn("the new keychain has no passcode: this device alone opens it") }
-        return new
     }
 }

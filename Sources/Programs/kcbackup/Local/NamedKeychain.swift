@@ -37,7 +37,7 @@ extension LocalKeychain: NamedStore {
         session.subjects.keychain = name
         return try RestorableKeychain(
             self, minimumCost: session.world.costs.lowestPasscode, session.stateSetting,
-            options.passcodeOption.access(to: self, in: session))
+            options.passcodeOption.access(to: self, noPasscode: options.noPasscode, in: session))
     }
 
     func examine(_ options: CreateOptions, of job: String, in session: Session) throws {

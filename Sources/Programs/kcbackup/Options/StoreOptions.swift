@@ -16,7 +16,7 @@ enum StoreKind {
         .escrow: [.keychain], .skipLocked: [.keyring], .unlock: [.keyring], .from: [.file], .password: [.file],
         .keyFile: [.file], .passcode: [.keychain, .keyring], .unencrypted: [.keychain, .keyring, .home],
         .acceptMissing: [.home], .replace: [.keychain, .keyring, .file], .replaceUnarchived: [.keychain],
-        .giveUpDeviceBinding: [.keyring],
+        .giveUpDeviceBinding: [.keyring], .noPasscode: [.keychain],
     ]
 
     /// What wins where an item is there already, unless the user says it.
@@ -62,6 +62,8 @@ struct StoreOptions {
     var replace = false
     var replaceUnarchived = false
     var giveUpDeviceBinding = false
+    /// True to make a keychain that does not exist without a passcode.
+    var noPasscode = false
     /// True if an archive is made.
     var isForArchive = false
 
@@ -79,6 +81,7 @@ struct StoreOptions {
             ((foreign?.keyFile ?? keyFile) != nil, .keyFile), (!acceptMissing.isEmpty, .acceptMissing),
             (foreign != nil && passcodeOption.passcode != nil, .passcode), (unencrypted, .unencrypted),
             (replace, .replace), (replaceUnarchived, .replaceUnarchived), (giveUpDeviceBinding, .giveUpDeviceBinding),
+            (noPasscode, .noPasscode),
         ]
         return given.compactMap { $0 ? $1 : nil }
     }
