@@ -1,7 +1,10 @@
 import Foundation
 import KCAgeEncryption
 import KCByteStreams
+import KCConsole
+import KCLocalKeychains
 import KCTestSupport
+import Synchronization
 import Testing
 
 @testable import KCRecoveryKits
@@ -215,6 +218,60 @@ struct RecoveryKitTests {
         #expect(home.run("recovery make -o second.txt").status == .damaged)
         #expect(!Path.isFile(home.path("second.txt")))
         #expect(home.run("recovery make").text.isEmpty)
+    }
+
+    /// Looks at the list of kits when the sheet is written.
+    private final class WatchedOutput: TextOutput {
+        private let list: @Sendable () -> [Bool]
+        let seen = Mutex<[Bool]>([])
+
+        init(_ list: @escaping @Sendable () -> [Bool]) { self.list = list }
+
+        func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
+            let found = list()
+            seen.withLock { $0 = found }
+        }
+    }
+
+    /// Whether the sheet of each kit is known to be written.
+    private static func printed(in home: TestHome) -> [Bool] {
+        let device = LocalDevice(home.world())
+        return (try? LocalKits(of: device.key(), at: device).list().map(\.isPrinted)) ?? []
+    }
+
+    @Test("A kit is in the list before its sheet is written, so that no sheet is of a kit for which no backup is made")
+    func enteredFirst() throws {
+        let home = home
+        let output = WatchedOutput { Self.printed(in: home) }
+        var world = home.world()
+        world.output = output
+        #expect(kcbackup.run(["recovery", "make"], in: world) == .ok)
+        #expect(output.seen.withLock { $0 } == [false])
+        #expect(Self.printed(in: home) == [true])
+        world.output = FailingOutput(code: 28)
+        #expect(kcbackup.run(["recovery", "make"], in: world) == .io)
+        #expect(Self.printed(in: home) == [true])
+        #expect(home.run("recovery make -o none/kit.txt").status == .notFound)
+        #expect(Self.printed(in: home) == [true])
+    }
+
+    @Test("After a run that was ended, the next one says what to do with its sheet, which backups are made for")
+    func endedRun() throws {
+        let kit = try make()
+        let device = LocalDevice(home.world())
+        try LocalKits(of: device.key(), at: device).change { $0[0].isPrinted = false }
+        #expect(home.run("recovery list").text.contains("not printed"))
+        let again = home.run("recovery make -o kit.txt")
+        #expect(again.status == .exists)
+        #expect(again.messages.contains("try the sheet with 'kcbackup recovery check'"), "\(again.messages)")
+        #expect(home.run("create -r \(kit.recipient) -o a.kcb").status == .ok)
+        let key =
+            KitText.prefix(.x25519)
+            + kit.lines.map { $0.split(separator: " ").dropFirst().dropLast().joined() }.joined()
+        try home.write("key", key + "\n")
+        #expect(home.run("recovery check -i key").status == .ok)
+        #expect(Self.printed(in: home) == [true])
+        #expect(!home.run("recovery make -o second.txt").messages.contains("was ended"))
     }
 
     @Test("With what the sheet says, Debian's age opens an archive without kcbackup", .waitsForPrograms)

@@ -29,6 +29,8 @@ package struct RecoveryKit: Hashable, Sendable {
     private(set) var checkedShares: [Int: Timestamp] = [:]
     /// When backups stopped to be made for it; nil if they are.
     package var retired: Timestamp?
+    /// False from before its sheet is written until that is done: a run that was ended between has left a sheet, or none.
+    package var isPrinted = true
 
     /// Describes a new kit.
     package init(_ recipient: NativeRecipient, made: Timestamp, comment: String, shares: ShareScheme? = nil) {
@@ -58,6 +60,7 @@ package struct RecoveryKit: Hashable, Sendable {
     ///
     /// - Parameter typed: the numbers of the shares that were typed in.
     package mutating func check(at now: Timestamp, shares typed: [Int] = []) {
+        isPrinted = true
         guard let shares else {
             checkedWhole = now
             return

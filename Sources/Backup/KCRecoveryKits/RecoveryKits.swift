@@ -8,6 +8,7 @@ internal import KCKeychainModel
 /// ```
 /// kit age1…
 /// made 2026-11-21T03:00:07.120000Z
+/// printed no
 /// checked 2026-11-22T10:00:00.000000Z
 /// shares 2of3
 /// share 1 2026-11-22T10:00:00.000000Z
@@ -62,6 +63,7 @@ package struct RecoveryKits: Sendable {
         for kit in kits {
             fields.add("kit", kit.recipient.description)
             fields.add("made", kit.made.description)
+            if !kit.isPrinted { fields.add("printed", "no") }
             fields.add("checked", kit.checkedWhole?.description)
             fields.add("retired", kit.retired?.description)
             fields.add("shares", kit.shares?.description)
@@ -97,6 +99,7 @@ package struct RecoveryKits: Sendable {
                 kit.check(at: date, shares: [number])
             }
             kit.retired = value("retired").flatMap(Timestamp.init)
+            kit.isPrinted = value("printed") == nil
             kits.append(kit)
         }
         // Every list has exactly one spelling, so this detects lines that were not read.

@@ -150,7 +150,7 @@ enum FailureExamples {
         .otherStrength(fingerprint: "3f9a-01bc", isPostQuantum: false),
         .otherStrengthOfJobs(["nightly"], isPostQuantum: true, othersFit: false),
         .otherStrengthOfJobs(["desk", "nightly"], isPostQuantum: false, othersFit: true),
-        .notEntered(.file(missing), path: nil), .notEntered(.file(missing), path: "kit.txt"),
+        .notEntered(.file(missing)),
         .opensMetadataAlone(archive: "laptop.kcb"),
         .unencrypted(archive: "laptop.kcb"),
         .code(.libraryMissing("libqrencode.so.4")), .code(.refused(12)),

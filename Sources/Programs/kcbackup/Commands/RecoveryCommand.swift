@@ -115,6 +115,7 @@ extension RecoveryKit {
     /// When it was last checked, for a table.
     func checkedWords(_ session: Session) -> String {
         if retired != nil { return "retired" }
+        if !isPrinted { return "not printed" }
         let day = checked.map { session.calendar.day($0) }
         return switch rehearsal(at: session.now) {
         case .never where untriedShares.count < shares?.count ?? 0:

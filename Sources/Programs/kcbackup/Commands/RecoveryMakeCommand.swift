@@ -77,10 +77,15 @@ struct RecoveryMakeCommand: Verb {
         let local = LocalDevice(session.world)
         let device = try local.keyOrFirst().key
         let kits = LocalKits(of: device, at: local)
-        try requireRoom(in: kits.list())
+        let present = try kits.list()
+        for kit in present where !kit.isPrinted && kit.retired == nil { session.warn(kit.unprintedWords) }
+        try requireRoom(in: present)
+        if let output, case let path = session.world.resolve(output), try Path.exists(path) {
+            throw Refusal.keyFileExists(path)
+        }
         try session.requireJobsFit(kitThatIsPostQuantum: postQuantum)
         let identity = try NativeIdentity.generate(postQuantum ? .hybrid : .x25519)
-        let kit = RecoveryKit(identity.recipient, made: session.now, comment: comment, shares: scheme)
+        var kit = RecoveryKit(identity.recipient, made: session.now, comment: comment, shares: scheme)
         let contents = try scheme.map { scheme in
             try identity.shares(scheme).map { KitSheet.Content.share($0, scheme) }
         }
@@ -93,23 +98,31 @@ struct RecoveryMakeCommand: Verb {
         let file = try code { () throws(QRCodeFailure) in
             try form.file(sheets, hasCode: hasCode, ground: output == nil ? session.codeGround : ("", ""))
         }
-        // Archives are made for what is in the list, so a kit gets there only when its sheet is written.
-        if let output {
-            // Nothing trusts the sheet, so it may be in a folder in memory that all users share.
-            try session.makingKeyFile { () throws(FileFailure) in
-                try PrivateFile.create(session.world.resolve(output), file, anywhere: true)
-            }
-        } else {
-            try session.write(file)
-        }
+        // Archives are made for what is in the list: a sheet of a kit that is not there would open none.
+        kit.isPrinted = false
         do {
             try kits.change { list in
                 try requireRoom(in: list)
                 list.append(kit)
             }
         } catch {
-            if let output { try Path.remove(session.world.resolve(output)) }
-            throw KitProblem.notEntered(Failure(error, session.subjects), path: output)
+            throw KitProblem.notEntered(Failure(error, session.subjects))
+        }
+        do {
+            try write(file, to: output, in: session)
+        } catch {
+            try kits.change { list in list.removeAll { $0.recipient == kit.recipient } }
+            throw error
+        }
+        kit.isPrinted = true
+        do {
+            try kits.change { list in
+                for index in list.indices where list[index].recipient == kit.recipient { list[index].isPrinted = true }
+            }
+        } catch {
+            session.warn(
+                "the list of recovery kits does not say that the sheet is written, until it is tried: "
+                    + Failure(error, session.subjects).explanation.message)
         }
         session.done = "recovery kit \(kit.fingerprint) is made"
         if let output {
@@ -117,6 +130,13 @@ struct RecoveryMakeCommand: Verb {
         }
         tell(of: kit, output, session)
         return .ok
+    }
+
+    private func write(_ sheet: borrowing SecretBytes, to output: String?, in session: Session) throws {
+        guard let output else { return try session.write(sheet) }
+        // Nothing trusts the sheet, so it may be in a folder in memory that all users share.
+        let path = session.world.resolve(output)
+        try session.makingKeyFile { () throws(FileFailure) in try PrivateFile.create(path, sheet, anywhere: true) }
     }
 
     private static func form(ofFile output: String?) throws(UsageProblem) -> SheetForm {

@@ -31,7 +31,7 @@ enum KitProblem: Error, Hashable, Sendable {
     /// A file with the sheet of a kit is given as one with its key.
     case sheetAsIdentity(path: String)
     /// A sheet was written, and its kit cannot be entered into the list.
-    indirect case notEntered(Failure, path: String?)
+    indirect case notEntered(Failure)
     /// The key opens the names of the items alone.
     case opensMetadataAlone(archive: String)
     /// An archive that needs no key proves nothing about one.
@@ -94,11 +94,8 @@ func explainKit(_ problem: KitProblem) -> Explanation {
         Explanation(
             .usage, "\(quoted(path)) is the sheet of a recovery kit, and no file with a key alone",
             hint: "'\(OptionName.identity.spelling) tty' asks for what is on the sheet")
-    case .notEntered(let failure, let path):
-        failure.explanation.prefixed(
-            path == nil
-                ? "the sheet is of no use, and has to be destroyed, since its kit cannot be entered into the list: "
-                : "nothing was made, since the kit cannot be entered into the list: ")
+    case .notEntered(let failure):
+        failure.explanation.prefixed("nothing was made, since the kit cannot be entered into the list: ")
     case .opensMetadataAlone(let archive):
         Explanation(.wrongKey, "the key opens the names of the items in \(quoted(archive)), and no secret")
     case .unencrypted(let archive):

@@ -78,9 +78,16 @@ extension Session {
 }
 
 extension RecoveryKit {
+    /// What to do with a kit whose making was ended.
+    var unprintedWords: String {
+        "the run that made recovery kit \(fingerprint) was ended, perhaps before its sheet was complete: try the sheet "
+            + "with 'kcbackup recovery check', or without one 'kcbackup recovery retire \(fingerprint)'"
+    }
+
     /// Why nobody should rely on it; nil if somebody has tried it lately.
     func doubt(at now: Timestamp) -> String? {
-        switch rehearsal(at: now) {
+        if !isPrinted { return unprintedWords }
+        return switch rehearsal(at: now) {
         case .recent: nil
         case .never where (1..<(shares?.count ?? 1)).contains(untriedShares.count):
             "\(shareWords(untriedShares)) of recovery kit \(fingerprint) "
