@@ -155,4 +155,26 @@ struct ExecTests {
         #expect(outcome.status == .damaged && outcome.text == "")
         #expect(outcome.messages.hasPrefix("kcbackup: error: the seal of the item for 'T' does not fit"))
     }
+
+    @Test(
+        "A variable that chooses code is refused, and one that holds a secret is not",
+        arguments: [
+            ("GIT_EXEC_PATH", true), ("OPENSSL_MODULES", true), ("DOTNET_STARTUP_HOOKS", true),
+            ("PYTHONBREAKPOINT", true),
+            ("HOME", true), ("XDG_CONFIG_HOME", true), ("LD_PRELOAD", true), ("LD_AUDIT", true), ("GCONV_PATH", true),
+            ("BASH_ENV", true), ("GIT_ASKPASS", true), ("GIT_CONFIG_VALUE_0", true), ("npm_config_node_options", true),
+            ("MAVEN_OPTS", true), ("MAKEFLAGS", true), ("RUSTC_WRAPPER", true), ("RESTIC_PASSWORD_COMMAND", true),
+            ("BORG_PASSCOMMAND", true), ("SSH_AUTH_SOCK", true), ("KEY", false), ("T", false), ("API_TOKEN", false),
+            ("PGPASSWORD", false), ("GIT_TOKEN", false), ("NODE_AUTH_TOKEN", false), ("SSH_PRIVATE_KEY", false),
+            ("AWS_SECRET_ACCESS_KEY", false), ("RUBYGEMS_API_KEY", false), ("GOOGLE_APPLICATION_CREDENTIALS", false),
+            ("KUBECONFIG", false), ("RESTIC_PASSWORD", false), ("BORG_PASSPHRASE", false), ("DATABASE_URL", false),
+        ])
+    func codeVariables(name: String, isRefused: Bool) {
+        do {
+            try EnvironmentName.check(name, of: .with)
+            #expect(!isRefused)
+        } catch {
+            #expect(isRefused)
+        }
+    }
 }

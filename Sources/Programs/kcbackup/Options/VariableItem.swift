@@ -106,16 +106,30 @@ struct VariableItem {
 
 /// The names of variables that a command may get secrets in.
 enum EnvironmentName {
-    // What the dynamic loader, the C library, shells and interpreters take code from, or folders that they search for it.
+    // What shells, the C library and programs that start others take code from, or folders that they search for it.
     private static let ofCode: Set<ExactText> = [
-        "PATH", "GCONV_PATH", "GLIBC_TUNABLES", "LOCPATH", "NLSPATH",
-        "IFS", "ENV", "BASH_ENV", "BASHOPTS", "SHELLOPTS", "PS4", "PROMPT_COMMAND", "CDPATH", "ZDOTDIR",
-        "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PERL5LIB", "PERLLIB", "PERL5OPT", "PERL5DB", "RUBYLIB", "RUBYOPT",
-        "NODE_PATH", "NODE_OPTIONS", "CLASSPATH", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS",
-        "LUA_INIT", "PHPRC", "OPENSSL_CONF", "EDITOR", "VISUAL", "PAGER", "BROWSER", "LESSOPEN", "LESSCLOSE",
-        "MANPAGER",
-        "GIT_SSH", "GIT_SSH_COMMAND", "GIT_EDITOR", "GIT_PAGER", "GIT_EXTERNAL_DIFF", "GIT_CONFIG_COUNT",
-        "GIT_CONFIG_GLOBAL", "GIT_CONFIG_PARAMETERS", "GIT_ASKPASS", "SSH_ASKPASS", "SUDO_ASKPASS",
+        "PATH", "HOME", "SHELL", "PWD", "TMPDIR", "TERMCAP", "TERMINFO", "LOCPATH", "NLSPATH", "IFS", "ENV", "BASHOPTS",
+        "SHELLOPTS", "PS4", "CDPATH", "ZDOTDIR", "CLASSPATH", "EDITOR", "VISUAL", "PAGER", "BROWSER", "MANPAGER",
+        "GNUPGHOME", "CC", "CXX", "GEM_PATH", "BUNDLE_GEMFILE", "BUNDLE_PATH", "BUNDLE_BIN_PATH",
+    ]
+    // The loaders, shells, interpreters and programs with so many of these variables that only a name for a secret is
+    // certain to be none of them.
+    private static let families = [
+        "LD_", "DYLD_", "GCONV_", "GLIBC_", "MALLOC_", "BASH_", "XDG_", "DBUS_", "GTK_", "GIO_", "QT_", "LESS",
+        "OPENSSL_",
+        "GIT_", "SSH_", "SUDO_", "PYTHON", "PERL", "RUBY", "NODE_", "NPM_CONFIG_", "ELECTRON_", "JAVA_", "JDK_",
+        "_JAVA_",
+        "DOTNET_", "CORECLR_", "COMPLUS_", "LUA", "PHP", "CARGO_", "RUST", "ERL_", "DENO_",
+    ]
+    // How the names of options, hooks and commands end.
+    private static let endings = [
+        "OPTIONS", "OPTS", "FLAGS", "HOOK", "HOOKS", "COMMAND", "CMD", "WRAPPER", "ASKPASS", "PRELOAD", "EDITOR",
+        "PAGER",
+        "BROWSER", "SHELL",
+    ]
+    // The last words of names for secrets.
+    private static let secrets: Set<ExactText> = [
+        "TOKEN", "PASSWORD", "PASSWD", "PASS", "PASSPHRASE", "PIN", "SECRET", "KEY", "CREDENTIAL", "CREDENTIALS", "PAT",
     ]
 
     /// Refuses what is no name, and the names that choose code: anyone who can write the item would choose what is run.
@@ -128,10 +142,18 @@ enum EnvironmentName {
                 "what stands before '=' in the value of '\(option.spelling)' is not a variable name",
                 hint: "a name has letters, digits and '_', and does not begin with a digit, as in 'API_TOKEN'")
         }
-        if ofCode.contains(name.exact) || name.exact.hasPrefix("LD_") {
+        if choosesCode(name.uppercased()) {
             throw UsageProblem(
                 "the variable '\(name)' chooses code that the command runs, and gets no secret",
                 hint: "choose another name, and set '\(name)' without kcbackup")
         }
+    }
+
+    /// - Parameter name: in capital letters: some programs take their variables in small ones.
+    private static func choosesCode(_ name: String) -> Bool {
+        if ofCode.contains(name.exact) { return true }
+        let word = name.exact.split(separator: "_").last ?? name
+        if secrets.contains(word.exact), word.exact != name.exact { return false }
+        return families.contains { name.exact.hasPrefix($0) } || endings.contains { name.exact.hasSuffix($0) }
     }
 }
