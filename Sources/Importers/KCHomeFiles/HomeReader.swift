@@ -156,6 +156,10 @@ package struct HomeReader: ~Copyable {
                 add(unread: text, .name)
                 continue
             }
+            if case .taken = rule.treatment, HomeTable.isHistory(name) {
+                add(left: path, .history)
+                continue
+            }
             guard !seen.contains(path), let status = status(of: name, in: folder, path) else { continue }
             if status.kind == .folder {
                 if let next = self.folder(name, status, in: folder, path) { try walk(rule, next, way + [name]) }

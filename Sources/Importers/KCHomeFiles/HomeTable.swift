@@ -59,11 +59,11 @@ package enum HomeTable {
     ]
 
     private static let passwordStores: [HomeRule] = [
-        .leave(".password-store/.git", .history), .leave(".password-store/.extensions", .code),
+        .leave(".password-store/.extensions", .code),
         .take(".password-store/**"),
-        .leave(".local/share/gopass/stores/*/.git", .history), .take(".local/share/gopass/stores/**"),
+        .take(".local/share/gopass/stores/**"),
         .take(".config/gopass/**"),
-        .leave(".passage/store/.git", .history), .take(".passage/store/**"),
+        .take(".passage/store/**"),
         .take(".passage/identities", clear: .words(["AGE-SECRET-KEY-"])),
     ]
 
@@ -129,7 +129,7 @@ package enum HomeTable {
 extension HomeTable {
     /// The rule by which a file with this path is restored; nil if none takes it.
     package static func rule(for path: HomePath) -> HomeFileRule? {
-        if path.names.contains(where: isPassing) { return nil }
+        if path.names.contains(where: { isPassing($0) || isHistory($0) }) { return nil }
         for rule in path.root.sources.lazy.flatMap(\.rules) {
             switch rule.treatment {
             case .taken(let file): if rule.pattern.matches(path) { return file }
@@ -138,6 +138,9 @@ extension HomeTable {
         }
         return nil
     }
+
+    /// True for the name of the history of a store, or of a part of one: its hooks are programs that git runs.
+    static func isHistory(_ name: String) -> Bool { name.exact == ".git" }
 
     /// True for the name of a lock, a temporary file or a copy that an editor left.
     static func isPassing(_ name: String) -> Bool {
