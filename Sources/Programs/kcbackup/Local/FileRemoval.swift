@@ -70,11 +70,12 @@ struct FileRemoval {
         let home = RestorableHome(.home, session.world.home, session.stateSetting)
         let format = GitCredentialsFormat()
         guard try home.hasRewritten(place, lockedBy: format.lockEnding) else { return failure }
-        let explanation = Failure(failure, session.subjects).explanation
-        return Refusal(
-            explanation.status, explanation.message,
+        let found = Failure(failure, session.subjects).explanation
+        let told = Explanation(
+            found.status, found.message,
             hint: "an earlier run took the records out of the file, and nothing is left to do; 'kcbackup undo "
                 + "\(OptionName.keychain.spelling) \(HomeRoot.home.storeName)' puts them back")
+        return Refusal(told)
     }
 
     /// Says what would be taken out after an import.
