@@ -157,6 +157,27 @@ struct SystemFailureTests {
         #expect(outcome.text == "1\n74\n1\n1\n", "\(outcome.errorText)")
     }
 
+    @Test(
+        "A run that cannot read the file of another job since the disk fails removes nothing, says so, and ends with 3",
+        arguments: ["openat", "pread64"])
+    func unreadableJob(call: String) throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
+            "$KCBACKUP" schedule add x --unencrypted --to backups --keep-last 1 -q
+            "$KCBACKUP" schedule add y --unencrypted --to others -q
+            "$KCBACKUP" run x -q 2>/dev/null
+            strace -f -qq -o /dev/null -P "$PWD/.local/share/kcbackup/jobs/y.job" -e trace=\(call) \\
+              -e inject=\(call):error=EIO "$KCBACKUP" run x -q 2>err
+            echo $?
+            grep -c "nothing is removed in .*: job 'y' cannot be read" err
+            ls backups | grep -c 'kcb$'
+            "$KCBACKUP" run x -q 2>/dev/null; echo $?
+            ls backups | grep -c 'kcb$'
+            """)
+        #expect(outcome.text == "3\n1\n2\n0\n1\n", "\(outcome.errorText)")
+    }
+
     @Test("System calls that signals interrupt at the lock, at fsync and at linkat do not make a run fail")
     func interruptedCalls() throws {
         let outcome = try shell(
