@@ -174,12 +174,12 @@ import Testing
         _ = try ItemTables(transaction.database).number("SELECT count(*) FROM keychain")
         let path = "/" + bench.path.split(separator: "/").suffix(2).joined(separator: "/")
         let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
-        let open = descriptors.filter { descriptor in
+        let links = descriptors.filter { descriptor in
             // Other tests close descriptors meanwhile.
             let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
             return link?.hasSuffix(path) ?? false
         }
-        let own = try #require(open.max())
+        let own = try #require(links.max())
         // Nothing is at the first addresses of a process, and so reading there fails with EIO.
         let nothing = unsafe open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
         let whole = dup(own)

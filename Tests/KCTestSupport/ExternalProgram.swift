@@ -28,6 +28,10 @@ package enum ExternalProgram {
         return folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
+    /// The environment of the tests, in a language that every machine has.
+    private static let inherited = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("LC_") }
+        .merging(["LC_ALL": "C.UTF-8"]) { $1 }
+
     /// Runs `name` (a path, or a name to find in `PATH`) to its end, and kills the processes that it left running.
     ///
     /// Standard input and output are files, so that no amount of data can block.
@@ -48,7 +52,7 @@ package enum ExternalProgram {
         try scratch.write("in", input)
         try scratch.write("out", [])
         try scratch.write("err", [])
-        let words = (environment ?? ProcessInfo.processInfo.environment).map { "\($0)=\($1)" }
+        let words = (environment ?? inherited).map { "\($0)=\($1)" }
         var process: pid_t = 0
         let failure = spawning.withLock { _ in
             unsafe withCStrings([executable] + arguments) { arguments in

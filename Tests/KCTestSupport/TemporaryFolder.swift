@@ -13,9 +13,11 @@ package final class TemporaryFolder: Sendable {
     package init(inMemory: Bool = false) throws {
         KernelKeys.begin()
         let memory = "/dev/shm"
-        let parent =
+        var parent =
             inMemory && FileManager.default.isWritableFile(atPath: memory)
             ? URL(filePath: memory) : FileManager.default.temporaryDirectory
+        // Sockets are made there, whose paths have at most 107 bytes (unix(7)).
+        if parent.path.utf8.count > 40 { parent = URL(filePath: "/tmp") }
         let url = parent.appending(path: "kcbackup-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

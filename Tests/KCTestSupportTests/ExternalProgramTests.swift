@@ -46,6 +46,11 @@ struct ExternalProgramTests {
         #expect(words.contains("sleep 1000") && words.hasSuffix(" s; it said: begun\n"), "\(words)")
     }
 
+    @Test("A program that is given no environment says what it says in any language of the user")
+    func language() throws {
+        #expect(try ExternalProgram.run("bash", ["-c", "echo $LC_ALL$LC_MESSAGES"]).text == "C.UTF-8\n")
+    }
+
     @Test("A missing program is an error")
     func missing() {
         #expect(throws: CocoaError.self) { try ExternalProgram.run("no-such-program", []) }

@@ -1,4 +1,5 @@
 import Foundation
+import KCTestSupport
 import Testing
 
 @Suite("Project rules for the package")
@@ -70,6 +71,23 @@ struct LayoutTests {
     func linksLeadSomewhere(path: String) throws {
         let document = try #require(Repository.others.first { $0.path == path })
         #expect(deadLinks(in: document) == [])
+    }
+
+    @Test("The list of tests that CI runs as root has every file with such tests, and each test in it exists")
+    func rootTests() throws {
+        let lines = try Project.text(".ci/root-tests").split(separator: "\n").filter { !$0.hasPrefix("#") }
+        let listed = lines.map { $0.split(separator: " ")[0].split { "./".contains($0) }.map(String.init) }
+        func declares(_ file: SourceFile, _ words: [String]) -> Bool {
+            file.path.hasPrefix("Tests/\(words[0])/") && file.text.contains("struct \(words[1]) {")
+                && (words.count < 3 || file.text.contains("func \(words[2])("))
+        }
+        for words in listed {
+            #expect(Repository.tests.contains { declares($0, words) }, "\(words)")
+        }
+        let condition = /if:[^"]*(geteuid\(\) == 0|MountNamespace\.isAvailable|\.isPrivileged|isRoot)/
+        for file in Repository.tests where file.text.contains(condition) && !file.path.contains("/StyleTests/") {
+            #expect(listed.contains { declares(file, $0) }, "\(file.path)")
+        }
     }
 
     @Test("A link to a missing file is found")

@@ -267,7 +267,9 @@ struct KilledHomeUndoTests {
     }
 }
 
-@Suite("Homes of users without the rights of root", .waitsForPrograms, .enabled(if: geteuid() == 0))
+@Suite(
+    "Homes of users without the rights of root", .waitsForPrograms,
+    .enabled(if: geteuid() == 0, "becoming another user takes root"))
 struct UnprivilegedHomeTests {
     @Test("A link into a folder that cannot be listed keeps no other file from being taken")
     func closedFolder() throws {

@@ -62,13 +62,15 @@ struct UnitRunTests {
 
     @Test(
         "A job runs under its system unit, which can write to the backups and the keychain and to nothing else",
-        .enabled(if: geteuid() == 0, "mounting needs root"))
+        .enabled(if: geteuid() == 0, "mounting takes root"))
     func system() throws {
         let text = try run(
             """
             $KCBACKUP keychain create --no-passcode -q
             mkdir k
             $KCBACKUP keychain create --keychain "$PWD/k/x.keychain" --no-passcode -q || $KCBACKUP keychain create "$PWD/k/x.keychain" --no-passcode -q
+            echo walnut >secret; chmod 600 secret
+            $KCBACKUP item add --keychain "$PWD/k/x.keychain" --service a --secret file:secret -q
             $KCBACKUP schedule add nightly --unencrypted --keychain "$PWD/k/x.keychain" --to 'b $c' -q
             rmdir 'b $c'
             service nightly --system 2>said >nightly.service

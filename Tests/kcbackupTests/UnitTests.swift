@@ -168,6 +168,8 @@ struct CronTests {
             export HOME="$PWD/$1"
             mkdir "$HOME"
             "$0" keychain create --no-passcode -q
+            echo walnut > secret; chmod 600 secret
+            "$0" item add --service a --secret file:secret -q
             "$0" schedule add nightly --unencrypted --to "$HOME/b" --on-success "echo done > told" -q
             line=$("$0" schedule show nightly --crontab)
             mount -t tmpfs none /run
