@@ -81,13 +81,15 @@ final class BackupHome {
     func rekey(_ name: String) throws {
         let backups = try open()
         guard let entry = backups.catalogue.complete.first(where: { $0.name.exact == name.exact }) else { return }
-        try replace(entry, by: rekeyed(name), in: backups)
+        try replace(entry, by: rekeyed(name), keys: [newIdentity.recipient.description], in: backups)
     }
 
     /// Replaces an archive, as a rekey does.
-    func replace(_ entry: CatalogueEntry, by archive: FinishedArchive, in backups: BackupFolder) throws {
+    func replace(
+        _ entry: CatalogueEntry, by archive: FinishedArchive, keys: [String], in backups: BackupFolder
+    ) throws {
         let replacement = BackupFolder.Replacement(
-            of: entry, ifStill: try status(entry.name), by: archive, keys: [newIdentity.recipient.description])
+            of: entry, ifStill: try status(entry.name), by: archive, keys: keys)
         if let failure = try backups.replace([replacement], now: now)[0] { throw failure }
     }
 

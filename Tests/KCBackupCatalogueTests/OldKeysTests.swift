@@ -61,7 +61,7 @@ struct OldKeysTests {
         #expect(throws: CatalogueFailure.noArchives(folder: "backups")) { try home.backUp(rules: rules) }
         let old = try home.read(first.name)
         let file = try home.rekeyed(first.name)
-        try home.replace(first, by: file, in: home.open())
+        try home.replace(first, by: file, keys: [], in: home.open())
         #expect(throws: CatalogueFailure.noArchives(folder: "backups")) { try home.backUp(rules: rules) }
         try home.write(first.name, old)
         let second = try home.backUp(rules: rules)

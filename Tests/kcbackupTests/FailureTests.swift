@@ -81,7 +81,8 @@ struct FailureTests {
     func commandsStayWhole(width: Int) throws {
         for explanation in try FailureExamples.explanations() {
             let text = explanation.lines
-            let commands = text.matches(of: /'(?:sudo )?kcbackup (?:"(?:[^"\\]|\\.)*"|[^'"\n])*'/).map { $0.0 }
+            let commands = text.matches(of: /'(?:sudo |age -d [^'|\n]*\| )?kcbackup (?:"(?:[^"\\]|\\.)*"|[^'"\n])*'/)
+                .map { $0.0 }
             let shown = wrapped(text, to: width)
             for command in commands { #expect(shown.contains(command), "\(shown)") }
             // Each command is in quotes: what is left names none.

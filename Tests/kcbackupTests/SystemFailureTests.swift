@@ -167,7 +167,7 @@ struct SystemFailureTests {
             "$KCBACKUP" schedule add x --unencrypted --to backups --keep-last 1 -q
             "$KCBACKUP" schedule add y --unencrypted --to others -q
             "$KCBACKUP" run x -q 2>/dev/null
-            strace -f -qq -o /dev/null -P "$PWD/.local/share/kcbackup/jobs/y.job" -e trace=\(call) \\
+            $STRACE -f -qq -o /dev/null -P "$PWD/.local/share/kcbackup/jobs/y.job" -e trace=\(call) \\
               -e inject=\(call):error=EIO "$KCBACKUP" run x -q 2>err
             echo $?
             grep -c "nothing is removed in .*: job 'y' cannot be read" err

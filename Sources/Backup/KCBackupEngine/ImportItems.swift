@@ -159,13 +159,9 @@ private struct PlanVisitor: ItemVisitor {
         replaced = FirstEntries(limit: namesLimit)
         (keptOthers, keptAlike) = (FirstEntries(limit: namesLimit), FirstEntries(limit: namesLimit))
         (unclear, beside) = (FirstEntries(limit: namesLimit), FirstEntries(limit: namesLimit))
-        self.rules = rules
-        self.existing = existing
-        self.isEmpty = isEmpty
-        self.places = places
-        targets = places.unused
-        self.step = step
-        self.observe = observe
+        (self.rules, self.existing, self.isEmpty) = (rules, existing, isEmpty)
+        (self.places, targets) = (places, places.unused)
+        (self.step, self.observe) = (step, observe)
     }
 
     mutating func wants(_ item: Item) throws -> Bool {

@@ -152,8 +152,6 @@ package final class Keychain {
     }
 
     /// Waits for the end of a change that another process is making, so that its state and its result are seen together.
-    ///
-    /// - Throws: `busy`, `interrupted`.
     package func awaitChange() throws(KeychainStoreError) { try location.awaitChange(atMost: lockWait) }
 
     /// Runs `body` while no other process can change, unlock or delete the keychain; the file is not changed.

@@ -84,8 +84,6 @@ struct KeychainPath {
 
 extension KeychainPath {
     /// Waits until no process is changing the keychain, if one ever has.
-    ///
-    /// - Throws: `busy`, `interrupted`.
     func awaitChange(atMost limit: Duration) throws(KeychainStoreError) {
         do throws(KeychainStoreError) {
             guard try status(".lock") != nil else { return }

@@ -316,7 +316,7 @@ enum FailureExamples {
     ]
 
     private static let refusals: [Refusal] = [
-        .lastRun(Explanation(.io, "the last run of job 'nightly', of 2026-11-21 03:00:00, was killed")),
+        .explained(Explanation(.io, "the last run of job 'nightly', of 2026-11-21 03:00:00, was killed")),
         .noKeychains(isDesktopRunning: true), .jobRuns("nightly"),
         .receiptNumberLost(path: "/home/ada/.local/share/kcbackup/receipt-sequence-KC-ABCD-EFGH-IJKL-MNOP-QRST"),
         .newestGone(keychain: "login", path: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb"),

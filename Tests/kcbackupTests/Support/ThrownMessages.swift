@@ -21,7 +21,7 @@ struct ThrownMessages {
         "Run.swift": ["flag.spelling": "--keychain"],
         "Archives/ArchiveDrill.swift": ["differing": "2 items"],
         "Archives/ArchiveOptions.swift": [
-            "quotedInput(name)": "'laptop.kcb'", "quoted(archive)": "'laptop'", "shellWord(archive)": "laptop",
+            "quotedInput(path)": "'laptop.kcb'", "quoted(archive)": "'laptop'", "shellWord(archive)": "laptop",
             "withArticle(format.title)": "a CSV file", "quoted(path)": "'-'",
         ],
         "Archives/ArchiveOutput.swift": [

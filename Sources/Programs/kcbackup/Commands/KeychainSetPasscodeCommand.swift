@@ -90,11 +90,10 @@ struct KeychainSetPasscodeCommand: Verb {
         try StateKeeper.confirmRemoval(of: keychain, isGiven: yes, in: session)
         if suggest { try session.suggestPasscode() }
         var strength: PasscodeStrength?
-        let new: SecretBytes? =
-            noPasscode
-            ? nil
-            : try session.secrets.new(
-                wanted, judge: { strength = try session.judge($0, of: local.name) })
+        var new: SecretBytes?
+        if !noPasscode {
+            new = try session.secrets.new(wanted, judge: { strength = try session.judge($0, of: local.name) })
+        }
         let (had, escrow, tokens) = (keychain.hasPasscode, keychain.keybag.escrow, keychain.keybag.tokens)
         if new == nil {
             if countedBy == .tpm { session.warn(CounterName.nothingToCount) }

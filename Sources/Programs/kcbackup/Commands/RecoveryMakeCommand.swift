@@ -100,14 +100,7 @@ struct RecoveryMakeCommand: Verb {
         }
         // Archives are made for what is in the list: a sheet of a kit that is not there would open none.
         kit.isPrinted = false
-        do {
-            try kits.change { list in
-                try requireRoom(in: list)
-                list.append(kit)
-            }
-        } catch {
-            throw KitProblem.notEntered(Failure(error, session.subjects))
-        }
+        try enter(kit, into: kits, session)
         do {
             try write(file, to: output, in: session)
         } catch {
@@ -130,6 +123,17 @@ struct RecoveryMakeCommand: Verb {
         }
         tell(of: kit, output, session)
         return .ok
+    }
+
+    private func enter(_ kit: RecoveryKit, into kits: LocalKits, _ session: Session) throws {
+        do {
+            try kits.change { list in
+                try requireRoom(in: list)
+                list.append(kit)
+            }
+        } catch {
+            throw KitProblem.notEntered(Failure(error, session.subjects))
+        }
     }
 
     private func write(_ sheet: borrowing SecretBytes, to output: String?, in session: Session) throws {

@@ -259,14 +259,14 @@ extension BackupState.JobState {
         guard let record, !isRunning else { return nil }
         if record.ended == nil {
             return .refused(
-                .lastRun(
+                .explained(
                     Explanation(
                         .io, "the last run of job \(quoted(job.name)), of \(calendar.moment(record.began)), was killed",
                         hint: "'kcbackup run \(job.name) -v' finishes what it left")))
         }
         if record.status == .ok { return nil }
         let last = Explanation(record.status, "\(record.failureWords): \(record.message)").adding(record.hints)
-        return .refused(.lastRun(last.about(job: job.name)))
+        return .refused(.explained(last.about(job: job.name)))
     }
 
     /// The name of the last run's result in JSON.

@@ -25,8 +25,8 @@ struct Refusal: Error, Hashable, Sendable {
 }
 
 extension Refusal {
-    /// The last run of a job did not end well.
-    static func lastRun(_ explanation: Explanation) -> Refusal { Refusal(explanation) }
+    /// Something was refused for a reason that is explained, as why the last run of a job did not end well.
+    static func explained(_ explanation: Explanation) -> Refusal { Refusal(explanation) }
 
     /// The archive is of a desktop keyring, was restored without naming a place, and no keyring can be reached.
     static func noKeyringForArchive(_ failure: SecretServiceFailure) -> Refusal {

@@ -28,7 +28,7 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
         Explanation(
             .locked, "the session bus at \(quoted(address)) cannot be reached: \(quoted(reason))",
             hint: "log in to the desktop again, or set 'DBUS_SESSION_BUS_ADDRESS' to the address of the bus",
-            "without that variable, kcbackup looks for the bus in '/run/user'")
+            "without that variable, the bus is looked for in '/run/user'")
     case .busSilent(let address):
         Explanation(
             .locked, "the session bus at \(quoted(address)) does not answer",
@@ -53,7 +53,7 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
             .locked, "the Secret Service does not answer", hint: "check the desktop for a prompt of the service")
     case .sessionNotEncrypted:
         Explanation(
-            .refused, "the Secret Service offers no encrypted session, and kcbackup does not send secrets in the clear",
+            .refused, "the Secret Service offers no encrypted session; secrets are not sent in the clear",
             hint: "update it; for KWallet, 'apt install libqca-qt5-2-plugins'")
     case .locked(let labels):
         locked(labels).adding(["'create' and 'inspect' leave it out with '\(OptionName.skipLocked.spelling)'"])

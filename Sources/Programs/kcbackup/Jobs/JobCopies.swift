@@ -123,6 +123,17 @@ struct JobCopies {
         return Dictionary(files.map { ($0.name.exact, $0.size) }) { first, _ in first }
     }
 
+    /// The newest copies of what is still backed up that are there, and are not among those that may be damaged.
+    private static func found(
+        in record: CopyRecord, of catalogue: Catalogue, apartFrom doubtful: Set<ExactText>,
+        isThere: (CopyRecord.Newest) -> Bool
+    ) -> [CopyRecord.Newest] {
+        let current = catalogue.pin?.subjects
+        return record.newest.filter { series, copy in
+            !doubtful.contains(copy.name.fileName.exact) && isThere(copy) && (current == nil || current?[series] != nil)
+        }.map(\.value)
+    }
+
     private func copy(_ catalogue: Catalogue, _ record: inout CopyRecord) -> Outcome {
         var outcome = Outcome(to: record.to)
         do {
@@ -164,12 +175,10 @@ struct JobCopies {
                     if explanation.status == .io { break }
                 }
             }
-            let current = catalogue.pin?.subjects
-            outcome.found = record.newest.filter { series, copy in
-                let name = copy.name.fileName.exact
-                let isThere = readBack.contains(name) || !doubtful.contains(name) && sizes[name] == copy.size
-                return isThere && (current == nil || current?[series] != nil)
-            }.map(\.value)
+            let missing = doubtful.subtracting(readBack)
+            outcome.found = Self.found(in: record, of: catalogue, apartFrom: missing) { copy in
+                readBack.contains(copy.name.fileName.exact) || sizes[copy.name.fileName.exact] == copy.size
+            }
             if outcome.explanation == nil, let name = Self.changed(in: record, sizes, apartFrom: readBack) {
                 let place = folder.location.appending(name)
                 outcome.explanation = Failure(RemoteFailure.exists(place), session.subjects).explanation
@@ -178,12 +187,8 @@ struct JobCopies {
         } catch {
             outcome.explanation = Failure(error, session.subjects).explanation
         }
-        if let explanation = outcome.explanation ?? record.shortfall(of: catalogue) {
-            record.failed = CopyRecord.Failed(explanation)
-        } else {
-            record.failed = nil
-            record.good = session.now
-        }
+        record.failed = (outcome.explanation ?? record.shortfall(of: catalogue)).map { CopyRecord.Failed($0) }
+        if record.failed == nil { record.good = session.now }
         return outcome
     }
 }

@@ -75,7 +75,7 @@ struct FileRemoval {
             found.status, found.message,
             hint: "an earlier run took the records out of the file, and nothing is left to do; 'kcbackup undo "
                 + "\(OptionName.keychain.spelling) \(HomeRoot.home.storeName)' puts them back")
-        return Refusal(told)
+        return Refusal.explained(told)
     }
 
     /// Says what would be taken out after an import.

@@ -77,8 +77,6 @@ struct SecretInput {
     }
 
     /// Returns what a secret that was read becomes where it is set: text that can be typed, as far as possible.
-    ///
-    /// - Throws: `SecretProblem` (`empty`, `holdsNUL`).
     func chosen(_ readings: SecretReadings, _ wanted: WantedSecret) throws(SecretProblem) -> SecretBytes {
         let secret = try readings.chosen()
         warnOfOddities(secret, wanted)

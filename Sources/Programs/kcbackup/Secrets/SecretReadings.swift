@@ -21,8 +21,6 @@ final class SecretReadings {
     private var right = Reading.plain
 
     /// Checks what was read.
-    ///
-    /// - Throws: `SecretProblem` (`empty`, `holdsNUL`).
     init(_ given: consuming SecretBytes, _ wanted: WantedSecret) throws(SecretProblem) {
         if given.isEmpty, !wanted.mayBeEmpty { throw .empty(what: wanted.what) }
         if given.holdsNUL { throw .holdsNUL(what: wanted.what) }
@@ -31,8 +29,6 @@ final class SecretReadings {
     }
 
     /// The plain text, for a place where it is set.
-    ///
-    /// - Throws: `SecretProblem.empty`.
     func chosen() throws(SecretProblem) -> SecretBytes {
         guard let plain = bytes(.plain) else { throw .empty(what: wanted.what) }
         return plain
