@@ -30,11 +30,15 @@ package final class NewFileKey {
         var made: [NewFileKey] = []
         for (file, key) in keys.enumerated() {
             var parts = plugins[file]
+            let hasPlugins = !parts.isEmpty
             for (place, recipient) in recipients[file].enumerated() where !(recipient is PluginRecipient) {
                 parts[place] = try key.withKey { key throws(AgeFailure) in try recipient.wrap(fileKey: key) }
             }
             let ordered = parts.sorted { $0.key < $1.key }.map(\.value)
-            made.append(NewFileKey(key, try header(of: key, ordered)))
+            let header = try header(of: key, ordered)
+            // A plugin may have returned stanzas of age's types without their labels.
+            if hasPlugins, !AgeHeader.areOfOneStrength(header.stanzas) { throw .incompatibleRecipients }
+            made.append(NewFileKey(key, header))
         }
         return made
     }
@@ -71,8 +75,6 @@ package final class NewFileKey {
         guard let stanzas = whole?.stanzas else { throw .noRecipients }
         try AgeHeader.requireRoom(forStanzas: stanzas.count)
         try AgeHeader.requireLonePassphrase(stanzas)
-        // A plugin may have returned stanzas of age's types without their labels.
-        guard AgeHeader.areOfOneStrength(stanzas) else { throw .incompatibleRecipients }
         let header = try key.withKey { key throws(AgeFailure) in try AgeHeader(stanzas: stanzas, fileKey: key) }
         guard header.length <= AgeHeader.sizeLimit else {
             throw .headerTooLarge("header bytes", allowed: AgeHeader.sizeLimit)
