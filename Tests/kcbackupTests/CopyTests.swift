@@ -326,7 +326,7 @@ struct CopyTests {
         try home.write(first, bytes.dropLast() + [bytes[bytes.count - 1] ^ 1])
         #expect(try fetched("verify bucket:x --against backups", .damaged) == 1)
         try home.write(first, home.folder.read("work/a.kcb"))
-        #expect(try fetched("verify bucket:x --against backups", .exists) == 1)
+        #expect(try fetched("verify bucket:x --against backups", .damaged) == 1)
         try FileManager.default.removeItem(atPath: home.path(first))
         #expect(try fetched("verify bucket:x --against backups", .notFound) == 0)
         // What is gone here and there is not forgotten, and a copy is not blamed for what is damaged here.

@@ -229,7 +229,7 @@ struct DesktopItemTests {
             keyring
             item() { local verb=$1; shift; $KCBACKUP item $verb --service tour -v "$@" 2>&1 | head -1; }
             item add --no-secret
-            item update --set comment=x
+            item update --set label=x
             item delete
             item add --no-secret --keychain secret-service:
             item delete --keychain secret-service:
@@ -240,8 +240,8 @@ struct DesktopItemTests {
         #expect(
             text == """
                 added to the desktop keyring: generic password 'tour'
-                changed in the desktop keyring: generic password 'tour'
-                deleted from the desktop keyring: generic password 'tour'
+                changed in the desktop keyring: generic password 'x'
+                deleted from the desktop keyring: generic password 'x'
                 added: generic password 'tour'
                 deleted: generic password 'tour'
                 login

@@ -51,6 +51,7 @@ struct UnitRunTests {
             umask 077
             echo walnut lantern orbit >passcode
             $KCBACKUP keychain create --passcode file:passcode -q
+            $KCBACKUP item add --service a --no-secret --passcode file:passcode -q
             $KCBACKUP schedule add nightly --unencrypted --passcode file:passcode --to b --keep-last 1 -q
             service nightly >nightly.service
             unit nightly.service
@@ -92,6 +93,7 @@ struct UnitRunTests {
         let text = try run(
             """
             $KCBACKUP keychain create --no-passcode -q
+            $KCBACKUP item add --service a --no-secret -q
             mkdir store; echo ada >store/.gpg-id
             $KCBACKUP schedule add told --unencrypted --to b --on-failure 'mail -s no ada' -q
             $KCBACKUP schedule add asked --unencrypted --to b --passcode 'cmd:pass show x' -q

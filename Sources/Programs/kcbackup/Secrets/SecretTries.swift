@@ -44,7 +44,9 @@ extension Session {
             let secret = try secrets.existing(wanted)
             keep(secret)
             do {
-                return try tried(secret, wanted.kind, of: keychain, use)
+                // A chip may count wrong passcodes of an archive, too.
+                let isSpared = wanted.flag == .archivePasscode
+                return try checking { try tried(secret, wanted.kind, of: keychain, isSpared: isSpared, use) }
             } catch {
                 guard Self.isWrongSecret(error) else { throw error }
                 let seconds = try keychain?.secondsUntilNextTry(now: world.clock())
@@ -64,18 +66,15 @@ extension Session {
     ///
     /// - Throws: what `use` throws.
     func tried<Result: ~Copyable>(
-        _ secret: SecretReadings, _ kind: String, of keychain: Keychain? = nil,
+        _ secret: SecretReadings, _ kind: String, of keychain: Keychain? = nil, isSpared: Bool = false,
         _ use: (borrowing SecretBytes) throws -> Result
     ) throws -> Result {
-        let isSpared = keychain?.keybag.counter == .chip
         func trying() throws -> Result {
-            try checking {
-                try secret.tried(
-                    isSpared: isSpared, isWrong: Self.isWrongSecret,
-                    onOther: {
-                        note("the \(kind) was set with a carriage return or a byte order mark, as Windows adds them")
-                    }, use)
-            }
+            try secret.tried(
+                isSpared: isSpared || keychain?.keybag.counter == .chip, isWrong: Self.isWrongSecret,
+                onOther: {
+                    note("the \(kind) was set with a carriage return or a byte order mark, as Windows adds them")
+                }, use)
         }
         guard let keychain else { return try trying() }
         return try keychain.asOneTry(trying)
