@@ -3,7 +3,7 @@ package import KCKeychainModel
 
 /// The newest archives of a folder in which others can write too, as far as their names tell.
 ///
-/// Whoever can write there can name an archive for any time, so the archives of devices that are known come first, and
+/// Everybody who can write there can name an archive for any time, so the archives of known devices come first, and
 /// the others are passed over.
 package struct NewestArchives {
     /// The newest archive of each series, in order of the series.

@@ -50,7 +50,7 @@ extension RestorableHome {
 
     /// True if an import took the records out of a file, and the file is as that left it.
     ///
-    /// What a killed run has left to keep others from the file is removed then.
+    /// A lock that a killed run has left is removed then.
     ///
     /// - Parameter ending: as for `rewrite`.
     /// - Throws: `StateFailure`, `FileFailure`, `StreamFailure`.

@@ -19,7 +19,7 @@ final class PassingFolder {
     }
 
     deinit {
-        // What is still in it may be another program's version, so nothing in it is removed here.
+        // A file that is still in it may be another program's version, so nothing in it is removed here.
         unsafe unlinkat(parent.descriptor, name, AT_REMOVEDIR)
     }
 }

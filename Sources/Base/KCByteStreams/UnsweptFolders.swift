@@ -119,7 +119,7 @@ package enum UnsweptFolders {
         } catch {
             throw FileFailure(path, .system(error.systemCode ?? EIO, doing: "reading"))
         }
-        // What is after the last zero byte was never used.
+        // A path after the last zero byte was never used.
         let folders = bytes.split(separator: 0, omittingEmptySubsequences: false).dropLast()
             .map { String(decoding: $0, as: UTF8.self) }
         let left = folders.filter { folder in

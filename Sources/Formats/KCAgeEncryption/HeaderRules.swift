@@ -1,6 +1,6 @@
 internal import KCByteStreams
 
-// What a reader demands of a header, and a writer keeps to, whoever made its stanzas.
+// The rules of a header that a reader demands and a writer keeps, also for the stanzas of plugins.
 
 extension AgeHeader {
     /// Checks that a header can have so many stanzas.
@@ -66,7 +66,7 @@ extension WrappedFileKey {
         var isKnown = false
         for stanza in stanzas where try stanza.requireForm() { isKnown = true }
         guard isKnown else { return }
-        // What only an exchange of keys shows, such as a share of low order, shows with any key.
+        // An exchange with any key shows the other faults, such as a share of low order.
         for kind in NativeIdentity.Kind.allCases { _ = try NativeIdentity.generate(kind).unwrap(stanzas) }
     }
 }
