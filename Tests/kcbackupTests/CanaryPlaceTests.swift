@@ -76,7 +76,7 @@ struct CanaryPlaceTests {
             ls *.kcb || true
             """)
         let refusal = """
-            4 kcbackup: error: the Secret Service offers no encrypted session, and kcbackup does not send secrets in the clear
+            4 kcbackup: error: the Secret Service offers no encrypted session; secrets are not sent in the clear
             0
 
             """

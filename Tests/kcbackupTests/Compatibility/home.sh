@@ -5,14 +5,20 @@
 #   home.sh open PROGRAM HOMES    unpacks it, runs the commands that read or continue what is there, and prints what they say
 #
 # Catalogues, jobs and kept states are bound to their folders, and a device key to its machine, so both steps see the same
-# folder, /home/ada, and the same machine-id, in a mount namespace of their own.
+# folder, /home/ada, and the same machine-id, in a mount namespace of their own, where other homes stay as they are.
 set -euo pipefail
 step=$1 program=$2 homes=$3
 umask 077
 
 if [[ $HOME != /home/ada ]]; then
     exec unshare --map-root-user --mount bash -c '
-        mount -t tmpfs -o mode=755 none /home && mkdir -m 700 /home/ada && cd /home/ada
+        mount --bind /home /mnt
+        mount -t tmpfs -o mode=755 none /home
+        mkdir -m 700 /home/ada && cd /home/ada
+        for other in /mnt/*/; do
+            user=/home/$(basename "$other")
+            [[ $user == /home/ada ]] || { mkdir "$user" && mount --bind "$other" "$user"; }
+        done
         echo 00112233445566778899aabbccddeeff >/home/machine-id
         mount --bind /home/machine-id /etc/machine-id
         exec env -i HOME=/home/ada PATH=/usr/bin:/bin TZ=UTC LC_ALL=C.UTF-8 bash "$@"' -- "$(realpath "$0")" "$@"
