@@ -61,6 +61,20 @@ struct NewestOfFolderTests {
         }
     }
 
+    @Test("One that was planted under the name of this device is refused, and the others are pointed to")
+    func plantedUnderOwnName() throws {
+        let named = try #require(name.firstMatch(of: /^.*-\d{8}T/)).0 + planted.suffix("000000Z.kcb".count)
+        try home.write("b/\(named)", home.folder.read("work/b/\(planted)"))
+        let renamed = home.run("restore b -i key")
+        #expect(renamed.status == .damaged && renamed.messages.contains("'b/\(named)' was renamed"))
+        #expect(renamed.messages.contains("name another archive to pass it over"), "\(renamed.messages)")
+        try home.write("b/\(named)", "no archive")
+        let other = home.run("restore b -i key")
+        #expect(other.status == .damaged && other.messages.contains("'b/\(named)' is not a kcbackup archive"))
+        #expect(other.messages.contains("or use another archive"), "\(other.messages)")
+        #expect(home.run("restore b/\(name) -i key").status == .ok)
+    }
+
     @Test("A machine that knows none of several devices takes those of the one that is accepted, and proposes none")
     func newMachine() throws {
         let device = try #require(home.run("device show").text.firstMatch(of: /KC(-\w{4}){5}/)).0

@@ -4,6 +4,7 @@ internal import KCBackupEngine
 internal import KCByteStreams
 internal import KCReportText
 
+private let useAnother = "copy it again from where it was made, or use another archive"
 private let copyAgain = "the copy may be incomplete: copy it again from where it was made, or use another archive"
 
 /// Explains an archive failure.
@@ -12,7 +13,7 @@ func explainArchive(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
     switch failure {
     case .notAnArchive:
         let message = "\(archive) is not a kcbackup archive"
-        guard path == InputFile.standardInputName else { return Explanation(.damaged, message) }
+        guard path == InputFile.standardInputName else { return Explanation(.damaged, message, hint: useAnother) }
         return Explanation(
             .damaged, message, hint: "'\(OptionName.from.spelling) FORMAT' reads another program's file from a pipe")
     case .newerFormat(let found, let known):
@@ -22,7 +23,7 @@ func explainArchive(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
     case .damaged(ArchiveFailure.somethingFollows):
         return Explanation(
             .damaged, "\(archive) is damaged: \(ArchiveFailure.somethingFollows)",
-            hint: "copy it again from where it was made, or use another archive")
+            hint: useAnother)
     case .damaged(let rule): return Explanation(.damaged, "\(archive) is damaged: \(rule)", hint: copyAgain)
     case .limit(let what): return Explanation(.limit, "\(archive): \(what)")
     case .notRekeyable(.unencrypted):

@@ -85,7 +85,7 @@ func explainCatalogue(_ failure: CatalogueFailure, job: String?) -> Explanation 
         Explanation(
             .damaged,
             "\(quoted(path)) was renamed: it is of another time, device or keychain than its name says",
-            hint: "'kcbackup inspect \(shellWord(path))' shows what it is")
+            hint: "'kcbackup inspect \(shellWord(path))' shows what it is; name another archive to pass it over")
     case .unclearNewest(let folder):
         Explanation(
             .usage, "\(quoted(folder)) has several archives, and their names do not tell which is meant",
