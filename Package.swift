@@ -375,7 +375,8 @@ let package = Package(
         tests(
             "KCFleetIndex",
             [
-                "KCByteStreams", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel", "KCBackupArchive", "KCFleet",
+                "KCByteStreams", "KCDeviceIdentity", "KCAgeEncryption", "KCKeychainModel", "KCKeychainStore",
+                "KCBackupArchive", "KCFleet",
             ]),
         .target(
             name: "KCArchiveForgery",

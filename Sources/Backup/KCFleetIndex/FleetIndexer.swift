@@ -80,6 +80,8 @@ struct ProvedMetadata {
     let digest: SHA256Digest
     /// The number of items.
     let count: Int
+    /// What they would cost if the index had none of them, within the budget of an archive.
+    let size: Int64
 }
 
 /// Reads the archives of a fleet into an index.
@@ -103,13 +105,15 @@ package struct FleetIndexer {
     private let index: FleetIndex
     private let temporaryFolder: String
     private let now: Timestamp
+    private let budget: IndexBudget
 
     /// - Parameter temporaryFolder: where archives are kept while they are read.
     package init(
         _ fleet: FleetFolder, _ members: FleetMembers, identities: [NativeIdentity], index: FleetIndex,
-        temporaryFolder: String, now: Timestamp
+        temporaryFolder: String, now: Timestamp, budget: IndexBudget = .standard
     ) {
         self.now = now
+        self.budget = budget
         self.fleet = fleet
         self.members = members
         self.identities = identities
@@ -188,7 +192,7 @@ package struct FleetIndexer {
     ) throws {
         let taken = try index.failing {
             try index.database.write {
-                let writer = try IndexWriter(index.database, keys, members, now: now)
+                let writer = try IndexWriter(index.database, keys, members, budget, now: now)
                 return try outcomes.map { archive, outcome in
                     switch outcome {
                     case .success(let proved): try writer.add(archive, proved)
@@ -218,11 +222,14 @@ package struct FleetIndexer {
             guard genuine.header.device == listed.device else { return .failure(.otherDevice(genuine.header.device)) }
             let metadata = try genuine.openMetadata(identities: identities)
             try metadata.proveStreams()
-            var hasher = ContentsHasher()
+            var hasher = ContentsHasher(limit: budget.archive)
             let read = try metadata.read(&hasher)
             return .success(
                 ProvedMetadata(
-                    metadata: metadata, source: read.source, digest: hasher.finish(), count: hasher.count))
+                    metadata: metadata, source: read.source, digest: hasher.finish(), count: hasher.count,
+                    size: hasher.size))
+        } catch let problem as IndexProblem {
+            return .failure(problem)
         } catch let failure as ArchiveFailure {
             guard let problem = IndexProblem(failure) else { throw failure }
             return .failure(problem)

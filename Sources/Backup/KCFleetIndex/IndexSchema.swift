@@ -11,7 +11,9 @@ enum IndexSchema {
         applicationID: 0x6b63_6669, version: 1, tables: tables, fullText: "words")
 
     private static let tables = [
-        "CREATE TABLE machine(id INTEGER PRIMARY KEY,device TEXT NOT NULL,name TEXT) STRICT",
+        // `used` is what the machine has used of its budget (`IndexBudget`).
+        "CREATE TABLE machine(id INTEGER PRIMARY KEY,device TEXT NOT NULL,name TEXT,used INTEGER NOT NULL DEFAULT 0)"
+            + " STRICT",
         "CREATE UNIQUE INDEX machine_device ON machine(device)",
         // A keychain of a machine; `newest` is when its newest archive was made, and `contents` what that one has.
         "CREATE TABLE series(id INTEGER PRIMARY KEY,machine INTEGER NOT NULL,kind TEXT NOT NULL,name TEXT NOT NULL,"

@@ -27,14 +27,17 @@ struct IndexWriter {
     let members: FleetMembers
     let items: ItemStatements
     private let now: Timestamp
+    private let budget: IndexBudget
 
     // In microseconds, as for names of archives.
     private static let tolerance: Int64 = 86_400_000_000
 
     init(
-        _ database: PrivateDatabase, _ keys: IndexKeys, _ members: FleetMembers, now: Timestamp
+        _ database: PrivateDatabase, _ keys: IndexKeys, _ members: FleetMembers, _ budget: IndexBudget,
+        now: Timestamp
     ) throws(KeychainStoreError) {
         self.now = now
+        self.budget = budget
         self.database = database
         self.keys = keys
         self.members = members
@@ -73,8 +76,14 @@ struct IndexWriter {
         try copy.bind(machine, 1)
         try copy.bind(header.archiveID.span, 2)
         if try copy.step() { return try reject(archive, .copy) }
+        let size = try used(by: machine) + proved.size
+        if let problem = IndexBudget.problem("the archives of its machine", size, over: budget.machine),
+            try !hasContents(of: machine, proved)
+        {
+            return try reject(archive, problem)
+        }
         let series = try series(of: machine, proved.source)
-        let (contents, newItems) = try contents(of: series, proved)
+        let (contents, newItems) = try contents(of: series, of: machine, proved)
         let insert = try database.statement(
             """
             INSERT INTO archive(machine, name, size, archive, created, series, contents) \
@@ -128,7 +137,29 @@ struct IndexWriter {
         }.id
     }
 
-    private func contents(of series: Int64, _ proved: ProvedMetadata) throws -> (id: Int64, newItems: Int) {
+    private func used(by machine: Int64) throws(KeychainStoreError) -> Int64 {
+        let row = try database.statement("SELECT used FROM machine WHERE id = ?1")
+        try row.bind(machine, 1)
+        return try row.step() ? row.integer(0) : 0
+    }
+
+    /// True if another archive of the keychain has the same items, so that this one costs nothing.
+    private func hasContents(of machine: Int64, _ proved: ProvedMetadata) throws(KeychainStoreError) -> Bool {
+        let row = try database.statement(
+            """
+            SELECT 1 FROM series JOIN contents ON contents.series = series.id \
+            WHERE machine = ?1 AND kind = ?2 AND name = ?3 AND digest = ?4
+            """)
+        try row.bind(machine, 1)
+        try row.bind(text: proved.source.kind, 2)
+        try row.bind(text: proved.source.name, 3)
+        try row.bind(proved.digest.bytes.span, 4)
+        return try row.step()
+    }
+
+    private func contents(
+        of series: Int64, of machine: Int64, _ proved: ProvedMetadata
+    ) throws -> (id: Int64, newItems: Int) {
         let found = try row(
             "SELECT id FROM contents WHERE series = ?1 AND digest = ?2",
             "INSERT INTO contents(series, digest, items, last) VALUES(?1, ?2, ?3, 0)"
@@ -145,6 +176,7 @@ struct IndexWriter {
         guard visitor.digest() == proved.digest else {
             throw ArchiveFailure.damaged(rule: "it changed while it was being read")
         }
+        try run("UPDATE machine SET used = used + ?2 WHERE id = ?1", machine, visitor.size)
         return (found.id, visitor.newItems)
     }
 

@@ -11,10 +11,18 @@ struct ContentsHasher: RecordVisitor {
     private var hash: SHA256Digest?
     /// The number of items.
     private(set) var count = 0
+    /// What the items would cost if the index had none of them.
+    private(set) var size: Int64 = 0
+    private let limit: Int64
+
+    /// - Parameter limit: beyond which `size` is refused.
+    init(limit: Int64 = .max) { self.limit = limit }
 
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws {
+        size += IndexBudget.size(of: item, IndexedNames(item)) + IndexBudget.holdSize
+        if let problem = IndexBudget.problem("it", size, over: limit) { throw problem }
         add(SHA256.hash(line))
     }
 
@@ -47,6 +55,8 @@ struct ItemWriter: RecordVisitor {
     let machine: String
     /// The number of items that the index did not have.
     private(set) var newItems = 0
+    /// What was added to the index.
+    private(set) var size: Int64 = 0
     private var hasher = ContentsHasher()
 
     // In bytes; the items of one keychain are told apart, so half a hash is plenty.
@@ -74,8 +84,10 @@ struct ItemWriter: RecordVisitor {
         } else {
             id = try writer.items.insert(item, names, key, of: series, machine)
             newItems += 1
+            size += IndexBudget.size(of: item, names)
         }
         try writer.items.hold(id, contents)
+        size += IndexBudget.holdSize
     }
 }
 

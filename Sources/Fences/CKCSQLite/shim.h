@@ -1,8 +1,10 @@
 #pragma once
 
+#include <endian.h>
 #include <sqlite3.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* Swift can neither call variadic functions nor import the cast in SQLITE_TRANSIENT. */
@@ -129,6 +131,99 @@ static inline struct csqlite_file *csqlite_lock_late(sqlite3 *connection, int mi
     own->original = file->pMethods;
     own->limit = milliseconds;
     own->is_stopped = is_stopped;
+    file->pMethods = &own->methods;
+    return own;
+}
+
+/* A database file each of whose pages ends with a checksum, in bytes that SQLite leaves alone.
+ *
+ * SQLite believes the keys and pointers of a page, so that rot can make rows vanish or lead to others. Here rot is found
+ * where a page is read, whatever it is for. SQLite must write each page that it may read again, which it does while
+ * "secure_delete" is on; otherwise pages that were freed before they were written are holes. */
+struct csqlite_checked_file {
+    /* First, since this is what the methods of the file lead to. */
+    sqlite3_io_methods methods;
+    const sqlite3_io_methods *original;
+    /* The application ID of files that have checksums. */
+    uint32_t application;
+};
+
+enum { csqlite_page_size = 4096, csqlite_checksum_size = 8 };
+
+/* A checksum of a page and its place. Each step can be undone, so that a change within eight bytes always changes it. */
+static inline uint64_t csqlite_checksum(const uint8_t *page, int64_t offset) {
+    uint64_t sum = (uint64_t)offset + 1;
+    for (int at = 0; at < csqlite_page_size - csqlite_checksum_size; at += 8) {
+        uint64_t word;
+        memcpy(&word, page + at, sizeof word);
+        sum = (sum ^ le64toh(word)) * 0x9e3779b97f4a7c15;
+        sum ^= sum >> 32;
+    }
+    return htole64(sum);
+}
+
+static inline void csqlite_seal_page(uint8_t *page, int64_t offset) {
+    uint64_t sum = csqlite_checksum(page, offset);
+    memcpy(page + csqlite_page_size - csqlite_checksum_size, &sum, sizeof sum);
+}
+
+/* Reads a page or a part of one. */
+static inline int csqlite_checked_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
+    struct csqlite_checked_file *own = (struct csqlite_checked_file *)file->pMethods;
+    int64_t within = offset % csqlite_page_size, start = offset - within;
+    uint8_t page[csqlite_page_size];
+    /* What the file lacks reads as zeros. */
+    int code = own->original->xRead(file, page, csqlite_page_size, start);
+    if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) return code;
+    uint64_t sum = csqlite_checksum(page, start);
+    int is_sealed = memcmp(page + csqlite_page_size - csqlite_checksum_size, &sum, sizeof sum) == 0;
+    if (is_sealed && count <= csqlite_page_size - within) {
+        memcpy(bytes, page + within, (size_t)count);
+        return SQLITE_OK;
+    }
+    uint32_t application;
+    memcpy(&application, page + 68, sizeof application);
+    int is_other = memcmp(page, "SQLite format 3", 16) != 0 || be32toh(application) != own->application;
+    return start == 0 && is_other ? SQLITE_NOTADB : SQLITE_CORRUPT;
+}
+
+static inline int csqlite_checked_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
+    const sqlite3_io_methods *original = ((struct csqlite_checked_file *)file->pMethods)->original;
+    if (count != csqlite_page_size || offset % csqlite_page_size != 0) return SQLITE_IOERR_WRITE;
+    uint8_t page[csqlite_page_size];
+    memcpy(page, bytes, sizeof page);
+    csqlite_seal_page(page, offset);
+    return original->xWrite(file, page, count, offset);
+}
+
+/* Makes room for checksums in an empty database. */
+static inline int csqlite_reserve_checksums(sqlite3 *connection) {
+    int count = csqlite_checksum_size;
+    return sqlite3_file_control(connection, "main", SQLITE_FCNTL_RESERVE_BYTES, &count);
+}
+
+/* Writes the checksums of the pages of a database in memory. */
+static inline void csqlite_seal_pages(uint8_t *bytes, int64_t count) {
+    for (int64_t offset = 0; offset + csqlite_page_size <= count; offset += csqlite_page_size)
+        csqlite_seal_page(bytes + offset, offset);
+}
+
+/* Checks and writes the checksums of the file of a connection, which has read no page.
+ *
+ * Returns what must be freed after the connection is closed; null without memory, or if the connection has no file. */
+static inline struct csqlite_checked_file *csqlite_check_pages(sqlite3 *connection, uint32_t application) {
+    sqlite3_file *file = (sqlite3_file *)0;
+    if (sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file->pMethods)
+        return (struct csqlite_checked_file *)0;
+    struct csqlite_checked_file *own = (struct csqlite_checked_file *)calloc(1, sizeof *own);
+    if (!own) return own;
+    own->methods = *file->pMethods;
+    /* Without memory maps and a write-ahead log, whose pages would pass by these two. */
+    own->methods.iVersion = 1;
+    own->methods.xRead = csqlite_checked_read;
+    own->methods.xWrite = csqlite_checked_write;
+    own->original = file->pMethods;
+    own->application = application;
     file->pMethods = &own->methods;
     return own;
 }

@@ -19,6 +19,10 @@ internal import KCKeychainModel
     private var isReading = false
     /// What makes the file lock out its readers late.
     private var lateFile: UnsafeMutablePointer<csqlite_file>?
+    /// What makes the file have checksums.
+    private var checkedFile: UnsafeMutablePointer<csqlite_checked_file>?
+    /// True for a database in memory whose pages get checksums when it is serialized.
+    private var hasChecksums = false
     /// Compiled statements that are not in use, by their text; compiling a statement takes longer than running it.
     private var spare: [String: OpaquePointer] = unsafe [:]
     // The number of statements: more than a program uses, and few enough that their memory is negligible.
@@ -51,6 +55,7 @@ internal import KCKeychainModel
         unsafe spare.values.forEach { statement in _ = unsafe sqlite3_finalize(statement) }
         _ = unsafe sqlite3_close(pointer)
         unsafe free(lateFile)
+        unsafe free(checkedFile)
     }
 
     private static func open(
@@ -236,6 +241,22 @@ internal import KCKeychainModel
         guard unsafe lateFile != nil else { throw .sqlite(SQLITE_NOMEM) }
     }
 
+    /// Makes room for checksums in a database in memory, before its first table.
+    func reserveChecksums() throws(KeychainStoreError) {
+        try execute("PRAGMA page_size = \(csqlite_page_size)")
+        try check(unsafe csqlite_reserve_checksums(pointer))
+        hasChecksums = true
+    }
+
+    /// Checks each page of the file where it is read, and writes its checksum; called once, before anything is read.
+    ///
+    /// A page with another checksum is damaged, or the file is none with this application ID.
+    func checkPages(application: UInt32) throws(KeychainStoreError) {
+        precondition(unsafe checkedFile == nil && lateFile == nil, "called twice")
+        unsafe checkedFile = csqlite_check_pages(pointer, application)
+        guard unsafe checkedFile != nil else { throw .sqlite(SQLITE_NOMEM) }
+    }
+
     // MARK: Serialization
 
     /// All bytes of the database, as in a file.
@@ -243,6 +264,7 @@ internal import KCKeychainModel
         var size: Int64 = 0
         guard let bytes = unsafe sqlite3_serialize(pointer, "main", &size, 0) else { throw .sqlite(SQLITE_NOMEM) }
         defer { unsafe sqlite3_free(bytes) }
+        if hasChecksums { unsafe csqlite_seal_pages(bytes, size) }
         return unsafe SecretBytes(UnsafeBufferPointer(start: bytes, count: Int(size)).span)
     }
 

@@ -2,6 +2,9 @@ internal import KCByteStreams
 
 /// A SQLite file of this program that is not a keychain, kept as one: private, with its own tables and no others.
 ///
+/// Each page has a checksum, since nothing else proves what the file answers: a row that was lost in silence would look
+/// like one that never was.
+///
 /// ```swift
 /// let database = try PrivateDatabase(at: path, format, lockWait: .seconds(10))
 /// let count = try database.read {
@@ -12,7 +15,7 @@ internal import KCByteStreams
 package final class PrivateDatabase {
     /// What the file has in its header and in its schema.
     package struct Format: Sendable {
-        let applicationID: Int64
+        let applicationID: UInt32
         let version: Int64
         let tables: [String]
         let fullText: String
@@ -24,7 +27,7 @@ package final class PrivateDatabase {
         ///   - version: counts up with each change of the tables.
         ///   - tables: the statements that create them, in SQLite's own spelling.
         ///   - fullText: the name of the table for full-text search, whose own tables have names that begin with it.
-        package init(applicationID: Int64, version: Int64, tables: [String], fullText: String) {
+        package init(applicationID: UInt32, version: Int64, tables: [String], fullText: String) {
             self.applicationID = applicationID
             self.version = version
             self.tables = tables
@@ -44,6 +47,7 @@ package final class PrivateDatabase {
         if try location.identity() != nil { throw .exists(path) }
         try location.requireNothingBeside()
         let bytes = try Connection.newFile { database throws(KeychainStoreError) in
+            try database.reserveChecksums()
             try database.execute(
                 "PRAGMA application_id = \(format.applicationID); PRAGMA user_version = \(format.version)")
             for table in format.tables { try database.execute(table) }
@@ -63,6 +67,7 @@ package final class PrivateDatabase {
         let location = KeychainPath(path)
         try location.examine()
         database = try Database(fileAt: location.path, lockWait: lockWait)
+        try database.checkPages(application: format.applicationID)
         try database.distrustFile()
         try database.execute(
             """
@@ -71,12 +76,13 @@ package final class PrivateDatabase {
             PRAGMA temp_store = MEMORY;
             PRAGMA cache_size = -\(Self.cacheSize);
             PRAGMA synchronous = FULL;
+            PRAGMA secure_delete = ON;
             """)
         try verify(format)
     }
 
     private func verify(_ format: Format) throws(KeychainStoreError) {
-        guard try number("PRAGMA application_id") == format.applicationID else {
+        guard try number("PRAGMA application_id") == Int64(format.applicationID) else {
             throw .notAKeychain(.otherApplication)
         }
         let found = try number("PRAGMA user_version")
