@@ -11,7 +11,7 @@ SWIFTFLAGS ?=
 LINKFLAGS := --static-swift-stdlib --disable-local-rpath -Xcc -fstack-protector-strong -Xswiftc -use-ld=lld \
 	$(foreach word,-z now -z relro -z pack-relative-relocs -s $(CURDIR)/.ci/package/discard.ld,-Xlinker $(word))
 
-# What is to be installed, laid out as below PREFIX, so that `sudo make install` after `make build` only copies.
+# What is to be installed, laid out as below PREFIX, so that `sudo make install` after `make stage` only copies.
 STAGE := .build/stage
 PROGRAM := bin/kcbackup
 BINARIES := $(PROGRAM) bin/security
@@ -29,15 +29,16 @@ DOCUMENTATION := share/doc/kcbackup
 PACKAGES := .build/packages
 SOURCES := Package.swift $(shell find Sources -type f)
 
-.PHONY: help build test test-debug test-packages wrappers faults proof coverage sanitize seeded-defects fuzz fuzz-coverage fleet fleet-index judges remotes desktop bench demo install uninstall deb tarball sbom release test-deb test-reproducible test-html docs format
+.PHONY: help build stage test test-debug test-packages wrappers faults proof coverage sanitize seeded-defects fuzz fuzz-coverage fleet fleet-index judges remotes desktop bench demo install uninstall deb tarball sbom release test-deb test-reproducible test-html docs format
 .PHONY: clean
 .PHONY: packages-build packages-test packages-desktop packages-judges packages-bench packages-remotes packages-fleet-index packages-test-html packages-deb packages-sbom packages-test-deb
 # Half a file must not look up to date.
 .DELETE_ON_ERROR:
 
 help:
-	@echo 'make build      release binaries, manual pages and shell completions, in $(STAGE)'
+	@echo 'make build      the programs, in $(QUICK)'
 	@echo 'make test       build, check the format, run all tests'
+	@echo 'make stage      what is installed: release binaries, manual pages and shell completions, in $(STAGE)'
 	@echo 'make test-debug  run all tests in an unoptimized build, for a debugger'
 	@echo 'make test-packages  build packages that use the libraries beside packages of others'
 	@echo 'make wrappers   type-check the keychain wrappers in the folder WRAPPERS=, and print a table'
@@ -69,12 +70,19 @@ help:
 	@echo 'make format     rewrite the sources in the format that `make test` expects'
 	@echo 'make clean      remove all that was built'
 
-build: $(addprefix $(STAGE)/,$(BINARIES) $(MANUAL) $(COMPLETIONS))
+# One tree serves `make build`, `demo` and `test`. The lower floors, in which tests spend their time, are optimized, with the
+# assertions of the standard library; the rest is compiled quickly. `swift build` and `swift test` stay what a debugger needs.
+OPTIMIZED := --configuration release --scratch-path .build/tests --disable-index-store -Xswiftc -enable-testing \
+	-Xswiftc -assert-config -Xswiftc Debug -Xswiftc -gnone -Xswiftc -use-ld=lld
+QUICK := .build/tests/release
+TESTS := $(QUICK)/kcbackupPackageTests.xctest
+export KCBACKUP_QUICK := 1
 
-# Tests run optimized, in a build of their own: most of the time that they take is spent in our code, and `swift build`
-# and `swift test` stay what a debugger needs. The assertions of the standard library are kept.
-OPTIMIZED := --configuration release --scratch-path .build/tests -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug
-TESTS := .build/tests/release/kcbackupPackageTests.xctest
+build: packages-test
+	swift build $(OPTIMIZED) --product kcbackup
+	swift build $(OPTIMIZED) --product security
+
+stage: $(addprefix $(STAGE)/,$(BINARIES) $(MANUAL) $(COMPLETIONS))
 
 test: packages-test
 	swift build $(OPTIMIZED) --build-tests
@@ -134,7 +142,7 @@ fuzz: packages-test
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?=
 fuzz-coverage: packages-test
-	FUZZER=1 swift build --configuration release --scratch-path .build/fuzz -Xswiftc -enable-testing \
+	env -u KCBACKUP_QUICK FUZZER=1 swift build --configuration release --scratch-path .build/fuzz -Xswiftc -enable-testing \
 	    -Xswiftc -assert-config -Xswiftc Debug -Xswiftc -sanitize=fuzzer \
 	    -Xswiftc -Xclang-linker -Xswiftc -fuse-ld=lld --product KCFuzzer
 	SECONDS_EACH=$(FUZZ_SECONDS) TARGETS='$(FUZZ_TARGETS)' .ci/fuzz
@@ -191,10 +199,11 @@ wrappers: packages-test
 	swift build $(OPTIMIZED) --build-tests
 	Samples/check-wrappers.sh '$(WRAPPERS)'
 
-demo: packages-test $(STAGE)/$(PROGRAM)
-	KCBACKUP=$(abspath $(STAGE)/$(PROGRAM)) Samples/demo.sh
+demo: packages-test
+	@swift build $(OPTIMIZED) --product kcbackup
+	KCBACKUP=$(abspath $(QUICK)/kcbackup) Samples/demo.sh
 
-install: build
+install: stage
 	for file in $(BINARIES); do \
 		install -D -m 755 $(STAGE)/$$file "$(DESTDIR)$(PREFIX)/$$file" || exit 1; \
 	done
@@ -217,19 +226,19 @@ uninstall:
 		rm -f "$(DESTDIR)$(PREFIX)/$$file" || exit 1; \
 	done
 
-deb: build packages-deb
+deb: stage packages-deb
 	rm -rf $(PACKAGES)/deb
 	umask 022 && $(MAKE) --no-print-directory install DESTDIR=$(PACKAGES)/deb PREFIX=/usr
 	.ci/package/build-deb $(PACKAGES)/deb $(PACKAGES)
 
-tarball: build
+tarball: stage
 	rm -rf $(PACKAGES)/tarball
 	umask 022 && $(MAKE) --no-print-directory install DESTDIR=$(PACKAGES)/tarball PREFIX=
 	.ci/package/build-tarball $(PACKAGES)/tarball $(PACKAGES)
 
 # The libraries that write and check a bill of materials, in a place of their own.
 SBOM := .build/sbom
-sbom: build packages-sbom
+sbom: stage packages-sbom
 	python3 -m venv $(SBOM)
 	$(SBOM)/bin/pip install --quiet 'cyclonedx-python-lib[json-validation]==11.12.0' python-debian==1.1.1
 	mkdir -p $(PACKAGES)
@@ -291,7 +300,7 @@ packages-test-deb:
 
 # The packages are order-only: looking for them must not make a binary look old.
 $(addprefix $(STAGE)/,$(BINARIES)): $(SOURCES) | packages-build
-	swift build --configuration release --product $(@F) $(LINKFLAGS) $(SWIFTFLAGS)
+	env -u KCBACKUP_QUICK swift build --configuration release --product $(@F) $(LINKFLAGS) $(SWIFTFLAGS)
 	.ci/check-binary .build/release/$(@F)
 	install -D -m 755 .build/release/$(@F) $@
 

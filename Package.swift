@@ -16,20 +16,27 @@ let settings: [SwiftSetting] = [
 // How a program for Apple's systems is compiled: the calls with pointers need no `unsafe` there.
 let clientSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
 
-/// Where the sources are optimized, the tests themselves are not: compiling them would take longer than it gains.
-///
-/// Their files are compiled in batches, so that the largest target, which is the last one, keeps all processors busy.
-let testSettings: [SwiftSetting] = [
+/// What is compiled quickly: file by file, on all processors, and not optimized.
+let quickly: [SwiftSetting] = [
     .unsafeFlags(
         ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode", "-num-threads", "0"],
         .when(configuration: .release))
 ]
 
+/// Which floors `make` compiles quickly, to build, try and test: optimizing these takes longer than it gains.
+///
+/// A release has everything optimized, and a package that depends on this one must not meet unsafe flags.
+let quickFloors: Set =
+    Context.environment["KCBACKUP_QUICK"] == nil ? [] : ["Apple", "Backup", "Programs"]
+
+func settings(in floor: String) -> [SwiftSetting] { settings + (quickFloors.contains(floor) ? quickly : []) }
+
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 /// A library of the floor whose folder is named.
 func library(_ name: String, in floor: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Sources/\(floor)/\(name)", swiftSettings: settings)
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(floor)/\(name)", swiftSettings: settings(in: floor))
 }
 
 func tests(
@@ -40,7 +47,7 @@ func tests(
         name: subject + "Tests",
         dependencies: [.byName(name: subject), "KCTestSupport"] + dependencies,
         exclude: exclude,
-        swiftSettings: settings + testSettings)
+        swiftSettings: settings + quickly)
 }
 
 /// The decoders that `make fuzz-coverage` drives, as a program for libFuzzer, or as tests that run them a few times.
@@ -54,7 +61,7 @@ let fuzzing: Target = {
     if Context.environment["FUZZER"] == nil {
         return .testTarget(
             name: "KCFuzzingTests", dependencies: dependencies, exclude: ["Fuzzer", "Regressions"],
-            swiftSettings: settings)
+            swiftSettings: settings + quickly)
     }
     return .executableTarget(
         name: "KCFuzzer", dependencies: dependencies, path: path, exclude: ["Regressions"],
@@ -262,7 +269,7 @@ let package = Package(
                 "KCConsole", "KCSecurityChip", "KCSecurityTokens", "KCFileProtection", argumentParser,
             ],
             path: "Sources/Programs/kcbackup",
-            swiftSettings: settings),
+            swiftSettings: settings(in: "Programs")),
         .executableTarget(
             name: "KCSecurityCommand",
             dependencies: [
@@ -271,7 +278,7 @@ let package = Package(
                 "KCKeychainKeys", "KCKeychainStore", "KCLocalKeychains", "KCCertificateItems", "KCConsole",
             ],
             path: "Sources/Programs/KCSecurityCommand",
-            swiftSettings: settings),
+            swiftSettings: settings(in: "Programs")),
 
         .executableTarget(
             name: "KeychainDemo", dependencies: ["Security"], path: "Samples/KeychainDemo",
@@ -305,8 +312,8 @@ let package = Package(
                 "KCKeychainModel", "KCSecurityChip", "KCSecurityTokens",
                 "KCKeychainStore", "KCLocalKeychains", "KCConsole", "CKCSQLite",
             ],
-            path: "Tests/KCTestSupport", exclude: ["age-plugin-scripted"], swiftSettings: settings),
-        .testTarget(name: "KCTestSupportTests", dependencies: ["KCTestSupport"], swiftSettings: settings),
+            path: "Tests/KCTestSupport", exclude: ["age-plugin-scripted"], swiftSettings: settings + quickly),
+        .testTarget(name: "KCTestSupportTests", dependencies: ["KCTestSupport"], swiftSettings: settings + quickly),
         tests(
             "KCBackupCatalogue",
             [
@@ -384,7 +391,7 @@ let package = Package(
                 "KCTestSupport", "KCByteStreams", "KCCryptography", "KCDeviceIdentity", "KCTarArchive", "KCGzipStreams",
                 "KCAgeEncryption", "KCKeychainModel", "KCBackupArchive",
             ],
-            path: "Tests/KCArchiveForgery", swiftSettings: settings),
+            path: "Tests/KCArchiveForgery", swiftSettings: settings + quickly),
         tests(
             "KCBackupArchive",
             [
@@ -434,8 +441,8 @@ let package = Package(
             exclude: ["Listings", "Stories"]),
         .testTarget(
             name: "FaultTests", dependencies: ["KCTestSupport", "kcbackup", "KCSecurityCommand"],
-            exclude: ["pairs.sh", "trial.sh"], swiftSettings: settings),
-        .testTarget(name: "StyleTests", dependencies: ["KCTestSupport"], swiftSettings: settings),
+            exclude: ["pairs.sh", "trial.sh"], swiftSettings: settings + quickly),
+        .testTarget(name: "StyleTests", dependencies: ["KCTestSupport"], swiftSettings: settings + quickly),
     ]
 )
 

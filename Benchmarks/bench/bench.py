@@ -296,7 +296,7 @@ def main():
     options = parser.parse_args()
     kcbackup = pathlib.Path(options.kcbackup).resolve()
     if not os.access(kcbackup, os.X_OK):
-        sys.exit(f"bench.py: there is no program {kcbackup}: 'make build' makes it")
+        sys.exit(f"bench.py: there is no program {kcbackup}: 'make stage' makes it")
     os.umask(0o077)
     os.environ.pop("XDG_DATA_HOME", None)
     os.environ.update(LC_ALL="C.UTF-8", TZ="UTC")

@@ -17,7 +17,7 @@ struct FaultTests {
         environment["FAULT_SCENARIO"].map { $0 == scenario.rawValue } ?? true
     }
     /// How many calls of each command `make test` tries per kind of fault.
-    private static let sample = 2
+    private static let sample = 1
 
     private func chosen<Element>(_ all: [Element], _ scenario: Scenario) -> [Element] {
         if Self.isWhole { return all }

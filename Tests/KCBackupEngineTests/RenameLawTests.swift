@@ -57,7 +57,7 @@ private struct History {
 
 @Suite("Laws of restoring")
 struct RenameLawTests {
-    private static let rounds = 0..<(ModelRun.isWhole ? 500 : 40)
+    private static let rounds = 0..<(ModelRun.isWhole ? 500 : 10)
     private let machine: Machine
     private let key: NativeIdentity
 

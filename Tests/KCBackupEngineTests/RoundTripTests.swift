@@ -25,7 +25,7 @@ private struct CollectingVisitor: RecordVisitor {
 
 @Suite("Round trips")
 struct RoundTripTests {
-    private static let count = 10_000
+    private static let count = ModelRun.isWhole ? 10_000 : 1_000
     private static let seed = UInt64.random(in: .min ... .max)
 
     private func fill(_ keychain: Keychain, _ seed: UInt64) throws -> Int {
@@ -54,7 +54,7 @@ struct RoundTripTests {
         return visitor
     }
 
-    @Test("10,000 random items survive backup, restore and another backup", arguments: [seed])
+    @Test("Random items survive backup, restore and another backup", arguments: [seed])
     func encrypted(_ seed: UInt64) throws {
         let machine = try Machine()
         let identity = try NativeIdentity.generate(.x25519)

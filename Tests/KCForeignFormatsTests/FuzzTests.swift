@@ -14,7 +14,7 @@ import Testing
 struct FuzzTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let seed = environment["FUZZ_SEED"].flatMap { UInt64($0) } ?? 1
-    private static let rounds = environment["FUZZ_ROUNDS"].flatMap { Int($0) } ?? 40
+    private static let rounds = environment["FUZZ_ROUNDS"].flatMap { Int($0) } ?? 20
 
     /// A file to start from.
     struct Sample: Sendable, CustomTestStringConvertible {
@@ -188,8 +188,8 @@ struct FuzzTests {
     func everyByte(sample: Sample) throws {
         let original = try KnownFormats.recognise(ForeignReading.input(sample.file(sample.bytes)))
         let secrets = try Self.secrets(of: sample, as: original)
-        // `make test` takes some fifty.
-        let step = Self.environment["FUZZ_ROUNDS"] == nil ? max(1, sample.bytes.count / 50) : 1
+        // `make test` takes some twenty.
+        let step = Self.environment["FUZZ_ROUNDS"] == nil ? max(1, sample.bytes.count / 20) : 1
         let proof = ProofCount("\(sample.name), truncated at and altered in every byte")
         for index in stride(from: sample.bytes.count % step, to: sample.bytes.count, by: step) {
             var changed = [sample.bytes, sample.bytes]

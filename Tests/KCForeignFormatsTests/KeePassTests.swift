@@ -99,12 +99,12 @@ struct KeePassTests {
         let file = try Self.kinds[index].file(
             KDBXForge.xml(KDBXForge.entry(1, [("Title", "A"), ("Password", "{{one}}")])))
         let good = try ForeignReading.read(file, as: KeePassFormat(), password: "pw").listing
-        for count in 0..<file.count {
+        for count in stride(from: index, to: file.count, by: 3) {
             #expect(throws: ForeignFailure.self) {
                 try ForeignReading.read(Array(file[..<count]), as: KeePassFormat(), password: "pw")
             }
         }
-        for place in file.indices {
+        for place in stride(from: index, to: file.count, by: 3) {
             var flipped = file
             flipped[place] ^= 1 << UInt8(place % 8)
             do {

@@ -91,7 +91,7 @@ struct DesktopUndoTests {
         let text = try shell.run(
             """
             keyring
-            $DESKTOP fill 1 200
+            $DESKTOP fill 1 60
             dump | sort >before
             change
             dump | sort >archived

@@ -17,7 +17,7 @@ struct PackageTests {
 
     /// Runs a bash script in an empty folder.
     ///
-    /// The function `stage FOLDER` fills the folder as `make build` would, and `project` is the folder of
+    /// The function `stage FOLDER` fills the folder as `make stage` would, and `project` is the folder of
     /// Package.swift. An attempt to build anything fails, since `PATH` has no Swift.
     private func shell(_ script: String) throws -> ExternalProgram.Outcome {
         let helper = """
@@ -42,7 +42,7 @@ struct PackageTests {
             "timeout", ["300", "bash", "-c", helper + script], environment: environment, in: folder.path)
     }
 
-    @Test("A package contains everything that make build makes, in Debian's places, owned by root and readable by all")
+    @Test("A package contains everything that make stage makes, in Debian's places, owned by root and readable by all")
     func contents() throws {
         let outcome = try shell(
             """
